@@ -11,121 +11,123 @@ import { openCatalogPublisher } from '../src/image/open-catalog-publisher.ts'
 import { openPusher } from '../src/image/open-pusher.ts'
 import { readCatalogFolder } from '../src/image/read-catalog-folder.ts'
 import { openRegistry } from '../src/registry/open-registry.ts'
-import { loopbackRegistries } from '../src/registry/transport/egress-policy.ts'
+import { allowLoopbackRegistries } from '../src/registry/transport/egress-policy.ts'
 import { isOnPath } from '../test/is-on-path.ts'
-import { realRegistry } from '../test/registry/real-registry.ts'
-import { builtCommand } from './built-command.ts'
+import { startRealRegistry } from '../test/registry/real-registry.ts'
+import { buildCommand } from './built-command.ts'
 import { generateCatalog } from './generated-catalog.ts'
 
 const [named = '', times = '5', megabytes = '15'] = process.argv.slice(2)
-const runs = Number(times)
-const folder = mkdtempSync(join(tmpdir(), 'bench-build-'))
-const catalog = join(folder, 'catalog')
-const changed = join(folder, 'changed')
+const runCount = Number(times)
+const workFolder = mkdtempSync(join(tmpdir(), 'bench-build-'))
+const catalogFolder = join(workFolder, 'catalog')
+const changedCatalogFolder = join(workFolder, 'changed')
 
 /** Milliseconds, the median of all runs. */
-async function measured(
-  what: string,
+async function measureMedian(
+  label: string,
   target: number | undefined,
   run: (index: number) => unknown,
 ): Promise<number> {
   const all: number[] = []
-  for (let index = 0; index < runs; index += 1) {
+  for (let index = 0; index < runCount; index += 1) {
     const started = performance.now()
     await run(index)
     all.push(performance.now() - started)
   }
   const median = all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? 0
   const aim = target === undefined ? '' : `   target ${target} ms: ${median < target ? 'met' : 'missed'}`
-  console.log(`${what.padEnd(62)} ${median.toFixed(0).padStart(7)} ms${aim}`)
+  console.log(`${label.padEnd(62)} ${median.toFixed(0).padStart(7)} ms${aim}`)
   return median
 }
 
-function command(program: string, ...parameters: readonly string[]): void {
+function runCommand(program: string, ...parameters: readonly string[]): void {
   const run = spawnSync(program, parameters, {
     encoding: 'utf8',
-    env: { ...process.env, XDG_CACHE_HOME: join(folder, 'cache') },
+    env: { ...process.env, XDG_CACHE_HOME: join(workFolder, 'cache') },
   })
   if (run.status !== 0) throw new Error(`${program} ${parameters.join(' ')}: ${run.stderr}`)
 }
 
 /** As users install it. */
-const [start = '', ...started] = builtCommand(join(folder, 'package'))
-const catalogBot = (...parameters: readonly string[]) => command(start, ...started, ...parameters)
+const [start = '', ...started] = buildCommand(join(workFolder, 'package'))
+const runCatalogBot = (...parameters: readonly string[]) => runCommand(start, ...started, ...parameters)
 
 try {
-  if (named === '') generateCatalog(catalog, Number(megabytes))
-  else cpSync(named, catalog, { recursive: true, mode: 0 })
-  spawnSync('chmod', ['-R', 'u+w', catalog])
-  cpSync(catalog, changed, { recursive: true })
-  changeOnePackage(changed)
-  const files = await readCatalogFolder(catalog)
+  if (named === '') generateCatalog(catalogFolder, Number(megabytes))
+  else cpSync(named, catalogFolder, { recursive: true, mode: 0 })
+  spawnSync('chmod', ['-R', 'u+w', catalogFolder])
+  cpSync(catalogFolder, changedCatalogFolder, { recursive: true })
+  changeOnePackage(changedCatalogFolder)
+  const files = await readCatalogFolder(catalogFolder)
   const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0)
   console.log(
     `a catalog of ${(bytes / 1e6).toFixed(1)} MB, a base of 32 MB, ${availableParallelism()} processors\n`,
   )
   const missing = ['docker-registry'].find((program) => !isOnPath(program))
-  if (missing === undefined) await againstRegistry()
+  if (missing === undefined) await benchAgainstRegistry()
   else {
     console.log(`LEFT OUT: everything that pushes. There is no ${missing} here.`)
-    const alone = openCatalogPublisher({ ...doors('127.0.0.1:1'), packsIn: 'here' })
-    await measured('built in memory, without a base', 1000, () => alone.build({ files, base: 'scratch' }))
+    const alone = openCatalogPublisher({ ...openRegistryClients('127.0.0.1:1'), packsIn: 'here' })
+    await measureMedian('built in memory, without a base', 1000, () =>
+      alone.build({ files, base: 'scratch' }),
+    )
     await alone.close()
   }
 } finally {
-  rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
+  rmSync(workFolder, { recursive: true, force: true, maxRetries: 10 })
 }
 
-function doors(host: string) {
-  const egress = loopbackRegistries(host)
+function openRegistryClients(host: string) {
+  const egress = allowLoopbackRegistries(host)
   return {
     registry: openRegistry({ clock: systemClock, egress }),
     pusher: openPusher({ clock: systemClock, egress, credentials: [] }),
   }
 }
 
-async function againstRegistry(): Promise<void> {
-  const server = await realRegistry()
-  const { registry, pusher } = doors(server.host)
-  const kept = new Map<string, string>()
-  const memory = {
-    get: async (key: string) => kept.get(key),
-    set: async (key: string, value: string) => void kept.set(key, value),
+async function benchAgainstRegistry(): Promise<void> {
+  const server = await startRealRegistry()
+  const { registry, pusher } = openRegistryClients(server.host)
+  const cachedBuilds = new Map<string, string>()
+  const buildCache = {
+    get: async (key: string) => cachedBuilds.get(key),
+    set: async (key: string, value: string) => void cachedBuilds.set(key, value),
   }
-  const publisher = openCatalogPublisher({ registry, pusher, memory, packsIn: 'here' })
+  const publisher = openCatalogPublisher({ registry, pusher, buildCache, packsIn: 'here' })
   const base = `${server.host}/base/opm:1`
   try {
-    await pushBase(server.host)
-    const files = await readCatalogFolder(catalog)
-    const other = await readCatalogFolder(changed)
-    const at = (name: string) => ({ repository: `${server.host}/${name}`, tags: ['v4.20'] })
+    await pushBaseImage(server.host)
+    const files = await readCatalogFolder(catalogFolder)
+    const other = await readCatalogFolder(changedCatalogFolder)
+    const toTarget = (name: string) => ({ repository: `${server.host}/${name}`, tags: ['v4.20'] })
     console.log('in a process that runs already, as the App is')
-    const cold = await measured('  cold: an empty repository', 1000, (index) =>
-      publisher.publish({ files, base }, at(`org/warm-${index}`)),
+    const cold = await measureMedian('  cold: an empty repository', 1000, (index) =>
+      publisher.publish({ files, base }, toTarget(`org/warm-${index}`)),
     )
-    await measured('  unchanged', 200, () => publisher.publish({ files, base }, at('org/warm-0')))
-    await measured('  unchanged, nothing remembered', undefined, () => {
-      kept.clear()
-      return publisher.publish({ files, base }, at('org/warm-0'))
+    await measureMedian('  unchanged', 200, () => publisher.publish({ files, base }, toTarget('org/warm-0')))
+    await measureMedian('  unchanged, nothing remembered', undefined, () => {
+      cachedBuilds.clear()
+      return publisher.publish({ files, base }, toTarget('org/warm-0'))
     })
-    await measured('  one package changed', undefined, (index) => {
-      kept.clear()
-      return publisher.publish({ files: other, base }, at(`org/warm-${index}`))
+    await measureMedian('  one package changed', undefined, (index) => {
+      cachedBuilds.clear()
+      return publisher.publish({ files: other, base }, toTarget(`org/warm-${index}`))
     })
-    await measured('  rebased', undefined, (index) =>
+    await measureMedian('  rebased', undefined, (index) =>
       publisher.rebase({ image: `${server.host}/org/warm-${index}:v4.20`, base, labels: {} }),
     )
     console.log('the command, its start included')
-    const place = ['-i', base, '--insecure-registry', server.host, '--push']
+    const pushArguments = ['-i', base, '--insecure-registry', server.host, '--push']
     const image = (name: string) => `${server.host}/${name}:v4.20`
-    const byCommand = await measured('  cold: an empty repository', undefined, (index) =>
-      catalogBot('build', catalog, '-t', image(`org/cli-${index}`), ...place),
+    const byCommand = await measureMedian('  cold: an empty repository', undefined, (index) =>
+      runCatalogBot('build', catalogFolder, '-t', image(`org/cli-${index}`), ...pushArguments),
     )
-    await measured('  unchanged', undefined, () =>
-      catalogBot('build', catalog, '-t', image('org/cli-0'), ...place),
+    await measureMedian('  unchanged', undefined, () =>
+      runCatalogBot('build', catalogFolder, '-t', image('org/cli-0'), ...pushArguments),
     )
-    await measured('  one package changed', undefined, (index) =>
-      catalogBot('build', changed, '-t', image(`org/cli-${index}`), ...place),
+    await measureMedian('  one package changed', undefined, (index) =>
+      runCatalogBot('build', changedCatalogFolder, '-t', image(`org/cli-${index}`), ...pushArguments),
     )
     console.log('others')
     await measureCrane(server.host, base)
@@ -143,16 +145,26 @@ async function measureCrane(host: string, base: string): Promise<void> {
     return console.log(
       '  LEFT OUT: crane (go install github.com/google/go-containerregistry/cmd/crane@v0.20.6)',
     )
-  const { registry, pusher } = doors(host)
+  const { registry, pusher } = openRegistryClients(host)
   const publisher = openCatalogPublisher({ registry, pusher, packsIn: 'here' })
-  const { blobs } = await publisher.build({ files: await readCatalogFolder(catalog), base: 'scratch' })
-  writeFileSync(join(folder, 'layer.tar.gz'), (await blobs[0]?.read()) ?? new Uint8Array(0))
+  const { blobs } = await publisher.build({ files: await readCatalogFolder(catalogFolder), base: 'scratch' })
+  writeFileSync(join(workFolder, 'layer.tar.gz'), (await blobs[0]?.read()) ?? new Uint8Array(0))
   await publisher.close()
   await registry.close()
-  await measured('  crane append and mutate, of a layer that is there', undefined, (index) => {
+  await measureMedian('  crane append and mutate, of a layer that is there', undefined, (index) => {
     const target = `${host}/org/crane-${index}:v4.20`
-    command('crane', 'append', '--insecure', '-b', base, '-f', join(folder, 'layer.tar.gz'), '-t', target)
-    command('crane', 'mutate', '--insecure', target, '--entrypoint=/bin/opm', '-l', 'a=b', '-t', target)
+    runCommand(
+      'crane',
+      'append',
+      '--insecure',
+      '-b',
+      base,
+      '-f',
+      join(workFolder, 'layer.tar.gz'),
+      '-t',
+      target,
+    )
+    runCommand('crane', 'mutate', '--insecure', target, '--entrypoint=/bin/opm', '-l', 'a=b', '-t', target)
   })
 }
 
@@ -160,61 +172,68 @@ async function measureCrane(host: string, base: string): Promise<void> {
 async function measureDockerfile(host: string, ours: number): Promise<void> {
   if (isOnPath('buildah') && isOnPath('opm')) {
     const base = 'localhost/base/opm:1'
-    makeOpmBase(base)
-    catalogBotDockerfile(base)
-    const file = join(folder, 'catalog.Dockerfile')
-    const theirs = await measured('  buildah bud with opm’s Dockerfile, and push', undefined, (index) => {
-      const target = `${host}/org/buildah-${index}:v4.20`
-      buildah('bud', '--no-cache', '--pull-never', '-f', file, '-t', target, folder)
-      buildah('push', '--tls-verify=false', target)
-    })
+    buildOpmBaseImage(base)
+    writeCatalogDockerfile(base)
+    const file = join(workFolder, 'catalog.Dockerfile')
+    const theirs = await measureMedian(
+      '  buildah bud with opm’s Dockerfile, and push',
+      undefined,
+      (index) => {
+        const target = `${host}/org/buildah-${index}:v4.20`
+        runBuildah('bud', '--no-cache', '--pull-never', '-f', file, '-t', target, workFolder)
+        runBuildah('push', '--tls-verify=false', target)
+      },
+    )
     console.log(`  that is ${(theirs / ours).toFixed(1)} times ours (target 10)`)
     return
   }
   console.log('  LEFT OUT: buildah with opm’s Dockerfile. It needs buildah (root) and opm.')
   if (!isOnPath('opm')) return console.log('  LEFT OUT: opm’s own part of that. There is no opm here.')
-  const step = await measured('  opm’s part of its Dockerfile alone: making the cache', undefined, (index) =>
-    command(
-      'opm',
-      'serve',
-      catalog,
-      `--cache-dir=${join(folder, `opm-${index}`)}`,
-      '--cache-only',
-      '-t',
-      join(folder, 'log'),
-    ),
+  const step = await measureMedian(
+    '  opm’s part of its Dockerfile alone: making the cache',
+    undefined,
+    (index) =>
+      runCommand(
+        'opm',
+        'serve',
+        catalogFolder,
+        `--cache-dir=${join(workFolder, `opm-${index}`)}`,
+        '--cache-only',
+        '-t',
+        join(workFolder, 'log'),
+      ),
   )
   console.log(`  that part alone is ${(step / ours).toFixed(1)} times all of ours`)
 }
 
 /** With storage of its own that needs no kernel's help, and nobody's policy. */
-function buildah(verb: 'bud' | 'push', ...parameters: readonly string[]): void {
+function runBuildah(verb: 'bud' | 'push', ...parameters: readonly string[]): void {
   const storage = [
     '--root',
-    join(folder, 'images'),
+    join(workFolder, 'images'),
     '--runroot',
-    join(folder, 'run'),
+    join(workFolder, 'run'),
     '--storage-driver',
     'vfs',
   ]
-  const policy = ['--signature-policy', join(folder, 'policy.json')]
+  const policy = ['--signature-policy', join(workFolder, 'policy.json')]
   const isolation = verb === 'bud' ? ['--isolation', 'chroot'] : []
-  command('buildah', ...storage, verb, ...policy, ...isolation, ...parameters)
+  runCommand('buildah', ...storage, verb, ...policy, ...isolation, ...parameters)
 }
 
-function makeOpmBase(name: string): void {
-  writeFileSync(join(folder, 'policy.json'), '{"default":[{"type":"insecureAcceptAnything"}]}')
-  const context = join(folder, 'opm')
+function buildOpmBaseImage(name: string): void {
+  writeFileSync(join(workFolder, 'policy.json'), '{"default":[{"type":"insecureAcceptAnything"}]}')
+  const context = join(workFolder, 'opm')
   mkdirSync(context)
   const { stdout } = spawnSync('which', ['opm'], { encoding: 'utf8' })
   cpSync(stdout.trim(), join(context, 'opm'))
   writeFileSync(join(context, 'Dockerfile'), 'FROM scratch\nCOPY opm /bin/opm\n')
-  buildah('bud', '-t', name, context)
+  runBuildah('bud', '-t', name, context)
 }
 
-function catalogBotDockerfile(base: string): void {
-  const run = spawnSync(start, [...started, 'build', '--dockerfile', '-i', base, '-b', base, catalog])
-  writeFileSync(join(folder, 'catalog.Dockerfile'), run.stdout)
+function writeCatalogDockerfile(base: string): void {
+  const run = spawnSync(start, [...started, 'build', '--dockerfile', '-i', base, '-b', base, catalogFolder])
+  writeFileSync(join(workFolder, 'catalog.Dockerfile'), run.stdout)
 }
 
 function changeOnePackage(directory: string): void {
@@ -227,16 +246,16 @@ function changeOnePackage(directory: string): void {
 }
 
 /** 32 MB that nothing compresses, for two platforms. */
-async function pushBase(host: string): Promise<void> {
+async function pushBaseImage(host: string): Promise<void> {
   const bytes = new Uint8Array(32 * 1024 * 1024)
   let state = 1
   for (let at = 0; at < bytes.length; at += 1) {
     state = (Math.imul(state, 1_103_515_245) + 12_345) | 0
     bytes[at] = state >>> 16
   }
-  mkdirSync(join(folder, 'base'), { recursive: true })
+  mkdirSync(join(workFolder, 'base'), { recursive: true })
   const digestOf = (content: Uint8Array) => `sha256:${createHash('sha256').update(content).digest('hex')}`
-  const pusher = openPusher({ clock: systemClock, egress: loopbackRegistries(host), credentials: [] })
+  const pusher = openPusher({ clock: systemClock, egress: allowLoopbackRegistries(host), credentials: [] })
   const layer = { digest: digestOf(bytes), size: bytes.length }
   const images = ['amd64', 'arm64'].map((architecture) => {
     const config = Buffer.from(

@@ -3,18 +3,18 @@ import { cpSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Where a build for several benches lies, for those that a process starts. */
-export const builtAlready = 'CATALOG_BOT_BUILT'
+export const builtPackageVariable = 'CATALOG_BOT_BUILT'
 
 /** The command line as users install it, built into a folder that must not be there yet: what starts it. */
-export function builtCommand(folder: string): string[] {
-  const already = process.env[builtAlready]
-  if (already !== undefined) return startOf(already)
+export function buildCommand(folder: string): string[] {
+  const already = process.env[builtPackageVariable]
+  if (already !== undefined) return toStartCommand(already)
   const root = join(import.meta.dirname, '..')
   execFileSync(process.execPath, ['--no-warnings', join(root, 'scripts', 'build.ts'), join(folder, 'dist')])
   for (const part of ['bin', 'package.json'])
     cpSync(join(root, part), join(folder, part), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  return startOf(folder)
+  return toStartCommand(folder)
 }
 
-const startOf = (folder: string) => [process.execPath, join(folder, 'bin', 'catalog-bot.cjs')]
+const toStartCommand = (folder: string) => [process.execPath, join(folder, 'bin', 'catalog-bot.cjs')]

@@ -7,23 +7,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startBot } from '../sandbox/demo/bot-process.ts'
-import { openDemoWorld } from '../sandbox/demo/demo-world.ts'
+import { openDemoEnvironment } from '../sandbox/demo/demo-world.ts'
 
-const rate = Number(process.argv[2] ?? 100)
-const seconds = Number(process.argv[3] ?? 10)
-const directory = await mkdtemp(join(tmpdir(), 'bench-deliveries-'))
-const coast = await openDemoWorld({ directory })
-const bot = await startBot({ environment: { ...coast.environment, LOG_LEVEL: 'warn' } })
-const agent = new Agent({ keepAlive: true, maxSockets: 20, scheduling: 'fifo' })
+const deliveriesPerSecond = Number(process.argv[2] ?? 100)
+const durationSeconds = Number(process.argv[3] ?? 10)
+const dataDirectory = await mkdtemp(join(tmpdir(), 'bench-deliveries-'))
+const demoEnvironment = await openDemoEnvironment({ directory: dataDirectory })
+const botProcess = await startBot({ environment: { ...demoEnvironment.environment, LOG_LEVEL: 'warn' } })
+const httpAgent = new Agent({ keepAlive: true, maxSockets: 20, scheduling: 'fifo' })
 
-function send(number: number): Promise<number> {
+function sendDelivery(number: number): Promise<number> {
   const body = JSON.stringify({
     action: 'synchronize',
     pull_request: { number, body: 'x'.repeat(20_000) },
     repository: { name: 'operators', owner: { login: 'coast' } },
     installation: { id: 1 },
   })
-  const signature = createHmac('sha256', coast.environment.WEBHOOK_SECRET ?? '')
+  const signature = createHmac('sha256', demoEnvironment.environment.WEBHOOK_SECRET ?? '')
     .update(body)
     .digest('hex')
   const headers = {
@@ -36,8 +36,8 @@ function send(number: number): Promise<number> {
   const started = performance.now()
   return new Promise((resolve, reject) => {
     const call = request(
-      `${bot.address}/api/github/webhooks`,
-      { method: 'POST', agent, headers },
+      `${botProcess.url}/api/github/webhooks`,
+      { method: 'POST', agent: httpAgent, headers },
       (response) => {
         response.resume()
         response.once('end', () => {
@@ -52,22 +52,22 @@ function send(number: number): Promise<number> {
 }
 
 try {
-  for (let warm = 0; warm < 20; warm++) await send(warm + 1)
+  for (let warm = 0; warm < 20; warm++) await sendDelivery(warm + 1)
   const answers: Promise<number>[] = []
   const started = performance.now()
-  for (let count = 0; count < rate * seconds; count++) {
-    await pause(Math.max(0, started + (count * 1000) / rate - performance.now()))
-    answers.push(send((count % 50) + 1))
+  for (let count = 0; count < deliveriesPerSecond * durationSeconds; count++) {
+    await pause(Math.max(0, started + (count * 1000) / deliveriesPerSecond - performance.now()))
+    answers.push(sendDelivery((count % 50) + 1))
   }
   const times = (await Promise.all(answers)).sort((a, b) => a - b)
-  const at = (share: number) =>
+  const percentile = (share: number) =>
     (times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0).toFixed(1)
   process.stdout.write(
-    `${times.length} deliveries at ${rate}/s: p50 ${at(0.5)} ms, p90 ${at(0.9)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms\n`,
+    `${times.length} deliveries at ${deliveriesPerSecond}/s: p50 ${percentile(0.5)} ms, p90 ${percentile(0.9)} ms, p99 ${percentile(0.99)} ms, max ${percentile(1)} ms\n`,
   )
 } finally {
-  agent.destroy()
-  await bot.kill('SIGKILL')
-  await coast.stop()
-  await rm(directory, { recursive: true, force: true, maxRetries: 10 })
+  httpAgent.destroy()
+  await botProcess.kill('SIGKILL')
+  await demoEnvironment.stop()
+  await rm(dataDirectory, { recursive: true, force: true, maxRetries: 10 })
 }

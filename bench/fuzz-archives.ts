@@ -2,11 +2,11 @@
 // or read exactly as Go reads it. usage: node bench/fuzz-archives.ts [--seconds N | --rounds N] [--seed S]; exit 1 with seed
 // and case at a difference, 2 where there is no go.
 import { parseArgs } from 'node:util'
-import { Random } from '../test/go/fast/mutated-documents.ts'
-import { goCommand, openGoReaders } from '../test/go-readers/go-readers.ts'
-import { compareDocument, compareImage, type Comparison } from '../test/registry/compare-with-go.ts'
-import { randomImage, type RandomLayer } from '../test/registry/random-archives.ts'
-import { randomDocument } from '../test/registry/random-documents.ts'
+import { SeededRandom } from '../test/go/fast/mutated-documents.ts'
+import { findGoCommand, openGoReaders } from '../test/go-readers/go-readers.ts'
+import { compareDocument, compareImage, type GoComparison } from '../test/registry/compare-with-go.ts'
+import { createRandomImage, type RandomLayer } from '../test/registry/random-archives.ts'
+import { createRandomDocument } from '../test/registry/random-documents.ts'
 
 const { values } = parseArgs({
   options: {
@@ -15,90 +15,90 @@ const { values } = parseArgs({
     seed: { type: 'string' },
   },
 })
-const go = goCommand()
-if (go === undefined) {
+const goPath = findGoCommand()
+if (goPath === undefined) {
   console.error('there is no go on the PATH nor in /usr/local/go')
   process.exit(2)
 }
 const seed = Number(values.seed ?? Date.now() % 2 ** 32)
 console.log(`seed ${seed}`)
-const readers = openGoReaders(go)
-if (!readers.readsZstd) console.log('LEFT OUT: layers in zstd. What reads them in Go cannot be had here.')
-const random = new Random(seed)
-const counts = {
-  archives: newCount(),
-  'archives in zstd': newCount(),
-  'archives in gzip': newCount(),
-  documents: newCount(),
+const goReaders = openGoReaders(goPath)
+if (!goReaders.readsZstd) console.log('LEFT OUT: layers in zstd. What reads them in Go cannot be had here.')
+const randomSource = new SeededRandom(seed)
+const comparisonCounts = {
+  archives: createComparisonCount(),
+  'archives in zstd': createComparisonCount(),
+  'archives in gzip': createComparisonCount(),
+  documents: createComparisonCount(),
 }
-const until = performance.now() + Number(values.seconds) * 1000
-const isOver = (round: number) =>
-  values.rounds === undefined ? performance.now() >= until : round >= Number(values.rounds)
+const deadline = performance.now() + Number(values.seconds) * 1000
+const isFinished = (round: number) =>
+  values.rounds === undefined ? performance.now() >= deadline : round >= Number(values.rounds)
 // Go reads some while we read others.
-const atOnce = 16
+const maxConcurrentRounds = 16
 
-for (let round = 0; !isOver(round); round += 1) {
-  const images = Array.from({ length: atOnce }, () => imageToCompare())
-  const documents = Array.from({ length: atOnce * 2 }, () => randomDocument(random))
+for (let round = 0; !isFinished(round); round += 1) {
+  const images = Array.from({ length: maxConcurrentRounds }, () => createComparedImage())
+  const documents = Array.from({ length: maxConcurrentRounds * 2 }, () => createRandomDocument(randomSource))
   const [compared, read] = await Promise.all([
-    Promise.all(images.map((image) => compareImage(readers, image))),
-    Promise.all(documents.map((document) => compareDocument(readers, document))),
+    Promise.all(images.map((image) => compareImage(goReaders, image))),
+    Promise.all(documents.map((document) => compareDocument(goReaders, document))),
   ])
   for (const [index, comparison] of compared.entries()) {
     const image = images[index]
     const packings = new Set(image?.map(({ packing }) => packing))
-    count(counts.archives, comparison)
-    if (packings.has('zstd')) count(counts['archives in zstd'], comparison)
-    if (packings.has('gzip')) count(counts['archives in gzip'], comparison)
-    if (comparison.difference !== undefined && image) await failWithImage(round, image)
+    countComparison(comparisonCounts.archives, comparison)
+    if (packings.has('zstd')) countComparison(comparisonCounts['archives in zstd'], comparison)
+    if (packings.has('gzip')) countComparison(comparisonCounts['archives in gzip'], comparison)
+    if (comparison.difference !== undefined && image) await shrinkAndFail(round, image)
   }
   for (const [index, comparison] of read.entries()) {
-    count(counts.documents, comparison)
+    countComparison(comparisonCounts.documents, comparison)
     if (comparison.difference === undefined) continue
-    fail(round, comparison.difference, documents[index])
+    failWithDifference(round, comparison.difference, documents[index])
   }
 }
-for (const [what, { compared, refused, agreed }] of Object.entries(counts))
+for (const [what, { compared, refused, agreed }] of Object.entries(comparisonCounts))
   console.log(`${what}: ${compared} compared, ${refused} refused by us, ${agreed} read as Go reads them`)
-await readers.close()
-if (counts.archives.agreed === 0 || counts.documents.agreed === 0) {
+await goReaders.close()
+if (comparisonCounts.archives.agreed === 0 || comparisonCounts.documents.agreed === 0) {
   console.error('nothing was read by both: the comparison says nothing')
   process.exitCode = 1
 }
 
-function imageToCompare(): readonly RandomLayer[] {
+function createComparedImage(): readonly RandomLayer[] {
   for (;;) {
-    const image = randomImage(random)
-    if (readers.readsZstd || image.every(({ packing }) => packing !== 'zstd')) return image
+    const image = createRandomImage(randomSource)
+    if (goReaders.readsZstd || image.every(({ packing }) => packing !== 'zstd')) return image
   }
 }
 
-function newCount() {
+function createComparisonCount() {
   return { compared: 0, refused: 0, agreed: 0 }
 }
 
-function count(into: ReturnType<typeof newCount>, { refused }: Comparison): void {
+function countComparison(into: ReturnType<typeof createComparisonCount>, { refused }: GoComparison): void {
   into.compared += 1
   if (refused) into.refused += 1
   else into.agreed += 1
 }
 
 /** Takes away layers, entries and damage as long as the difference stays. */
-async function failWithImage(round: number, image: readonly RandomLayer[]): Promise<never> {
+async function shrinkAndFail(round: number, image: readonly RandomLayer[]): Promise<never> {
   let smallest = image
   for (let shrinks = true; shrinks;) {
     shrinks = false
-    for (const candidate of smaller(smallest)) {
-      if ((await compareImage(readers, candidate)).difference === undefined) continue
+    for (const candidate of generateSmallerImages(smallest)) {
+      if ((await compareImage(goReaders, candidate)).difference === undefined) continue
       smallest = candidate
       shrinks = true
       break
     }
   }
-  return fail(round, (await compareImage(readers, smallest)).difference ?? '', smallest)
+  return failWithDifference(round, (await compareImage(goReaders, smallest)).difference ?? '', smallest)
 }
 
-function* smaller(image: readonly RandomLayer[]): Generator<readonly RandomLayer[]> {
+function* generateSmallerImages(image: readonly RandomLayer[]): Generator<readonly RandomLayer[]> {
   for (const [at, layer] of image.entries()) {
     const withLayer = (other: RandomLayer) => image.map((one, index) => (index === at ? other : one))
     if (image.length > 1) yield image.filter((_, index) => index !== at)
@@ -115,14 +115,14 @@ function* smaller(image: readonly RandomLayer[]): Generator<readonly RandomLayer
   }
 }
 
-function fail(round: number, difference: string, what: unknown): never {
+function failWithDifference(round: number, difference: string, what: unknown): never {
   console.error(`seed ${seed}, round ${round}: ${difference}`)
-  console.error(JSON.stringify(what, shown, 1))
+  console.error(JSON.stringify(what, bytesReplacer, 1))
   process.exit(1)
 }
 
 /** Bytes as text with escapes. */
-function shown(_key: string, value: unknown): unknown {
+function bytesReplacer(_key: string, value: unknown): unknown {
   const { type, data } = (value ?? {}) as { type?: unknown; data?: unknown }
   return type === 'Buffer' && Array.isArray(data) ? Buffer.from(data as number[]).toString('latin1') : value
 }

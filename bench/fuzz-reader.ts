@@ -4,7 +4,12 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { compareJsonReaders, compareReaders } from '../test/go/fast/compare-readers.ts'
-import { Random, mutatedDocuments, mutatedObjects, rendered } from '../test/go/fast/mutated-documents.ts'
+import {
+  SeededRandom,
+  createMutatedDocuments,
+  createMutatedObjects,
+  renderedDocuments,
+} from '../test/go/fast/mutated-documents.ts'
 
 const { values, positionals } = parseArgs({
   options: {
@@ -15,48 +20,53 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 })
 const seed = Number(values.seed ?? Date.now() % 2 ** 32)
-const until = performance.now() + Number(values.seconds) * 1000
+const deadline = performance.now() + Number(values.seconds) * 1000
 console.log(`seed ${seed}`)
 
-const sources: string[] = [...rendered]
-let documents = 0
-let fast = 0
+const documentSources: string[] = [...renderedDocuments]
+let documentCount = 0
+let fastPathCount = 0
 for (const directory of positionals) {
   for (const path of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {
     if (!/\.(ya?ml|json)$/.test(path)) continue
     const bytes = readFileSync(join(directory, path))
     const comparison = path.endsWith('.json') ? compareJsonReaders(bytes) : compareReaders(bytes)
-    if (comparison.difference !== undefined) fail(path, comparison.difference)
-    documents += comparison.documents
-    fast += comparison.fast
+    if (comparison.difference !== undefined) failWithDifference(path, comparison.difference)
+    documentCount += comparison.documents
+    fastPathCount += comparison.fast
     if (path.endsWith('.json')) continue
     // Real documents to damage, small enough that a round stays short.
     const [first] = bytes
       .toString('utf8')
       .split(/^---$/m)
       .filter((text) => text.length > 200 && text.length < 20_000)
-    if (first !== undefined && sources.length < 200) sources.push(`---${first}`)
+    if (first !== undefined && documentSources.length < 200) documentSources.push(`---${first}`)
   }
-  console.log(`${directory}: equal; ${fast} of ${documents} documents were read fast`)
+  console.log(`${directory}: equal; ${fastPathCount} of ${documentCount} documents were read fast`)
 }
 
-const random = new Random(seed)
-let rounds = 0
-fast = 0
-const isOver = () =>
-  values.rounds === undefined ? performance.now() >= until : rounds >= Number(values.rounds)
-for (; !isOver(); rounds++) {
-  const isJson = rounds % 3 === 2
-  const bytes = isJson ? mutatedObjects(random) : mutatedDocuments(random, sources)
+const randomSource = new SeededRandom(seed)
+let roundCount = 0
+fastPathCount = 0
+const isFinished = () =>
+  values.rounds === undefined ? performance.now() >= deadline : roundCount >= Number(values.rounds)
+for (; !isFinished(); roundCount++) {
+  const isJson = roundCount % 3 === 2
+  const bytes = isJson
+    ? createMutatedObjects(randomSource)
+    : createMutatedDocuments(randomSource, documentSources)
   const comparison = (isJson ? compareJsonReaders : compareReaders)(bytes)
   if (comparison.difference !== undefined) {
-    fail(`seed ${seed}, round ${rounds}`, `${comparison.difference}\n${Buffer.from(bytes).toString('utf8')}`)
+    failWithDifference(
+      `seed ${seed}, round ${roundCount}`,
+      `${comparison.difference}\n${Buffer.from(bytes).toString('utf8')}`,
+    )
   }
-  fast += comparison.fast
+  fastPathCount += comparison.fast
 }
-console.log(`${rounds} damaged files: equal; ${fast} documents were read fast`)
+console.log(`${roundCount} damaged files: equal; ${fastPathCount} documents were read fast`)
 
-function fail(where: string, difference: string): never {
+function failWithDifference(where: string, difference: string): never {
   console.error(`${where}: ${difference}`)
   process.exit(1)
 }

@@ -10,7 +10,7 @@ export function generateCatalog(directory: string, megabytes: number): number {
   let written = 0
   for (let index = 0; written < megabytes * 1e6; index++) {
     const name = `operator-${index}`
-    const text = packageText(name)
+    const text = renderPackage(name)
     mkdirSync(join(directory, name), { recursive: true })
     writeFileSync(join(directory, name, 'catalog.yaml'), text)
     written += Buffer.byteLength(text)
@@ -18,7 +18,7 @@ export function generateCatalog(directory: string, megabytes: number): number {
   return written
 }
 
-function packageText(name: string): string {
+function renderPackage(name: string): string {
   const versions = Array.from({ length: bundlesPerPackage }, (_, minor) => `1.${minor}.0`)
   const icon = Buffer.from(`<svg>${name.repeat(300)}</svg>`).toString('base64')
   const head = `---
@@ -30,20 +30,20 @@ name: ${name}
 schema: olm.package
 ---
 entries:
-${versions.map((version, at) => entryText(name, version, versions[at - 1])).join('')}name: stable
+${versions.map((version, at) => renderChannelEntry(name, version, versions[at - 1])).join('')}name: stable
 package: ${name}
 schema: olm.channel
 `
-  return head + versions.map((version) => bundleText(name, version)).join('')
+  return head + versions.map((version) => renderBundle(name, version)).join('')
 }
 
-function entryText(name: string, version: string, before: string | undefined): string {
+function renderChannelEntry(name: string, version: string, before: string | undefined): string {
   const edge =
     before === undefined ? '' : `  replaces: ${name}.v${before}\n  skipRange: '>=1.0.0 <${version}'\n`
   return `- name: ${name}.v${version}\n${edge}`
 }
 
-function bundleText(name: string, version: string): string {
+function renderBundle(name: string, version: string): string {
   const digest = Buffer.from(`${name}${version}`).toString('hex').padEnd(64, '0').slice(0, 64)
   const example = Array.from({ length: 60 }, (_, at) => `          "field${at}": "a value of ${name}, ${at}"`)
   const descriptors = Array.from(

@@ -10,13 +10,20 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { startBot } from '../sandbox/demo/bot-process.ts'
-import { openBotWorld } from '../sandbox/demo/bot-world.ts'
-import { addOnTop } from '../sandbox/demo/catalog-edits.ts'
-import { publishImages, readFixture } from '../sandbox/demo/demo-world.ts'
-import type { Pull } from '../sandbox/github/world.ts'
+import { openBotEnvironment } from '../sandbox/demo/bot-world.ts'
+import { prependChannelEntry } from '../sandbox/demo/catalog-edits.ts'
+import { pushCatalogImages, readCatalogFixture } from '../sandbox/demo/demo-world.ts'
+import type { MockPull } from '../sandbox/github/world.ts'
 import { generateCatalog } from './generated-catalog.ts'
-import { aboutAlone, isApi, laterThanTold, requestTable, shownAt, type Merged } from './request-table.ts'
-import { openSlowGitHub, type Passed } from './slow-github.ts'
+import {
+  createPullRequestFilter,
+  isApiRequest,
+  findRequestsAfterComment,
+  renderRequestTable,
+  findVerdictShownAt,
+  type MeasuredPull,
+} from './request-table.ts'
+import { openSlowGitHub, type RecordedRequest } from './slow-github.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -34,15 +41,15 @@ const { values, positionals } = parseArgs({
     within: { type: 'string', default: '600' },
   },
 })
-const counts = positionals.length > 0 ? positionals.map(Number) : [10, 30, 100, 300]
-const modes = (['trains', 'one-by-one'] as const).filter(
+const pullCounts = positionals.length > 0 ? positionals.map(Number) : [10, 30, 100, 300]
+const mergeModes = (['trains', 'one-by-one'] as const).filter(
   (mode) => values.only === undefined || values.only === mode,
 )
-const full = 'coast/operators'
-const waitingCount = Number(values.waiting)
+const repositoryName = 'coast/operators'
+const waitingPullCount = Number(values.waiting)
 
 /** The one rule under which GitHub takes one pull request a push: a change must come by a pull request. */
-const onePerPush = {
+const onePullPerPushRule = {
   type: 'pull_request',
   parameters: {
     required_approving_review_count: 0,
@@ -53,13 +60,13 @@ const onePerPush = {
   },
 } as const
 
-async function measure(count: number, mode: (typeof modes)[number]): Promise<string> {
+async function measureMergeMode(count: number, mode: (typeof mergeModes)[number]): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'bench-landing-'))
-  const world = await openBotWorld({ directory, sweepSeconds: 20, hourlyLimit: 10_000_000 })
-  const { github, registry } = world
+  const botEnvironment = await openBotEnvironment({ directory, sweepSeconds: 20, hourlyLimit: 10_000_000 })
+  const { github, registry } = botEnvironment
   const slow = await openSlowGitHub(github.url, Number(values.latency))
-  const like = readFixture(registry.host)['catalogs/v4.20/lighthouse/catalog.yaml'] ?? ''
-  const names = Array.from({ length: count + waitingCount }, (_, index) => `package-${index}`)
+  const like = readCatalogFixture(registry.host)['catalogs/v4.20/lighthouse/catalog.yaml'] ?? ''
+  const names = Array.from({ length: count + waitingPullCount }, (_, index) => `package-${index}`)
   const textOf = (name: string) => like.replaceAll('lighthouse', name)
   const pathOf = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
   try {
@@ -75,37 +82,37 @@ async function measure(count: number, mode: (typeof modes)[number]): Promise<str
     for (const login of ['harbormaster', 'mallory']) github.createUser(login)
     github.createOrganization('coast', ['harbormaster'])
     await github.createRepository('coast', 'operators', { files })
-    if (mode === 'one-by-one') github.addRules(full, [onePerPush])
-    const open = async (name: string, author: string): Promise<Pull> => {
-      const text = addOnTop(textOf(name), name, '1.2.0', '1.1.0')
-      publishImages(registry, text, (bundle) => bundle === `${name}.v1.2.0`)
+    if (mode === 'one-by-one') github.addRules(repositoryName, [onePullPerPushRule])
+    const open = async (name: string, author: string): Promise<MockPull> => {
+      const text = prependChannelEntry(textOf(name), name, '1.2.0', '1.1.0')
+      pushCatalogImages(registry, text, (bundle) => bundle === `${name}.v1.2.0`)
       return github.openPull({
-        repository: full,
+        repository: repositoryName,
         author,
         title: `${name} 1.2.0`,
         changes: { [pathOf(name)]: text },
       })
     }
     const environment = {
-      ...world.installBot(full),
+      ...botEnvironment.installBot(repositoryName),
       LOG_LEVEL: 'warn',
       GITHUB_THROTTLE: values.limits ? 'on' : 'off',
       GITHUB_API_URL: slow.url,
       GITHUB_URL: slow.url,
     }
-    const waiting: Pull[] = []
+    const waiting: MockPull[] = []
     for (const name of names.slice(count)) waiting.push(await open(name, 'mallory'))
-    const ready: Pull[] = []
+    const ready: MockPull[] = []
     for (const name of names.slice(0, count)) ready.push(await open(name, `owner-of-${name}`))
     console.error(`${count} are open, ${mode}`)
     const bot = await startBot({ environment })
-    github.sendWebhooksTo(`${bot.address}/api/github/webhooks`)
+    github.sendWebhooksTo(`${bot.url}/api/github/webhooks`)
     const started = performance.now()
-    const landedAt = new Map<Pull, number>()
+    const mergedAt = new Map<MockPull, number>()
     try {
-      while (landedAt.size < count && performance.now() - started < Number(values.within) * 1000) {
+      while (mergedAt.size < count && performance.now() - started < Number(values.within) * 1000) {
         for (const pull of ready)
-          if (pull.merged !== null && !landedAt.has(pull)) landedAt.set(pull, performance.now())
+          if (pull.merged !== null && !mergedAt.has(pull)) mergedAt.set(pull, performance.now())
         await pause(20)
       }
       // What is said after a merge is part of its cost.
@@ -117,74 +124,87 @@ async function measure(count: number, mode: (typeof modes)[number]): Promise<str
     } finally {
       await bot.kill('SIGKILL')
     }
-    return told({ count, mode, ready, waiting, landedAt, started, passed: slow.passed })
+    return formatMeasurement({ count, mode, ready, waiting, mergedAt, started, passed: slow.passed })
   } finally {
     await slow.stop()
-    await world.stop()
+    await botEnvironment.stop()
     await rm(directory, { recursive: true, force: true, maxRetries: 10 })
   }
 }
 
-interface Measured {
+interface MergeMeasurement {
   readonly count: number
-  readonly mode: (typeof modes)[number]
-  readonly ready: readonly Pull[]
-  readonly waiting: readonly Pull[]
-  readonly landedAt: ReadonlyMap<Pull, number>
+  readonly mode: (typeof mergeModes)[number]
+  readonly ready: readonly MockPull[]
+  readonly waiting: readonly MockPull[]
+  readonly mergedAt: ReadonlyMap<MockPull, number>
   readonly started: number
-  readonly passed: readonly Passed[]
+  readonly passed: readonly RecordedRequest[]
 }
 
 /** Issue and reference: docs/request-costs.md. */
-const targets = {
+const targetsByMode = {
   trains: { perMinute: 60, requests: 15, writes: 5 },
   'one-by-one': { perMinute: 30, requests: undefined, writes: undefined },
 } as const
 /** The time from green to merged is bounded for so many. */
-const prompt = { count: 30, p95: 60 } as const
+const greenToMergedTarget = { count: 30, p95: 60 } as const
 
-function told({ count, mode, ready, waiting, landedAt, started, passed }: Measured): string {
-  const api = passed.filter(isApi)
-  const all: readonly Merged[] = ready.map((pull) => ({
+function formatMeasurement({
+  count,
+  mode,
+  ready,
+  waiting,
+  mergedAt,
+  started,
+  passed,
+}: MergeMeasurement): string {
+  const api = passed.filter(isApiRequest)
+  const all: readonly MeasuredPull[] = ready.map((pull) => ({
     pull,
     author: pull.author.login,
-    landedAt: landedAt.get(pull),
+    mergedAt: mergedAt.get(pull),
   }))
-  const idle = waiting.map((pull) => ({ pull, author: 'nobody', landedAt: undefined }))
-  const forWaiting = idle.flatMap((one) => api.filter(aboutAlone(one)))
-  const later = idle.flatMap((one) => laterThanTold(one, api))
+  const idle = waiting.map((pull) => ({ pull, author: 'nobody', mergedAt: undefined }))
+  const forWaiting = idle.flatMap((one) => api.filter(createPullRequestFilter(one)))
+  const later = idle.flatMap((one) => findRequestsAfterComment(one, api))
   const writes = api.reduce((sum, one) => sum + one.writes, 0)
   const idleWrites = forWaiting.reduce((sum, one) => sum + one.writes, 0)
-  const last = Math.max(started, ...landedAt.values())
-  const first = Math.min(last, ...landedAt.values())
+  const last = Math.max(started, ...mergedAt.values())
+  const first = Math.min(last, ...mergedAt.values())
   const waits = all.flatMap((one) => {
-    const green = shownAt(one, passed)
-    return one.landedAt === undefined || green === undefined ? [] : [(one.landedAt - green) / 1000]
+    const green = findVerdictShownAt(one, passed)
+    return one.mergedAt === undefined || green === undefined ? [] : [(one.mergedAt - green) / 1000]
   })
   const sorted = waits.toSorted((a, b) => a - b)
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
-  const merges = landedAt.size
+  const percentile = (share: number) =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+  const merges = mergedAt.size
   const per = (sum: number) => (merges === 0 ? Number.NaN : sum / merges)
   const seconds = (last - started) / 1000
-  const wanted = targets[mode]
-  const p95 = count === prompt.count ? prompt.p95 : undefined
+  const wanted = targetsByMode[mode]
+  const p95 = count === greenToMergedTarget.count ? greenToMergedTarget.p95 : undefined
   const figures: readonly (readonly [string, number, string?])[] = [
     ['merged', merges],
-    ['merges a minute, from the start', (merges * 60) / seconds, atLeast(wanted.perMinute)],
+    ['merges a minute, from the start', (merges * 60) / seconds, formatAtLeast(wanted.perMinute)],
     [
       'merges a minute, from the first on',
       merges < 2 ? Number.NaN : ((merges - 1) * 60_000) / Math.max(1, last - first),
-      atLeast(wanted.perMinute),
+      formatAtLeast(wanted.perMinute),
     ],
-    ['green to merged, p50, seconds', at(0.5)],
-    ['green to merged, p95, seconds', at(0.95), atMost(p95)],
-    ['requests a merge', per(api.length - forWaiting.length), atMost(wanted.requests)],
-    ['writes a merge', per(writes - idleWrites), atMost(wanted.writes)],
+    ['green to merged, p50, seconds', percentile(0.5)],
+    ['green to merged, p95, seconds', percentile(0.95), formatAtMost(p95)],
+    ['requests a merge', per(api.length - forWaiting.length), formatAtMost(wanted.requests)],
+    ['writes a merge', per(writes - idleWrites), formatAtMost(wanted.writes)],
     ['requests of git a merge', per(passed.filter(({ path }) => path.includes('.git/')).length)],
     ...(waiting.length > 0
       ? ([
           [`requests for ${waiting.length} that wait`, forWaiting.length],
-          ['what one that waits costs, for each merge', per(later.length) / waiting.length, atMost(0.1)],
+          [
+            'what one that waits costs, for each merge',
+            per(later.length) / waiting.length,
+            formatAtMost(0.1),
+          ],
         ] as const)
       : []),
   ]
@@ -195,14 +215,14 @@ function told({ count, mode, ready, waiting, landedAt, started, passed }: Measur
       ([name, value, target = '']) =>
         `| ${name} | ${Number.isNaN(value) ? '-' : value.toFixed(value < 0.1 ? 2 : 1).replace(/\.0+$/, '')} | ${target} |`,
     ),
-    `\n${requestTable(all, passed)}`,
+    `\n${renderRequestTable(all, passed)}`,
   ].join('\n')
 }
 
-const atLeast = (target: number | undefined) => (target === undefined ? '' : `at least ${target}`)
-const atMost = (target: number | undefined) => (target === undefined ? '' : `at most ${target}`)
+const formatAtLeast = (target: number | undefined) => (target === undefined ? '' : `at least ${target}`)
+const formatAtMost = (target: number | undefined) => (target === undefined ? '' : `at most ${target}`)
 
-const mostOneByOne = values.only === 'one-by-one' ? Infinity : Number(values.most)
-for (const count of counts)
-  for (const mode of modes)
-    if (mode === 'trains' || count <= mostOneByOne) console.log(await measure(count, mode))
+const maxOneByOneCount = values.only === 'one-by-one' ? Infinity : Number(values.most)
+for (const count of pullCounts)
+  for (const mode of mergeModes)
+    if (mode === 'trains' || count <= maxOneByOneCount) console.log(await measureMergeMode(count, mode))

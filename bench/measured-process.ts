@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-export interface Measured {
+export interface ProcessMeasurement {
   readonly wallMs: number
   readonly cpuMs: number
   readonly peakMB: number
@@ -13,23 +13,26 @@ export interface Measured {
   readonly output: string
 }
 
-const time = '/usr/bin/time'
+const timeCommand = '/usr/bin/time'
 
 /** A process that prints more is ended. */
-const mostOutput = 256 * 1024 * 1024
+const maxOutputBytes = 256 * 1024 * 1024
 
 /** Runs a command to its end. Throws where it cannot be started or measured. */
-export function measure(command: readonly string[], environment: NodeJS.ProcessEnv = process.env): Measured {
-  if (!existsSync(time))
-    throw new Error(`${time} (GNU time) measures processes here; install the package "time"`)
+export function measureProcess(
+  command: readonly string[],
+  environment: NodeJS.ProcessEnv = process.env,
+): ProcessMeasurement {
+  if (!existsSync(timeCommand))
+    throw new Error(`${timeCommand} (GNU time) measures processes here; install the package "time"`)
   const folder = mkdtempSync(join(tmpdir(), 'measure-'))
   try {
     const report = join(folder, 'report')
     const started = process.hrtime.bigint()
-    const run = spawnSync(time, ['-q', '-o', report, '-f', '%U %S %M', ...command], {
+    const run = spawnSync(timeCommand, ['-q', '-o', report, '-f', '%U %S %M', ...command], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: environment,
-      maxBuffer: mostOutput,
+      maxBuffer: maxOutputBytes,
       encoding: 'utf8',
     })
     const wallMs = Number(process.hrtime.bigint() - started) / 1e6
@@ -48,7 +51,10 @@ export function measure(command: readonly string[], environment: NodeJS.ProcessE
 }
 
 /** The medians of several runs, each number on its own. */
-export function medianOf(runs: number, run: (index: number) => Measured): Measured {
+export function measureMedianProcess(
+  runs: number,
+  run: (index: number) => ProcessMeasurement,
+): ProcessMeasurement {
   const all = Array.from({ length: runs }, (_, index) => run(index))
   const status = all.find((one) => one.status !== 0)?.status ?? 0
   return {

@@ -4,48 +4,56 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { parseArgs } from 'node:util'
 import pino from 'pino'
-import { openPages } from '../src/app/pages/open-pages.ts'
+import { createPagesHandler } from '../src/app/pages/open-pages.ts'
 import { readSettings } from '../src/app/settings.ts'
 import { systemClock } from '../src/examine/system-clock.ts'
 import type { Store } from '../src/ports/store.ts'
 
 const { values } = parseArgs({ options: { addresses: { type: 'string', default: '12000' } } })
-const store = { listedRepositories: () => Promise.resolve([]) } as Partial<Store> as Store
-const log = pino({ level: 'error' })
-const pages = openPages({ settings: readSettings({}), store, clock: systemClock, log })
-const statuses = new Set<number>()
+const fakeStore = { listedRepositories: () => Promise.resolve([]) } as Partial<Store> as Store
+const logger = pino({ level: 'error' })
+const pagesHandler = createPagesHandler({
+  settings: readSettings({}),
+  store: fakeStore,
+  clock: systemClock,
+  log: logger,
+})
+const seenStatuses = new Set<number>()
 
-async function ask(turn: number): Promise<void> {
+async function requestPages(round: number): Promise<void> {
   const request = {
-    url: `/rules/no-icon?before=${String(turn).padEnd(15_000, 'x')}`,
+    url: `/rules/no-icon?before=${String(round).padEnd(15_000, 'x')}`,
     method: 'GET',
     // Each from a different client address, as from a botnet.
-    headers: { 'x-forwarded-for': `10.${turn >> 16}.${(turn >> 8) & 255}.${turn & 255}` },
+    headers: { 'x-forwarded-for': `10.${round >> 16}.${(round >> 8) & 255}.${round & 255}` },
     socket: { remoteAddress: '127.0.0.1' },
   } as unknown as IncomingMessage
   const response = {
     writeHead(status: number) {
-      statuses.add(status)
+      seenStatuses.add(status)
       return this
     },
     end() {
       return this
     },
   } as unknown as ServerResponse
-  await pages?.(request, response)
+  await pagesHandler?.(request, response)
 }
 
-function megabytes() {
+function measureHeapMegabytes() {
   globalThis.gc?.()
   const { rss, heapUsed } = process.memoryUsage()
   return { rss: Math.round(rss / 1e6), heap: Math.round(heapUsed / 1e6) }
 }
 
-for (let turn = 0; turn < 50; turn++) await ask(turn)
-const before = megabytes()
-for (let turn = 50; turn < 50 + Number(values.addresses); turn++) await ask(turn)
-const after = megabytes()
+for (let round = 0; round < 50; round++) await requestPages(round)
+const heapMegabytesBefore = measureHeapMegabytes()
+for (let round = 50; round < 50 + Number(values.addresses); round++) await requestPages(round)
+const heapMegabytesAfter = measureHeapMegabytes()
 console.log(
-  `${values.addresses} addresses: RSS ${before.rss} to ${after.rss} MB, heap ${before.heap} to ${after.heap} MB (answers: ${[...statuses].join(', ')})`,
+  `${values.addresses} addresses: RSS ${heapMegabytesBefore.rss} to ${heapMegabytesAfter.rss} MB, heap ${heapMegabytesBefore.heap} to ${heapMegabytesAfter.heap} MB (answers: ${[...seenStatuses].join(', ')})`,
 )
-process.exitCode = after.heap - before.heap > 40 || statuses.size !== 1 || !statuses.has(200) ? 1 : 0
+process.exitCode =
+  heapMegabytesAfter.heap - heapMegabytesBefore.heap > 40 || seenStatuses.size !== 1 || !seenStatuses.has(200)
+    ? 1
+    : 0

@@ -7,87 +7,90 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { addOnTop } from '../sandbox/demo/catalog-edits.ts'
+import { prependChannelEntry } from '../sandbox/demo/catalog-edits.ts'
 import { startBot } from '../sandbox/demo/bot-process.ts'
-import { openDemoWorld, publishImages, repositoryName } from '../sandbox/demo/demo-world.ts'
+import { openDemoEnvironment, pushCatalogImages, demoRepositoryName } from '../sandbox/demo/demo-world.ts'
 
-const merges = Number(process.argv[2] ?? 20)
-const patience = 60_000
-const directory = await mkdtemp(join(tmpdir(), 'bench-publish-'))
-const image = 'coast/bench'
-const file = 'catalogs/v4.20/lighthouse/catalog.yaml'
+const mergeCount = Number(process.argv[2] ?? 20)
+const timeoutMs = 60_000
+const dataDirectory = await mkdtemp(join(tmpdir(), 'bench-publish-'))
+const imageRepository = 'coast/bench'
+const catalogFile = 'catalogs/v4.20/lighthouse/catalog.yaml'
 
-const shop = await openShop()
-const coast = await openDemoWorld({
-  directory,
+const dockerRegistry = await startDockerRegistry()
+const demoEnvironment = await openDemoEnvironment({
+  directory: dataDirectory,
   files: {
-    '.github/catalog-bot.yml': `publish: [{catalog: catalogs/v4.20, repository: ${shop?.host ?? 'HOST'}/${image}, tags: [latest], base: scratch}]\n`,
+    '.github/catalog-bot.yml': `publish: [{catalog: catalogs/v4.20, repository: ${dockerRegistry?.host ?? 'HOST'}/${imageRepository}, tags: [latest], base: scratch}]\n`,
   },
 })
-if (shop === undefined)
-  await coast.github.pushToBase(repositoryName, {
-    '.github/catalog-bot.yml': `publish: [{catalog: catalogs/v4.20, repository: ${coast.registry.host}/${image}, tags: [latest], base: scratch}]\n`,
+if (dockerRegistry === undefined)
+  await demoEnvironment.github.pushToBase(demoRepositoryName, {
+    '.github/catalog-bot.yml': `publish: [{catalog: catalogs/v4.20, repository: ${demoEnvironment.registry.host}/${imageRepository}, tags: [latest], base: scratch}]\n`,
   })
-const host = shop?.host ?? coast.registry.host
-const targets = join(directory, 'targets.yml')
-await writeFile(targets, `- {github: ${repositoryName}, push: [${host}/${image}]}\n`)
-const bot = await startBot({
+const registryHost = dockerRegistry?.host ?? demoEnvironment.registry.host
+const publishTargetsFile = join(dataDirectory, 'targets.yml')
+await writeFile(
+  publishTargetsFile,
+  `- {github: ${demoRepositoryName}, push: [${registryHost}/${imageRepository}]}\n`,
+)
+const botProcess = await startBot({
   environment: {
-    ...coast.environment,
+    ...demoEnvironment.environment,
     LOG_LEVEL: 'warn',
-    PUBLISH_TARGETS: targets,
-    INSECURE_REGISTRIES: [...new Set([coast.registry.host, host])].join(','),
+    PUBLISH_TARGETS: publishTargetsFile,
+    INSECURE_REGISTRIES: [...new Set([demoEnvironment.registry.host, registryHost])].join(','),
   },
 })
-coast.github.sendWebhooksTo(`${bot.address}/api/github/webhooks`)
+demoEnvironment.github.sendWebhooksTo(`${botProcess.url}/api/github/webhooks`)
 
 try {
-  let now = (await digest()) ?? ''
-  const begun = performance.now()
+  let now = (await fetchPublishedDigest()) ?? ''
+  const startedAt = performance.now()
   // The first image, before anything is merged.
-  while (now === '' && performance.now() - begun < patience) {
+  while (now === '' && performance.now() - startedAt < timeoutMs) {
     await pause(50)
-    now = (await digest()) ?? ''
+    now = (await fetchPublishedDigest()) ?? ''
   }
-  let text = coast.files[file] ?? ''
+  let text = demoEnvironment.files[catalogFile] ?? ''
   const times: number[] = []
-  for (let at = 0; at < merges; at += 1) {
+  for (let at = 0; at < mergeCount; at += 1) {
     const [before, after] = [at === 0 ? '1.1.0' : `1.2.${at - 1}`, `1.2.${at}`]
-    text = addOnTop(text, 'lighthouse', after, before)
-    publishImages(coast.registry, text, (bundle) => bundle === `lighthouse.v${after}`)
-    const pull = await coast.github.openPull({
-      repository: repositoryName,
+    text = prependChannelEntry(text, 'lighthouse', after, before)
+    pushCatalogImages(demoEnvironment.registry, text, (bundle) => bundle === `lighthouse.v${after}`)
+    const pull = await demoEnvironment.github.openPull({
+      repository: demoRepositoryName,
       author: 'alice',
       title: `lighthouse ${after}`,
-      changes: { [file]: text },
+      changes: { [catalogFile]: text },
     })
     const opened = performance.now()
-    while (pull.merged === null && performance.now() - opened < patience) await pause(5)
+    while (pull.merged === null && performance.now() - opened < timeoutMs) await pause(5)
     const merged = performance.now()
     let found = now
-    while (found === now && performance.now() - merged < patience) {
+    while (found === now && performance.now() - merged < timeoutMs) {
       await pause(5)
-      found = (await digest()) ?? now
+      found = (await fetchPublishedDigest()) ?? now
     }
     if (found === now) throw new Error(`lighthouse ${after} was not published within a minute`)
     times.push(performance.now() - merged)
     now = found
   }
   times.sort((a, b) => a - b)
-  const part = (share: number) => (times[Math.ceil(times.length * share) - 1] ?? 0) / 1000
+  const percentile = (share: number) => (times[Math.ceil(times.length * share) - 1] ?? 0) / 1000
   console.log(
-    `${merges} merges, registry: ${shop === undefined ? 'the sandbox’s' : 'docker-registry'}; from merge to readable tag: ` +
-      `p50 ${part(0.5).toFixed(2)} s, p95 ${part(0.95).toFixed(2)} s, slowest ${part(1).toFixed(2)} s`,
+    `${mergeCount} merges, registry: ${dockerRegistry === undefined ? 'the sandbox’s' : 'docker-registry'}; from merge to readable tag: ` +
+      `p50 ${percentile(0.5).toFixed(2)} s, p95 ${percentile(0.95).toFixed(2)} s, slowest ${percentile(1).toFixed(2)} s`,
   )
 } finally {
-  await bot.kill()
-  await coast.stop()
-  await shop?.stop()
-  await rm(directory, { recursive: true, force: true, maxRetries: 10 })
+  await botProcess.kill()
+  await demoEnvironment.stop()
+  await dockerRegistry?.stop()
+  await rm(dataDirectory, { recursive: true, force: true, maxRetries: 10 })
 }
 
-async function digest(): Promise<string | undefined> {
-  const reply = await fetch(`http://${host}/v2/${image}/manifests/latest`, {
+async function fetchPublishedDigest(): Promise<string | undefined> {
+  const reply = await fetch(`http://${registryHost}/v2/${imageRepository}/manifests/latest`, {
     headers: {
       accept:
         'application/vnd.oci.image.index.v1+json, application/vnd.oci.image.manifest.v1+json, application/vnd.docker.distribution.manifest.list.v2+json',
@@ -97,17 +100,17 @@ async function digest(): Promise<string | undefined> {
   return reply?.ok === true ? (reply.headers.get('docker-content-digest') ?? undefined) : undefined
 }
 
-async function openShop(): Promise<{ readonly host: string; stop(): Promise<void> } | undefined> {
+async function startDockerRegistry(): Promise<{ readonly host: string; stop(): Promise<void> } | undefined> {
   try {
     execFileSync('docker-registry', ['--version'], { stdio: 'ignore' })
   } catch {
     return undefined
   }
-  const port = await freePort()
-  const config = join(directory, 'registry.yml')
+  const port = await findFreePort()
+  const config = join(dataDirectory, 'registry.yml')
   await writeFile(
     config,
-    `version: 0.1\nlog: {level: error}\nstorage:\n  filesystem: {rootdirectory: ${join(directory, 'registry')}}\n  delete: {enabled: true}\nhttp: {addr: 127.0.0.1:${port}}\n`,
+    `version: 0.1\nlog: {level: error}\nstorage:\n  filesystem: {rootdirectory: ${join(dataDirectory, 'registry')}}\n  delete: {enabled: true}\nhttp: {addr: 127.0.0.1:${port}}\n`,
   )
   const child: ChildProcess = spawn('docker-registry', ['serve', config], { stdio: 'ignore' })
   const at = `127.0.0.1:${port}`
@@ -124,14 +127,14 @@ async function openShop(): Promise<{ readonly host: string; stop(): Promise<void
   return {
     host: at,
     async stop() {
-      const gone = new Promise((resolve) => child.once('exit', resolve))
+      const exited = new Promise((resolve) => child.once('exit', resolve))
       child.kill()
-      await gone
+      await exited
     },
   }
 }
 
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

@@ -8,55 +8,58 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { startBot } from '../sandbox/demo/bot-process.ts'
 import { generateRepository } from './generated-repository.ts'
-import { openRealWorld } from '../test/stories/real-catalog.ts'
+import { openRealCatalogEnvironment } from '../test/stories/real-catalog.ts'
 
-const directory = await mkdtemp(join(tmpdir(), 'bench-pull-'))
+const dataDirectory = await mkdtemp(join(tmpdir(), 'bench-pull-'))
 const { values, positionals } = parseArgs({
   options: { megabytes: { type: 'string', default: '20' } },
   allowPositionals: true,
 })
-const [source = join(directory, 'generated')] = positionals
+const [source = join(dataDirectory, 'generated')] = positionals
 if (positionals.length === 0)
   generateRepository(source, { catalogs: ['v4.16', 'v4.20', 'v4.21'], megabytes: Number(values.megabytes) })
-const world = await openRealWorld(source, directory)
-const say = (what: string, milliseconds: number) =>
-  process.stdout.write(`${what.padEnd(58)} ${milliseconds.toFixed(0).padStart(6)} ms\n`)
-const timed = async (what: string, holds: () => boolean) => {
+const realEnvironment = await openRealCatalogEnvironment(source, dataDirectory)
+const printDuration = (label: string, milliseconds: number) =>
+  process.stdout.write(`${label.padEnd(58)} ${milliseconds.toFixed(0).padStart(6)} ms\n`)
+const measureUntil = async (label: string, holds: () => boolean) => {
   const started = performance.now()
   while (!holds()) {
-    if (performance.now() - started > 120_000) throw new Error(`not within two minutes: ${what}`)
+    if (performance.now() - started > 120_000) throw new Error(`not within two minutes: ${label}`)
     await pause(5)
   }
-  say(what, performance.now() - started)
+  printDuration(label, performance.now() - started)
 }
-const durations: number[] = []
-const starting = performance.now()
-const bot = await startBot({
-  environment: world.environment,
+const evaluationDurations: number[] = []
+const startedAt = performance.now()
+const botProcess = await startBot({
+  environment: realEnvironment.environment,
   onLog: (line) => {
-    const looked = /"examined":(?<ms>\d+)/.exec(line)?.groups?.ms
-    if (looked !== undefined) durations.push(Number(looked))
+    const evaluation = /"examined":(?<ms>\d+)/.exec(line)?.groups?.ms
+    if (evaluation !== undefined) evaluationDurations.push(Number(evaluation))
   },
 })
 try {
-  say('cold start: from the command to listening', performance.now() - starting)
-  world.github.sendWebhooksTo(`${bot.address}/api/github/webhooks`)
-  const first = await world.github.openPull(world.update('v4.20'))
-  await timed('first pull request, nothing known: opened to landed', () => first.merged !== null)
-  await timed('  landed to rebuilt', () => world.isRebuilt(first))
-  const second = await world.github.openPull(world.update('v4.21'))
-  await timed('another catalog, its facts not known yet: opened to landed', () => second.merged !== null)
+  printDuration('cold start: from the command to listening', performance.now() - startedAt)
+  realEnvironment.github.sendWebhooksTo(`${botProcess.url}/api/github/webhooks`)
+  const first = await realEnvironment.github.openPull(realEnvironment.update('v4.20'))
+  await measureUntil('first pull request, nothing known: opened to landed', () => first.merged !== null)
+  await measureUntil('  landed to rebuilt', () => realEnvironment.isRebuilt(first))
+  const second = await realEnvironment.github.openPull(realEnvironment.update('v4.21'))
+  await measureUntil(
+    'another catalog, its facts not known yet: opened to landed',
+    () => second.merged !== null,
+  )
   await pause(3000)
-  durations.length = 0
-  const third = await world.github.openPull(world.update('v4.16'))
-  await timed('another big catalog, first time: opened to landed', () => third.merged !== null)
+  evaluationDurations.length = 0
+  const third = await realEnvironment.github.openPull(realEnvironment.update('v4.16'))
+  await measureUntil('another big catalog, first time: opened to landed', () => third.merged !== null)
   await pause(3000)
-  durations.length = 0
-  const fourth = await world.github.openPull(world.again('v4.16'))
-  await timed('the same catalog, warm: opened to landed', () => fourth.merged !== null)
-  for (const time of durations) say('  its looks: merge to verdict', time)
+  evaluationDurations.length = 0
+  const fourth = await realEnvironment.github.openPull(realEnvironment.again('v4.16'))
+  await measureUntil('the same catalog, warm: opened to landed', () => fourth.merged !== null)
+  for (const time of evaluationDurations) printDuration('  its looks: merge to verdict', time)
 } finally {
-  await bot.kill('SIGKILL')
-  await world.stop()
-  await rm(directory, { recursive: true, force: true, maxRetries: 10 })
+  await botProcess.kill('SIGKILL')
+  await realEnvironment.stop()
+  await rm(dataDirectory, { recursive: true, force: true, maxRetries: 10 })
 }

@@ -7,65 +7,73 @@ import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { openMemoryCache } from '../src/examine/memory-cache.ts'
 import type { Clock } from '../src/ports/clock.ts'
-import { cachedAnswers } from '../src/registry/cached-answers.ts'
-import { loopbackRegistries } from '../src/registry/transport/egress-policy.ts'
-import { openRegistry, type RegistryOptions } from '../src/registry/open-registry.ts'
+import { createCachedRegistry } from '../src/registry/cached-answers.ts'
+import { allowLoopbackRegistries } from '../src/registry/transport/egress-policy.ts'
+import { openRegistry, type RegistryClientOptions } from '../src/registry/open-registry.ts'
 import { scanImages } from '../src/registry/scan-images.ts'
 import { isOnPath } from '../test/is-on-path.ts'
-import { realRegistry } from '../test/registry/real-registry.ts'
-import { imageManifest, loopbackCertificate, scriptedRegistry } from '../test/registry/scripted-registry.ts'
+import { startRealRegistry } from '../test/registry/real-registry.ts'
+import {
+  createImageManifest,
+  loopbackCertificate,
+  startScriptedRegistry,
+} from '../test/registry/scripted-registry.ts'
 
-const quick = process.argv.includes('--quick')
-const images = 400
-const clock: Clock = {
+const isQuick = process.argv.includes('--quick')
+const imageCount = 400
+const benchClock: Clock = {
   now: () => performance.now(),
   sleep: (milliseconds) => new Promise((done) => setTimeout(done, milliseconds)),
 }
-const run = promisify(execFile)
+const runCommand = promisify(execFile)
 const failures: string[] = []
 
-function row(...cells: readonly (string | number)[]): void {
+function printRow(...cells: readonly (string | number)[]): void {
   console.log(
     cells.map((cell, index) => (index === 0 ? String(cell).padEnd(46) : String(cell).padStart(10))).join(''),
   )
 }
 
-function promised(kept: boolean, text: string): void {
-  console.log(`${kept ? 'kept  ' : 'BROKEN'}  ${text}`)
-  if (!kept) failures.push(text)
+function checkTarget(isMet: boolean, text: string): void {
+  console.log(`${isMet ? 'kept  ' : 'BROKEN'}  ${text}`)
+  if (!isMet) failures.push(text)
 }
 
 /** A promise about speed: in a quick run, beside whatever else the machine does, it is told and not held. */
-function promisedSpeed(kept: boolean, text: string): void {
-  if (quick) console.log(`${kept ? 'kept  ' : 'missed'}  ${text}`)
-  else promised(kept, text)
+function checkSpeedTarget(isMet: boolean, text: string): void {
+  if (isQuick) console.log(`${isMet ? 'kept  ' : 'missed'}  ${text}`)
+  else checkTarget(isMet, text)
 }
 
-async function timed(work: () => Promise<unknown>): Promise<number> {
+async function measureMs(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now()
   await work()
   return performance.now() - start
 }
 
 /** The middle one of several measurements: one disturbance by the machine's other work is no result. */
-async function median(times: number, measure: () => Promise<number>): Promise<number> {
+async function measureMedian(times: number, measure: () => Promise<number>): Promise<number> {
   const measured: number[] = []
   for (let time = 0; time < times; time += 1) measured.push(await measure())
   return measured.sort((a, b) => a - b)[Math.floor(times / 2)] ?? NaN
 }
 
 /** Milliseconds for all references, each asked once. */
-async function check(references: readonly string[], concurrency: number, options: Partial<RegistryOptions>) {
+async function measureResolution(
+  references: readonly string[],
+  concurrency: number,
+  options: Partial<RegistryClientOptions>,
+) {
   const client = openRegistry({
-    clock,
-    limits: { window: { start: concurrency, most: concurrency } },
+    clock: benchClock,
+    limits: { window: { start: concurrency, max: concurrency } },
     ...options,
   })
   // One request first: the handshake and the code's first run are not what is measured.
   await client.resolve(references[0] ?? '')
   let bad = 0
-  const milliseconds = await timed(async () => {
-    const { answers } = await scanImages(client, references, { clock, concurrency })
+  const milliseconds = await measureMs(async () => {
+    const { answers } = await scanImages(client, references, { clock: benchClock, concurrency })
     bad = [...answers.values()].filter(({ kind }) => kind !== 'ok').length
   })
   await client.close()
@@ -73,45 +81,48 @@ async function check(references: readonly string[], concurrency: number, options
   return milliseconds
 }
 
-async function real(): Promise<void> {
+async function benchDockerRegistry(): Promise<void> {
   const missing = ['docker-registry', 'skopeo'].find((program) => !isOnPath(program))
   if (missing !== undefined)
     return console.log(`left out: docker-registry, because ${missing} is not installed`)
-  const registry = await realRegistry()
+  const registry = await startRealRegistry()
   const type = 'application/vnd.oci.image.manifest.v1+json'
   const base = await registry.push({ layers: [Buffer.alloc(1024)] }, 'bench/app:base', { format: 'oci' })
   const path = `http://${registry.host}/v2/bench/app/manifests`
   const manifest = (await (await fetch(`${path}/${base}`, { headers: { accept: type } })).json()) as object
   const references: string[] = []
-  for (let index = 0; index < images; index += 1) {
+  for (let index = 0; index < imageCount; index += 1) {
     const body = JSON.stringify({ ...manifest, annotations: { number: String(index) } })
     const reply = await fetch(`${path}/v${index}`, { method: 'PUT', body, headers: { 'content-type': type } })
     references.push(`${registry.host}/bench/app@${reply.headers.get('docker-content-digest')}`)
   }
-  const egress = loopbackRegistries(registry.host)
-  console.log(`\ndocker-registry on loopback, ${images} images by digest; milliseconds per image`)
-  row('', 'at 1', 'at 16', 'at 64')
+  const egress = allowLoopbackRegistries(registry.host)
+  console.log(`\ndocker-registry on loopback, ${imageCount} images by digest; milliseconds per image`)
+  printRow('', 'at 1', 'at 16', 'at 64')
   const concurrencies = [1, 16, 64]
   const ours: number[] = []
   const careless: number[] = []
   // The App's code has been running for long when a catalog comes; the first round's is just being compiled.
-  await check(references, 16, { egress })
+  await measureResolution(references, 16, { egress })
   for (const concurrency of concurrencies) {
-    const measure = (options: Partial<RegistryOptions>) =>
-      median(quick ? 1 : 5, async () => (await check(references, concurrency, options)) / images)
+    const measure = (options: Partial<RegistryClientOptions>) =>
+      measureMedian(
+        isQuick ? 1 : 5,
+        async () => (await measureResolution(references, concurrency, options)) / imageCount,
+      )
     ours.push(await measure({ egress }))
     careless.push(await measure({ egress, keepAliveAfterHead: false }))
   }
-  row('catalog-bot', ...ours.map((value) => value.toFixed(2)))
-  row('catalog-bot, connection closed after HEAD', ...careless.map((value) => value.toFixed(2)))
-  const sample = references.slice(0, quick ? 30 : 100)
+  printRow('catalog-bot', ...ours.map((value) => value.toFixed(2)))
+  printRow('catalog-bot, connection closed after HEAD', ...careless.map((value) => value.toFixed(2)))
+  const sample = references.slice(0, isQuick ? 30 : 100)
   const skopeo: number[] = []
   for (const concurrency of concurrencies) {
     const inspect = async (): Promise<number> => {
       let next = 0
       const worker = async () => {
         for (let reference = sample[next++]; reference !== undefined; reference = sample[next++])
-          await run('skopeo', [
+          await runCommand('skopeo', [
             'inspect',
             '--raw',
             '--no-creds',
@@ -119,46 +130,49 @@ async function real(): Promise<void> {
             `docker://${reference}`,
           ])
       }
-      return timed(() => Promise.all(Array.from({ length: concurrency }, worker)))
+      return measureMs(() => Promise.all(Array.from({ length: concurrency }, worker)))
     }
-    skopeo.push((await median(quick ? 1 : 3, inspect)) / sample.length)
+    skopeo.push((await measureMedian(isQuick ? 1 : 3, inspect)) / sample.length)
   }
-  row(`skopeo inspect --raw (${sample.length} images)`, ...skopeo.map((value) => value.toFixed(2)))
+  printRow(`skopeo inspect --raw (${sample.length} images)`, ...skopeo.map((value) => value.toFixed(2)))
   const factors = skopeo.map((value, index) => value / (ours[index] ?? Infinity))
-  row('times as fast as skopeo', ...factors.map((value) => value.toFixed(1)))
-  promisedSpeed(Math.min(...factors) >= 12, 'at least 12 times as fast as skopeo inspect --raw')
+  printRow('times as fast as skopeo', ...factors.map((value) => value.toFixed(1)))
+  checkSpeedTarget(Math.min(...factors) >= 12, 'at least 12 times as fast as skopeo inspect --raw')
   await registry.close()
 }
 
-async function distant(): Promise<void> {
-  const total = quick ? 1000 : 4000
+async function benchDistantRegistry(): Promise<void> {
+  const total = isQuick ? 1000 : 4000
   const thread = new Worker(new URL('./distant-registry.ts', import.meta.url), {
     workerData: { images: total },
   })
   const [host] = (await once(thread, 'message')) as [string]
   const far = Array.from({ length: total }, (_, index) => `${host}/bench/app:v${index}`)
-  const reach = (name: string) => ({
+  const createEgress = (name: string) => ({
     internal: { [name]: ['127.0.0.1/32'] },
     certificates: { '127.0.0.1': loopbackCertificate },
   })
-  const milliseconds = await median(quick ? 1 : 3, () => check(far, 64, { egress: reach(host) }))
+  const milliseconds = await measureMedian(isQuick ? 1 : 3, () =>
+    measureResolution(far, 64, { egress: createEgress(host) }),
+  )
   await thread.terminate()
   const rate = (total / milliseconds) * 1000
   console.log(`\na registry 50 ms away, over TLS: ${total} checks at 64`)
-  row('checks per second', rate.toFixed(0))
-  promisedSpeed(rate >= 1000, 'at least 1,000 checks a second at 64')
+  printRow('checks per second', rate.toFixed(0))
+  checkSpeedTarget(rate >= 1000, 'at least 1,000 checks a second at 64')
 
-  const registry = await scriptedRegistry({ tls: true })
-  const digest = registry.add('bench/app', 'v1', imageManifest('x'))
-  for (let index = 0; index < total; index += 1) registry.add('bench/app', `v${index}`, imageManifest('x'))
+  const registry = await startScriptedRegistry({ tls: true })
+  const digest = registry.add('bench/app', 'v1', createImageManifest('x'))
+  for (let index = 0; index < total; index += 1)
+    registry.add('bench/app', `v${index}`, createImageManifest('x'))
   const references = Array.from({ length: total }, (_, index) => `${registry.host}/bench/app:v${index}`)
-  const egress = reach(registry.host)
+  const egress = createEgress(registry.host)
   registry.script = () => {
     registry.requests.length = 0
   }
-  const client = openRegistry({ clock, egress })
+  const client = openRegistry({ clock: benchClock, egress })
   const memory: number[] = []
-  for (let round = 0; round < (quick ? 4 : 10); round += 1) {
+  for (let round = 0; round < (isQuick ? 4 : 10); round += 1) {
     for (let at = 0; at < 1000; at += 100)
       await Promise.all(
         Array.from({ length: 100 }, (_, index) => client.resolve(references[(at + index) % total] ?? '')),
@@ -167,21 +181,21 @@ async function distant(): Promise<void> {
     memory.push(process.memoryUsage().heapUsed / 1024 / 1024)
   }
   console.log('\nheap after each 1,000 references, MiB')
-  row('', ...memory.map((value) => value.toFixed(1)))
-  if (globalThis.gc) promised((memory.at(-1) ?? 0) - (memory[1] ?? 0) < 5, 'memory is flat')
+  printRow('', ...memory.map((value) => value.toFixed(1)))
+  if (globalThis.gc) checkTarget((memory.at(-1) ?? 0) - (memory[1] ?? 0) < 5, 'memory is flat')
 
-  const store = openMemoryCache(clock)
-  const cached = cachedAnswers(client, { store, identity: (reference) => client.identity(reference) })
+  const store = openMemoryCache(benchClock)
+  const cached = createCachedRegistry(client, { store, identity: (reference) => client.identity(reference) })
   const byDigest = [`${registry.host}/bench/app@${digest}`]
   await cached.resolveAll(byDigest)
   let requests = 0
   registry.script = () => void (requests += 1)
   await cached.resolveAll(byDigest)
-  promised(requests === 0, 'a second run over the same digests makes no request')
+  checkTarget(requests === 0, 'a second run over the same digests makes no request')
   await client.close()
   await registry.close()
 }
 
-await real()
-await distant()
+await benchDockerRegistry()
+await benchDistantRegistry()
 process.exit(failures.length === 0 ? 0 : 1)

@@ -1,28 +1,28 @@
 // Where the requests of a merge go: how many of each kind there were, and when in a pull request's life. What is about no pull
 // request, or about several at once, is shared by all.
-import type { Pull } from '../sandbox/github/world.ts'
-import type { Passed } from './slow-github.ts'
+import type { MockPull } from '../sandbox/github/world.ts'
+import type { RecordedRequest } from './slow-github.ts'
 
-export interface Merged {
-  readonly pull: Pull
+export interface MeasuredPull {
+  readonly pull: MockPull
   /** Its author, whose account is asked about for this pull request alone. */
   readonly author: string
   /** As `performance.now()` has it. Undefined: it was not merged. */
-  readonly landedAt: number | undefined
+  readonly mergedAt: number | undefined
 }
 
 /** When its verdict was shown: the last check run before it was merged. */
-export function shownAt(
-  { pull, landedAt = Infinity }: Merged,
-  passed: readonly Passed[],
+export function findVerdictShownAt(
+  { pull, mergedAt = Infinity }: MeasuredPull,
+  passed: readonly RecordedRequest[],
 ): number | undefined {
   return passed
-    .filter(({ heads, writes, at }) => writes > 0 && heads.includes(pull.headSha) && at <= landedAt)
+    .filter(({ heads, writes, at }) => writes > 0 && heads.includes(pull.headSha) && at <= mergedAt)
     .at(-1)?.at
 }
 
 /** The requests that are about this pull request and no other. */
-export function aboutAlone({ pull, author }: Merged): (one: Passed) => boolean {
+export function createPullRequestFilter({ pull, author }: MeasuredPull): (one: RecordedRequest) => boolean {
   const address = new RegExp(
     `/(?:pulls|issues)/${pull.number}(?:/|\\?|$)|${pull.headSha}|/users/${author}(?:\\?|$)|/collaborators/${author}/`,
   )
@@ -34,22 +34,30 @@ export function aboutAlone({ pull, author }: Merged): (one: Passed) => boolean {
 }
 
 /** The requests about one that waits, after its comment and what is written with it: they come of what others do. */
-export function laterThanTold(one: Merged, passed: readonly Passed[]): readonly Passed[] {
-  const about = passed.filter(aboutAlone(one))
-  const told = about.findIndex(({ method, path }) => method === 'POST' && path.endsWith('/comments'))
-  return told < 0 ? [] : about.slice(told + 1).filter(({ path }) => !path.endsWith('/requested_reviewers'))
+export function findRequestsAfterComment(
+  one: MeasuredPull,
+  passed: readonly RecordedRequest[],
+): readonly RecordedRequest[] {
+  const about = passed.filter(createPullRequestFilter(one))
+  const commentIndex = about.findIndex(({ method, path }) => method === 'POST' && path.endsWith('/comments'))
+  return commentIndex < 0
+    ? []
+    : about.slice(commentIndex + 1).filter(({ path }) => !path.endsWith('/requested_reviewers'))
 }
 
-const phases = ['opened to shown', 'shown to merged', 'after', 'shared'] as const
-type Phase = (typeof phases)[number]
+const requestPhases = ['opened to shown', 'shown to merged', 'after', 'shared'] as const
+type RequestPhase = (typeof requestPhases)[number]
 
 /** A Markdown table: a line for each kind of request, with how many a merge there were in each phase. */
-export function requestTable(merged: readonly Merged[], passed: readonly Passed[]): string {
-  const api = passed.filter(isApi)
-  const rows = new Map<string, Record<Phase, number> & { writes: number }>()
-  const phaseOf = phasesOf(merged, api)
+export function renderRequestTable(
+  merged: readonly MeasuredPull[],
+  passed: readonly RecordedRequest[],
+): string {
+  const api = passed.filter(isApiRequest)
+  const rows = new Map<string, Record<RequestPhase, number> & { writes: number }>()
+  const phaseOf = createPhaseClassifier(merged, api)
   for (const one of api) {
-    const kind = kindOf(one)
+    const kind = formatRequestKind(one)
     const row = rows.get(kind) ?? {
       'opened to shown': 0,
       'shown to merged': 0,
@@ -61,32 +69,35 @@ export function requestTable(merged: readonly Merged[], passed: readonly Passed[
     row.writes += one.writes
     rows.set(kind, row)
   }
-  const count = Math.max(1, merged.filter(({ landedAt }) => landedAt !== undefined).length)
+  const count = Math.max(1, merged.filter(({ mergedAt }) => mergedAt !== undefined).length)
   const per = (all: number) => (all === 0 ? '' : (all / count).toFixed(2))
-  const all = (row: Record<Phase, number>) => phases.reduce((sum, phase) => sum + row[phase], 0)
+  const all = (row: Record<RequestPhase, number>) => requestPhases.reduce((sum, phase) => sum + row[phase], 0)
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
   const sorted = [...rows].toSorted(([, a], [, b]) => all(b) - all(a))
-  const total = (of: (row: Record<Phase, number> & { writes: number }) => number) =>
+  const total = (of: (row: Record<RequestPhase, number> & { writes: number }) => number) =>
     per([...rows.values()].reduce((sum, row) => sum + of(row), 0))
   return [
-    line(['requests a merge', ...phases, 'all', 'writes']),
-    line(['---', ...phases.map(() => '---:'), '---:', '---:']),
+    line(['requests a merge', ...requestPhases, 'all', 'writes']),
+    line(['---', ...requestPhases.map(() => '---:'), '---:', '---:']),
     ...sorted.map(([kind, row]) =>
-      line([kind, ...phases.map((phase) => per(row[phase])), per(all(row)), per(row.writes)]),
+      line([kind, ...requestPhases.map((phase) => per(row[phase])), per(all(row)), per(row.writes)]),
     ),
     line([
       'all',
-      ...phases.map((phase) => total((row) => row[phase])),
+      ...requestPhases.map((phase) => total((row) => row[phase])),
       total(all),
       total(({ writes }) => writes),
     ]),
   ].join('\n')
 }
 
-function phasesOf(merged: readonly Merged[], api: readonly Passed[]): (one: Passed) => Phase {
+function createPhaseClassifier(
+  merged: readonly MeasuredPull[],
+  api: readonly RecordedRequest[],
+): (one: RecordedRequest) => RequestPhase {
   const known = merged.map((each) => {
-    const shown = shownAt(each, api)
-    return { is: aboutAlone(each), shown: shown ?? Infinity, landed: each.landedAt ?? Infinity }
+    const shown = findVerdictShownAt(each, api)
+    return { is: createPullRequestFilter(each), shown: shown ?? Infinity, landed: each.mergedAt ?? Infinity }
   })
   return (one) => {
     const its = known.find(({ is }) => is(one))
@@ -97,9 +108,10 @@ function phasesOf(merged: readonly Merged[], api: readonly Passed[]): (one: Pass
 }
 
 /** Neither git's protocol nor the App's own tokens, of which there is one an hour. */
-export const isApi = ({ path }: Passed): boolean => !path.includes('.git/') && !path.startsWith('/app')
+export const isApiRequest = ({ path }: RecordedRequest): boolean =>
+  !path.includes('.git/') && !path.startsWith('/app')
 
-function kindOf({ method, path, operation }: Passed): string {
+function formatRequestKind({ method, path, operation }: RecordedRequest): string {
   if (operation !== undefined) return `GraphQL ${operation}`
   const template = path
     .replace(/\?.*/, '')

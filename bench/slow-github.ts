@@ -3,9 +3,9 @@
 import { createServer, request as ask } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { operationOf } from '../sandbox/github/graphql/operation-of.ts'
+import { summarizeOperation } from '../sandbox/github/graphql/operation-of.ts'
 
-export interface Passed {
+export interface RecordedRequest {
   readonly method: string
   readonly path: string
   /** As `performance.now()` has it, when it was answered. */
@@ -22,13 +22,13 @@ export interface Passed {
 
 export interface SlowGitHub {
   readonly url: string
-  readonly passed: readonly Passed[]
+  readonly passed: readonly RecordedRequest[]
   stop(): Promise<void>
 }
 
 /** `target`: where the sandbox listens. */
 export async function openSlowGitHub(target: string, milliseconds: number): Promise<SlowGitHub> {
-  const passed: Passed[] = []
+  const passed: RecordedRequest[] = []
   const server = createServer((request, response) => {
     const path = request.url ?? '/'
     const method = request.method ?? ''
@@ -40,7 +40,7 @@ export async function openSlowGitHub(target: string, milliseconds: number): Prom
           `${target}${path}`,
           { method: request.method, headers: request.headers },
           (answer) => {
-            passed.push({ method, path, at: performance.now(), ...saysOf(method, path, chunks) })
+            passed.push({ method, path, at: performance.now(), ...parseRequestContent(method, path, chunks) })
             response.writeHead(answer.statusCode ?? 502, answer.headers)
             answer.pipe(response)
           },
@@ -62,11 +62,11 @@ export async function openSlowGitHub(target: string, milliseconds: number): Prom
   }
 }
 
-function saysOf(
+function parseRequestContent(
   method: string,
   path: string,
   chunks: readonly Buffer[],
-): Pick<Passed, 'operation' | 'writes' | 'heads' | 'pulls'> {
+): Pick<RecordedRequest, 'operation' | 'writes' | 'heads' | 'pulls'> {
   const isGraphql = path.endsWith('/graphql')
   const rest = method === 'GET' || method === 'HEAD' ? 0 : 1
   if (!isGraphql && !path.endsWith('/check-runs')) return { writes: rest, heads: [], pulls: [] }
@@ -77,7 +77,7 @@ function saysOf(
   const named = [...(body.query ?? '').matchAll(/pullRequest\(number: (\d+)\)/g)].map(([, at]) => Number(at))
   const { pull } = body.variables ?? {}
   return {
-    ...operationOf(body),
+    ...summarizeOperation(body),
     heads: [...new Set(heads)],
     pulls: [...named, ...(typeof pull === 'number' ? [pull] : [])],
   }

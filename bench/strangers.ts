@@ -10,56 +10,60 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { startBot } from '../sandbox/demo/bot-process.ts'
-import { openDemoWorld, repositoryName } from '../sandbox/demo/demo-world.ts'
-import { stories } from '../sandbox/demo/stories.ts'
-import { commitTree, git, gitBytes } from '../sandbox/github/git/git-store.ts'
+import { openDemoEnvironment, demoRepositoryName } from '../sandbox/demo/demo-world.ts'
+import { demoStories } from '../sandbox/demo/stories.ts'
+import { commitTree, git, runGitForBytes } from '../sandbox/github/git/git-store.ts'
 
 const { values } = parseArgs({ options: { after: { type: 'string', default: '20' } } })
-const after = Number(values.after)
+const observeSecondsAfter = Number(values.after)
 
-const numbered = (count: number, line: (at: number) => string) =>
+const repeatLines = (count: number, line: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => line(at)).join('')
-const keys = numbered(16_000, (at) => `key${at}: [a]\n`)
-const logins = `---\nreviewers:\n${numbered(1500, (at) => `  - somebody-${at}\n`)}`
-const catalog = 'catalogs/v4.20'
+const manyKeys = repeatLines(16_000, (at) => `key${at}: [a]\n`)
+const manyLogins = `---\nreviewers:\n${repeatLines(1500, (at) => `  - somebody-${at}\n`)}`
+const catalogFolder = 'catalogs/v4.20'
 
 /** What a stranger's pull request changes, by what it is. */
-const hostile: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const hostileChanges: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'owner files of 16,000 keys': Object.fromEntries(
-    numbered(6, (at) => `${catalog}/lighthouse/d${at}/OWNERS `)
-      .concat(`${catalog}/lighthouse/CATALOG_OWNERS`)
+    repeatLines(6, (at) => `${catalogFolder}/lighthouse/d${at}/OWNERS `)
+      .concat(`${catalogFolder}/lighthouse/CATALOG_OWNERS`)
       .split(' ')
-      .map((path) => [path, keys]),
+      .map((path) => [path, manyKeys]),
   ),
-  'an owner file of 1,500 logins': { 'operators/newcomer/ci.yaml': logins },
+  'an owner file of 1,500 logins': { 'operators/newcomer/ci.yaml': manyLogins },
   'a reference list of 40,000 keys': {
-    'catalogs.yaml': numbered(40_000, (at) => `key${at}: b\n`),
+    'catalogs.yaml': repeatLines(40_000, (at) => `key${at}: b\n`),
   },
-  'a list nested 100,000 deep': { [`${catalog}/lighthouse/OWNERS`]: 'a: ' + '['.repeat(100_000) },
-  '100,000 syntax errors on a line': { [`${catalog}/tidepool/OWNERS`]: 'a: ' + '"x" "y" @ '.repeat(20_000) },
+  'a list nested 100,000 deep': { [`${catalogFolder}/lighthouse/OWNERS`]: 'a: ' + '['.repeat(100_000) },
+  '100,000 syntax errors on a line': {
+    [`${catalogFolder}/tidepool/OWNERS`]: 'a: ' + '"x" "y" @ '.repeat(20_000),
+  },
   '100,000 ignore patterns': {
-    [`${catalog}/.indexignore`]: numbered(100_000, (at) => `a*${at}*b*c\n`),
+    [`${catalogFolder}/.indexignore`]: repeatLines(100_000, (at) => `a*${at}*b*c\n`),
     ...Object.fromEntries(
-      Array.from({ length: 1500 }, (_, at) => [`${catalog}/lighthouse/f${at}.yaml`, 'schema: x\n']),
+      Array.from({ length: 1500 }, (_, at) => [`${catalogFolder}/lighthouse/f${at}.yaml`, 'schema: x\n']),
     ),
   },
   '3,000 files': Object.fromEntries(
     Array.from({ length: 3000 }, (_, at) => [
-      `${catalog}/p${at}/catalog.yaml`,
+      `${catalogFolder}/p${at}/catalog.yaml`,
       `schema: olm.package\nname: p${at}\n`,
     ]),
   ),
   'a channel of 60,000 entries': {
-    [`${catalog}/lighthouse/more.yaml`]: `schema: olm.channel\npackage: lighthouse\nname: c\nentries:\n${numbered(60_000, (at) => `- name: a.v${at + 1}.0.0\n  replaces: a.v${at}.0.0\n`)}`,
+    [`${catalogFolder}/lighthouse/more.yaml`]: `schema: olm.channel\npackage: lighthouse\nname: c\nentries:\n${repeatLines(60_000, (at) => `- name: a.v${at + 1}.0.0\n  replaces: a.v${at}.0.0\n`)}`,
   },
   '3,000 comments': { 'README.md': 'hello\n' },
 }
 
 /** A commit on the base's tip whose nine new tree objects stand for a billion paths, which nobody may list. */
-async function billionPaths(path: string, tip: string): Promise<string> {
+async function createBillionPathsCommit(path: string, tip: string): Promise<string> {
   const make = async (entries: readonly string[]) =>
-    (await gitBytes(path, ['mktree'], [Buffer.from(entries.join(''))])).toString().trim()
-  let tree = (await gitBytes(path, ['hash-object', '-w', '--stdin'], [Buffer.from('x')])).toString().trim()
+    (await runGitForBytes(path, ['mktree'], [Buffer.from(entries.join(''))])).toString().trim()
+  let tree = (await runGitForBytes(path, ['hash-object', '-w', '--stdin'], [Buffer.from('x')]))
+    .toString()
+    .trim()
   for (let level = 0; level < 9; level += 1) {
     const kind = level === 0 ? '100644 blob' : '040000 tree'
     tree = await make(Array.from({ length: 10 }, (_, at) => `${kind} ${tree}\tn${at}\n`))
@@ -68,14 +72,14 @@ async function billionPaths(path: string, tip: string): Promise<string> {
   return commitTree(path, top, [tip], 'Nine trees', { name: 'mallory', email: 'mallory@example.com', at: 0 })
 }
 
-interface Usage {
+interface ProcessTreeUsage {
   /** Megabytes resident of the bot's process and of all that it started. */
   readonly memory: number
   /** Seconds of the processor that these, and what they started and ended since, have used so far. */
   readonly processor: number
 }
 
-function usageOf(root: number): Usage {
+function readProcessTreeUsage(root: number): ProcessTreeUsage {
   const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,rss='], { encoding: 'utf8' })
     .trim()
     .split('\n')
@@ -89,13 +93,13 @@ function usageOf(root: number): Usage {
   for (const [pid, , size] of rows) {
     if (!ours.has(pid)) continue
     memory += size / 1024
-    processor += timesOf(pid).reduce((sum, seconds) => sum + seconds, 0)
+    processor += readCpuSeconds(pid).reduce((sum, seconds) => sum + seconds, 0)
   }
   return { memory, processor }
 }
 
 /** User and system time of a process, and of those of its own that ended: seconds, as Linux counts them. */
-function timesOf(pid: number): readonly number[] {
+function readCpuSeconds(pid: number): readonly number[] {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
     return fields.slice(11, 15).map((ticks) => Number(ticks) / 100)
@@ -105,59 +109,65 @@ function timesOf(pid: number): readonly number[] {
 }
 
 /** The sandbox: this process, and the git that it runs. */
-const ownSeconds = () => timesOf(process.pid).reduce((sum, seconds) => sum + seconds, 0)
+const getOwnCpuSeconds = () => readCpuSeconds(process.pid).reduce((sum, seconds) => sum + seconds, 0)
 
-const directory = await mkdtemp(join(tmpdir(), 'strangers-'))
-const coast = await openDemoWorld({ directory })
-const bot = await startBot({
-  environment: coast.environment,
+const dataDirectory = await mkdtemp(join(tmpdir(), 'strangers-'))
+const demoEnvironment = await openDemoEnvironment({ directory: dataDirectory })
+const botProcess = await startBot({
+  environment: demoEnvironment.environment,
   ...(process.env['BENCH_LOG'] && { onLog: console.error }),
 })
-let [slowest, most, isOver] = [0, 0, false]
-const health = (async () => {
+let [slowest, maxMemory, isOver] = [0, 0, false]
+const healthPolling = (async () => {
   while (!isOver) {
     const started = performance.now()
-    await fetch(`${bot.address}/healthz`).then((answer) => answer.text())
+    await fetch(`${botProcess.url}/healthz`).then((answer) => answer.text())
     slowest = Math.max(slowest, performance.now() - started)
     await pause(20)
   }
 })()
-const memory = (async () => {
+const memoryPolling = (async () => {
   while (!isOver) {
-    most = Math.max(most, usageOf(bot.process.pid ?? 0).memory)
+    maxMemory = Math.max(maxMemory, readProcessTreeUsage(botProcess.process.pid ?? 0).memory)
     await pause(250)
   }
 })()
 try {
-  const pulls: { title: string; pull: Awaited<ReturnType<typeof coast.github.openPull>> }[] = []
-  for (const [title, changes] of Object.entries(hostile)) {
-    const pull = await coast.github.openPull({
-      repository: repositoryName,
+  const pulls: { title: string; pull: Awaited<ReturnType<typeof demoEnvironment.github.openPull>> }[] = []
+  for (const [title, changes] of Object.entries(hostileChanges)) {
+    const pull = await demoEnvironment.github.openPull({
+      repository: demoRepositoryName,
       author: 'mallory',
       title,
       changes,
     })
     pulls.push({ title, pull })
     if (title === '3,000 comments')
-      for (let count = 0; count < 3000; count += 1) coast.github.comment(pull, 'mallory', `/approve ${count}`)
+      for (let count = 0; count < 3000; count += 1)
+        demoEnvironment.github.comment(pull, 'mallory', `/approve ${count}`)
   }
-  const tip = await git(coast.repository.path, 'rev-parse', 'refs/heads/main')
+  const tip = await git(demoEnvironment.repository.path, 'rev-parse', 'refs/heads/main')
   const title = 'nine trees for a billion paths'
-  const commit = await billionPaths(coast.repository.path, tip.trim())
+  const commit = await createBillionPathsCommit(demoEnvironment.repository.path, tip.trim())
   pulls.push({
     title,
-    pull: await coast.github.openPull({ repository: repositoryName, author: 'mallory', title, commit }),
+    pull: await demoEnvironment.github.openPull({
+      repository: demoRepositoryName,
+      author: 'mallory',
+      title,
+      commit,
+    }),
   })
-  const good = stories.find(({ id }) => id === 'good update')
+  const good = demoStories.find(({ id }) => id === 'good update')
   if (!good) throw new Error('the demo has no good update')
-  const harmless = await coast.github.openPull(good.open(coast))
+  const harmless = await demoEnvironment.github.openPull(good.open(demoEnvironment))
   // All at once, as one hostile minute.
-  coast.github.sendWebhooksTo(`${bot.address}/api/github/webhooks`)
+  demoEnvironment.github.sendWebhooksTo(`${botProcess.url}/api/github/webhooks`)
   slowest = 0
-  const before = { bot: usageOf(bot.process.pid ?? 0).processor, own: ownSeconds() }
+  const before = { bot: readProcessTreeUsage(botProcess.process.pid ?? 0).processor, own: getOwnCpuSeconds() }
   const started = performance.now()
   const send = async (number: number) =>
-    coast.github.comment(
+    demoEnvironment.github.comment(
       pulls.find(({ pull }) => pull.number === number)?.pull ?? harmless,
       'mallory',
       'look',
@@ -166,22 +176,22 @@ try {
   await send(harmless.number)
   while (harmless.merged === null && performance.now() - started < 300_000) await pause(20)
   const merged = performance.now() - started
-  const used = usageOf(bot.process.pid ?? 0).processor - before.bot
+  const used = readProcessTreeUsage(botProcess.process.pid ?? 0).processor - before.bot
   const seconds = (count: number) => `${count.toFixed(1)} s`
   process.stdout.write(
     `${pulls.length} hostile pull requests open; a harmless one ${harmless.merged !== null ? 'merged' : 'NOT merged'} after ${seconds(merged / 1000)}\n` +
-      `processor time until then: the bot ${seconds(used)}, the sandbox's GitHub ${seconds(ownSeconds() - before.own)}; load ${loadavg()[0]?.toFixed(1)} of ${availableParallelism()} processors\n` +
-      `/healthz took ${slowest.toFixed(0)} ms at most; all processes ${most.toFixed(0)} MB at most\n`,
+      `processor time until then: the bot ${seconds(used)}, the sandbox's GitHub ${seconds(getOwnCpuSeconds() - before.own)}; load ${loadavg()[0]?.toFixed(1)} of ${availableParallelism()} processors\n` +
+      `/healthz took ${slowest.toFixed(0)} ms at most; all processes ${maxMemory.toFixed(0)} MB at most\n`,
   )
   if (harmless.merged === null) process.exitCode = 1
-  await pause(after * 1000)
+  await pause(observeSecondsAfter * 1000)
   process.stdout.write(
-    `${after} s later: /healthz took ${slowest.toFixed(0)} ms at most; all processes ${most.toFixed(0)} MB at most\n`,
+    `${observeSecondsAfter} s later: /healthz took ${slowest.toFixed(0)} ms at most; all processes ${maxMemory.toFixed(0)} MB at most\n`,
   )
 } finally {
   isOver = true
-  await Promise.all([health, memory])
-  await bot.kill('SIGKILL')
-  await coast.stop()
-  await rm(directory, { recursive: true, force: true, maxRetries: 10 })
+  await Promise.all([healthPolling, memoryPolling])
+  await botProcess.kill('SIGKILL')
+  await demoEnvironment.stop()
+  await rm(dataDirectory, { recursive: true, force: true, maxRetries: 10 })
 }

@@ -7,18 +7,18 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { Extractor, ExtractorConfig } from '@microsoft/api-extractor'
 import ts from 'typescript'
 
-const root = join(import.meta.dirname, '..')
-const entry = join(root, 'src/index.ts')
+const projectRoot = join(import.meta.dirname, '..')
+const entryFile = join(projectRoot, 'src/index.ts')
 
 /** Writes `file`, the rolled-up declarations, and compares or writes the report. Returns whether the report is up to date. */
 export function rollUpTypes(file: string, { isCheck }: { readonly isCheck: boolean }): boolean {
   // Not below node_modules: what lies there is taken for somebody else's.
   const folder = mkdtempSync(join(tmpdir(), 'api-'))
   try {
-    declare(entry, folder)
+    emitDeclarations(entryFile, folder)
     const config = ExtractorConfig.prepare({
       configObjectFullPath: undefined,
-      packageJsonFullPath: join(root, 'package.json'),
+      packageJsonFullPath: join(projectRoot, 'package.json'),
       configObject: {
         projectFolder: folder,
         mainEntryPointFilePath: join(folder, 'index.d.ts'),
@@ -27,7 +27,7 @@ export function rollUpTypes(file: string, { isCheck }: { readonly isCheck: boole
           enabled: true,
           includeForgottenExports: true,
           reportFileName: 'catalog-bot',
-          reportFolder: join(root, 'etc'),
+          reportFolder: join(projectRoot, 'etc'),
           reportTempFolder: join(folder, 'report'),
         },
         docModel: { enabled: false },
@@ -49,7 +49,7 @@ export function rollUpTypes(file: string, { isCheck }: { readonly isCheck: boole
       },
     })
     mkdirSync(join(folder, 'report'))
-    mkdirSync(join(root, 'etc'), { recursive: true })
+    mkdirSync(join(projectRoot, 'etc'), { recursive: true })
     const { apiReportChanged, errorCount, warningCount } = Extractor.invoke(config, {
       localBuild: !isCheck,
       messageCallback: (message) => {
@@ -77,22 +77,22 @@ const compilerOptions = {
 }
 
 /** Declarations of a module and of those that it takes types from: types are written out there, so each stands alone. */
-function declare(file: string, folder: string, seen = new Set<string>()): void {
-  if (seen.has(file)) return
-  seen.add(file)
+function emitDeclarations(file: string, folder: string, visited = new Set<string>()): void {
+  if (visited.has(file)) return
+  visited.add(file)
   const { outputText, diagnostics = [] } = ts.transpileDeclaration(readFileSync(file, 'utf8'), {
     fileName: file,
     compilerOptions: { isolatedDeclarations: true, declaration: true, verbatimModuleSyntax: true },
     reportDiagnostics: true,
   })
   for (const { messageText } of diagnostics)
-    throw new Error(`${relative(root, file)}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`)
-  const target = join(folder, relative(dirname(entry), file).replace(/\.ts$/, '.d.ts'))
+    throw new Error(`${relative(projectRoot, file)}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`)
+  const target = join(folder, relative(dirname(entryFile), file).replace(/\.ts$/, '.d.ts'))
   mkdirSync(dirname(target), { recursive: true })
   // As published declarations name each other: a name that ends in `.ts` would be taken for somebody else's.
   writeFileSync(target, outputText.replace(/(from '\.[^']+)\.ts'/g, "$1.js'"))
   for (const [, specifier = ''] of outputText.matchAll(/from '(\.[^']+\.ts)'/g))
-    declare(resolve(dirname(file), specifier), folder, seen)
+    emitDeclarations(resolve(dirname(file), specifier), folder, visited)
 }
 
 if (import.meta.main) {

@@ -3,14 +3,14 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { builtAlready, builtCommand } from '../bench/built-command.ts'
+import { builtPackageVariable, buildCommand } from '../bench/built-command.ts'
 import { runBeside } from './run-beside.mjs'
 import { startStepTimes } from './step-times.mjs'
 
-const root = join(import.meta.dirname, '..')
+const projectRoot = join(import.meta.dirname, '..')
 
 /** What makes each of them short. */
-const small: Readonly<Record<string, readonly string[]>> = {
+const quickArguments: Readonly<Record<string, readonly string[]>> = {
   'bench:validate': ['--runs', '1', '--growth', '2'],
   'bench:hostile': ['--scale', '0.001', '--only', 'keys of JSON'],
   'bench:registry': ['--quick'],
@@ -29,39 +29,39 @@ const small: Readonly<Record<string, readonly string[]>> = {
   'fuzz:archives': ['--rounds', '150', '--seed', '1'],
 }
 
-const scratch = mkdtempSync(join(tmpdir(), 'benches-'))
-process.on('exit', () => rmSync(scratch, { recursive: true, force: true }))
-const built = join(scratch, 'package')
-builtCommand(built)
+const scratchFolder = mkdtempSync(join(tmpdir(), 'benches-'))
+process.on('exit', () => rmSync(scratchFolder, { recursive: true, force: true }))
+const packageFolder = join(scratchFolder, 'package')
+buildCommand(packageFolder)
 
-const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+const { scripts } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
   scripts: Record<string, string>
 }
-const times = startStepTimes()
-const commands = Object.keys(scripts)
+const stepTimes = startStepTimes()
+const benchCommands = Object.keys(scripts)
   .filter((name) => /^(bench|fuzz):/.test(name))
   .map((script) => {
-    const parameters = small[script]
+    const parameters = quickArguments[script]
     if (parameters === undefined)
       throw new Error(`scripts/benches.ts does not say how ${script} is kept short`)
     return {
       name: script,
       program: 'npm',
       args: ['run', '--silent', script, '--', ...parameters],
-      options: { cwd: root, env: { ...process.env, [builtAlready]: built } },
+      options: { cwd: projectRoot, env: { ...process.env, [builtPackageVariable]: packageFolder } },
     }
   })
-const withoutGo = 2
+const goMissingStatus = 2
 // They have ports and folders of their own, and what they measure beside one another nobody reads.
-const ended = await runBeside(commands, {
-  isFine: ({ name, status }) => status === 0 || (name === 'fuzz:archives' && status === withoutGo),
-  onEnd: ({ name, seconds }) => times.add(name, seconds),
+const benchResults = await runBeside(benchCommands, {
+  isFine: ({ name, status }) => status === 0 || (name === 'fuzz:archives' && status === goMissingStatus),
+  onEnd: ({ name, seconds }) => stepTimes.add(name, seconds),
 })
-for (const { name, status, signal } of ended)
-  if (name === 'fuzz:archives' && status === withoutGo)
+for (const { name, status, signal } of benchResults)
+  if (name === 'fuzz:archives' && status === goMissingStatus)
     console.log('LEFT OUT: the comparison with Go. There is no go here.')
   else if (status !== 0) {
     console.error(`${name} ended with ${signal ?? status}`)
     process.exitCode = 1
   }
-console.log(`\n${times.table()}`)
+console.log(`\n${stepTimes.table()}`)

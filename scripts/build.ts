@@ -8,24 +8,24 @@ import { rollUpTypes } from './api-report.ts'
 import { joinCommand } from './build/join-command.ts'
 import { transpileSources } from './build/transpile-sources.ts'
 
-const root = join(import.meta.dirname, '..')
+const projectRoot = join(import.meta.dirname, '..')
 const [folder = 'dist', ...others] = process.argv.slice(2)
 if (folder.startsWith('-') || others.length > 0) {
   console.error('usage: node scripts/build.ts [DIRECTORY]   (default: dist)')
   process.exit(2)
 }
-const dist = resolve(root, folder)
+const distFolder = resolve(projectRoot, folder)
 
-rmSync(dist, { recursive: true, force: true })
-transpileSources(dist)
-rollUpTypes(join(dist, 'index.d.ts'), { isCheck: true })
+rmSync(distFolder, { recursive: true, force: true })
+transpileSources(distFolder)
+rollUpTypes(join(distFolder, 'index.d.ts'), { isCheck: true })
 
 /** The sources are in `dist/` as files of their own, some of which start others that lie beside them. */
-const leaveSources: Plugin = {
+const externalSourcesPlugin: Plugin = {
   name: 'leave-sources',
   setup(resolving) {
     resolving.onResolve({ filter: /^\.{1,2}\// }, ({ path, resolveDir }) => {
-      const file = relative(join(root, 'src'), resolve(resolveDir, path))
+      const file = relative(join(projectRoot, 'src'), resolve(resolveDir, path))
       if (file.startsWith('..')) return undefined
       return { path: `../${file.split(sep).join('/').replace(/\.ts$/, '.js')}`, external: true }
     })
@@ -34,9 +34,9 @@ const leaveSources: Plugin = {
 
 // The demo's world is one script beside the rest. It lies as deep as its source does, for it asks where it lies.
 await build({
-  entryPoints: [join(root, 'sandbox/demo/run-demo.ts')],
-  outfile: join(dist, 'demo/run-demo.js'),
-  plugins: [leaveSources],
+  entryPoints: [join(projectRoot, 'sandbox/demo/run-demo.ts')],
+  outfile: join(distFolder, 'demo/run-demo.js'),
+  plugins: [externalSourcesPlugin],
   allowOverwrite: true,
   bundle: true,
   format: 'esm',
@@ -47,8 +47,8 @@ await build({
 })
 
 await joinCommand({
-  sources: dist,
+  sources: distFolder,
   entry: 'cli.js',
-  script: join(dist, 'cli.joined.js'),
+  script: join(distFolder, 'cli.joined.js'),
   nameOf: (path) => path,
 })

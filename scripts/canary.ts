@@ -9,21 +9,21 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { probes } from './canary/probes.ts'
-import type { Probe, ProbeGround } from './canary/probes.ts'
-import { Stage, type Answer } from './canary/stage.ts'
+import { canaryProbes } from './canary/probes.ts'
+import type { CanaryProbe, ProbeContext } from './canary/probes.ts'
+import { CanaryStage, type ApiResponse } from './canary/stage.ts'
 
-const family = 'catalog-bot-canary'
+const canaryPrefix = 'catalog-bot-canary'
 // What a repository that was made for this has.
-const expectedFiles = /^(?:README(?:\.md)?|LICENSE|\.gitignore)$/
+const expectedFilesPattern = /^(?:README(?:\.md)?|LICENSE|\.gitignore)$/
 
-const interrupted = new AbortController()
+const interruptController = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  process.on(signal, () => interrupted.abort(new Error(`interrupted by ${signal}`)))
+  process.on(signal, () => interruptController.abort(new Error(`interrupted by ${signal}`)))
 // An error of our own must not end the process before it has cleaned up.
-process.on('uncaughtException', (error) => interrupted.abort(error))
+process.on('uncaughtException', (error) => interruptController.abort(error))
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`)
+const printLine = (line: string): void => void process.stdout.write(`${line}\n`)
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -52,40 +52,40 @@ async function main(): Promise<number> {
   const token = (await readFile(tokenFile, 'utf8')).trim()
   const apiUrl = values['api-url'].replace(/\/$/, '')
   const run = values.clean ?? randomBytes(8).toString('hex')
-  const folder = await mkdtemp(join(tmpdir(), `${family}-`))
+  const folder = await mkdtemp(join(tmpdir(), `${canaryPrefix}-`))
   const options = {
     apiUrl,
     repository,
     token,
-    prefix: `${family}-${run}`,
+    prefix: `${canaryPrefix}-${run}`,
     folder,
     settleMs,
-    signal: interrupted.signal,
+    signal: interruptController.signal,
   }
   try {
     const cloneUrl = await readCloneUrl(
-      new Stage({ ...options, cloneUrl: '' }),
+      new CanaryStage({ ...options, cloneUrl: '' }),
       values.yes || values.clean !== undefined,
     )
-    const stage = new Stage({ ...options, cloneUrl })
-    if (values.clean !== undefined) return await clean(stage, 0)
-    say(`Run ${run}. If this is killed, clean up with the same command and --clean ${run}`)
+    const stage = new CanaryStage({ ...options, cloneUrl })
+    if (values.clean !== undefined) return await cleanUp(stage, 0)
+    printLine(`Run ${run}. If this is killed, clean up with the same command and --clean ${run}`)
     await stage.prepare()
     let code = 2
     try {
       code = await runProbes(stage)
     } catch (error) {
-      if (interrupted.signal.aborted) code = 130
+      if (interruptController.signal.aborted) code = 130
       process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
     }
-    return await clean(stage, code)
+    return await cleanUp(stage, code)
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 10 })
   }
 }
 
 /** Where git pushes to. Throws unless the repository was made for this, or its administrator says yes. */
-async function readCloneUrl(stage: Stage, isAllowed: boolean): Promise<string> {
+async function readCloneUrl(stage: CanaryStage, isAllowed: boolean): Promise<string> {
   const { status, data } = await stage.call('GET', '')
   if (status !== 200) throw new Error(`GitHub answered ${status}: the token cannot read the repository`)
   const [contents, pulls, branches, rulesets] = await Promise.all(
@@ -93,15 +93,15 @@ async function readCloneUrl(stage: Stage, isAllowed: boolean): Promise<string> {
       stage.call('GET', it),
     ),
   )
-  const files = items(contents).map(({ path }) => String(path))
+  const files = getItems(contents).map(({ path }) => String(path))
   const found = [
-    ...files.filter((it) => !expectedFiles.test(it)).map((it) => `the file ${it}`),
-    ...(items(pulls).length > 0 ? ['open pull requests'] : []),
-    ...(items(branches).length > 1 ? ['several branches'] : []),
-    ...(items(rulesets).length > 0 ? ['rulesets'] : []),
+    ...files.filter((it) => !expectedFilesPattern.test(it)).map((it) => `the file ${it}`),
+    ...(getItems(pulls).length > 0 ? ['open pull requests'] : []),
+    ...(getItems(branches).length > 1 ? ['several branches'] : []),
+    ...(getItems(rulesets).length > 0 ? ['rulesets'] : []),
   ]
   // The first branch that is pushed becomes the default branch, and that one GitHub does not delete.
-  if (items(branches).length === 0)
+  if (getItems(branches).length === 0)
     throw new Error('The repository has no branch yet. Add a README to it first.')
   if (found.length > 0 && !isAllowed)
     throw new Error(
@@ -110,25 +110,27 @@ async function readCloneUrl(stage: Stage, isAllowed: boolean): Promise<string> {
   return String(data['clone_url'])
 }
 
-const items = (answer: Answer | undefined): Answer['items'] => answer?.items ?? []
+const getItems = (answer: ApiResponse | undefined): ApiResponse['items'] => answer?.items ?? []
 
-async function runProbes(stage: Stage): Promise<number> {
-  const rows: { readonly probe: Probe; readonly observed: string; readonly isSame: boolean }[] = []
-  for (const [at, probe] of probes.entries()) {
-    const observed = await observe(stage, probe, at + 1)
+async function runProbes(stage: CanaryStage): Promise<number> {
+  const rows: { readonly probe: CanaryProbe; readonly observed: string; readonly isSame: boolean }[] = []
+  for (const [at, probe] of canaryProbes.entries()) {
+    const observed = await runProbe(stage, probe, at + 1)
     const isSame =
       observed === probe.expected || (probe.expected !== 'accepted' && observed.includes(probe.expected))
     rows.push({ probe, observed, isSame })
-    process.stderr.write(`${at + 1}/${probes.length} ${isSame ? 'same' : 'DIFFERENT'}: ${probe.rule}\n`)
+    process.stderr.write(`${at + 1}/${canaryProbes.length} ${isSame ? 'same' : 'DIFFERENT'}: ${probe.rule}\n`)
   }
-  say(`\nChecks were reported as ${stage.evidence}.\n`)
-  say('| rule | expected | observed | same? |')
-  say('| --- | --- | --- | --- |')
+  printLine(`\nChecks were reported as ${stage.evidence}.\n`)
+  printLine('| rule | expected | observed | same? |')
+  printLine('| --- | --- | --- | --- |')
   for (const { probe, observed, isSame } of rows)
-    say(`| ${[probe.rule, probe.expected, observed, isSame ? 'yes' : 'NO'].map(cell).join(' | ')} |`)
+    printLine(
+      `| ${[probe.rule, probe.expected, observed, isSame ? 'yes' : 'NO'].map(formatCell).join(' | ')} |`,
+    )
   const different = rows.filter(({ isSame }) => !isSame)
-  for (const { probe } of different) say(`\n${probe.rule}: see ${probe.source}`)
-  say(
+  for (const { probe } of different) printLine(`\n${probe.rule}: see ${probe.source}`)
+  printLine(
     different.length === 0
       ? `\nGitHub does what the App expects, in all ${rows.length} rules.`
       : `\nGitHub does otherwise in ${different.length} of ${rows.length} rules. Report the table to catalog-bot.`,
@@ -136,10 +138,10 @@ async function runProbes(stage: Stage): Promise<number> {
   return different.length === 0 ? 0 : 1
 }
 
-const cell = (text: string): string => text.replaceAll('|', '\\|')
+const formatCell = (text: string): string => text.replaceAll('|', '\\|')
 
 /** Branches, a pull request and a ruleset for one rule, and what GitHub does then. */
-async function observe(stage: Stage, probe: Probe, number: number): Promise<string> {
+async function runProbe(stage: CanaryStage, probe: CanaryProbe, number: number): Promise<string> {
   const [base, head, temporary] = ['base', 'head', 'tmp'].map((it) => `${number}/${it}`) as [
     string,
     string,
@@ -156,18 +158,18 @@ async function observe(stage: Stage, probe: Probe, number: number): Promise<stri
   const files = [...(isBehind ? ['base'] : []), 'head', 'root', `${number}`]
   const M = await stage.commit(files, [B, H])
   if (probe.rules.length > 0) await stage.protect(base, probe.rules)
-  const ground: ProbeGround = { stage, base, temporary, number: pull, B, H, M }
-  return await probe.attempt(ground)
+  const probeContext: ProbeContext = { stage, base, temporary, number: pull, B, H, M }
+  return await probe.attempt(probeContext)
 }
 
-async function clean(stage: Stage, code: number): Promise<number> {
-  const left = await stage.clean()
-  for (const it of left) process.stderr.write(`not cleaned up: ${it}\n`)
-  if (left.length === 0) process.stderr.write('Cleaned up.\n')
-  return left.length > 0 ? 2 : code
+async function cleanUp(stage: CanaryStage, code: number): Promise<number> {
+  const leftovers = await stage.clean()
+  for (const it of leftovers) process.stderr.write(`not cleaned up: ${it}\n`)
+  if (leftovers.length === 0) process.stderr.write('Cleaned up.\n')
+  return leftovers.length > 0 ? 2 : code
 }
 
 process.exitCode = await main().catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
-  return interrupted.signal.aborted ? 130 : 2
+  return interruptController.signal.aborted ? 130 : 2
 })

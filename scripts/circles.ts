@@ -1,7 +1,7 @@
 // Circles in a graph: what depends on itself around a corner, and can be neither read nor tested alone.
 
 /** Every set of nodes that reach one another, each sorted and all in order. An edge to oneself is no circle. */
-export function findCircles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+export function findCycles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   // Tarjan's: a node whose lowest reachable number is its own closes the circle of all that stand above it.
   const numbers = new Map<string, number>()
   const lowest = new Map<string, number>()

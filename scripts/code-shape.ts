@@ -2,25 +2,25 @@
 // A fragment has the shape of a stretch of source when both have the same keywords and punctuation, and each identifier of
 // the one always stands for the same identifier of the other.
 
-export interface Token {
+export interface CodeToken {
   readonly text: string
   readonly kind: 'fixed' | 'name' | 'sentence'
   readonly start: number
   readonly end: number
 }
 
-export interface ShapeMatch {
+export interface FragmentMatch {
   readonly start: number
   readonly end: number
   /** The source's tokens for the fragment's, in order. */
-  readonly tokens: readonly Token[]
+  readonly tokens: readonly CodeToken[]
   /** The source's name for each of the fragment's. */
   readonly names: ReadonlyMap<string, string>
   /** How many of the names are unchanged. */
   readonly same: number
 }
 
-const fixedWords = new Set(
+const reservedWords = new Set(
   `abstract as asserts async await boolean break case catch class const continue default delete do else export extends false
 finally for from function if implements import in instanceof interface is keyof let never new null number of readonly return satisfies
 static string super switch this throw true try type typeof undefined unknown var void while yield
@@ -31,15 +31,15 @@ startsWith endsWith then trim values keys entries test toLowerCase`.split(/\s+/)
 
 // Comments, strings, names, numbers, and every other character separately. Strings end on their line, so lexing needs no
 // context and reads a fragment like the file it came from.
-const lexer =
+const codeTokenPattern =
   /(?<comment>^[ \t]*\/\/.*$|[ \t]\/\/[ \t].*$|\/\*[\s\S]*?\*\/)|(?<string>'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")|(?<name>[A-Za-z_$][\w$]*)|(?<number>\d[\w.]*)|(?<sign>[^\s])/gm
 
-export function tokensOf(text: string): readonly Token[] {
-  const tokens: Token[] = []
-  for (const { 0: found, groups = {}, index } of text.matchAll(lexer)) {
+export function tokenize(text: string): readonly CodeToken[] {
+  const tokens: CodeToken[] = []
+  for (const { 0: found, groups = {}, index } of text.matchAll(codeTokenPattern)) {
     if (groups.comment !== undefined) continue
     const isSentence = groups.string !== undefined && /\S \S/.test(found)
-    const isName = groups.string !== undefined || (groups.name !== undefined && !fixedWords.has(found))
+    const isName = groups.string !== undefined || (groups.name !== undefined && !reservedWords.has(found))
     const kind = isSentence ? 'sentence' : isName ? 'name' : 'fixed'
     // A formatter adds and removes commas at the end of a list.
     if (found === ',' && /^\s*[)\]}]/.test(text.slice(index + 1, index + 200))) continue
@@ -48,7 +48,11 @@ export function tokensOf(text: string): readonly Token[] {
   return tokens
 }
 
-function matchAt(fragment: readonly Token[], source: readonly Token[], from: number): ShapeMatch | undefined {
+function matchFragmentAt(
+  fragment: readonly CodeToken[],
+  source: readonly CodeToken[],
+  from: number,
+): FragmentMatch | undefined {
   const names = new Map<string, string>()
   const taken = new Map<string, string>()
   let same = 0
@@ -68,20 +72,23 @@ function matchAt(fragment: readonly Token[], source: readonly Token[], from: num
 }
 
 /** Every stretch of `source` that has the shape of `fragment`, in order. */
-export function findShape(fragment: readonly Token[], source: readonly Token[]): readonly ShapeMatch[] {
-  const found: ShapeMatch[] = []
+export function findFragment(
+  fragment: readonly CodeToken[],
+  source: readonly CodeToken[],
+): readonly FragmentMatch[] {
+  const found: FragmentMatch[] = []
   for (let from = 0; from + fragment.length <= source.length; from++) {
-    const match = matchAt(fragment, source, from)
+    const match = matchFragmentAt(fragment, source, from)
     if (match !== undefined) found.push(match)
   }
   return found
 }
 
 /** `text` with the names of a fragment replaced by those of the source that it matched. */
-export function renamed(text: string, names: ReadonlyMap<string, string>): string {
+export function applyRenames(text: string, names: ReadonlyMap<string, string>): string {
   let result = ''
   let done = 0
-  for (const { text: name, kind, start, end } of tokensOf(text)) {
+  for (const { text: name, kind, start, end } of tokenize(text)) {
     if (kind !== 'name') continue
     result += text.slice(done, start) + (names.get(name) ?? name)
     done = end

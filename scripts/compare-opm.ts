@@ -6,13 +6,13 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { assemble } from '../src/catalog/facts/assemble.ts'
-import { readFile, unreadableFile } from '../src/catalog/load/read-file.ts'
+import { assembleCatalog } from '../src/catalog/facts/assemble.ts'
+import { parseCatalogFile, createUnreadableFacts } from '../src/catalog/load/read-file.ts'
 import { validateCatalog } from '../src/catalog/model/validate-catalog.ts'
-import { ruleSetFor } from '../src/catalog/model/rule-set.ts'
+import { findRuleSet } from '../src/catalog/model/rule-set.ts'
 import { openCatalogDirectory } from '../src/examine/catalogs/catalog-directory.ts'
 
-interface Verdict {
+interface ValidationVerdict {
   readonly passed: boolean
   readonly message: string
   /** All texts that opm could have printed: it reads files in parallel. */
@@ -24,32 +24,33 @@ const { values, positionals } = parseArgs({
   options: { mutations: { type: 'string', default: '0' }, seed: { type: 'string', default: '1' } },
 })
 const [opm = 'opm', ...dirs] = positionals
-const random = randomNumbers(Number(values.seed))
-let differing = 0
-let compared = 0
+const nextRandom = createRandom(Number(values.seed))
+let differenceCount = 0
+let comparisonCount = 0
 
 console.log(`seed ${values.seed}`)
 for (const dir of dirs) {
-  compare(dir, dir)
+  compareVerdicts(dir, dir)
   for (let count = 0; count < Number(values.mutations); count++) compareMutation(dir)
 }
-console.log(`${compared} compared, ${differing} differ`)
-process.exitCode = differing === 0 ? 0 : 1
+console.log(`${comparisonCount} compared, ${differenceCount} differ`)
+process.exitCode = differenceCount === 0 ? 0 : 1
 
-function compare(dir: string, label: string): void {
-  const theirs = theirVerdict(dir)
-  const ours = ourVerdict(dir)
-  compared++
+function compareVerdicts(dir: string, label: string): void {
+  const theirs = runOpmValidate(dir)
+  const ours = runOwnValidate(dir)
+  comparisonCount++
   const sameText =
-    sorted(theirs.message) === sorted(ours.message) || ours.alternatives.includes(theirs.message)
+    sortErrorLines(theirs.message) === sortErrorLines(ours.message) ||
+    ours.alternatives.includes(theirs.message)
   if (theirs.passed === ours.passed && sameText) return
-  differing++
+  differenceCount++
   console.log(
     `${theirs.passed === ours.passed ? 'text' : 'VERDICT'} ${label}\n  opm:  ${theirs.message}\n  ours: ${ours.message}`,
   )
 }
 
-function theirVerdict(dir: string): Verdict {
+function runOpmValidate(dir: string): ValidationVerdict {
   let out: string
   try {
     out = execFileSync(opm, ['validate', dir, '-o', 'json'], { encoding: 'utf8', maxBuffer: 1 << 28 })
@@ -60,25 +61,25 @@ function theirVerdict(dir: string): Verdict {
   return { passed, message: error?.message ?? '', alternatives: [] }
 }
 
-function ourVerdict(dir: string): Verdict {
+function runOwnValidate(dir: string): ValidationVerdict {
   const directory = openCatalogDirectory(dir)
   if (directory.kind !== 'files') return { passed: false, message: directory.message, alternatives: [] }
-  const catalog = assemble(
+  const catalog = assembleCatalog(
     directory.files.map((file) => {
       const content = file.read()
       return {
         path: file.path,
-        facts: 'error' in content ? unreadableFile(content.error) : readFile(content),
+        facts: 'error' in content ? createUnreadableFacts(content.error) : parseCatalogFile(content),
       }
     }),
   )
-  const ruleSet = ruleSetFor('1.73.0')
+  const ruleSet = findRuleSet('1.73.0')
   const { passed, message = '' } = validateCatalog(catalog, { profile: 'opm', ...(ruleSet && { ruleSet }) })
   return { passed, message, alternatives: catalog.loadErrors.map((error) => error.message) }
 }
 
 /** Siblings of an error tree come in any order, so do the lines for this comparison. */
-function sorted(message: string): string {
+function sortErrorLines(message: string): string {
   if (!message.startsWith('invalid index')) return message
   return message
     .split('\n')
@@ -93,20 +94,20 @@ function compareMutation(dir: string): void {
     cpSync(dir, copy, { recursive: true })
     const directory = openCatalogDirectory(copy)
     if (directory.kind !== 'files' || directory.files.length === 0) return
-    const { path } = pick(directory.files)
-    const mutated = mutate(readFileSync(join(copy, path)))
+    const { path } = pickRandom(directory.files)
+    const mutated = mutateBytes(readFileSync(join(copy, path)))
     writeFileSync(join(copy, path), mutated.bytes)
-    compare(copy, `${dir}: ${path}: ${mutated.what}`)
+    compareVerdicts(copy, `${dir}: ${path}: ${mutated.what}`)
   } finally {
     rmSync(copy, { recursive: true, force: true })
   }
 }
 
 /** One small change: a piece cut out, doubled, or put in. */
-function mutate(bytes: Buffer): { bytes: Buffer; what: string } {
-  const at = below(bytes.length + 1)
-  const length = 1 + below(20)
-  const piece = pick([
+function mutateBytes(bytes: Buffer): { bytes: Buffer; what: string } {
+  const at = randomBelow(bytes.length + 1)
+  const length = 1 + randomBelow(20)
+  const piece = pickRandom([
     Buffer.alloc(0),
     bytes.subarray(at, at + length),
     ...[
@@ -137,16 +138,16 @@ function mutate(bytes: Buffer): { bytes: Buffer; what: string } {
   return { bytes: Buffer.concat([bytes.subarray(0, at), piece, bytes.subarray(from)]), what }
 }
 
-function pick<Item>(items: readonly Item[]): Item {
-  return items[below(items.length)] as Item
+function pickRandom<Item>(items: readonly Item[]): Item {
+  return items[randomBelow(items.length)] as Item
 }
 
-function below(bound: number): number {
-  return Math.floor(random() * bound)
+function randomBelow(bound: number): number {
+  return Math.floor(nextRandom() * bound)
 }
 
 /** Numbers in [0, 1) that a seed determines (mulberry32). */
-function randomNumbers(seed: number): () => number {
+function createRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0

@@ -8,15 +8,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
-import { readServedFile } from '../src/catalog/api/served-file.ts'
-import { servedCatalog, type ServedCatalog } from '../src/catalog/api/served-catalog.ts'
+import { parseServedFile } from '../src/catalog/api/served-file.ts'
+import { buildServedCatalog, type ServedCatalog } from '../src/catalog/api/served-catalog.ts'
 import { openCatalogDirectory } from '../src/examine/catalogs/catalog-directory.ts'
-import { canonicalText } from '../src/go/json/canonical-text.ts'
+import { toSortedJson } from '../src/go/json/canonical-text.ts'
 import type { Json } from '../src/go/json/json.ts'
 import { openGrpcServer } from '../src/serving/grpc-server.ts'
-import { serviceOf, type Message } from '../src/serving/services.ts'
+import { getGrpcService, type ProtoMessage } from '../src/serving/services.ts'
 
-export interface Comparison {
+export interface ServingComparison {
   readonly calls: number
   /** Where opm's answer depends on the order of a Go map and ours is another of those it may give. */
   readonly random: number
@@ -24,12 +24,12 @@ export interface Comparison {
 }
 
 /** What a call gave: messages, or the status that it ended with. */
-type Outcome = readonly Message[] | { readonly code: number; readonly details: string }
+type CallOutcome = readonly ProtoMessage[] | { readonly code: number; readonly details: string }
 
-interface Call {
+interface GrpcCall {
   readonly service: string
   readonly method: string
-  readonly request: Message
+  readonly request: ProtoMessage
   /** Whether the order of the answers is opm's own. */
   readonly inOrder?: boolean
   readonly metadata?: Metadata
@@ -38,14 +38,14 @@ interface Call {
 }
 
 /** Reads a directory as the command does. Throws where opm would not serve it. */
-function readDirectory(dir: string): ServedCatalog {
+function loadServedCatalog(dir: string): ServedCatalog {
   const directory = openCatalogDirectory(dir)
   if (directory.kind !== 'files') throw new Error(directory.message)
-  const read = servedCatalog(
+  const read = buildServedCatalog(
     directory.files.map((file) => {
       const bytes = file.read()
       if ('error' in bytes) throw new Error(bytes.error)
-      return { path: file.path, file: readServedFile(bytes) }
+      return { path: file.path, file: parseServedFile(bytes) }
     }),
   )
   if (!read.ok) throw new Error(read.error)
@@ -56,8 +56,8 @@ function readDirectory(dir: string): ServedCatalog {
  * Compares the two servers on one catalog directory. `opm` is on the PATH. With a `cache` opm starts from that, and only if
  * it finds that it fits; it makes its own otherwise.
  */
-export async function compareServing(dir: string, cache?: string): Promise<Comparison> {
-  const catalog = readDirectory(dir)
+export async function compareServing(dir: string, cache?: string): Promise<ServingComparison> {
+  const catalog = loadServedCatalog(dir)
   const opm = await startOpm(dir, cache)
   const ours = await openGrpcServer(catalog, { host: '127.0.0.1', port: 0 })
   const [theirClient, ourClient] = [opm.port, ours.port].map(
@@ -66,14 +66,14 @@ export async function compareServing(dir: string, cache?: string): Promise<Compa
         'grpc.max_receive_message_length': -1,
       }),
   ) as [Client, Client]
-  const differences: Comparison['differences'][number][] = []
+  const differences: ServingComparison['differences'][number][] = []
   let [calls, random] = [0, 0]
   try {
-    for (const call of callsFor(catalog)) {
+    for (const call of generateCalls(catalog)) {
       calls++
-      const [theirs, own] = await Promise.all([ask(theirClient, call), ask(ourClient, call)])
+      const [theirs, own] = await Promise.all([callServer(theirClient, call), callServer(ourClient, call)])
       if (isDeepStrictEqual(theirs, own)) continue
-      if (isOneOf(call, theirs) && isOneOf(call, own)) random++
+      if (isAllowedOutcome(call, theirs) && isAllowedOutcome(call, own)) random++
       else
         differences.push({ call: `${call.method} ${JSON.stringify(call.request)}`, opm: theirs, ours: own })
     }
@@ -85,14 +85,14 @@ export async function compareServing(dir: string, cache?: string): Promise<Compa
   return { calls, random, differences }
 }
 
-function isOneOf({ anyOf }: Call, outcome: Outcome): boolean {
-  const [bundle] = Array.isArray(outcome) ? (outcome as readonly Message[]) : []
+function isAllowedOutcome({ anyOf }: GrpcCall, outcome: CallOutcome): boolean {
+  const [bundle] = Array.isArray(outcome) ? (outcome as readonly ProtoMessage[]) : []
   return bundle !== undefined && anyOf?.has(String(bundle['csvName'])) === true
 }
 
-function* callsFor(catalog: ServedCatalog): Generator<Call> {
+function* generateCalls(catalog: ServedCatalog): Generator<GrpcCall> {
   const service = 'api.Registry'
-  const apis = new Map<string, Message>([
+  const apis = new Map<string, ProtoMessage>([
     ['none', { group: 'no.such.group', version: 'v1', kind: 'Nothing' }],
     ['half', { group: '', version: 'v"1', kind: '' }],
   ])
@@ -139,10 +139,10 @@ function* callsFor(catalog: ServedCatalog): Generator<Call> {
       'GetDefaultBundleThatProvides',
     ])
       yield { service, method, request }
-  yield* otherCalls(catalog)
+  yield* generateUnansweredCalls(catalog)
 }
 
-function* otherCalls(catalog: ServedCatalog): Generator<Call> {
+function* generateUnansweredCalls(catalog: ServedCatalog): Generator<GrpcCall> {
   const metadata = new Metadata()
   metadata.set('x-acknowledge-experimental', 'true')
   const customs = new Map(
@@ -170,8 +170,8 @@ function* otherCalls(catalog: ServedCatalog): Generator<Call> {
   yield { service: 'grpc.health.v1.Health', method: 'Watch', request: {} }
 }
 
-async function ask(client: Client, call: Call): Promise<Outcome> {
-  const definition = serviceOfCached(call.service)[call.method]
+async function callServer(client: Client, call: GrpcCall): Promise<CallOutcome> {
+  const definition = getCachedService(call.service)[call.method]
   if (!definition) throw new Error(`no method ${call.method}`)
   const { path, requestSerialize, responseDeserialize, responseStream } = definition
   const stream = responseStream
@@ -186,7 +186,7 @@ async function ask(client: Client, call: Call): Promise<Outcome> {
   try {
     if (!stream)
       return [
-        await new Promise<Message>((resolve, reject) =>
+        await new Promise<ProtoMessage>((resolve, reject) =>
           client.makeUnaryRequest(
             path,
             requestSerialize,
@@ -196,27 +196,27 @@ async function ask(client: Client, call: Call): Promise<Outcome> {
           ),
         ),
       ]
-    const answers: Message[] = []
-    for await (const answer of stream) answers.push(answer as Message)
-    return call.inOrder === true ? answers : sorted(answers)
+    const answers: ProtoMessage[] = []
+    for await (const answer of stream) answers.push(answer as ProtoMessage)
+    return call.inOrder === true ? answers : sortMessages(answers)
   } catch (error) {
     const { code, details } = error as ServiceError
     return { code, details }
   }
 }
 
-const services = new Map<string, ReturnType<typeof serviceOf>>()
+const serviceCache = new Map<string, ReturnType<typeof getGrpcService>>()
 
-function serviceOfCached(name: string): ReturnType<typeof serviceOf> {
-  const known = services.get(name) ?? serviceOf(name)
-  services.set(name, known)
+function getCachedService(name: string): ReturnType<typeof getGrpcService> {
+  const known = serviceCache.get(name) ?? getGrpcService(name)
+  serviceCache.set(name, known)
   return known
 }
 
 /** Go writes the fields of a Struct in any order. */
-function sorted(answers: readonly Message[]): readonly Message[] {
+function sortMessages(answers: readonly ProtoMessage[]): readonly ProtoMessage[] {
   return answers
-    .map((answer) => ({ answer, text: canonicalText(answer as Json) }))
+    .map((answer) => ({ answer, text: toSortedJson(answer as Json) }))
     .sort((a, b) => (a.text < b.text ? -1 : 1))
     .map(({ answer }) => answer)
 }
@@ -229,7 +229,7 @@ interface RunningOpm {
 /** `opm serve` of a directory, once it listens. */
 async function startOpm(dir: string, cache: string | undefined): Promise<RunningOpm> {
   const scratch = mkdtempSync(join(tmpdir(), 'opm-serve-'))
-  const port = await freePort()
+  const port = await findFreePort()
   const child = spawn(
     'opm',
     [
@@ -241,14 +241,14 @@ async function startOpm(dir: string, cache: string | undefined): Promise<Running
     { stdio: ['ignore', 'ignore', 'pipe'] },
   )
   const exited = once(child, 'exit')
-  let said = ''
+  let output = ''
   await new Promise<void>((resolve, reject) => {
     child.stderr.on('data', (chunk: Buffer) => {
-      said += chunk.toString()
-      if (said.includes('serving registry')) resolve()
+      output += chunk.toString()
+      if (output.includes('serving registry')) resolve()
     })
     child.on('error', reject)
-    child.on('exit', () => reject(new Error(said)))
+    child.on('exit', () => reject(new Error(output)))
   })
   return {
     port,
@@ -260,7 +260,7 @@ async function startOpm(dir: string, cache: string | undefined): Promise<Running
   }
 }
 
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

@@ -7,51 +7,51 @@ import { z } from 'zod'
 import { configPath } from '../src/config/config-path.ts'
 import { configSchema } from '../src/config/config.ts'
 
-interface Schema {
+interface JsonSchema {
   readonly type?: string
   readonly description?: string
   readonly default?: unknown
   readonly enum?: readonly unknown[]
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly items?: Schema
-  readonly anyOf?: readonly Schema[]
-  readonly additionalProperties?: Schema | boolean
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly items?: JsonSchema
+  readonly anyOf?: readonly JsonSchema[]
+  readonly additionalProperties?: JsonSchema | boolean
 }
 
-const root = join(import.meta.dirname, '..')
+const projectRoot = join(import.meta.dirname, '..')
 /** Where the site has it: for editors everywhere, and it stays there. */
-const schemaAddress = 'https://catalog-bot.github.io/catalog-bot/catalog-bot.schema.json'
+const schemaUrl = 'https://catalog-bot.github.io/catalog-bot/catalog-bot.schema.json'
 
-const schema = z.toJSONSchema(configSchema, { io: 'input' }) as Schema
+const configJsonSchema = z.toJSONSchema(configSchema, { io: 'input' }) as JsonSchema
 
-function* rows(at: Schema, path: string): Generator<string> {
+function* renderRows(at: JsonSchema, path: string): Generator<string> {
   for (const [name, value] of Object.entries(at.properties ?? {})) {
     const key = path === '' ? name : `${path}.${name}`
-    yield `| \`${key}\` | ${kindOf(value)} | ${defaultOf(value)} | ${value.description ?? ''} |`
+    yield `| \`${key}\` | ${formatType(value)} | ${formatDefault(value)} | ${value.description ?? ''} |`
     // The table of permissions has a page of its own, with a test behind each line.
     if (key === 'permissions') continue
-    yield* rows(value, key)
-    if (value.items?.properties) yield* rows(value.items, `${key}[]`)
+    yield* renderRows(value, key)
+    if (value.items?.properties) yield* renderRows(value.items, `${key}[]`)
     if (typeof value.additionalProperties === 'object')
       for (const branch of value.additionalProperties.anyOf ?? [value.additionalProperties])
-        yield* rows(branch, `${key}.<name>`)
+        yield* renderRows(branch, `${key}.<name>`)
   }
 }
 
-function kindOf(value: Schema): string {
-  if (value.anyOf) return value.anyOf.map(kindOf).join(' or ')
+function formatType(value: JsonSchema): string {
+  if (value.anyOf) return value.anyOf.map(formatType).join(' or ')
   if (value.enum) return value.enum.map((choice) => `\`${String(choice)}\``).join(', ')
-  if (value.type === 'array') return `list of ${value.items ? kindOf(value.items) : 'anything'}`
+  if (value.type === 'array') return `list of ${value.items ? formatType(value.items) : 'anything'}`
   if (value.type === 'object') return value.properties ? 'section' : 'map'
   return value.type ?? 'anything'
 }
 
-function defaultOf(value: Schema): string {
+function formatDefault(value: JsonSchema): string {
   if (value.type === 'object' || value.default === undefined) return ''
   return `\`${JSON.stringify(value.default)}\``
 }
 
-const page = `<!-- Made by scripts/configuration-page.ts from src/config/config.ts: edit that. -->
+const configurationPage = `<!-- Made by scripts/configuration-page.ts from src/config/config.ts: edit that. -->
 
 # Configuration
 
@@ -61,11 +61,11 @@ duplicate keys, aliases and unreadable YAML close the gate for every pull reques
 
 Who may do what is a table under \`permissions\`, explained line by line in [policy.md](policy.md).
 
-For editors: \`# yaml-language-server: $schema=${schemaAddress}\` ([schema](catalog-bot.schema.json)).
+For editors: \`# yaml-language-server: $schema=${schemaUrl}\` ([schema](catalog-bot.schema.json)).
 
 | key | type | default | meaning |
 |---|---|---|---|
-${[...rows(schema, '')].join('\n')}
+${[...renderRows(configJsonSchema, '')].join('\n')}
 
 ## Example
 
@@ -89,16 +89,16 @@ for. With \`rebuild.webhook\` a signed request is sent. The outcome is shown on 
 \`catalog-bot / rebuild\`. [publishing.md](publishing.md) tells of webhooks, and of images that the bot publishes itself.
 `
 
-const files = {
-  'docs/configuration.md': await format(page, { parser: 'markdown', printWidth: 110 }),
-  'docs/catalog-bot.schema.json': await format(JSON.stringify({ $id: schemaAddress, ...schema }), {
+const outputFiles = {
+  'docs/configuration.md': await format(configurationPage, { parser: 'markdown', printWidth: 110 }),
+  'docs/catalog-bot.schema.json': await format(JSON.stringify({ $id: schemaUrl, ...configJsonSchema }), {
     parser: 'json',
     printWidth: 110,
   }),
 }
-const check = process.argv.includes('--check')
-for (const [file, text] of Object.entries(files)) {
-  const path = join(root, file)
+const isCheck = process.argv.includes('--check')
+for (const [file, text] of Object.entries(outputFiles)) {
+  const path = join(projectRoot, file)
   let present = ''
   try {
     present = readFileSync(path, 'utf8')
@@ -106,7 +106,7 @@ for (const [file, text] of Object.entries(files)) {
     // Not there yet: it differs.
   }
   if (present === text) continue
-  if (check) {
+  if (isCheck) {
     process.stdout.write(`${file} is not up to date: npm run pages\n`)
     process.exitCode = 1
   } else writeFileSync(path, text)

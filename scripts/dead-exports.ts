@@ -4,19 +4,19 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize, relative } from 'node:path'
 
 /** Where exports must have a use, and where uses may stand. */
-const guarded = ['src', 'sandbox', 'simulate', 'scripts']
-const users = [...guarded, 'bench', 'test']
-const configuration = 'jest.config.js'
+const checkedFolders = ['src', 'sandbox', 'simulate', 'scripts']
+const importingFolders = [...checkedFolders, 'bench', 'test']
+const jestConfigFile = 'jest.config.js'
 
 /** What is used from outside: by those who install the package, and by `catalog-bot demo`, which loads it by its address. */
-const doors = new Set(['src/index.ts', 'sandbox/demo/run-demo.ts'])
+const publicEntryFiles = new Set(['src/index.ts', 'sandbox/demo/run-demo.ts'])
 
-const exported = /^export (?:async )?(?:const|let|function\*?|class) (?<name>\w+)/gm
+const exportPattern = /^export (?:async )?(?:const|let|function\*?|class) (?<name>\w+)/gm
 /** `import { a, type b as c } from './x.ts'`, the same with export, and `const { a } = await import('./x.ts')`. */
-const named =
+const namedImportPattern =
   /(?:\{(?<names>[^{}]*)\}\s*(?:from|=\s*await import\()|(?<all>\*)(?: as \w+)? from)\s*['"](?<from>\.[^'"\n]+)['"]/g
 /** `(await import('./x.ts')).a`, and `import('./x.ts')` whose names are taken later: all of them. */
-const dynamic = /import\(\s*['"](?<from>\.[^'"\n]+)['"]\s*\)(?:\)\.(?<name>\w+))?/g
+const dynamicImportPattern = /import\(\s*['"](?<from>\.[^'"\n]+)['"]\s*\)(?:\)\.(?<name>\w+))?/g
 
 export interface DeadExport {
   readonly file: string
@@ -24,14 +24,14 @@ export interface DeadExport {
 }
 
 export function findDeadExports(root: string): DeadExport[] {
-  const files = users.flatMap((folder) => sourcesIn(root, folder))
-  if (existsSync(join(root, configuration))) files.push(configuration)
-  const texts = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
-  const used = new Set([...texts].flatMap(([file, text]) => usesIn(file, text)))
-  return [...texts].flatMap(([file, text]) =>
-    doors.has(file) || !guarded.includes(file.split('/')[0] ?? '') || used.has(`${file} *`)
+  const files = importingFolders.flatMap((folder) => listSourceFiles(root, folder))
+  if (existsSync(join(root, jestConfigFile))) files.push(jestConfigFile)
+  const textByFile = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
+  const used = new Set([...textByFile].flatMap(([file, text]) => findUses(file, text)))
+  return [...textByFile].flatMap(([file, text]) =>
+    publicEntryFiles.has(file) || !checkedFolders.includes(file.split('/')[0] ?? '') || used.has(`${file} *`)
       ? []
-      : [...text.matchAll(exported)]
+      : [...text.matchAll(exportPattern)]
           .map((match) => match.groups?.name ?? '')
           .filter((name) => !used.has(`${file} ${name}`))
           .map((name) => ({ file, name })),
@@ -39,11 +39,11 @@ export function findDeadExports(root: string): DeadExport[] {
 }
 
 /** `file name` for each name that is imported; `file *` where all may be. */
-function usesIn(file: string, text: string): string[] {
-  const at = (from = '') => normalize(join(dirname(file), from))
+function findUses(file: string, text: string): string[] {
+  const resolveImport = (from = '') => normalize(join(dirname(file), from))
   const uses: string[] = []
-  for (const { groups } of text.matchAll(named)) {
-    const target = at(groups?.from)
+  for (const { groups } of text.matchAll(namedImportPattern)) {
+    const target = resolveImport(groups?.from)
     if (groups?.all !== undefined) uses.push(`${target} *`)
     for (const name of groups?.names?.split(',') ?? [])
       uses.push(
@@ -55,15 +55,15 @@ function usesIn(file: string, text: string): string[] {
         }`,
       )
   }
-  for (const { groups, index } of text.matchAll(dynamic)) {
+  for (const { groups, index } of text.matchAll(dynamicImportPattern)) {
     // Taken apart on the spot: seen above.
     if (/\}\s*=\s*await $/.test(text.slice(Math.max(0, index - 20), index))) continue
-    uses.push(`${at(groups?.from)} ${groups?.name ?? '*'}`)
+    uses.push(`${resolveImport(groups?.from)} ${groups?.name ?? '*'}`)
   }
   return uses
 }
 
-function sourcesIn(root: string, folder: string): string[] {
+function listSourceFiles(root: string, folder: string): string[] {
   if (!existsSync(join(root, folder))) return []
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.(?:ts|mjs|cjs)$/.test(entry.name))

@@ -5,10 +5,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { dirname, join, normalize, relative } from 'node:path'
-import { findCircles } from './circles.ts'
+import { findCycles } from './circles.ts'
 
 /** From the top down. The pure floors come first; everything after them may use Node, the network and promises. */
-export const pure = [
+export const pureLayers = [
   'findings',
   'config',
   'go',
@@ -20,7 +20,7 @@ export const pure = [
   'messages',
   'ports',
 ]
-const world = [
+const impureLayers = [
   'workers',
   'git',
   'github',
@@ -35,23 +35,23 @@ const world = [
   'app',
   'cli',
 ]
-const floors = [...pure, ...world]
+const layers = [...pureLayers, ...impureLayers]
 
 /** Adapters stand beside one another: they know only the ports, and meet in the rooms below them. */
-const adapters = new Set(['git', 'github', 'registry', 'image', 'serving', 'cluster', 'store'])
-const adapterMayImport: Readonly<Record<string, readonly string[]>> = {
+const adapterLayers = new Set(['git', 'github', 'registry', 'image', 'serving', 'cluster', 'store'])
+const allowedAdapterImports: Readonly<Record<string, readonly string[]>> = {
   image: ['registry'],
   cluster: ['registry'],
 }
 
-const mintDoor = 'src/gate/merge-permit.ts'
-const mintedBy = new Set(['src/gate/decide.ts'])
+const mergePermitModule = 'src/gate/merge-permit.ts'
+const mergePermitImporters = new Set(['src/gate/decide.ts'])
 
 /**
  * What moves a branch, or leads there, by the words that it cannot do without: git's push, and the calls of GitHub's
  * interface that merge, queue, move or make refs and commits. Each has its files; every other has none of them.
  */
-const doors: readonly {
+const restrictedOperations: readonly {
   readonly files: readonly string[]
   readonly says: string
   readonly words: readonly RegExp[]
@@ -87,18 +87,18 @@ const doors: readonly {
 ]
 
 /** What the package holds. The sandbox may import what it likes of the sources, which never import the sandbox. */
-const published = ['src', 'sandbox']
+const publishedFolders = ['src', 'sandbox']
 
 const importPattern =
   /(?:^|\n)\s*(?:import|export)\s+(?:[^'";]*?\sfrom\s+)?['"](?<from>[^'"\n]+)['"]|import\(\s*['"](?<dynamic>[^'"\n]+)['"]\s*\)/g
 
-export interface Violation {
+export interface LayerViolation {
   /** From the root. */
   readonly file: string
   readonly says: string
 }
 
-interface Import {
+interface ModuleImport {
   readonly file: string
   /** As written. */
   readonly target: string
@@ -108,22 +108,24 @@ interface Import {
 }
 
 /** All violations below `root`. Files directly in src (cli.ts) are the bottom: they may import any floor. */
-export function findViolations(root: string): Violation[] {
-  const files = published.flatMap((folder) => sourcesIn(root, folder))
-  const imports = new Map(files.map((file) => [file, importsOf(root, file)]))
-  const dependencies = dependenciesOf(root)
+export function findLayerViolations(root: string): LayerViolation[] {
+  const files = publishedFolders.flatMap((folder) => listSourceFiles(root, folder))
+  const imports = new Map(files.map((file) => [file, parseImports(root, file)]))
+  const dependencies = readDependencies(root)
   return [
     ...files.flatMap((file) => {
-      const floor = floorOf(file)
-      const isKnown = floor === undefined || floors.includes(floor)
+      const floor = getLayer(file)
+      const isKnown = floor === undefined || layers.includes(floor)
       return isKnown ? [] : [{ file, says: `src/${floor} is no floor: see ARCHITECTURE.md` }]
     }),
     ...[...imports.values()].flat().flatMap((one) => {
-      const says = judge(one) ?? judgePackage(one, dependencies)
-      return says === undefined ? [] : [{ file: one.file, says }]
+      const problem = findImportProblem(one) ?? findPackageProblem(one, dependencies)
+      return problem === undefined ? [] : [{ file: one.file, says: problem }]
     }),
-    ...files.filter((file) => file.startsWith('src/')).flatMap((file) => judgeDoors(root, file)),
-    ...findCircles(
+    ...files
+      .filter((file) => file.startsWith('src/'))
+      .flatMap((file) => findRestrictedOperations(root, file)),
+    ...findCycles(
       new Map(
         [...imports].map(([file, all]) => [file, all.flatMap(({ to }) => (to === undefined ? [] : [to]))]),
       ),
@@ -132,14 +134,16 @@ export function findViolations(root: string): Violation[] {
 }
 
 /** Comments may speak of anything. */
-function judgeDoors(root: string, file: string): Violation[] {
+function findRestrictedOperations(root: string, file: string): LayerViolation[] {
   const text = readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, '')
-  return doors
-    .filter((door) => !door.files.includes(file) && door.words.some((words) => words.test(text)))
+  return restrictedOperations
+    .filter(
+      (operation) => !operation.files.includes(file) && operation.words.some((pattern) => pattern.test(text)),
+    )
     .map(({ says }) => ({ file, says }))
 }
 
-function sourcesIn(root: string, folder: string): string[] {
+function listSourceFiles(root: string, folder: string): string[] {
   if (!existsSync(join(root, folder))) return []
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
@@ -147,7 +151,7 @@ function sourcesIn(root: string, folder: string): string[] {
     .sort()
 }
 
-function importsOf(root: string, file: string): Import[] {
+function parseImports(root: string, file: string): ModuleImport[] {
   return [...readFileSync(join(root, file), 'utf8').matchAll(importPattern)].map((match) => {
     const target = match.groups?.from ?? match.groups?.dynamic ?? ''
     const to = target.startsWith('.') ? normalize(join(dirname(file), target)) : undefined
@@ -156,35 +160,39 @@ function importsOf(root: string, file: string): Import[] {
 }
 
 /** Undefined for entry files and for what is not in src. */
-function floorOf(file: string): string | undefined {
+function getLayer(file: string): string | undefined {
   const [top, floor, ...rest] = file.split('/')
   return top === 'src' && rest.length > 0 ? floor : undefined
 }
 
-function judge({ file, target, to, statement }: Import): string | undefined {
-  const from = floorOf(file)
+function findImportProblem({ file, target, to, statement }: ModuleImport): string | undefined {
+  const from = getLayer(file)
   if (to === undefined)
-    return from !== undefined && pure.includes(from) && target.startsWith('node:')
+    return from !== undefined && pureLayers.includes(from) && target.startsWith('node:')
       ? `a pure floor imports ${target}`
       : undefined
-  if (to === mintDoor && /\bmint\b/.test(statement) && !mintedBy.has(file))
+  if (to === mergePermitModule && /\bmint\b/.test(statement) && !mergePermitImporters.has(file))
     return 'only gate/decide.ts may mint a merge permit'
   if (!file.startsWith('src/')) return undefined
   if (!to.startsWith('src/')) return `imports ${target}, which is outside src`
   if (from === undefined) return undefined
-  const floor = floorOf(to)
+  const floor = getLayer(to)
   if (floor === undefined) return `a floor imports ${to}, which stands below all floors`
   if (floor === from) return undefined
-  if (floors.indexOf(floor) > floors.indexOf(from))
+  if (layers.indexOf(floor) > layers.indexOf(from))
     return `floor ${from} imports floor ${floor}, which stands below it`
-  if (adapters.has(from) && adapters.has(floor) && !(adapterMayImport[from] ?? []).includes(floor))
+  if (
+    adapterLayers.has(from) &&
+    adapterLayers.has(floor) &&
+    !(allowedAdapterImports[from] ?? []).includes(floor)
+  )
     return `adapter ${from} imports adapter ${floor}: adapters meet only below them`
   return undefined
 }
 
 /** Who installs the package gets its dependencies, and none of those that it is developed with. */
-function judgePackage(
-  { target, to }: Import,
+function findPackageProblem(
+  { target, to }: ModuleImport,
   dependencies: ReadonlySet<string> | undefined,
 ): string | undefined {
   if (to !== undefined || !dependencies || target.startsWith('node:') || builtinModules.includes(target))
@@ -195,7 +203,7 @@ function judgePackage(
     : `imports ${name}, which is no dependency of the published package`
 }
 
-function dependenciesOf(root: string): ReadonlySet<string> | undefined {
+function readDependencies(root: string): ReadonlySet<string> | undefined {
   const path = join(root, 'package.json')
   if (!existsSync(path)) return undefined
   const { dependencies = {} } = JSON.parse(readFileSync(path, 'utf8')) as {
@@ -205,7 +213,7 @@ function dependenciesOf(root: string): ReadonlySet<string> | undefined {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const violations = findViolations(process.argv[2] ?? join(import.meta.dirname, '..'))
+  const violations = findLayerViolations(process.argv[2] ?? join(import.meta.dirname, '..'))
   for (const { file, says } of violations) process.stdout.write(`${file}: ${says}\n`)
   process.stdout.write(
     violations.length === 0

@@ -5,16 +5,16 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { webhooks as sent, operations as wanted } from './github-operations.ts'
+import { sandboxWebhooks as sent, sandboxOperations as wanted } from './github-operations.ts'
 
-const packageName = '@octokit/openapi@23.0.2'
-const target = join(import.meta.dirname, '..', 'test', 'sandbox', 'github', 'github-openapi.json')
+const openapiPackageName = '@octokit/openapi@23.0.2'
+const outputFile = join(import.meta.dirname, '..', 'test', 'sandbox', 'github', 'github-openapi.json')
 
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
-type Node = { [key: string]: Json }
+type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue }
+type SchemaNode = { [key: string]: JsonValue }
 
 // Prose and samples: nothing a validator reads. `title` and `format: repo.nwo` and the like stay harmless, titles go.
-const prose = new Set([
+const proseKeys = new Set([
   'description',
   'example',
   'examples',
@@ -25,14 +25,14 @@ const prose = new Set([
 ])
 
 /** A schema without prose, with OpenAPI 3.0's `nullable` written as JSON Schema writes it. */
-function plain(node: Json, insideProperties = false): Json {
-  if (Array.isArray(node)) return node.map((item) => plain(item))
+function stripProse(node: JsonValue, insideProperties = false): JsonValue {
+  if (Array.isArray(node)) return node.map((item) => stripProse(item))
   if (node === null || typeof node !== 'object') return node
-  const result: Node = {}
+  const result: SchemaNode = {}
   for (const [key, value] of Object.entries(node)) {
-    if (!insideProperties && (prose.has(key) || key.startsWith('x-') || key === 'nullable')) continue
+    if (!insideProperties && (proseKeys.has(key) || key.startsWith('x-') || key === 'nullable')) continue
     const literal = !insideProperties && (key === 'enum' || key === 'default')
-    result[key] = literal ? value : plain(value, key === 'properties' && !insideProperties)
+    result[key] = literal ? value : stripProse(value, key === 'properties' && !insideProperties)
   }
   if (insideProperties || node['nullable'] !== true) return result
   if (typeof result['type'] !== 'string') return { anyOf: [{ type: 'null' }, result] }
@@ -43,43 +43,46 @@ function plain(node: Json, insideProperties = false): Json {
 
 function main(unpacked: string): void {
   const text = readFileSync(join(unpacked, 'generated', 'api.github.com.json'), 'utf8')
-  const document = JSON.parse(text) as { paths: Record<string, Node>; info: { version: string } } & Node
-  const resolve = (node: Json): Node => {
-    const reference = (node as Node)['$ref']
-    if (typeof reference !== 'string') return node as Node
-    let found: Json = document
-    for (const step of reference.slice(2).split('/')) found = (found as Node)[step] as Json
+  const document = JSON.parse(text) as {
+    paths: Record<string, SchemaNode>
+    info: { version: string }
+  } & SchemaNode
+  const resolve = (node: JsonValue): SchemaNode => {
+    const reference = (node as SchemaNode)['$ref']
+    if (typeof reference !== 'string') return node as SchemaNode
+    let found: JsonValue = document
+    for (const step of reference.slice(2).split('/')) found = (found as SchemaNode)[step] as JsonValue
     return resolve(found)
   }
-  const jsonSchema = (holder: Node): Json => {
-    const content = (holder['content'] ?? {}) as Node
-    const media = (content['application/json'] ?? content['application/scim+json']) as Node | undefined
-    return media?.['schema'] === undefined ? null : plain(media['schema'])
+  const jsonSchema = (holder: SchemaNode): JsonValue => {
+    const content = (holder['content'] ?? {}) as SchemaNode
+    const media = (content['application/json'] ?? content['application/scim+json']) as SchemaNode | undefined
+    return media?.['schema'] === undefined ? null : stripProse(media['schema'])
   }
 
-  const operations: Node = {}
+  const operations: SchemaNode = {}
   for (const line of wanted) {
     const [method = '', path = ''] = line.split(' ')
-    const operation = document.paths[path]?.[method.toLowerCase()] as Node | undefined
+    const operation = document.paths[path]?.[method.toLowerCase()] as SchemaNode | undefined
     if (operation === undefined) throw new Error(`GitHub's document has no ${line}`)
-    const shared = (document.paths[path]?.['parameters'] ?? []) as Json[]
+    const shared = (document.paths[path]?.['parameters'] ?? []) as JsonValue[]
     const body = operation['requestBody'] === undefined ? undefined : resolve(operation['requestBody'])
     operations[line] = {
       id: operation['operationId'] ?? null,
-      parameters: [...shared, ...((operation['parameters'] ?? []) as Json[])].map((parameter) => {
-        const { name, in: place, required, schema } = resolve(parameter)
+      parameters: [...shared, ...((operation['parameters'] ?? []) as JsonValue[])].map((parameter) => {
+        const { name, in: parameterLocation, required, schema } = resolve(parameter)
         return {
           name: name ?? null,
-          in: place ?? null,
+          in: parameterLocation ?? null,
           required: required ?? false,
-          schema: plain(schema ?? {}),
+          schema: stripProse(schema ?? {}),
         }
       }),
       ...(body === undefined
         ? {}
         : { body: { required: body['required'] ?? false, schema: jsonSchema(body) } }),
       responses: Object.fromEntries(
-        Object.entries(operation['responses'] as Node).map(([status, response]) => [
+        Object.entries(operation['responses'] as SchemaNode).map(([status, response]) => [
           status,
           jsonSchema(resolve(response)),
         ]),
@@ -87,16 +90,16 @@ function main(unpacked: string): void {
     }
   }
 
-  const hooks = document['x-webhooks'] as Record<string, { post?: Node }>
-  const webhooks: Node = {}
+  const hooks = document['x-webhooks'] as Record<string, { post?: SchemaNode }>
+  const webhooks: SchemaNode = {}
   for (const name of sent) {
     const operation = hooks[name.replace(/[._]/g, '-')]?.post
     if (operation === undefined) throw new Error(`GitHub's document has no webhook ${name}`)
     webhooks[name] = jsonSchema(resolve(operation['requestBody'] ?? {}))
   }
 
-  const schemas: Node = {}
-  const collect = (node: Json): void => {
+  const schemas: SchemaNode = {}
+  const collect = (node: JsonValue): void => {
     if (Array.isArray(node)) node.forEach(collect)
     else if (node !== null && typeof node === 'object') {
       const reference = node['$ref']
@@ -104,7 +107,7 @@ function main(unpacked: string): void {
         const name = reference.replace('#/components/schemas/', '')
         if (!(name in schemas)) {
           schemas[name] = {}
-          schemas[name] = plain(resolve(node))
+          schemas[name] = stripProse(resolve(node))
           collect(schemas[name])
         }
       }
@@ -115,27 +118,27 @@ function main(unpacked: string): void {
   collect(webhooks)
 
   // One operation or schema a line: small, and a new version still diffs readably.
-  const lines = (entries: Node): string =>
+  const lines = (entries: SchemaNode): string =>
     Object.keys(entries)
       .sort()
       .map((key) => `${JSON.stringify(key)}:${JSON.stringify(entries[key])}`)
       .join(',\n')
-  const output = `{"source":${JSON.stringify(`${packageName}, api.github.com ${document.info.version}`)},
+  const output = `{"source":${JSON.stringify(`${openapiPackageName}, api.github.com ${document.info.version}`)},
 "operations":{\n${lines(operations)}\n},
 "webhooks":{\n${lines(webhooks)}\n},
 "components":{"schemas":{\n${lines(schemas)}\n}}}\n`
-  writeFileSync(target, output)
+  writeFileSync(outputFile, output)
   console.log(
     `${Object.keys(operations).length} operations, ${sent.length} webhooks, ${Object.keys(schemas).length} schemas, ${output.length} characters`,
   )
 }
 
-const given = process.argv[2]
-if (given !== undefined) main(given)
+const unpackedFolder = process.argv[2]
+if (unpackedFolder !== undefined) main(unpackedFolder)
 else {
   const folder = mkdtempSync(join(tmpdir(), 'github-openapi-'))
   try {
-    const archive = execFileSync('npm', ['pack', '--silent', packageName], {
+    const archive = execFileSync('npm', ['pack', '--silent', openapiPackageName], {
       cwd: folder,
       encoding: 'utf8',
     }).trim()

@@ -1,9 +1,9 @@
 // The GitHub REST operations that the sandbox answers, as GitHub's OpenAPI document writes their paths, and the
 // webhooks that it sends.
 
-const repository = '/repos/{owner}/{repo}'
+const repositoryPath = '/repos/{owner}/{repo}'
 
-export const operations: readonly string[] = [
+export const sandboxOperations: readonly string[] = [
   'GET /app',
   'GET /apps/{app_slug}',
   'GET /app/hook/deliveries',
@@ -125,10 +125,10 @@ export const operations: readonly string[] = [
     'POST /pulls/{pull_number}/reviews',
     'GET /pulls/{pull_number}/reviews/{review_id}',
     'PUT /pulls/{pull_number}/reviews/{review_id}/dismissals',
-  ].map((operation) => operation.replace(' ', ` ${repository}`)),
+  ].map((operation) => operation.replace(' ', ` ${repositoryPath}`)),
 ]
 
-const actions: Readonly<Record<string, readonly string[]>> = {
+const actionsByEvent: Readonly<Record<string, readonly string[]>> = {
   branch_protection_rule: ['created', 'deleted', 'edited'],
   check_run: ['completed', 'created', 'requested_action', 'rerequested'],
   check_suite: ['completed', 'requested', 'rerequested'],
@@ -165,8 +165,8 @@ const actions: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** `event.action`, or the event alone where it has no actions. */
-export const webhooks: readonly string[] = [
+export const sandboxWebhooks: readonly string[] = [
   'push',
   'status',
-  ...Object.entries(actions).flatMap(([event, names]) => names.map((action) => `${event}.${action}`)),
+  ...Object.entries(actionsByEvent).flatMap(([event, names]) => names.map((action) => `${event}.${action}`)),
 ]

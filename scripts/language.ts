@@ -13,11 +13,11 @@ interface LanguageProblem {
   readonly instead: string
 }
 
-const folders = ['src', 'packages', 'sandbox', 'simulate', 'scripts', 'bench', 'docs', 'deploy']
-const ignored = /(?:^|\/)(?:node_modules|dist|language-rules\.ts|CHANGELOG\.md)(?:\/|$)/
+const checkedFolders = ['src', 'packages', 'sandbox', 'simulate', 'scripts', 'bench', 'docs', 'deploy']
+const ignoredPathPattern = /(?:^|\/)(?:node_modules|dist|language-rules\.ts|CHANGELOG\.md)(?:\/|$)/
 
 /** The words of a camelCase, snake_case or kebab-case name, in lower case. */
-function wordsOf(name: string): readonly string[] {
+function splitWords(name: string): readonly string[] {
   return name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
@@ -25,15 +25,15 @@ function wordsOf(name: string): readonly string[] {
     .split(/[^a-z0-9]+/)
 }
 
-function problemOfName(name: string, isFunction: boolean): string | undefined {
-  const words = wordsOf(name)
+function findNameProblem(name: string, isFunction: boolean): string | undefined {
+  const words = splitWords(name)
   if (isFunction && rejectedPrefixes.includes(words[0] ?? '')) return 'a verb'
   return words
     .map((word) => (Object.hasOwn(rejectedInNames, word) ? rejectedInNames[word] : undefined))
     .find(Boolean)
 }
 
-function problemsOfText(
+function findTextProblems(
   text: string,
 ): readonly { readonly found: string; readonly instead: string; readonly at: number }[] {
   // Code, links and commands in a text are not prose.
@@ -51,7 +51,7 @@ function checkSource(file: string, text: string): readonly LanguageProblem[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)
   const lineOf = (at: number) => source.getLineAndCharacterOfPosition(at).line + 1
   const prose = (what: 'comment' | 'string', value: string, start: number) => {
-    for (const { found, instead, at } of problemsOfText(value))
+    for (const { found, instead, at } of findTextProblems(value))
       problems.push({ file, line: lineOf(start + at), what, text: found, instead })
   }
   const comments = new Set<number>()
@@ -63,7 +63,7 @@ function checkSource(file: string, text: string): readonly LanguageProblem[] {
       }
     const { name } = node as ts.NamedDeclaration
     if (name !== undefined && ts.isIdentifier(name) && isDeclaration(node)) {
-      const instead = problemOfName(name.text, ts.isFunctionDeclaration(node))
+      const instead = findNameProblem(name.text, ts.isFunctionDeclaration(node))
       if (instead !== undefined)
         problems.push({ file, line: lineOf(name.getStart()), what: 'name', text: name.text, instead })
     }
@@ -93,7 +93,7 @@ const isDeclaration = (node: ts.Node) =>
 function checkDocument(file: string, text: string): readonly LanguageProblem[] {
   const prose = text.replace(/^```[\s\S]*?^```$/gm, (block) => block.replace(/[^\n]/g, ' '))
   return prose.split('\n').flatMap((line, at) =>
-    problemsOfText(line).map(({ found, instead }) => ({
+    findTextProblems(line).map(({ found, instead }) => ({
       file,
       line: at + 1,
       what: 'document' as const,
@@ -115,7 +115,7 @@ function listFiles(root: string, path: string): readonly string[] {
   const all = state.isFile()
     ? [path]
     : readdirSync(full, { recursive: true, encoding: 'utf8' }).map((name) => join(path, name))
-  return all.filter((file) => /\.(?:ts|md)$/.test(file) && !ignored.test(file))
+  return all.filter((file) => /\.(?:ts|md)$/.test(file) && !ignoredPathPattern.test(file))
 }
 
 if (process.argv[1] === import.meta.filename) {
@@ -126,7 +126,9 @@ if (process.argv[1] === import.meta.filename) {
   })
   const root = join(import.meta.dirname, '..')
   const paths =
-    positionals.length > 0 ? positionals : [...folders, 'README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md']
+    positionals.length > 0
+      ? positionals
+      : [...checkedFolders, 'README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md']
   const problems = paths
     .flatMap((path) => listFiles(root, path))
     .flatMap((file) => checkLanguage(file, readFileSync(join(root, file), 'utf8')))

@@ -1,7 +1,7 @@
 // The pull requests that a branch's history tells of: each commit on its first-parent line is one, merged or squashed.
 import { spawnSync } from 'node:child_process'
 
-export interface MergedPull {
+export interface HistoricalPull {
   /** The commit that is on the branch, and what it was put on. */
   readonly commit: string
   readonly base: string
@@ -15,18 +15,18 @@ export interface MergedPull {
   readonly at: string
 }
 
-const fields = ['%H', '%P', '%aN', '%aE', '%cI', '%s']
+const logFields = ['%H', '%P', '%aN', '%aE', '%cI', '%s']
 
 /**
  * The pull requests of `branch` in a repository, oldest first: those since a date that git understands, the newest `most` of
  * them. Throws an Error with git's words where there is no such repository or branch.
  */
-export function mergedPulls(
+export function listMergedPulls(
   repository: string,
   branch: string,
   { since, most }: { readonly since?: string | undefined; readonly most: number },
-): readonly MergedPull[] {
-  const line = log(repository, [
+): readonly HistoricalPull[] {
+  const line = readGitLog(repository, [
     '--first-parent',
     '--min-parents=1',
     `--max-count=${most}`,
@@ -38,9 +38,9 @@ export function mergedPulls(
   const authors = new Map(
     heads.length === 0
       ? []
-      : log(repository, ['--no-walk=unsorted', '--stdin'], heads).map((head) => [
+      : readGitLog(repository, ['--no-walk=unsorted', '--stdin'], heads).map((head) => [
           head.commit,
-          authorOf(head),
+          parseAuthor(head),
         ]),
   )
   return line
@@ -48,14 +48,14 @@ export function mergedPulls(
       commit,
       base,
       head,
-      number: numberIn(subject),
-      author: authors.get(head) ?? authorOf(by),
+      number: parsePullNumber(subject),
+      author: authors.get(head) ?? parseAuthor(by),
       at,
     }))
     .toReversed()
 }
 
-interface Logged {
+interface LoggedCommit {
   readonly commit: string
   readonly parents: readonly string[]
   readonly name: string
@@ -64,10 +64,14 @@ interface Logged {
   readonly subject: string
 }
 
-function log(repository: string, selection: readonly string[], input: readonly string[] = []): Logged[] {
+function readGitLog(
+  repository: string,
+  selection: readonly string[],
+  input: readonly string[] = [],
+): LoggedCommit[] {
   const { status, stdout, stderr } = spawnSync(
     'git',
-    ['--git-dir', repository, 'log', `--format=${fields.join('%x00')}`, ...selection],
+    ['--git-dir', repository, 'log', `--format=${logFields.join('%x00')}`, ...selection],
     { encoding: 'utf8', input: input.join('\n'), maxBuffer: 2 ** 30 },
   )
   if (status !== 0) throw new Error(stderr.trim())
@@ -81,15 +85,15 @@ function log(repository: string, selection: readonly string[], input: readonly s
 }
 
 /** GitHub's addresses name the account; any other address stands for itself. */
-function authorOf({ name, email }: Pick<Logged, 'name' | 'email'>): string {
+function parseAuthor({ name, email }: Pick<LoggedCommit, 'name' | 'email'>): string {
   const known = /^(?:(?<id>\d+)\+)?(?<login>[\w.[\]-]+)@users\.noreply\.github\.com$/.exec(email)?.groups
   if (known?.['login'] !== undefined)
     return known['id'] === undefined ? known['login'] : `${known['login']}:${known['id']}`
   return (email || name || 'nobody').replaceAll(':', '-')
 }
 
-function numberIn(subject: string): number | undefined {
-  const said = /^Merge pull request #(?<merged>\d+) |\(#(?<squashed>\d+)\)$/.exec(subject)?.groups
-  const number = said?.['merged'] ?? said?.['squashed']
+function parsePullNumber(subject: string): number | undefined {
+  const match = /^Merge pull request #(?<merged>\d+) |\(#(?<squashed>\d+)\)$/.exec(subject)?.groups
+  const number = match?.['merged'] ?? match?.['squashed']
   return number === undefined ? undefined : Number(number)
 }

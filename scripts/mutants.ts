@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parseDocument, type YAMLSeq } from 'yaml'
-import { findShape, renamed, tokensOf } from './code-shape.ts'
+import { findFragment, applyRenames, tokenize } from './code-shape.ts'
 
-export interface Edit {
+export interface MutantEdit {
   /** Where the code was last seen; it is searched for in all sources when it isn't there. */
   readonly file: string
   /** The code with its context; ⟦…⟧ marks what is replaced. */
@@ -22,30 +22,30 @@ export interface Mutant {
   readonly id: number
   readonly bug: string
   /** Absent: the project has no code in which the bug could be made; `bug` then says why. */
-  readonly edits?: readonly Edit[]
+  readonly edits?: readonly MutantEdit[]
   /** Test file, and optionally a pattern of test names, as jest's -t takes it. */
   readonly test?: readonly [file: string, names?: string]
 }
 
 /** An edit's location in the sources as they are now. */
-export interface Located {
+export interface LocatedEdit {
   readonly file: string
   readonly start: number
   readonly end: number
   readonly replacement: string
   /** The edit as it would be written today. */
-  readonly current: Edit
+  readonly current: MutantEdit
 }
 
-const dataFile = 'test/mutants.yaml'
+const mutantsFile = 'test/mutants.yaml'
 
 export function readMutants(root: string): readonly Mutant[] {
-  return parseDocument(readFileSync(join(root, dataFile), 'utf8')).toJS() as readonly Mutant[]
+  return parseDocument(readFileSync(join(root, mutantsFile), 'utf8')).toJS() as readonly Mutant[]
 }
 
 /** Reads each source once. */
-export function openSources(root: string) {
-  const read = new Map<string, { readonly text: string; readonly tokens: ReturnType<typeof tokensOf> }>()
+export function createSourceReader(root: string) {
+  const read = new Map<string, { readonly text: string; readonly tokens: ReturnType<typeof tokenize> }>()
   const files = ['src', 'packages', 'sandbox', 'simulate', 'scripts'].flatMap((folder) =>
     listFiles(root, folder),
   )
@@ -55,7 +55,7 @@ export function openSources(root: string) {
       const known = read.get(file)
       if (known !== undefined) return known
       const text = readFileSync(join(root, file), 'utf8')
-      const source = { text, tokens: tokensOf(text) }
+      const source = { text, tokens: tokenize(text) }
       read.set(file, source)
       return source
     },
@@ -75,15 +75,20 @@ function listFiles(root: string, folder: string): readonly string[] {
 }
 
 /** Finds the code of an edit, or explains why it can't: not there, or there more than once. */
-export function locate(sources: ReturnType<typeof openSources>, edit: Edit): Located | string {
+export function locateEdit(
+  sources: ReturnType<typeof createSourceReader>,
+  edit: MutantEdit,
+): LocatedEdit | string {
   const [before = '', marked = '', after = ''] = edit.code.split(/[⟦⟧]/)
-  const fragment = tokensOf(before + marked + after)
+  const fragment = tokenize(before + marked + after)
   const search = (files: readonly string[]) =>
-    files.flatMap((file) => findShape(fragment, sources.read(file).tokens).map((match) => ({ file, match })))
+    files.flatMap((file) =>
+      findFragment(fragment, sources.read(file).tokens).map((match) => ({ file, match })),
+    )
   let found = sources.files.includes(edit.file) ? search([edit.file]) : []
   if (found.length === 0) found = search(sources.files)
-  const most = Math.max(...found.map(({ match }) => match.same))
-  const best = found.filter(({ match }) => match.same === most)
+  const maxSame = Math.max(...found.map(({ match }) => match.same))
+  const best = found.filter(({ match }) => match.same === maxSame)
   const [only] = best
   if (only === undefined || best.length > 1) return `found ${best.length} times`
   const { file, match } = only
@@ -91,7 +96,7 @@ export function locate(sources: ReturnType<typeof openSources>, edit: Edit): Loc
   const first = match.tokens[fragment.findIndex(({ start }) => start >= before.length)]
   const last = match.tokens[fragment.findLastIndex(({ end }) => end <= before.length + marked.length)]
   if (first === undefined || last === undefined) return 'nothing is marked'
-  const replacement = renamed(edit.becomes, match.names)
+  const replacement = applyRenames(edit.becomes, match.names)
   const code = `${text.slice(match.start, first.start)}⟦${text.slice(first.start, last.end)}⟧${text.slice(last.end, match.end)}`
   return {
     file,
@@ -103,13 +108,13 @@ export function locate(sources: ReturnType<typeof openSources>, edit: Edit): Loc
 }
 
 /** Applies a mutant in `root`. Returns how to undo it, or why it doesn't fit. */
-function mutate(root: string, { edits = [] }: Mutant): (() => void) | string {
+function applyMutant(root: string, { edits = [] }: Mutant): (() => void) | string {
   const original = new Map<string, string>()
   const undo = () => {
     for (const [file, text] of original) writeFileSync(join(root, file), text)
   }
   for (const edit of edits) {
-    const located = locate(openSources(root), edit)
+    const located = locateEdit(createSourceReader(root), edit)
     if (typeof located === 'string') {
       undo()
       return located
@@ -139,9 +144,9 @@ function copyProject(root: string): string {
   return folder
 }
 
-type TestResult = 'passed' | 'failed' | 'no test ran'
+type MutantTestResult = 'passed' | 'failed' | 'no test ran'
 
-function runTest(folder: string, [file, names]: NonNullable<Mutant['test']>): TestResult {
+function runMutantTest(folder: string, [file, names]: NonNullable<Mutant['test']>): MutantTestResult {
   // A failing test may leave a process behind, which jest would wait for.
   const jest = ['--no-warnings', 'node_modules/jest/bin/jest.js', '--forceExit', '--json']
   const args = [...jest, locateTest(folder, file) ?? file, ...(names === undefined ? [] : ['-t', names])]
@@ -163,29 +168,32 @@ function testMutants(folder: string, mutants: readonly Mutant[]): void {
   for (const test of new Map(
     mutants.flatMap(({ test }) => (test ? [[test.join(' '), test] as const] : [])),
   ).values()) {
-    const result = runTest(folder, test)
-    if (result !== 'passed') report(`${test.join(' ')}: ${result} without any mutant`, false)
+    const result = runMutantTest(folder, test)
+    if (result !== 'passed') reportResult(`${test.join(' ')}: ${result} without any mutant`, false)
   }
   for (const mutant of mutants) {
     if (mutant.edits === undefined || mutant.test === undefined) continue
-    const undo = mutate(folder, mutant)
+    const undo = applyMutant(folder, mutant)
     if (typeof undo === 'string') {
-      report(`${mutant.id}  does not fit (${undo})  ${mutant.bug}`, false)
+      reportResult(`${mutant.id}  does not fit (${undo})  ${mutant.bug}`, false)
       continue
     }
-    const result = runTest(folder, mutant.test)
+    const result = runMutantTest(folder, mutant.test)
     undo()
-    report(`${mutant.id}  ${result === 'failed' ? 'killed' : 'survived'}  ${mutant.bug}`, result === 'failed')
+    reportResult(
+      `${mutant.id}  ${result === 'failed' ? 'killed' : 'survived'}  ${mutant.bug}`,
+      result === 'failed',
+    )
   }
 }
 
-function report(line: string, isGood: boolean): void {
+function reportResult(line: string, isGood: boolean): void {
   process.stdout.write(`${line}\n`)
   if (!isGood) process.exitCode = 1
 }
 
 /** The files that simulated runs execute: the simulator's imports, transitively. */
-export function filesInSimulator(root: string): ReadonlySet<string> {
+export function listSimulatorFiles(root: string): ReadonlySet<string> {
   const found = new Set<string>()
   const pending = ['simulate/simulate.ts']
   for (let file = pending.pop(); file !== undefined; file = pending.pop()) {
@@ -199,7 +207,7 @@ export function filesInSimulator(root: string): ReadonlySet<string> {
 }
 
 /** The first simulated run, counted from seed `from`, that violates an invariant. */
-function simulate(folder: string, from: number, runs: number): { run: number; what: string } | undefined {
+function runSimulator(folder: string, from: number, runs: number): { run: number; what: string } | undefined {
   const args = ['simulate/simulate.ts', '--seed', String(from), '--runs', String(runs), '--first']
   const { stdout, status } = spawnSync(process.execPath, ['--no-warnings', ...args], {
     cwd: folder,
@@ -213,26 +221,26 @@ function simulate(folder: string, from: number, runs: number): { run: number; wh
 
 /** Informational: many bugs can't show in simulated runs, which have no network and an in-memory Git. */
 function simulateMutants(folder: string, mutants: readonly Mutant[], runs: number): void {
-  const inside = filesInSimulator(folder)
+  const inside = listSimulatorFiles(folder)
   for (const mutant of mutants) {
     if (!mutant.edits?.some(({ file }) => inside.has(file))) continue
-    const undo = mutate(folder, mutant)
+    const undo = applyMutant(folder, mutant)
     if (typeof undo === 'string') continue
-    const seen = simulate(folder, 1, runs)
+    const violation = runSimulator(folder, 1, runs)
     undo()
-    const result = seen === undefined ? `not in ${runs}` : `run ${seen.run}: ${seen.what}`
-    report(`${mutant.id}  ${result}  ${mutant.bug}`, true)
+    const result = violation === undefined ? `not in ${runs}` : `run ${violation.run}: ${violation.what}`
+    reportResult(`${mutant.id}  ${result}  ${mutant.bug}`, true)
   }
 }
 
 /** Rewrites the data with the code as it is now, so that later searches start from the right file and names. */
-function refresh(root: string): void {
-  const sources = openSources(root)
-  const document = parseDocument(readFileSync(join(root, dataFile), 'utf8'))
+function refreshMutants(root: string): void {
+  const sources = createSourceReader(root)
+  const document = parseDocument(readFileSync(join(root, mutantsFile), 'utf8'))
   for (const [index, { id, edits = [] }] of readMutants(root).entries())
     for (const [at, edit] of edits.entries()) {
-      const located = locate(sources, edit)
-      if (typeof located === 'string') report(`${id}  does not fit (${located})`, false)
+      const located = locateEdit(sources, edit)
+      if (typeof located === 'string') reportResult(`${id}  does not fit (${located})`, false)
       else
         for (const key of ['file', 'code', 'becomes'] as const)
           document.setIn([index, 'edits', at, key], located.current[key])
@@ -240,7 +248,7 @@ function refresh(root: string): void {
   for (const [index, { test }] of readMutants(root).entries())
     if (test !== undefined)
       (document.getIn([index, 'test']) as YAMLSeq).set(0, locateTest(root, test[0]) ?? test[0])
-  writeFileSync(join(root, dataFile), document.toString({ lineWidth: 0, flowCollectionPadding: false }))
+  writeFileSync(join(root, mutantsFile), document.toString({ lineWidth: 0, flowCollectionPadding: false }))
 }
 
 if (process.argv[1] === import.meta.filename) {
@@ -253,7 +261,7 @@ if (process.argv[1] === import.meta.filename) {
     allowPositionals: true,
   })
   const root = join(import.meta.dirname, '..')
-  if (values.refresh) refresh(root)
+  if (values.refresh) refreshMutants(root)
   else {
     const mutants = readMutants(root).filter(
       ({ id }) => positionals.length === 0 || positionals.includes(String(id)),

@@ -4,24 +4,24 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /** A line that goes before the first one like it, or after the last. */
-interface Insertion {
+interface LineInsertion {
   readonly file: string
   readonly before: string
   readonly text: string
 }
 
-const nameOf = (id: string): string =>
+const toCamelCase = (id: string): string =>
   id.replaceAll(/-([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase())
 
 /** New files of a check: path from the root to text. Throws a TypeError for an id that is not kebab-case, and for a title that is none. */
-export function filesOfCheck(id: string, title: string): Map<string, string> {
+export function createCheckFiles(id: string, title: string): Map<string, string> {
   if (!/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(id))
     throw new TypeError(`a check's id is kebab-case, not "${id}"`)
   if (!/^[A-Z][^\n'\\]*[^\n'\\.]$/.test(title))
     throw new TypeError(
       `a check's title says what holds when it passes, without quotes and full stop: not "${title}"`,
     )
-  const name = nameOf(id)
+  const name = toCamelCase(id)
   return new Map([
     [
       `src/checks/${id}/${id}.ts`,
@@ -61,20 +61,20 @@ export const ${name}Rules: readonly AnyRule[] = []
 }
 
 /** As prettier writes it. */
-function lineOfCheck(id: string, title: string): string {
+function renderCheckLine(id: string, title: string): string {
   const line = `  { id: '${id}', title: '${title}', demand: 'required' },\n`
   if (line.length <= 111) return line
   return `  {\n    id: '${id}',\n    title: '${title}',\n    demand: 'required',\n  },\n`
 }
 
-function insertionsOf(id: string, title: string): readonly Insertion[] {
-  const name = nameOf(id)
+function createInsertions(id: string, title: string): readonly LineInsertion[] {
+  const name = toCamelCase(id)
   const key = name === id ? id : `'${id}'`
   return [
     {
       file: 'src/findings/checks.ts',
       before: '] as const satisfies',
-      text: lineOfCheck(id, title),
+      text: renderCheckLine(id, title),
     },
     {
       file: 'src/checks/all-checks.ts',
@@ -107,9 +107,9 @@ function insertionsOf(id: string, title: string): readonly Insertion[] {
 
 /** Writes a new check below `root`; gives the paths written. Throws an Error, before it writes, where one is there already. */
 export function writeCheck(root: string, id: string, title: string): string[] {
-  const files = filesOfCheck(id, title)
+  const files = createCheckFiles(id, title)
   for (const path of files.keys()) if (existsSync(join(root, path))) throw new Error(`${path} exists already`)
-  for (const { file, before, text } of insertionsOf(id, title)) {
+  for (const { file, before, text } of createInsertions(id, title)) {
     const now = files.get(file) ?? readFileSync(join(root, file), 'utf8')
     const at = now.indexOf(before)
     if (at < 0) throw new Error(`${file} has no place for ${text.trim()}`)

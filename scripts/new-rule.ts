@@ -3,15 +3,15 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { CheckId } from '../src/findings/checks.ts'
-import type { Judged } from '../src/findings/rule.ts'
-import { suites } from '../src/findings/suites.ts'
-import { listedSources, renderLists } from './rule-lists.ts'
+import type { RuleSubject } from '../src/findings/rule.ts'
+import { suiteNames } from '../src/findings/suites.ts'
+import { findListedSources, renderRuleLists } from './rule-lists.ts'
 
-const project = join(import.meta.dirname, '..')
+const projectRoot = join(import.meta.dirname, '..')
 
-interface Kind {
+interface RuleKind {
   readonly check: CheckId
-  readonly judges: Judged
+  readonly judges: RuleSubject
   /** The folder that gets a file, or the file that gets one more rule. */
   readonly source: string
   /** The kind of `Search`, and the module that has it; absent for rules that are words for code that decides elsewhere. */
@@ -27,7 +27,7 @@ interface Kind {
   readonly hasTemplate?: true
 }
 
-const byOpm = (source: string, foundIn: string): Kind => ({
+const createOpmRuleKind = (source: string, foundIn: string): RuleKind => ({
   check: 'validation',
   judges: 'catalog',
   source,
@@ -36,7 +36,7 @@ const byOpm = (source: string, foundIn: string): Kind => ({
 })
 
 /** What a rule can look at, for people who start one. */
-export const kinds: Readonly<Record<string, Kind>> = {
+export const ruleKinds: Readonly<Record<string, RuleKind>> = {
   catalog: {
     check: 'validation',
     judges: 'catalog',
@@ -118,11 +118,20 @@ export const kinds: Readonly<Record<string, Kind>> = {
     source: 'src/checks/commits/rules',
     foundIn: 'src/checks/commits/carried.ts',
   },
-  'opm-load': byOpm('src/catalog/load/load-rules.ts', 'src/catalog/load/read-file.ts'),
-  'opm-package': byOpm('src/catalog/model/rules/package-rules.ts', 'src/catalog/model/convert.ts'),
-  'opm-channel': byOpm('src/catalog/model/rules/channel-rules.ts', 'src/catalog/model/convert.ts'),
-  'opm-bundle': byOpm('src/catalog/model/rules/bundle-rules.ts', 'src/catalog/model/convert-bundle.ts'),
-  'opm-deprecation': byOpm(
+  'opm-load': createOpmRuleKind('src/catalog/load/load-rules.ts', 'src/catalog/load/read-file.ts'),
+  'opm-package': createOpmRuleKind(
+    'src/catalog/model/rules/package-rules.ts',
+    'src/catalog/model/convert.ts',
+  ),
+  'opm-channel': createOpmRuleKind(
+    'src/catalog/model/rules/channel-rules.ts',
+    'src/catalog/model/convert.ts',
+  ),
+  'opm-bundle': createOpmRuleKind(
+    'src/catalog/model/rules/bundle-rules.ts',
+    'src/catalog/model/convert-bundle.ts',
+  ),
+  'opm-deprecation': createOpmRuleKind(
     'src/catalog/model/rules/deprecation-rules.ts',
     'src/catalog/model/convert-deprecation.ts',
   ),
@@ -132,33 +141,37 @@ export const kinds: Readonly<Record<string, Kind>> = {
  * New files of a rule: path from the root to text. Throws a TypeError for an id that is not kebab-case, for no kind, and for a
  * suite that is none or of another kind than bundles.
  */
-export function filesOf(id: string, kindName = 'catalog', suite?: string): Map<string, string> {
+export function createRuleFiles(id: string, kindName = 'catalog', suite?: string): Map<string, string> {
   if (!/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(id))
     throw new TypeError(`a rule's id is kebab-case, not "${id}"`)
-  const kind = kinds[kindName]
+  const kind = ruleKinds[kindName]
   if (kind === undefined)
-    throw new TypeError(`a rule's kind is one of ${Object.keys(kinds).join(', ')}, not "${kindName}"`)
-  if (suite !== undefined && !suites.some((one) => one === suite))
-    throw new TypeError(`a suite is one of ${suites.join(', ')}, not "${suite}"`)
+    throw new TypeError(`a rule's kind is one of ${Object.keys(ruleKinds).join(', ')}, not "${kindName}"`)
+  if (suite !== undefined && !suiteNames.some((one) => one === suite))
+    throw new TypeError(`a suite is one of ${suiteNames.join(', ')}, not "${suite}"`)
   if (suite !== undefined && kind.judges !== 'bundle')
     throw new TypeError('only rules about bundles stand in a suite')
   const examples = `fixtures/rules/${id}`
   return new Map([
-    ...(kind.source.endsWith('.ts') ? [] : [[`${kind.source}/${id}.ts`, ruleFile(id, kind, suite)] as const]),
-    [`docs/rules/${id}.md`, pageText(id)],
-    ...exampleFiles(kind, suite).map(([path, text]) => [`${examples}/good/plain/${path}`, text] as const),
-    ...exampleFiles(kind, suite, id).map(
+    ...(kind.source.endsWith('.ts')
+      ? []
+      : [[`${kind.source}/${id}.ts`, renderRuleFile(id, kind, suite)] as const]),
+    [`docs/rules/${id}.md`, renderRulePage(id)],
+    ...createExampleFiles(kind, suite).map(
+      ([path, text]) => [`${examples}/good/plain/${path}`, text] as const,
+    ),
+    ...createExampleFiles(kind, suite, id).map(
       ([path, text]) => [`${examples}/bad/rename-me/${path}`, text] as const,
     ),
   ])
 }
 
 /** `two-heads` is exported as `twoHeads`. */
-function exportOf(id: string): string {
+function toExportName(id: string): string {
   return id.replaceAll(/-([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase())
 }
 
-function ruleFile(id: string, kind: Kind, suite?: string): string {
+function renderRuleFile(id: string, kind: RuleKind, suite?: string): string {
   const up = '../'.repeat(kind.source.split('/').length - 1)
   const places = kind.search && kind.judges !== 'bundle'
   return [
@@ -173,12 +186,12 @@ function ruleFile(id: string, kind: Kind, suite?: string): string {
       : []),
     ...(kind.search?.type === 'OfBundle' ? ["import { at, textOf } from '../fields.ts'"] : []),
     '',
-    ruleText(id, kind, suite),
+    renderRuleBody(id, kind, suite),
   ].join('\n')
 }
 
-function ruleText(id: string, { check, judges, search, isFixed }: Kind, suite?: string): string {
-  return `export const ${exportOf(id)} = defineRule<{ name: string }${search ? `, ${search.type}` : ''}>({
+function renderRuleBody(id: string, { check, judges, search, isFixed }: RuleKind, suite?: string): string {
+  return `export const ${toExportName(id)} = defineRule<{ name: string }${search ? `, ${search.type}` : ''}>({
   id: '${id}',
   check: '${check}',
   judges: '${judges}',
@@ -194,7 +207,7 @@ ${search?.find ?? ''}})
 `
 }
 
-function pageText(id: string): string {
+function renderRulePage(id: string): string {
   return `# ${id}
 
 ## What
@@ -211,33 +224,33 @@ function pageText(id: string): string {
 }
 
 /** An example that no rule complains about; with an id, the place where the offence belongs is marked. */
-function exampleFiles(
-  { judges, namesImage, addsDirectory, hasTemplate }: Kind,
+function createExampleFiles(
+  { judges, namesImage, addsDirectory, hasTemplate }: RuleKind,
   suite?: string,
   id?: string,
 ): readonly (readonly [path: string, text: string])[] {
-  const catalog = (version: string) => catalogText(version, id)
+  const catalog = (version: string) => renderExampleCatalog(version, id)
   switch (judges) {
     case 'catalog':
       return [['catalog.yaml', catalog('1.0.0')]]
     case 'bundle':
       return (
-        exampleOfSuite(suite, id) ?? [
-          ['manifests/csv.yaml', csvText(id)],
-          ['metadata/annotations.yaml', annotationsText],
+        readSuiteExample(suite, id) ?? [
+          ['manifests/csv.yaml', renderExampleCsv(id)],
+          ['metadata/annotations.yaml', exampleAnnotationsText],
         ]
       )
     case 'pull request':
-      if (hasTemplate) return templateFiles(id)
-      if (addsDirectory) return directoryFiles(id)
+      if (hasTemplate) return createTemplateFiles(id)
+      if (addsDirectory) return createBundleDirectories(id)
       return [
-        ['base/.github/catalog-bot.yml', configText],
-        ['result/.github/catalog-bot.yml', configText],
-        ['base/catalog/foo/catalog.yaml', catalogText('1.0.0')],
+        ['base/.github/catalog-bot.yml', exampleConfigText],
+        ['result/.github/catalog-bot.yml', exampleConfigText],
+        ['base/catalog/foo/catalog.yaml', renderExampleCatalog('1.0.0')],
         [
           'result/catalog/foo/catalog.yaml',
           namesImage
-            ? withNewBundle(id)
+            ? renderCatalogWithNewBundle(id)
             : catalog('1.0.0').replace('displayName: Foo', 'displayName: Foo Operator'),
         ],
         ['_case.json', '{\n  "reviews": { "maria": "approved" }\n}\n'],
@@ -246,17 +259,17 @@ function exampleFiles(
 }
 
 /** The files of a good example of another rule of the suite: it passes all of them. Undefined where the suite has none yet. */
-function exampleOfSuite(
+function readSuiteExample(
   suite: string | undefined,
   id: string | undefined,
 ): readonly (readonly [path: string, text: string])[] | undefined {
   if (suite === undefined) return undefined
-  const rules = join(project, 'src/bundle/rules')
+  const rules = join(projectRoot, 'src/bundle/rules')
   const other = readdirSync(rules)
     .sort()
     .find((file) => readFileSync(join(rules, file), 'utf8').includes(`  suite: '${suite}',\n`))
   if (other === undefined) return undefined
-  const good = join(project, 'fixtures/rules', other.replace(/\.ts$/, ''), 'good')
+  const good = join(projectRoot, 'fixtures/rules', other.replace(/\.ts$/, ''), 'good')
   const example = join(good, readdirSync(good).sort()[0] ?? '')
   return readdirSync(example, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -273,18 +286,18 @@ function exampleOfSuite(
 }
 
 /** A template and its catalog, which both get one more channel. */
-function templateFiles(id?: string): readonly (readonly [path: string, text: string])[] {
+function createTemplateFiles(id?: string): readonly (readonly [path: string, text: string])[] {
   const tree = (name: string, channels: readonly string[], mark = '') =>
     [
-      [`${name}/.github/catalog-bot.yml`, templateConfigText],
+      [`${name}/.github/catalog-bot.yml`, exampleTemplateConfigText],
       [`${name}/operators/foo/ci.yaml`, 'reviewers: [alice, bob]\n'],
       [
         `${name}/operators/foo/catalog-templates/v4.20.yaml`,
-        templateText(channels).replace(/^schema: .*$/m, `$&${mark}`),
+        renderTemplate(channels).replace(/^schema: .*$/m, `$&${mark}`),
       ],
       [
         `${name}/catalogs/v4.20/foo/catalog.yaml`,
-        `${catalogText('1.0.0')}${channels.map((channel) => `---\n${channelText(channel)}`).join('')}`,
+        `${renderExampleCatalog('1.0.0')}${channels.map((channel) => `---\n${renderChannel(channel)}`).join('')}`,
       ],
     ] as const
   return [
@@ -295,26 +308,30 @@ function templateFiles(id?: string): readonly (readonly [path: string, text: str
 }
 
 /** A package of bundle directories that gets one more. */
-function directoryFiles(id?: string): readonly (readonly [path: string, text: string])[] {
+function createBundleDirectories(id?: string): readonly (readonly [path: string, text: string])[] {
   const package_ = (tree: string) =>
     [
       [`${tree}/.github/catalog-bot.yml`, 'owners:\n  maintainers: [maria]\n'],
       [`${tree}/operators/foo/ci.yaml`, 'updateGraph: replaces-mode\nreviewers: [alice, bob]\n'],
-      ...bundleDirectory(`${tree}/operators/foo/1.0.0`, csvText()),
+      ...createBundleDirectory(`${tree}/operators/foo/1.0.0`, renderExampleCsv()),
     ] as const
-  const next = csvText(id)
+  const next = renderExampleCsv(id)
     .replaceAll('1.0.0', '1.1.0')
     .replace('  version: 1.1.0\n', '$&  replaces: foo.v1.0.0\n')
-  return [...package_('base'), ...package_('result'), ...bundleDirectory('result/operators/foo/1.1.0', next)]
+  return [
+    ...package_('base'),
+    ...package_('result'),
+    ...createBundleDirectory('result/operators/foo/1.1.0', next),
+  ]
 }
 
-const bundleDirectory = (directory: string, csv: string) =>
+const createBundleDirectory = (directory: string, csv: string) =>
   [
     [`${directory}/manifests/foo.clusterserviceversion.yaml`, csv],
-    [`${directory}/metadata/annotations.yaml`, annotationsText],
+    [`${directory}/metadata/annotations.yaml`, exampleAnnotationsText],
   ] as const
 
-const configText = `catalogs:
+const exampleConfigText = `catalogs:
   - path: catalog
 owners:
   packages:
@@ -324,34 +341,34 @@ rules:
   bundle-metadata-edited: off
 `
 
-const templateConfigText = `templates:
+const exampleTemplateConfigText = `templates:
   - template: operators/{name}/catalog-templates/{version}.yaml
     catalog: catalogs/{version}/{name}
 `
 
-const channelText = (name: string) => `schema: olm.channel
+const renderChannel = (name: string) => `schema: olm.channel
 package: foo
 name: ${name}
 entries:
   - name: foo.v1.0.0
 `
 
-function templateText(channels: readonly string[]): string {
+function renderTemplate(channels: readonly string[]): string {
   const entry = (text: string) => text.replaceAll(/^(?=.)/gm, '    ').replace('    ', '  - ')
   return `schema: olm.template.basic
 entries:
 ${[
   'schema: olm.package\nname: foo\ndefaultChannel: stable\n',
-  ...['stable', ...channels].map(channelText),
-  `schema: olm.bundle\nimage: ${image}\n`,
+  ...['stable', ...channels].map(renderChannel),
+  `schema: olm.bundle\nimage: ${exampleImage}\n`,
 ]
   .map(entry)
   .join('')}`
 }
 
-const image = `quay.io/example/foo@sha256:${'0123456789abcdef'.repeat(4)}`
+const exampleImage = `quay.io/example/foo@sha256:${'0123456789abcdef'.repeat(4)}`
 
-function catalogText(version: string, id?: string): string {
+function renderExampleCatalog(version: string, id?: string): string {
   return `schema: olm.package
 name: foo
 defaultChannel: stable
@@ -365,10 +382,10 @@ entries:
 schema: olm.bundle${id === undefined ? '' : ` # ${id}`}
 package: foo
 name: foo.v${version}
-image: ${image}
+image: ${exampleImage}
 relatedImages:
   - name: ''
-    image: ${image}
+    image: ${exampleImage}
 properties:
   - type: olm.package
     value: { packageName: foo, version: ${version} }
@@ -380,16 +397,16 @@ properties:
 }
 
 /** The catalog with one more bundle, whose image nobody named before. */
-function withNewBundle(id?: string): string {
-  const old = catalogText('1.0.0')
-  const added = catalogText('1.1.0')
-    .slice(catalogText('1.1.0').indexOf('schema: olm.bundle'))
-    .replaceAll(image, image.replace('sha256:01', 'sha256:11'))
+function renderCatalogWithNewBundle(id?: string): string {
+  const old = renderExampleCatalog('1.0.0')
+  const added = renderExampleCatalog('1.1.0')
+    .slice(renderExampleCatalog('1.1.0').indexOf('schema: olm.bundle'))
+    .replaceAll(exampleImage, exampleImage.replace('sha256:01', 'sha256:11'))
     .replace(/^image: .*$/m, (line) => (id === undefined ? line : `${line} # ${id}`))
   return `${old.replace('  - name: foo.v1.0.0\n', '$&  - name: foo.v1.1.0\n    replaces: foo.v1.0.0\n')}---\n${added}`
 }
 
-function csvText(id?: string): string {
+function renderExampleCsv(id?: string): string {
   return `apiVersion: operators.coreos.com/v1alpha1
 kind: ClusterServiceVersion
 metadata:
@@ -405,7 +422,7 @@ spec:
 `
 }
 
-const annotationsText = `annotations:
+const exampleAnnotationsText = `annotations:
   operators.operatorframework.io.bundle.mediatype.v1: registry+v1
   operators.operatorframework.io.bundle.manifests.v1: manifests/
   operators.operatorframework.io.bundle.metadata.v1: metadata/
@@ -418,23 +435,23 @@ const annotationsText = `annotations:
  * be in no list: nothing would know of it.
  */
 export function writeRule(root: string, id: string, kindName = 'catalog', suite?: string): string[] {
-  const files = filesOf(id, kindName, suite)
+  const files = createRuleFiles(id, kindName, suite)
   for (const path of files.keys()) if (existsSync(join(root, path))) throw new Error(`${path} exists already`)
-  const kind = kinds[kindName]
+  const kind = ruleKinds[kindName]
   // A file that gets one more rule is known already.
-  if (kind && !kind.source.endsWith('.ts') && !listedSources(root).has(kind.source))
+  if (kind && !kind.source.endsWith('.ts') && !findListedSources(root).has(kind.source))
     throw new Error(`${kind.source} has no list of its rules; CONTRIBUTING.md says how a check gets one`)
   if (kind?.source.endsWith('.ts')) {
     const text = readFileSync(join(root, kind.source), 'utf8')
     if (text.includes(`id: '${id}'`)) throw new Error(`${kind.source} has a rule "${id}" already`)
-    files.set(kind.source, `${text}\n${ruleText(id, kind)}`)
+    files.set(kind.source, `${text}\n${renderRuleBody(id, kind)}`)
   }
   const write = (path: string, text: string) => {
     mkdirSync(dirname(join(root, path)), { recursive: true })
     writeFileSync(join(root, path), text)
   }
   for (const [path, text] of files) write(path, text)
-  const lists = [...renderLists(root)].filter(
+  const lists = [...renderRuleLists(root)].filter(
     ([path, text]) => readFileSync(join(root, path), 'utf8') !== text,
   )
   for (const [path, text] of lists) write(path, text)
@@ -442,11 +459,11 @@ export function writeRule(root: string, id: string, kindName = 'catalog', suite?
 }
 
 /** What is left to do for a rule that was written, for people. */
-export function nextSteps(id: string, kindName = 'catalog'): string {
-  const kind = kinds[kindName]
+export function describeNextSteps(id: string, kindName = 'catalog'): string {
+  const kind = ruleKinds[kindName]
   const where = kind?.source.endsWith('.ts') === false ? `${kind.source}/${id}.ts` : kind?.source
   return `next:
-1. Say in ${where} what the rule requires, and ${howToFind(id, kind)}
+1. Say in ${where} what the rule requires, and ${describeSearch(id, kind)}
 2. Make fixtures/rules/${id}/bad/rename-me break it. "# ${id}" ends the line that is found;
    take it away where a finding has no place. Rename the folder for the reason, and the "example" mark on the page with it.
 3. Write docs/rules/${id}.md, then: npm run rule-pages
@@ -455,28 +472,28 @@ More is in CONTRIBUTING.md, "A rule in six steps".
 `
 }
 
-function howToFind(id: string, kind: Kind | undefined): string {
+function describeSearch(id: string, kind: RuleKind | undefined): string {
   if (kind?.foundIn === undefined) return 'let its "find" find what breaks it.'
   if (kind.isFixed)
     return `find what breaks it where opm does, with opm's message:
    in ${kind.foundIn}, or a file beside it.`
-  return `find what breaks it, by finding(${exportOf(id)}, place, data):
+  return `find what breaks it, by finding(${toExportName(id)}, place, data):
    in ${kind.foundIn}, or a file beside it.`
 }
 
-const usage = `usage: npm run new-rule ID [KIND [SUITE]]
-KIND: ${Object.keys(kinds).join(', ')}; what each looks at is in CONTRIBUTING.md, "A rule in six steps"
-SUITE, for a rule about bundles that many good bundles break: ${suites.join(', ')}
+const usageText = `usage: npm run new-rule ID [KIND [SUITE]]
+KIND: ${Object.keys(ruleKinds).join(', ')}; what each looks at is in CONTRIBUTING.md, "A rule in six steps"
+SUITE, for a rule about bundles that many good bundles break: ${suiteNames.join(', ')}
 `
 
 function main([id, kindName, suite, ...others]: readonly string[]): void {
   if (id === undefined || others.length > 0) {
-    process.stderr.write(usage)
+    process.stderr.write(usageText)
     process.exitCode = 2
     return
   }
-  for (const path of writeRule(project, id, kindName, suite)) process.stdout.write(`${path}\n`)
-  process.stdout.write(nextSteps(id, kindName))
+  for (const path of writeRule(projectRoot, id, kindName, suite)) process.stdout.write(`${path}\n`)
+  process.stdout.write(describeNextSteps(id, kindName))
 }
 
 if (process.argv[1] === import.meta.filename) {

@@ -3,13 +3,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** Milliseconds. Those of other processes come in hundredths of a second. */
-export function processorTime(): number {
+export function readCpuTimeMs(): number {
   const { user, system } = process.cpuUsage()
-  return (user + system) / 1000 + ended('self') + descendants('self')
+  return (user + system) / 1000 + getWaitedChildrenCpuMs('self') + sumDescendantsCpuMs('self')
 }
 
 /** What `/proc/<pid>/stat` says behind the name, which may hold anything: from the third field on. */
-function fields(pid: string): readonly string[] {
+function readProcStat(pid: string): readonly string[] {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
     return text.slice(text.lastIndexOf(')') + 2).split(' ')
@@ -19,22 +19,23 @@ function fields(pid: string): readonly string[] {
 }
 
 /** A tick is a hundredth of a second on every Linux that Node runs on. */
-const tick = 10
+const tickMs = 10
 
-const sum = (pid: string, from: number): number => {
-  const its = fields(pid)
-  return tick * (Number(its[from] ?? 0) + Number(its[from + 1] ?? 0))
+const sumCpuFieldsMs = (pid: string, from: number): number => {
+  const its = readProcStat(pid)
+  return tickMs * (Number(its[from] ?? 0) + Number(its[from + 1] ?? 0))
 }
-const own = (pid: string) => sum(pid, 11)
-const ended = (pid: string) => sum(pid, 13)
+const getOwnCpuMs = (pid: string) => sumCpuFieldsMs(pid, 11)
+const getWaitedChildrenCpuMs = (pid: string) => sumCpuFieldsMs(pid, 13)
 
-function descendants(pid: string): number {
+function sumDescendantsCpuMs(pid: string): number {
   let total = 0
-  for (const child of children(pid)) total += own(child) + ended(child) + descendants(child)
+  for (const child of listChildPids(pid))
+    total += getOwnCpuMs(child) + getWaitedChildrenCpuMs(child) + sumDescendantsCpuMs(child)
   return total
 }
 
-function children(pid: string): readonly string[] {
+function listChildPids(pid: string): readonly string[] {
   try {
     return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
       readFileSync(`/proc/${pid}/task/${task}/children`, 'latin1').split(' ').filter(Boolean),

@@ -10,24 +10,29 @@
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { resolve } from 'node:path'
-import type { Change } from '../src/change/change.ts'
-import { commitSha } from '../src/change/ids.ts'
-import { askWithoutGitHub, localSnapshot, openBorrowed, parsePerson } from '../src/cli/local-pull.ts'
+import type { PullRequestChange } from '../src/change/change.ts'
+import { toCommitSha } from '../src/change/ids.ts'
+import {
+  answerWithoutGitHub,
+  createLocalSnapshot,
+  openScratchRepository,
+  parsePerson,
+} from '../src/cli/local-pull.ts'
 import { allRules } from '../src/checks/all-rules.ts'
 import type { CheckOutcome } from '../src/checks/check.ts'
-import { catalogLoader } from '../src/examine/catalogs/catalog-loader.ts'
+import { createCatalogLoader } from '../src/examine/catalogs/catalog-loader.ts'
 import { openReaderPool } from '../src/examine/catalogs/reader-pool.ts'
-import { examine } from '../src/examine/examine.ts'
-import { forgetfulMemory } from '../src/examine/forgetful.ts'
+import { evaluateSnapshot } from '../src/examine/examine.ts'
+import { noopPullMemory } from '../src/examine/forgetful.ts'
 import { openMemoryCache } from '../src/examine/memory-cache.ts'
 import { systemClock } from '../src/examine/system-clock.ts'
-import { decide } from '../src/gate/decide.ts'
+import { decideVerdict } from '../src/gate/decide.ts'
 import { isGitError } from '../src/git/git-error.ts'
-import { lookAtBase } from './look-at-base.ts'
-import { mergedPulls, type MergedPull } from './merged-pulls.ts'
-import { processorTime } from './processor-time.ts'
+import { warmBaseCache } from './look-at-base.ts'
+import { listMergedPulls, type HistoricalPull } from './merged-pulls.ts'
+import { readCpuTimeMs } from './processor-time.ts'
 
-interface Replayed {
+interface ReplayResult {
   readonly number: number | undefined
   readonly commit: string
   readonly author: string
@@ -58,8 +63,8 @@ const { values } = parseArgs({
     'max-blocked': { type: 'string', default: '100' },
   },
 })
-const maxBlocked = Number(values['max-blocked'])
-if (values.mirror === undefined || !(maxBlocked >= 0)) {
+const maxBlockedPercent = Number(values['max-blocked'])
+if (values.mirror === undefined || !(maxBlockedPercent >= 0)) {
   console.error(
     'usage: npm run replay -- --mirror DIR [--branch B] [--since DATE] [--most N] [--warm] [--max-blocked PERCENT]',
   )
@@ -67,32 +72,38 @@ if (values.mirror === undefined || !(maxBlocked >= 0)) {
 }
 
 // What opm rejects cannot be installed either; that check alone blocks nothing by default.
-const ofOpm = new Set(allRules.filter(({ check, fixed }) => fixed || check === 'install').map(({ id }) => id))
-const directory = repositoryAt(resolve(values.mirror))
-const pulls = mergedPulls(directory, values.branch, { since: values.since, most: Number(values.most) })
-const borrowed = await openBorrowed(directory)
-const pool = openReaderPool()
-const loader = catalogLoader(pool, openMemoryCache(systemClock))
-const replayed: Replayed[] = []
+const opmRuleIds = new Set(
+  allRules.filter(({ check, fixed }) => fixed || check === 'install').map(({ id }) => id),
+)
+const repositoryFolder = findRepositoryFolder(resolve(values.mirror))
+const pullsToReplay = listMergedPulls(repositoryFolder, values.branch, {
+  since: values.since,
+  most: Number(values.most),
+})
+const borrowedRepository = await openScratchRepository(repositoryFolder)
+const readerPool = openReaderPool()
+const loader = createCatalogLoader(readerPool, openMemoryCache(systemClock))
+const replayResults: ReplayResult[] = []
 try {
-  for (const pull of pulls) {
-    if (values.warm) await warmUp(pull)
-    const one = await replay(pull)
-    replayed.push(one)
+  for (const pull of pullsToReplay) {
+    if (values.warm) await warmUpBase(pull)
+    const one = await replayPull(pull)
+    replayResults.push(one)
     process.stdout.write(`${JSON.stringify(one)}\n`)
   }
 } finally {
-  await Promise.all([borrowed.close(), pool.close()])
+  await Promise.all([borrowedRepository.close(), readerPool.close()])
 }
-console.error(summary(replayed))
-const rate = blockedOf(replayed)
-const isWithinLimit = rate.judged > 0 ? rate.percent <= maxBlocked : values['max-blocked'] === '100'
+console.error(renderSummary(replayResults))
+const blockedRate = computeBlockedRate(replayResults)
+const isWithinLimit =
+  blockedRate.judged > 0 ? blockedRate.percent <= maxBlockedPercent : values['max-blocked'] === '100'
 if (!isWithinLimit)
-  console.error(`more than ${maxBlocked} % would have been blocked, or none could be judged`)
-process.exitCode = isWithinLimit && replayed.every(({ decision }) => decision !== 'failed') ? 0 : 1
+  console.error(`more than ${maxBlockedPercent} % would have been blocked, or none could be judged`)
+process.exitCode = isWithinLimit && replayResults.every(({ decision }) => decision !== 'failed') ? 0 : 1
 
 /** Where the objects of a bare repository, a checkout's `.git` or a linked checkout's are. Ends the process where there is none. */
-function repositoryAt(folder: string): string {
+function findRepositoryFolder(folder: string): string {
   const { status, stdout, stderr } = spawnSync(
     'git',
     ['--git-dir', folder, 'rev-parse', '--path-format=absolute', '--git-common-dir'],
@@ -104,37 +115,41 @@ function repositoryAt(folder: string): string {
 }
 
 /** What is missing in the mirror is told when the pull request itself is looked at. */
-async function warmUp({ base, commit }: MergedPull): Promise<void> {
+async function warmUpBase({ base, commit }: HistoricalPull): Promise<void> {
   try {
-    await lookAtBase({ repository: borrowed.repository, loader }, commitSha(base), commitSha(commit))
+    await warmBaseCache(
+      { repository: borrowedRepository.repository, loader },
+      toCommitSha(base),
+      toCommitSha(commit),
+    )
   } catch (error) {
     if (!isGitError(error, 'missing')) throw error
   }
 }
 
-async function replay(pull: MergedPull): Promise<Replayed> {
+async function replayPull(pull: HistoricalPull): Promise<ReplayResult> {
   const author = parsePerson(pull.author)
   const { number, commit } = pull
   const started = performance.now()
-  const used = processorTime()
-  const cost = () => {
+  const used = readCpuTimeMs()
+  const measureCost = () => {
     return {
       time: Math.round(performance.now() - started),
-      processor: Math.round(processorTime() - used),
+      processor: Math.round(readCpuTimeMs() - used),
     }
   }
   try {
-    const { gate, change } = await examine(
-      localSnapshot(author, commitSha(pull.base), commitSha(pull.head), { base: 'main' }),
+    const { gate, change } = await evaluateSnapshot(
+      createLocalSnapshot(author, toCommitSha(pull.base), toCommitSha(pull.head), { base: 'main' }),
       {
-        repository: borrowed.repository,
+        repository: borrowedRepository.repository,
         loader,
-        ask: askWithoutGitHub(author, 'read'),
-        memory: forgetfulMemory,
+        ask: answerWithoutGitHub(author, 'read'),
+        memory: noopPullMemory,
       },
     )
-    const outcomes = gate.outcomes.map(withoutRegistries)
-    const { kind, reasons } = decide({ ...gate, outcomes })
+    const outcomes = gate.outcomes.map(ignoreRegistryUnknowns)
+    const { kind, reasons } = decideVerdict({ ...gate, outcomes })
     const findings = outcomes.flatMap((outcome) => outcome.findings)
     const rulesOf = (isError: boolean) =>
       [
@@ -151,73 +166,74 @@ async function replay(pull: MergedPull): Promise<Replayed> {
       rules: rulesOf(true),
       warnings: rulesOf(false),
       paths: change.paths.length,
-      kind: kindOf(change),
-      ...cost(),
+      kind: classifyChange(change),
+      ...measureCost(),
     }
   } catch (error) {
     const failure = error instanceof Error ? error.message : String(error)
     const none = { reasons: [], rules: [], warnings: [], paths: 0, kind: 'other' } as const
     // A mirror may lack its largest files.
     const decision = isGitError(error, 'missing') ? 'incomplete' : 'failed'
-    return { number, commit, author: author.login, decision, ...none, ...cost(), failure }
+    return { number, commit, author: author.login, decision, ...none, ...measureCost(), failure }
   }
 }
 
-function kindOf({ paths, catalogs }: Change): Replayed['kind'] {
+function classifyChange({ paths, catalogs }: PullRequestChange): ReplayResult['kind'] {
   if (catalogs.length > 0) return 'catalogs'
-  const places = new Set(paths.map(({ path }) => /^operators\/[^/]+\/[^/]+(?=\/)/.exec(path)?.[0]))
-  if (places.has(undefined)) return 'other'
-  return places.size === 1 && paths.every(({ before }) => before === undefined)
+  const bundleDirectories = new Set(paths.map(({ path }) => /^operators\/[^/]+\/[^/]+(?=\/)/.exec(path)?.[0]))
+  if (bundleDirectories.has(undefined)) return 'other'
+  return bundleDirectories.size === 1 && paths.every(({ before }) => before === undefined)
     ? 'one new bundle directory'
     : 'bundle directories'
 }
 
 /** What was not asked of a registry is not what keeps it open. */
-function withoutRegistries(outcome: CheckOutcome): CheckOutcome {
+function ignoreRegistryUnknowns(outcome: CheckOutcome): CheckOutcome {
   return outcome.check === 'images' ? { ...outcome, unanswered: [] } : outcome
 }
 
 /** Whether the engine came to a decision. */
-function isJudged({ decision }: Replayed): boolean {
+function hasDecision({ decision }: ReplayResult): boolean {
   return decision !== 'incomplete' && decision !== 'failed'
 }
 
-function blockedOf(all: readonly Replayed[]) {
-  const judged = all.filter(isJudged)
+function computeBlockedRate(all: readonly ReplayResult[]) {
+  const judged = all.filter(hasDecision)
   const blocked = judged.filter(({ decision }) => decision === 'blocked')
   return {
     blocked: blocked.length,
     judged: judged.length,
     percent: judged.length === 0 ? 0 : (blocked.length / judged.length) * 100,
     /** What opm rejects blocks them, and nothing else. */
-    byOpm: blocked.filter(({ rules }) => rules.length > 0 && rules.every((rule) => ofOpm.has(rule))).length,
+    byOpm: blocked.filter(({ rules }) => rules.length > 0 && rules.every((rule) => opmRuleIds.has(rule)))
+      .length,
   }
 }
 
-function summary(all: readonly Replayed[]): string {
+function renderSummary(all: readonly ReplayResult[]): string {
   const lines = [`${all.length} pull requests`]
-  const tell = (what: string, names: readonly string[]) => {
+  const formatCounts = (title: string, names: readonly string[]) => {
     const counts = Map.groupBy(names, (name) => name)
-    lines.push('', what)
+    lines.push('', title)
     for (const [name, each] of [...counts].toSorted(([, a], [, b]) => b.length - a.length))
       lines.push(`${String(each.length).padStart(6)}  ${name}`)
   }
-  tell(
+  formatCounts(
     'decisions',
     all.map(({ decision }) => decision),
   )
-  tell(
+  formatCounts(
     'rules with errors',
     all.flatMap(({ rules }) => rules),
   )
-  tell(
+  formatCounts(
     'rules that warned',
     all.flatMap(({ warnings }) => warnings),
   )
-  const { blocked, judged, percent, byOpm } = blockedOf(all)
+  const { blocked, judged, percent, byOpm } = computeBlockedRate(all)
   lines.push('', `would have blocked ${blocked} of ${judged} judged (${percent.toFixed(1)} %)`)
   if (byOpm > 0) lines.push(`${byOpm} of them only because opm rejects the catalog`)
-  const whole = all.filter(isJudged)
+  const whole = all.filter(hasDecision)
   const [first, ...others] = whole
   if (first === undefined) return lines.join('\n')
   // The first one pays for looking at the repository at all, and those that broke off did not do their work.
@@ -227,13 +243,14 @@ function summary(all: readonly Replayed[]): string {
   )
   for (const [kind, ones] of [['all', others] as const, ...Map.groupBy(others, (one) => one.kind)])
     lines.push(
-      `${kind}, ${ones.length}: ${spread(ones.map(({ time }) => time))} ms; of the processor ${spread(ones.map(({ processor }) => processor))} ms`,
+      `${kind}, ${ones.length}: ${formatSpread(ones.map(({ time }) => time))} ms; of the processor ${formatSpread(ones.map(({ processor }) => processor))} ms`,
     )
   return lines.join('\n')
 }
 
-function spread(numbers: readonly number[]): string {
+function formatSpread(numbers: readonly number[]): string {
   const sorted = numbers.toSorted((a, b) => a - b)
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
-  return `p50 ${at(0.5)}, p95 ${at(0.95)}, most ${at(1)}`
+  const percentile = (share: number) =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+  return `p50 ${percentile(0.5)}, p95 ${percentile(0.95)}, most ${percentile(1)}`
 }

@@ -4,31 +4,31 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-const mark = 'Made by `npm run rule-pages`'
+const generatedMark = 'Made by `npm run rule-pages`'
 
 /** Says which rules a list holds, and is followed by the list. */
-const block =
+const ruleListPattern =
   /\/\*\* The rules of (?<source>\.\/[\w./-]*), (?<order>sorted by id|as they stand there)\. \*\/\nexport const (?<name>\w+): readonly (?<type>\w+)\[\] = \[[^\]]*\]\n/g
 
 /** prettier's. */
-const lineWidth = 110
+const maxLineWidth = 110
 
-interface Exported {
+interface ExportedRule {
   readonly id: string
   readonly name: string
   readonly file: string
 }
 
 /** Every list below `root/src` as it should be: path from the root to text. Throws an Error for a list that it cannot read. */
-export function renderLists(root: string): Map<string, string> {
-  return new Map([...listsBelow(root)].map(([path, text]) => [path, renewList(root, path, text)]))
+export function renderRuleLists(root: string): Map<string, string> {
+  return new Map([...readRuleLists(root)].map(([path, text]) => [path, renderRuleList(root, path, text)]))
 }
 
 /** Folders and files whose rules are in a list, from the root; a new folder need not be there yet. */
-export function listedSources(root: string): ReadonlySet<string> {
+export function findListedSources(root: string): ReadonlySet<string> {
   return new Set(
-    [...listsBelow(root)].flatMap(([path, text]) =>
-      [...text.matchAll(block)].map(({ groups: { source = '' } = {} }) =>
+    [...readRuleLists(root)].flatMap(([path, text]) =>
+      [...text.matchAll(ruleListPattern)].map(({ groups: { source = '' } = {} }) =>
         join(dirname(path), source).replace(/\/$/, ''),
       ),
     ),
@@ -36,25 +36,27 @@ export function listedSources(root: string): ReadonlySet<string> {
 }
 
 /** Every list below `root/src` as it is. */
-function listsBelow(root: string): Map<string, string> {
+function readRuleLists(root: string): Map<string, string> {
   const lists = new Map<string, string>()
-  for (const path of sourcesBelow(root)) {
+  for (const path of listSourceFiles(root)) {
     const text = readFileSync(join(root, path), 'utf8')
-    if (text.startsWith('//') && text.split('\nimport ', 1)[0]?.includes(mark)) lists.set(path, text)
+    if (text.startsWith('//') && text.split('\nimport ', 1)[0]?.includes(generatedMark)) lists.set(path, text)
   }
   return lists
 }
 
 /** Ids of rules that are defined below `root/src`, with the file that defines each. */
-export function definedRules(root: string): Map<string, string> {
+export function findDefinedRules(root: string): Map<string, string> {
   return new Map(
-    sourcesBelow(root).flatMap((path) => exportsOf(root, path).map(({ id }) => [id, path] as const)),
+    listSourceFiles(root).flatMap((path) =>
+      findExportedRules(root, path).map(({ id }) => [id, path] as const),
+    ),
   )
 }
 
-function renewList(root: string, path: string, text: string): string {
+function renderRuleList(root: string, path: string, text: string): string {
   const imports = new Map<string, string[]>()
-  const blocks = [...text.matchAll(block)]
+  const blocks = [...text.matchAll(ruleListPattern)]
   if (blocks.length === 0) throw new Error(`${path} names no folder of rules`)
   const written = blocks.map(({ groups: { source = '', order = '', name = '', type = '' } = {} }) => {
     const there = join(dirname(path), source)
@@ -63,7 +65,7 @@ function renewList(root: string, path: string, text: string): string {
       : [there]
     const found = files
       .filter((file) => file.endsWith('.ts') && file !== path)
-      .flatMap((file) => exportsOf(root, file))
+      .flatMap((file) => findExportedRules(root, file))
     if (order === 'sorted by id') found.sort((a, b) => (a.id < b.id ? -1 : 1))
     for (const { file, name: exported } of found) {
       const from = source.endsWith('.ts') ? source : `${source.replace(/\/$/, '')}/${basename(file)}`
@@ -72,34 +74,34 @@ function renewList(root: string, path: string, text: string): string {
     }
     const declared = `export const ${name}: readonly ${type}[] =`
     const names = found.map((one) => one.name)
-    return `/** The rules of ${source}, ${order}. */\n${wrapped(`${declared} [`, names, ']')}`
+    return `/** The rules of ${source}, ${order}. */\n${wrapNames(`${declared} [`, names, ']')}`
   })
   const head = text.slice(0, text.indexOf('import '))
   const types = [...text.matchAll(/^import type .*\n/gm)].map(([line]) => line)
   const values = [...imports]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([from, names]) => wrapped('import {', names.toSorted(), `} from '${from}'`))
+    .map(([from, names]) => wrapNames('import {', names.toSorted(), `} from '${from}'`))
   return [head, ...types, ...values, '\n', written.join('\n')].join('')
 }
 
 /** Names between brackets, as prettier writes them. */
-function wrapped(before: string, names: readonly string[], after: string): string {
+function wrapNames(before: string, names: readonly string[], after: string): string {
   const padding = before.endsWith('{') ? ' ' : ''
   const line = `${before}${padding}${names.join(', ')}${padding}${after}`
-  return line.length <= lineWidth
+  return line.length <= maxLineWidth
     ? `${line}\n`
     : `${before}\n${names.map((name) => `  ${name},\n`).join('')}${after}\n`
 }
 
 /** The rules that a file defines, in their order. */
-function exportsOf(root: string, file: string): Exported[] {
+function findExportedRules(root: string, file: string): ExportedRule[] {
   const text = readFileSync(join(root, file), 'utf8')
   return [...text.matchAll(/^export const (?<name>\w+) = defineRule\b[\s\S]*?^ +id: '(?<id>[^']*)'/gm)].map(
     ({ groups: { name = '', id = '' } = {} }) => ({ id, name, file }),
   )
 }
 
-function sourcesBelow(root: string): string[] {
+function listSourceFiles(root: string): string[] {
   return readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts'))
     .map((path) => join('src', path))

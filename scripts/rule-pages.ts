@@ -6,16 +6,16 @@ import { allRules } from '../src/checks/all-rules.ts'
 import { checks } from '../src/findings/checks.ts'
 import type { CheckId } from '../src/findings/checks.ts'
 import type { AnyRule } from '../src/findings/rule.ts'
-import { showExample } from './rule-examples/show-example.ts'
-import { ruleHarm } from './rule-harm.ts'
+import { renderExample } from './rule-examples/show-example.ts'
+import { harmByRule } from './rule-harm.ts'
 
 /** Every rule, sorted by id: each has a page. */
-export const pageRules: readonly AnyRule[] = allRules.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+export const rulesWithPages: readonly AnyRule[] = allRules.toSorted((a, b) => (a.id < b.id ? -1 : 1))
 
-const exampleMark = /<!-- example (?<path>\S+) -->[\s\S]*?<!-- \/example -->/g
+const exampleBlockPattern = /<!-- example (?<path>\S+) -->[\s\S]*?<!-- \/example -->/g
 
 /** A page with its box and examples renewed. Throws an Error that says what is missing, when one cannot be. */
-export async function renewPage(text: string, rule: AnyRule, fixtures: string): Promise<string> {
+export async function updateRulePage(text: string, rule: AnyRule, fixtures: string): Promise<string> {
   if (!text.startsWith(`# ${rule.id}\n`))
     throw new Error(`docs/rules/${rule.id}.md does not begin with "# ${rule.id}"`)
   const body = text.indexOf('\n## ')
@@ -23,17 +23,20 @@ export async function renewPage(text: string, rule: AnyRule, fixtures: string): 
   const network = rule.network === true ? 'yes' : 'no'
   const written = text.slice(body)
   const examples = new Map<string, string>()
-  for (const [, path = ''] of written.matchAll(exampleMark))
-    examples.set(path, await showExample(rule, path, fixtures))
+  for (const [, path = ''] of written.matchAll(exampleBlockPattern))
+    examples.set(path, await renderExample(rule, path, fixtures))
   return [
     `# ${rule.id}\n\n${rule.title}.\n\n`,
-    table(['check', 'severity', 'since', 'network'], [[rule.check, rule.severity, rule.since, network]]),
-    written.replace(exampleMark, (_match, path: string) => examples.get(path) ?? ''),
+    renderTable(
+      ['check', 'severity', 'since', 'network'],
+      [[rule.check, rule.severity, rule.since, network]],
+    ),
+    written.replace(exampleBlockPattern, (_match, path: string) => examples.get(path) ?? ''),
   ].join('')
 }
 
 /** A Markdown table whose columns are padded, as prettier does it; ends in a line break. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+function renderTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((cell, column) =>
     Math.max(3, cell.length, ...rows.map((row) => row[column]?.length ?? 0)),
   )
@@ -43,9 +46,9 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 /** The index of all pages: the rules of each check, and apart from them those that opm enforces itself. */
-export function renderIndex(all: readonly AnyRule[]): string {
+export function renderRuleIndex(all: readonly AnyRule[]): string {
   const list = (check: CheckId, isFixed: boolean) =>
-    table(
+    renderTable(
       ['rule', 'severity', 'what it requires'],
       all
         .filter((rule) => rule.check === check && (rule.fixed ?? false) === isFixed)
@@ -87,9 +90,9 @@ export function renderIndex(all: readonly AnyRule[]): string {
  * Why each error blocks, as a table. Throws an Error for one without a reason, and for a reason whose rule blocks
  * nothing any more.
  */
-export function renderHarm(
+export function renderHarmTable(
   all: readonly AnyRule[],
-  harm: Readonly<Record<string, string>> = ruleHarm,
+  harm: Readonly<Record<string, string>> = harmByRule,
 ): string {
   const errors = all.filter(({ severity, fixed }) => severity === 'error' && fixed !== true)
   const ids = new Set(errors.map(({ id }) => id))
@@ -106,26 +109,26 @@ export function renderHarm(
     'A rule is an error where users or the catalog come to harm. All others are warnings, unless the configuration',
     'makes them errors. Errors of opm itself are listed above: opm rejects the catalog.',
     '',
-    table(['rule', 'severity', 'who comes to harm'], rows),
+    renderTable(['rule', 'severity', 'who comes to harm'], rows),
   ].join('\n')
 }
 
 /** The pages below `root` as they should be: path from the root to text. */
-export async function renderPages(root: string): Promise<Map<string, string>> {
+export async function renderRulePages(root: string): Promise<Map<string, string>> {
   const pages = new Map<string, string>()
-  for (const rule of pageRules) {
+  for (const rule of rulesWithPages) {
     const path = `docs/rules/${rule.id}.md`
     const file = join(root, path)
     if (!existsSync(file)) throw new Error(`${path} is missing`)
-    pages.set(path, await renewPage(readFileSync(file, 'utf8'), rule, join(root, 'fixtures/rules')))
+    pages.set(path, await updateRulePage(readFileSync(file, 'utf8'), rule, join(root, 'fixtures/rules')))
   }
-  pages.set('docs/rules/README.md', `${renderIndex(pageRules)}\n${renderHarm(pageRules)}`)
+  pages.set('docs/rules/README.md', `${renderRuleIndex(rulesWithPages)}\n${renderHarmTable(rulesWithPages)}`)
   return pages
 }
 
 /** Pages that speak of no rule. */
-export function strayPages(root: string): string[] {
-  const known = new Set(['README.md', ...pageRules.map(({ id }) => `${id}.md`)])
+export function findStrayPages(root: string): string[] {
+  const known = new Set(['README.md', ...rulesWithPages.map(({ id }) => `${id}.md`)])
   const directory = join(root, 'docs/rules')
   return existsSync(directory) ? readdirSync(directory).filter((name) => !known.has(name)) : []
 }

@@ -2,16 +2,16 @@
 // `node scripts/rules.ts [--check] [ROOT]`; --check writes nothing and exits 1 when a file would change.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { renderLists } from './rule-lists.ts'
+import { renderRuleLists } from './rule-lists.ts'
 
-const args = process.argv.slice(2)
-const root = args.find((arg) => !arg.startsWith('--')) ?? join(import.meta.dirname, '..')
-const isCheck = args.includes('--check')
+const cliArguments = process.argv.slice(2)
+const projectRoot = cliArguments.find((arg) => !arg.startsWith('--')) ?? join(import.meta.dirname, '..')
+const isCheck = cliArguments.includes('--check')
 
-function renew(files: ReadonlyMap<string, string>): number {
+function updateFiles(files: ReadonlyMap<string, string>): number {
   let changed = 0
   for (const [path, text] of files) {
-    const file = join(root, path)
+    const file = join(projectRoot, path)
     if (existsSync(file) && readFileSync(file, 'utf8') === text) continue
     changed++
     process.stdout.write(`${path}: ${isCheck ? 'is out of date' : 'renewed'}\n`)
@@ -20,8 +20,8 @@ function renew(files: ReadonlyMap<string, string>): number {
   return changed
 }
 
-const lists = renew(renderLists(root))
+const outdatedLists = updateFiles(renderRuleLists(projectRoot))
 // Loaded now: the pages are of the rules that the lists name.
-const { renderPages } = await import('./rule-pages.ts')
-const pages = renew(await renderPages(root))
-if (isCheck && lists + pages > 0) process.exitCode = 1
+const { renderRulePages: renderPages } = await import('./rule-pages.ts')
+const outdatedPages = updateFiles(await renderPages(projectRoot))
+if (isCheck && outdatedLists + outdatedPages > 0) process.exitCode = 1

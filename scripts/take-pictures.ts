@@ -1,21 +1,21 @@
 // Takes the pictures of the status pages in docs/pictures, of what the pages' tests look at. `npm run pictures`; needs Chromium.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { openBrowser } from '../test/browser.ts'
-import { furnishPages } from '../test/app/pages/furnish-pages.ts'
-import { openPagesWorld } from '../test/app/pages/pages-world.ts'
+import { launchBrowser } from '../test/browser.ts'
+import { fillPagesStore } from '../test/app/pages/furnish-pages.ts'
+import { openPagesFixture } from '../test/app/pages/pages-world.ts'
 
-const folder = join(import.meta.dirname, '..', 'docs', 'pictures')
-const one = '/r/coast/operators'
-const pages = [
+const picturesFolder = join(import.meta.dirname, '..', 'docs', 'pictures')
+const repositoryPage = '/r/coast/operators'
+const pagesToCapture = [
   ['repositories', '/'],
-  ['queue', one],
-  ['merged-pull', `${one}/pull/11`],
-  ['blocked-pull', `${one}/pull/15`],
-  ['catalogs', `${one}/catalog`],
-  ['catalog', `${one}/catalog/v4.20`],
-  ['package', `${one}/catalog/v4.20/lighthouse`],
-  ['overview', `${one}/overview`],
+  ['queue', repositoryPage],
+  ['merged-pull', `${repositoryPage}/pull/11`],
+  ['blocked-pull', `${repositoryPage}/pull/15`],
+  ['catalogs', `${repositoryPage}/catalog`],
+  ['catalog', `${repositoryPage}/catalog/v4.20`],
+  ['package', `${repositoryPage}/catalog/v4.20/lighthouse`],
+  ['overview', `${repositoryPage}/overview`],
   ['all-overview', '/overview'],
   ['merged', '/merged'],
   ['rules', '/rules'],
@@ -23,26 +23,28 @@ const pages = [
   ['nothing', '/r/coast/nothing-here'],
 ] as const
 
-mkdirSync(folder, { recursive: true })
-const world = await openPagesWorld()
-const browser = await openBrowser()
+mkdirSync(picturesFolder, { recursive: true })
+const pagesEnvironment = await openPagesFixture()
+const browser = await launchBrowser()
 try {
-  await furnishPages(world.store, { isTame: true })
+  await fillPagesStore(pagesEnvironment.store, { isTame: true })
   for (const colorScheme of ['light', 'dark'] as const) {
     const context = await browser.newContext({ colorScheme, viewport: { width: 1000, height: 640 } })
     const page = await context.newPage()
-    for (const [name, path] of pages) {
+    for (const [name, path] of pagesToCapture) {
       // One of each in the dark is enough for the docs.
       if (colorScheme === 'dark' && name !== 'queue') continue
-      await page.goto(`${world.address}${path}`)
-      await page.screenshot({ path: join(folder, `${name}${colorScheme === 'dark' ? '-dark' : ''}.png`) })
+      await page.goto(`${pagesEnvironment.url}${path}`)
+      await page.screenshot({
+        path: join(picturesFolder, `${name}${colorScheme === 'dark' ? '-dark' : ''}.png`),
+      })
     }
     await context.close()
   }
   const narrow = await browser.newPage({ viewport: { width: 380, height: 640 } })
-  await narrow.goto(`${world.address}${one}`)
-  await narrow.screenshot({ path: join(folder, 'queue-narrow.png') })
+  await narrow.goto(`${pagesEnvironment.url}${repositoryPage}`)
+  await narrow.screenshot({ path: join(picturesFolder, 'queue-narrow.png') })
 } finally {
   await browser.close()
-  await world.close()
+  await pagesEnvironment.close()
 }

@@ -7,10 +7,10 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startStepTimes } from './step-times.mjs'
 
-const root = join(import.meta.dirname, '..')
+const projectRoot = join(import.meta.dirname, '..')
 
 /** Tests of files that nobody imports, by where these lie. */
-const readBy: readonly (readonly [where: RegExp, tests: readonly string[]])[] = [
+const testsByPathPattern: readonly (readonly [where: RegExp, tests: readonly string[]])[] = [
   [/^(?:docs\/rules|fixtures\/rules)\//, ['test/checks/rules.test.ts', 'test/scripts/rule-pages.test.ts']],
   [/^docs\//, ['test/docs']],
   [/^(?:ARCHITECTURE|CONTRIBUTING|README)\.md$/, ['test/docs']],
@@ -19,7 +19,7 @@ const readBy: readonly (readonly [where: RegExp, tests: readonly string[]])[] = 
   [/^bin\//, ['test/cli/old-node.test.ts', 'test/cli/built-command.test.ts']],
   [/^src\/cli(?:\.ts|\/)/, ['test/cli']],
 ]
-const isCode = (file: string) => /\.[cm]?[jt]s$/.test(file)
+const isCodeFile = (file: string) => /\.[cm]?[jt]s$/.test(file)
 
 export interface TouchedPlan {
   readonly lint: readonly string[]
@@ -31,59 +31,65 @@ export interface TouchedPlan {
 }
 
 /** What is to be run for these files, paths from the root. */
-export function planTouched(files: readonly string[]): TouchedPlan {
+export function planTouchedChecks(files: readonly string[]): TouchedPlan {
   return {
-    lint: files.filter(isCode),
+    lint: files.filter(isCodeFile),
     format: files,
-    imported: files.filter((file) => /^(?:src|sandbox|test|scripts|bench)\//.test(file) && isCode(file)),
+    imported: files.filter((file) => /^(?:src|sandbox|test|scripts|bench)\//.test(file) && isCodeFile(file)),
     tests: [
       ...new Set(
-        files.flatMap((file) => readBy.flatMap(([where, tests]) => (where.test(file) ? tests : []))),
+        files.flatMap((file) =>
+          testsByPathPattern.flatMap(([where, tests]) => (where.test(file) ? tests : [])),
+        ),
       ),
     ],
   }
 }
 
 /** Files that differ from where the branch left `since`, and those that git does not know yet; deleted ones are left out. */
-function changedFiles(since: string | undefined): string[] {
+function listChangedFiles(since: string | undefined): string[] {
   const bases = since === undefined ? ['main', 'origin/main', 'HEAD'] : [since]
-  const base = bases.map((name) => git('merge-base', 'HEAD', name)).find((found) => found !== undefined)
+  const base = bases.map((name) => runGit('merge-base', 'HEAD', name)).find((found) => found !== undefined)
   if (base === undefined) throw new Error(`git knows no common ancestor with ${bases.join(' or ')}`)
   const lists = [
-    git('diff', '--name-only', '-z', '--diff-filter=d', base.trim()),
-    git('ls-files', '-z', '--others', '--exclude-standard'),
+    runGit('diff', '--name-only', '-z', '--diff-filter=d', base.trim()),
+    runGit('ls-files', '-z', '--others', '--exclude-standard'),
   ]
   const files = lists.flatMap((list) => list?.split('\0') ?? []).filter((file) => file !== '')
-  return [...new Set(files)].filter((file) => existsSync(join(root, file))).sort()
+  return [...new Set(files)].filter((file) => existsSync(join(projectRoot, file))).sort()
 }
 
-function git(...args: string[]): string | undefined {
-  const { status, stdout } = spawnSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28 })
+function runGit(...args: string[]): string | undefined {
+  const { status, stdout } = spawnSync('git', args, {
+    cwd: projectRoot,
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+  })
   return status === 0 ? stdout : undefined
 }
 
 /** The tests that import one of the files, around however many corners. */
-function testsOf(imported: readonly string[]): string[] {
+function findTestsImporting(imported: readonly string[]): string[] {
   if (imported.length === 0) return []
   const { stdout } = spawnSync(
     process.execPath,
-    [...jest, '--listTests', '--findRelatedTests', ...imported],
-    { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] },
+    [...jestArguments, '--listTests', '--findRelatedTests', ...imported],
+    { cwd: projectRoot, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] },
   )
   return stdout.split('\n').filter((file) => file !== '')
 }
 
-const jest = ['--no-warnings', 'node_modules/jest/bin/jest.js']
+const jestArguments = ['--no-warnings', 'node_modules/jest/bin/jest.js']
 
 function main(): number {
   const { values } = parseArgs({ options: { since: { type: 'string' } } })
-  const files = changedFiles(values.since)
+  const files = listChangedFiles(values.since)
   if (files.length === 0) {
     console.log('nothing is changed')
     return 0
   }
-  const { lint, format, imported, tests } = planTouched(files)
-  const related = [...new Set([...testsOf(imported), ...tests])]
+  const { lint, format, imported, tests } = planTouchedChecks(files)
+  const related = [...new Set([...findTestsImporting(imported), ...tests])]
   const steps: readonly (readonly [name: string, command: string, args: readonly string[]])[] = [
     [
       'format',
@@ -93,12 +99,12 @@ function main(): number {
     ...(lint.length > 0 ? [['lint', 'npx', ['--no-install', 'oxlint', ...lint]] as const] : []),
     ['floors', 'npm', ['run', '--silent', 'floors']],
     ['types', 'npm', ['run', '--silent', 'types']],
-    ...(related.length > 0 ? [['tests', process.execPath, [...jest, ...related]] as const] : []),
+    ...(related.length > 0 ? [['tests', process.execPath, [...jestArguments, ...related]] as const] : []),
   ]
   console.log(`${files.length} files are changed`)
   const times = startStepTimes()
   const failed = steps.find(([name, command, args]) => {
-    const { status } = spawnSync(command, args, { cwd: root, stdio: 'inherit' })
+    const { status } = spawnSync(command, args, { cwd: projectRoot, stdio: 'inherit' })
     times.end(name)
     return status !== 0
   })

@@ -1,67 +1,75 @@
 // Does what people do in a plan: to the server alone, as GitHub would let them.
 import type { CommitSha, PullNumber, TreeSha } from '../src/change/ids.ts'
-import { contains } from './git/history.ts'
+import { hasAncestor } from './git/history.ts'
 import { mergeTrees } from './git/merge.ts'
-import type { Deed, Edit } from './plan.ts'
-import { ownersAtFirst } from './chains.ts'
-import { cast } from './make-plan.ts'
+import type { UserAction, FileEdit } from './plan.ts'
+import { initialOwners } from './chains.ts'
+import { userNames } from './make-plan.ts'
 import {
-  catalogFile,
-  catalogText,
-  configFile,
-  configs,
-  extraFile,
-  extraText,
-  ownersFile,
-  ownersText,
-  packages,
-  peopleFile,
-  peopleText,
+  getCatalogPath,
+  renderCatalog,
+  configPath,
+  configTextByName,
+  getExtraPath,
+  renderExtraFile,
+  getOwnersPath,
+  renderOwners,
+  packageNames,
+  maintainersPath,
+  renderMaintainers,
 } from './world/contents.ts'
-import { maintainersIn, ownersIn } from './world/truth.ts'
-import { main, noRules, type Pull, type Rules, type Server } from './world/server.ts'
+import { getMaintainers, getOwners } from './world/truth.ts'
+import {
+  mainBranch,
+  noBranchRules,
+  type SimulatedPull,
+  type SimulatedBranchRules,
+  type SimulatedGitHub,
+} from './world/server.ts'
 
 /** What a person may set in the second in which it is shown already. */
-const second = 1000
+const oneSecondMs = 1000
 
-const requiredByRules = ['catalog-bot / ownership', 'catalog-bot / validation', 'catalog-bot / images']
+const requiredCheckNames = ['catalog-bot / ownership', 'catalog-bot / validation', 'catalog-bot / images']
 
-const rulesNamed: Readonly<Record<Extract<Deed, { do: 'rules' }>['rules'], Rules>> = {
-  none: noRules,
-  'required checks': { ...noRules, requiredChecks: requiredByRules },
-  linear: { ...noRules, linear: true },
-  locked: { ...noRules, locked: true },
+const branchRulesByName: Readonly<
+  Record<Extract<UserAction, { do: 'rules' }>['rules'], SimulatedBranchRules>
+> = {
+  none: noBranchRules,
+  'required checks': { ...noBranchRules, requiredChecks: requiredCheckNames },
+  linear: { ...noBranchRules, linear: true },
+  locked: { ...noBranchRules, locked: true },
 }
 
 /** The repository, before anything happens. */
-export function furnish(server: Server): void {
-  for (const name of cast)
+export function seedRepository(server: SimulatedGitHub): void {
+  for (const name of userNames)
     server.people.add(name, name === 'mia' ? 'maintain' : name === 'wes' || name === 'max' ? 'write' : 'read')
   const { objects } = server
   const empty = objects.addTree(new Map())
   const files: Record<string, string> = {
     'README.md': 'Catalogs\n',
-    [peopleFile]: peopleText(['max']),
+    [maintainersPath]: renderMaintainers(['max']),
   }
-  for (const name of packages) {
-    files[catalogFile(name)] = catalogText(name, 1)
-    files[ownersFile(name)] = ownersText(ownersAtFirst[name])
+  for (const name of packageNames) {
+    files[getCatalogPath(name)] = renderCatalog(name, 1)
+    files[getOwnersPath(name)] = renderOwners(initialOwners[name])
   }
   const first = server.commit(objects.edit(empty, files), [], 'Begin')
-  server.moveBranch(main, first, server.people.of('max'))
+  server.moveBranch(mainBranch, first, server.people.of('max'))
   server.moveBranch('release', first, server.people.of('max'))
   server.deliveries.length = 0
 }
 
-export function act(server: Server, deed: Deed): void {
+export function applyUserAction(server: SimulatedGitHub, deed: UserAction): void {
   if (deed.do === 'role') return server.people.setRole(deed.who, deed.role, server.now)
-  if (deed.do === 'rules') return void (server.rules = rulesNamed[deed.rules])
+  if (deed.do === 'rules') return void (server.rules = branchRulesByName[deed.rules])
   const by = server.people.of(deed.by)
   const { objects } = server
   if (deed.do === 'open') {
-    const baseRef = deed.base ?? main
+    const baseRef = deed.base ?? mainBranch
     const base = server.mustTip(baseRef)
-    const head = commitOn(server, base, deed.edits, base)
+    const head = createCommit(server, base, deed.edits, base)
     const title = deed.edits.map(({ kind }) => kind).join(', ')
     server.openPull({
       title: `${title} by ${deed.by} @canary <img src=canary> [x](https://canary.example) fixes #1`,
@@ -74,14 +82,14 @@ export function act(server: Server, deed: Deed): void {
     return
   }
   if (deed.do === 'push-base') {
-    const tip = server.mustTip(main)
-    server.moveBranch(main, commitOn(server, tip, deed.edits, tip), by)
+    const tip = server.mustTip(mainBranch)
+    server.moveBranch(mainBranch, createCommit(server, tip, deed.edits, tip), by)
     return
   }
-  const pull = pullAt(server, deed.pull)
+  const pull = findPull(server, deed.pull)
   if (pull === undefined) return
   const { number } = pull
-  const change = (action: string, difference: Partial<Pull>) => {
+  const change = (action: string, difference: Partial<SimulatedPull>) => {
     server.changePull(number, difference)
     server.deliverPull(action, number, by)
   }
@@ -89,7 +97,7 @@ export function act(server: Server, deed: Deed): void {
     case 'push': {
       if (pull.state !== 'open') return
       const base = server.mustTip(pull.baseRef)
-      change('synchronize', { head: commitOn(server, deed.force ? base : pull.head, deed.edits, base) })
+      change('synchronize', { head: createCommit(server, deed.force ? base : pull.head, deed.edits, base) })
       return
     }
     case 'return': {
@@ -100,7 +108,7 @@ export function act(server: Server, deed: Deed): void {
     }
     case 'update': {
       const base = server.mustTip(pull.baseRef)
-      if (pull.state !== 'open' || contains(objects, pull.head, base)) return
+      if (pull.state !== 'open' || hasAncestor(objects, pull.head, base)) return
       const merged = mergeTrees(objects, base, pull.head)
       if (merged.kind !== 'clean') return
       change('synchronize', { head: server.commit(merged.tree, [pull.head, base], 'Update') })
@@ -150,7 +158,7 @@ export function act(server: Server, deed: Deed): void {
       const comment = pull.comments.findLast(({ author }) => author.kind === 'user')
       if (comment === undefined) return
       if (deed.do === 'delete-comment') return server.changeComment(number, comment.id, undefined, by)
-      const isSameSecond = deed.isHidden === true && server.now - comment.createdAt < 30 * second
+      const isSameSecond = deed.isHidden === true && server.now - comment.createdAt < 30 * oneSecondMs
       const updatedAt = isSameSecond ? comment.createdAt : server.now
       return server.changeComment(number, comment.id, { body: deed.body, updatedAt, isEdited: true }, by)
     }
@@ -162,7 +170,7 @@ export function act(server: Server, deed: Deed): void {
     case 'forge-check':
       server.checks.set(pull.head, [
         ...(server.checks.get(pull.head) ?? []),
-        ...requiredByRules.map((name) => ({
+        ...requiredCheckNames.map((name) => ({
           id: server.id(),
           name,
           app: 1,
@@ -179,52 +187,61 @@ export function act(server: Server, deed: Deed): void {
   }
 }
 
-function pullAt(server: Server, number: number): Pull | undefined {
+function findPull(server: SimulatedGitHub, number: number): SimulatedPull | undefined {
   return server.pull(number as PullNumber)
 }
 
 /** A commit with these edits of what `base` has now, on `parent`. */
-function commitOn(server: Server, parent: CommitSha, edits: readonly Edit[], base: CommitSha): CommitSha {
+function createCommit(
+  server: SimulatedGitHub,
+  parent: CommitSha,
+  edits: readonly FileEdit[],
+  base: CommitSha,
+): CommitSha {
   const { objects } = server
   const baseTree = objects.commit(base).tree
   let tree = objects.commit(parent).tree
-  for (const edit of edits) tree = edited(server, tree, edit, baseTree)
+  for (const edit of edits) tree = applyEdit(server, tree, edit, baseTree)
   // Commits of different people are different ones, whatever they do.
   return server.commit(tree, [parent], `${edits.map(({ kind }) => kind).join(', ')} ${server.id()}`)
 }
 
-function versionsIn(server: Server, tree: TreeSha, name: string): number {
-  return (server.objects.text(tree, catalogFile(name)) ?? '').split('"olm.bundle"').length - 1
+function countVersions(server: SimulatedGitHub, tree: TreeSha, name: string): number {
+  return (server.objects.text(tree, getCatalogPath(name)) ?? '').split('"olm.bundle"').length - 1
 }
 
-function edited(server: Server, tree: TreeSha, edit: Edit, baseTree: TreeSha): TreeSha {
+function applyEdit(server: SimulatedGitHub, tree: TreeSha, edit: FileEdit, baseTree: TreeSha): TreeSha {
   const { objects } = server
   switch (edit.kind) {
     case 'release': {
-      const next = versionsIn(server, tree, edit.package) + 1
-      return objects.edit(tree, { [catalogFile(edit.package)]: catalogText(edit.package, next, edit.flaw) })
+      const next = countVersions(server, tree, edit.package) + 1
+      return objects.edit(tree, {
+        [getCatalogPath(edit.package)]: renderCatalog(edit.package, next, edit.flaw),
+      })
     }
     case 'extra': {
-      const version = 50 + versionsIn(server, baseTree, edit.package)
+      const version = 50 + countVersions(server, baseTree, edit.package)
       return objects.edit(tree, {
-        [extraFile(edit.package, edit.part)]: extraText(edit.package, edit.part, version),
+        [getExtraPath(edit.package, edit.part)]: renderExtraFile(edit.package, edit.part, version),
       })
     }
     case 'own':
     case 'disown': {
-      const others = ownersIn(objects, tree, edit.package).filter((name) => name !== edit.who.toLowerCase())
+      const others = getOwners(objects, tree, edit.package).filter((name) => name !== edit.who.toLowerCase())
       const owners = edit.kind === 'own' ? [...others, edit.who] : others
-      return objects.edit(tree, { [ownersFile(edit.package)]: ownersText(owners) })
+      return objects.edit(tree, { [getOwnersPath(edit.package)]: renderOwners(owners) })
     }
     case 'add-package':
       return objects.edit(tree, {
-        [catalogFile(edit.package)]: catalogText(edit.package, 1),
-        [ownersFile(edit.package)]: ownersText([edit.who]),
+        [getCatalogPath(edit.package)]: renderCatalog(edit.package, 1),
+        [getOwnersPath(edit.package)]: renderOwners([edit.who]),
       })
     case 'configure':
-      return objects.edit(tree, { [configFile]: configs[edit.config] })
+      return objects.edit(tree, { [configPath]: configTextByName[edit.config] })
     case 'maintain':
-      return objects.edit(tree, { [peopleFile]: peopleText([...maintainersIn(objects, tree), edit.who]) })
+      return objects.edit(tree, {
+        [maintainersPath]: renderMaintainers([...getMaintainers(objects, tree), edit.who]),
+      })
     case 'workflow':
       return objects.edit(tree, { '.github/workflows/build.yml': `on: push # ${server.id()}\n` })
     case 'readme':

@@ -1,43 +1,43 @@
 // Events in a row of which each needs the ones before it: what is said yes to and then changed, looked at afresh and then held,
 // merged by GitHub on another base. By chance alone they hardly ever follow one another, and most bugs of merge bots show in
 // one of these rows only (docs/mutants.md).
-import type { Dice } from './chance.ts'
-import { flaws, packages } from './world/contents.ts'
-import type { Deed, Edit, Event, Fault } from './plan.ts'
+import type { SeededRandom } from './chance.ts'
+import { catalogFlaws, packageNames } from './world/contents.ts'
+import type { UserAction, FileEdit, PlannedEvent, InjectedFault } from './plan.ts'
 
 /** Owners of each package, as the files name them. Logins have no case, and files have. */
-export const ownersAtFirst = { foo: ['ann', 'amy'], bar: ['Bob'] } as const
-const people = { foo: ['ann', 'amy'], bar: ['bob'] } as const
+export const initialOwners = { foo: ['ann', 'amy'], bar: ['Bob'] } as const
+const ownersByPackage = { foo: ['ann', 'amy'], bar: ['bob'] } as const
 /** Nobody's owners. `bo` is a part of an owner's name. */
-const strangers = ['eve', 'bo', 'wes'] as const
+const untrustedUsers = ['eve', 'bo', 'wes'] as const
 
-type Act = Deed | Fault
+type PlannedAction = UserAction | InjectedFault
 /** What happens, and after how many steps of the bot: about once a look at a pull request, or at any moment of one. */
-type Link = readonly [act: Act, gap?: 'look' | 'moment']
-type Chain = (dice: Dice) => readonly Link[]
+type EventChainStep = readonly [act: PlannedAction, gap?: 'look' | 'moment']
+type EventChain = (dice: SeededRandom) => readonly EventChainStep[]
 
-interface Stranger {
+interface UntrustedPull {
   readonly by: string
   readonly owner: string
-  readonly edits: readonly Edit[]
+  readonly edits: readonly FileEdit[]
 }
 
-function aStranger(dice: Dice): Stranger {
-  const name = dice.of(packages)
+function randomUntrustedPull(dice: SeededRandom): UntrustedPull {
+  const name = dice.of(packageNames)
   return {
-    by: dice.of(strangers),
-    owner: dice.of(people[name]),
+    by: dice.of(untrustedUsers),
+    owner: dice.of(ownersByPackage[name]),
     edits: [{ kind: 'release', package: name }],
   }
 }
 
 /** The owner's yes comes while something else keeps the pull request waiting; what follows it must undo it. */
-const agreedThen =
-  (after: (stranger: Stranger, dice: Dice) => readonly Act[]): Chain =>
+const createApprovedChain =
+  (after: (stranger: UntrustedPull, dice: SeededRandom) => readonly PlannedAction[]): EventChain =>
   (dice) => {
-    const stranger = aStranger(dice)
-    const { by, owner, edits } = stranger
-    const yes: Act = dice.isTrue(0.5)
+    const untrusted = randomUntrustedPull(dice)
+    const { by, owner, edits } = untrusted
+    const yes: PlannedAction = dice.isTrue(0.5)
       ? { do: 'comment', by: owner, pull: 1, body: '/approve' }
       : { do: 'review', by: owner, pull: 1, state: 'approved' }
     const waits = dice.isTrue(0.7)
@@ -46,30 +46,34 @@ const agreedThen =
       [{ do: 'open', by, edits }],
       ...(waits ? [[label] as const] : []),
       [yes, 'look'],
-      ...after(stranger, dice).map((act): Link => [act, waits ? 'look' : 'moment']),
+      ...after(untrusted, dice).map((act): EventChainStep => [act, waits ? 'look' : 'moment']),
       ...(waits ? [[{ ...label, off: true }, 'look'] as const] : []),
     ]
   }
 
 /** Owners' pull requests that are ready at the same time, and what comes over one of them. */
-const train: Chain = (dice) => {
+const batchChain: EventChain = (dice) => {
   const count = dice.between(2, 4)
-  const opened = Array.from({ length: count }, (_, index): Link => {
-    const name = dice.of(packages)
+  const opened = Array.from({ length: count }, (_, index): EventChainStep => {
+    const name = dice.of(packageNames)
     return [
-      { do: 'open', by: dice.of(people[name]), edits: [{ kind: 'extra', package: name, part: index + 1 }] },
+      {
+        do: 'open',
+        by: dice.of(ownersByPackage[name]),
+        edits: [{ kind: 'extra', package: name, part: index + 1 }],
+      },
     ]
   })
   const pull = dice.between(1, count)
-  const late: Act = dice.of<Act>([
+  const late: PlannedAction = dice.of<PlannedAction>([
     { do: 'comment', by: 'max', pull, body: '/hold' },
     { do: 'comment', by: 'max', pull, body: '/freeze' },
-    { do: 'push', by: 'eve', pull, edits: [{ kind: 'extra', package: dice.of(packages), part: 9 }] },
+    { do: 'push', by: 'eve', pull, edits: [{ kind: 'extra', package: dice.of(packageNames), part: 9 }] },
     { do: 'label', by: 'wes', pull, label: 'hold' },
     { do: 'review', by: 'max', pull, state: 'changes-requested' },
     { do: 'close', by: 'max', pull },
     { do: 'draft', by: 'max', pull },
-    { do: 'push-base', by: 'max', edits: [{ kind: 'release', package: dice.of(packages) }] },
+    { do: 'push-base', by: 'max', edits: [{ kind: 'release', package: dice.of(packageNames) }] },
     { fault: 'fails', to: 'push', when: dice.of(['before', 'after'] as const), times: 1 },
     { fault: 'crash', to: 'push' },
   ])
@@ -77,24 +81,24 @@ const train: Chain = (dice) => {
 }
 
 /** An owner's release, and what comes over it at any moment of its landing. */
-const release =
-  (before: readonly Act[], after: (dice: Dice) => readonly Act[]): Chain =>
+const createReleaseChain =
+  (before: readonly PlannedAction[], after: (dice: SeededRandom) => readonly PlannedAction[]): EventChain =>
   (dice) => {
-    const name = dice.of(packages)
+    const name = dice.of(packageNames)
     return [
-      ...before.map((act): Link => [act]),
-      [{ do: 'open', by: dice.of(people[name]), edits: [{ kind: 'release', package: name }] }],
-      ...after(dice).map((act): Link => [act, 'moment']),
+      ...before.map((act): EventChainStep => [act]),
+      [{ do: 'open', by: dice.of(ownersByPackage[name]), edits: [{ kind: 'release', package: name }] }],
+      ...after(dice).map((act): EventChainStep => [act, 'moment']),
     ]
   }
 
 /** What must not land, each in the simplest way in which another bot let it. */
-const bad: Chain = (dice) => {
-  const { by, owner, edits } = aStranger(dice)
-  const name = dice.of(packages)
-  const its = dice.of(people[name])
-  const comment = (body: string): Link => [{ do: 'comment', by: owner, pull: 1, body }, 'look']
-  return dice.of<() => readonly Link[]>([
+const forbiddenChangeChain: EventChain = (dice) => {
+  const { by, owner, edits } = randomUntrustedPull(dice)
+  const name = dice.of(packageNames)
+  const its = dice.of(ownersByPackage[name])
+  const comment = (body: string): EventChainStep => [{ do: 'comment', by: owner, pull: 1, body }, 'look']
+  return dice.of<() => readonly EventChainStep[]>([
     () => [[{ do: 'open', by, edits: [{ kind: 'own', package: name, who: by }] }]],
     () => [[{ do: 'open', by, edits: [{ kind: 'own', package: name, who: by }, ...edits] }]],
     () => [[{ do: 'open', by, edits: [{ kind: 'configure', config: 'team' }] }]],
@@ -105,46 +109,48 @@ const bad: Chain = (dice) => {
     () => [[{ do: 'open', by: its, edits: [{ kind: 'link', package: name }] }]],
     () => [[{ do: 'open', by: its, edits: [{ kind: 'attributes', package: name }] }]],
     () => [[{ do: 'open', by: its, edits: [{ kind: 'release', package: name, flaw: 'foreign-blob' }] }]],
-    () => [[{ do: 'open', by: its, edits: [{ kind: 'release', package: name, flaw: dice.of(flaws) }] }]],
+    () => [
+      [{ do: 'open', by: its, edits: [{ kind: 'release', package: name, flaw: dice.of(catalogFlaws) }] }],
+    ],
     () => [[{ do: 'open', by: its, edits: [{ kind: 'release', package: name }], stacked: true }]],
   ])()
 }
 
-const chains: readonly (readonly [chain: Chain, weight: number])[] = [
-  [agreedThen(({ by, edits }) => [{ do: 'push', by, pull: 1, edits, force: true }]), 1],
+const weightedChains: readonly (readonly [chain: EventChain, weight: number])[] = [
+  [createApprovedChain(({ by, edits }) => [{ do: 'push', by, pull: 1, edits, force: true }]), 1],
   [
-    agreedThen(({ by, owner }, dice) => [
-      { do: 'push', by: dice.of([by, owner]), pull: 1, edits: someExtra(dice) },
+    createApprovedChain(({ by, owner }, dice) => [
+      { do: 'push', by: dice.of([by, owner]), pull: 1, edits: randomExtraEdit(dice) },
     ]),
     2,
   ],
   [
-    agreedThen(({ by }, dice) => [
-      { do: 'push', by, pull: 1, edits: someExtra(dice), force: true },
+    createApprovedChain(({ by }, dice) => [
+      { do: 'push', by, pull: 1, edits: randomExtraEdit(dice), force: true },
       { do: 'return', by, pull: 1 },
     ]),
     2,
   ],
   [
-    agreedThen(({ by }) => [
+    createApprovedChain(({ by }) => [
       { do: 'retarget', by, pull: 1, base: 'release' },
       { do: 'retarget', by, pull: 1, base: 'main' },
     ]),
     2,
   ],
   [
-    agreedThen(({ owner }) => [
+    createApprovedChain(({ owner }) => [
       { do: 'review', by: owner, pull: 1, state: 'changes-requested' },
       { do: 'dismiss', by: owner, pull: 1 },
     ]),
     2,
   ],
-  [agreedThen(({ owner }) => [{ do: 'comment', by: owner, pull: 1, body: '/hold' }]), 1],
-  [agreedThen((_, dice) => [{ do: 'push-base', by: 'max', edits: someExtra(dice) }]), 1],
-  [agreedThen(() => [{ do: 'delete-comment', by: 'max', pull: 1 }]), 1],
+  [createApprovedChain(({ owner }) => [{ do: 'comment', by: owner, pull: 1, body: '/hold' }]), 1],
+  [createApprovedChain((_, dice) => [{ do: 'push-base', by: 'max', edits: randomExtraEdit(dice) }]), 1],
+  [createApprovedChain(() => [{ do: 'delete-comment', by: 'max', pull: 1 }]), 1],
   [
     (dice) => {
-      const { by, owner, edits } = aStranger(dice)
+      const { by, owner, edits } = randomUntrustedPull(dice)
       const body = dice.of(['/recheck', 'Looks good.', '> /approve'])
       return [
         [{ do: 'open', by, edits }],
@@ -156,12 +162,12 @@ const chains: readonly (readonly [chain: Chain, weight: number])[] = [
   ],
   [
     (dice) => {
-      const name = dice.of(packages)
+      const name = dice.of(packageNames)
       return [
         [
           {
             do: 'open',
-            by: dice.of(people[name]),
+            by: dice.of(ownersByPackage[name]),
             edits: [{ kind: 'release', package: name, flaw: dice.of(['fork', 'dangling'] as const) }],
           },
         ],
@@ -178,18 +184,18 @@ const chains: readonly (readonly [chain: Chain, weight: number])[] = [
     },
     1,
   ],
-  [bad, 8],
-  [train, 6],
-  [release([], (dice) => [lateWord(dice)]), 3],
+  [forbiddenChangeChain, 8],
+  [batchChain, 6],
+  [createReleaseChain([], (dice) => [randomLateAction(dice)]), 3],
   [
-    release([{ do: 'rules', rules: 'linear' }], (dice) => [
+    createReleaseChain([{ do: 'rules', rules: 'linear' }], (dice) => [
       { do: 'push-base', by: 'max', edits: [{ kind: dice.isTrue(0.5) ? 'readme' : 'nothing' }] },
     ]),
     2,
   ],
   [
     (dice) => {
-      const [by, part] = [dice.of(strangers), dice.between(1, 3)]
+      const [by, part] = [dice.of(untrustedUsers), dice.between(1, 3)]
       return [
         [{ do: 'push-base', by: 'max', edits: [{ kind: 'configure', config: 'team' }] }],
         [{ do: 'open', by, edits: [{ kind: 'extra', package: 'bar', part }] }],
@@ -206,30 +212,30 @@ const chains: readonly (readonly [chain: Chain, weight: number])[] = [
   ],
 ]
 
-const someExtra = (dice: Dice): readonly Edit[] => [
-  { kind: 'extra', package: dice.of(packages), part: dice.between(1, 3) },
+const randomExtraEdit = (dice: SeededRandom): readonly FileEdit[] => [
+  { kind: 'extra', package: dice.of(packageNames), part: dice.between(1, 3) },
 ]
 
 /** What may come between a verdict and a push. */
-function lateWord(dice: Dice): Act {
-  return dice.of<Act>([
+function randomLateAction(dice: SeededRandom): PlannedAction {
+  return dice.of<PlannedAction>([
     { do: 'comment', by: 'max', pull: 1, body: '/freeze' },
     { do: 'comment', by: 'max', pull: 1, body: '/hold' },
     { do: 'review', by: 'max', pull: 1, state: 'changes-requested' },
     { do: 'label', by: 'wes', pull: 1, label: 'hold' },
     { do: 'draft', by: 'max', pull: 1 },
-    { do: 'push-base', by: 'max', edits: someExtra(dice) },
+    { do: 'push-base', by: 'max', edits: randomExtraEdit(dice) },
     { fault: 'crash', to: 'push' },
     { fault: 'fails', to: 'push', when: 'after', times: 1 },
   ])
 }
 
 /** A row of events. Its pull requests are the first ones of the run. */
-export function aChain(dice: Dice): readonly Event[] {
+export function randomEventChain(dice: SeededRandom): readonly PlannedEvent[] {
   let step = 0
   return dice
-    .weighed(chains)(dice)
-    .map(([act, gap]): Event => {
+    .pickWeighted(weightedChains)(dice)
+    .map(([act, gap]): PlannedEvent => {
       step +=
         gap === undefined ? dice.between(0, 2) : gap === 'look' ? dice.between(50, 130) : dice.between(1, 60)
       return { at: step, ...act }

@@ -2,14 +2,14 @@
 // an action out of a run does not change what chance says at the other places, which is what lets a trace be shrunk.
 
 /** A number from 0 up to, and without, 1. */
-export function chanceAt(seed: number, ...place: readonly number[]): number {
+export function randomAt(seed: number, ...position: readonly number[]): number {
   let state = (seed ^ 0x9e3779b9) >>> 0
-  for (const part of place) state = mix((state + Math.imul(part + 1, 0x85ebca6b)) >>> 0)
-  return mix(state) / 0x1_0000_0000
+  for (const part of position) state = mixBits((state + Math.imul(part + 1, 0x85ebca6b)) >>> 0)
+  return mixBits(state) / 0x1_0000_0000
 }
 
 /** Murmur's finaliser: each bit of the input changes half of those of the output. */
-function mix(value: number): number {
+function mixBits(value: number): number {
   let it = value
   it = Math.imul(it ^ (it >>> 16), 0x85ebca6b)
   it = Math.imul(it ^ (it >>> 13), 0xc2b2ae35)
@@ -17,7 +17,7 @@ function mix(value: number): number {
 }
 
 /** A series of chances, for making up what happens in a run. */
-export class Dice {
+export class SeededRandom {
   readonly #seed: number
   #thrown = 0
 
@@ -27,7 +27,7 @@ export class Dice {
 
   /** From 0 up to, and without, 1. */
   next(): number {
-    return chanceAt(this.#seed, (this.#thrown += 1))
+    return randomAt(this.#seed, (this.#thrown += 1))
   }
   /** A whole number from `low` to `high`, both included. */
   between(low: number, high: number): number {
@@ -43,11 +43,11 @@ export class Dice {
     return item
   }
   /** One of several, each as likely as its weight says. */
-  weighed<T>(items: readonly (readonly [item: T, weight: number])[]): T {
-    let left = this.next() * items.reduce((sum, [, weight]) => sum + weight, 0)
+  pickWeighted<T>(items: readonly (readonly [item: T, weight: number])[]): T {
+    let remaining = this.next() * items.reduce((sum, [, weight]) => sum + weight, 0)
     for (const [item, weight] of items) {
-      left -= weight
-      if (left < 0) return item
+      remaining -= weight
+      if (remaining < 0) return item
     }
     return this.of(items)[0]
   }

@@ -1,12 +1,12 @@
 // Goes through small worlds without leaving one out: those with the fewest events first, each one event more than a world
 // before. What can only be as a world that was run already is cut, with all that would have come of it.
 import { createHash } from 'node:crypto'
-import type { Event, Plan } from './plan.ts'
-import type { RunResult } from './run.ts'
-import type { Act, Scope } from './small-plans.ts'
+import type { PlannedEvent, SimulationPlan } from './plan.ts'
+import type { SimulationResult } from './run.ts'
+import type { PlannedAction, ExplorationScope } from './small-plans.ts'
 
 /** One number of events besides the two that open pull requests. */
-export interface Depth {
+export interface ExploredDepth {
   readonly events: number
   readonly runs: number
   /** Worlds that are as one that was run. */
@@ -16,29 +16,34 @@ export interface Depth {
 }
 
 export interface ExploreOptions {
-  readonly scope: Scope
-  readonly run: (plan: Plan) => Promise<RunResult>
+  readonly scope: ExplorationScope
+  readonly run: (plan: SimulationPlan) => Promise<SimulationResult>
   /** Hears of each run; false: that is enough. */
-  readonly onRun: (result: RunResult) => boolean
-  readonly mostEvents: number
+  readonly onRun: (result: SimulationResult) => boolean
+  readonly maxEvents: number
 }
 
-interface Node {
-  readonly plan: Plan
+interface ExploredPlan {
+  readonly plan: SimulationPlan
   /** From this step on nothing goes on by itself: whatever comes later comes then. */
   readonly idleAt: number
 }
 
 /** Why it ends: all is run, or nobody wants to hear more. One row for each number of events that was begun. */
-export async function explore({ scope, run, onRun, mostEvents }: ExploreOptions): Promise<readonly Depth[]> {
-  const depths: Depth[] = []
-  let nodes: Node[] = []
+export async function explorePlans({
+  scope,
+  run,
+  onRun,
+  maxEvents,
+}: ExploreOptions): Promise<readonly ExploredDepth[]> {
+  const depths: ExploredDepth[] = []
+  let nodes: ExploredPlan[] = []
   let isEnough = false
   const known = new Set<string>()
-  for (let events = 0; events <= mostEvents && !isEnough; events++) {
+  for (let events = 0; events <= maxEvents && !isEnough; events++) {
     let [runs, cut] = [0, 0]
-    const next: Node[] = []
-    const plans = events === 0 ? beginnings(scope) : childrenOf(nodes, scope)
+    const next: ExploredPlan[] = []
+    const plans = events === 0 ? createInitialPlans(scope) : generateChildPlans(nodes, scope)
     for (const { plan, of } of plans) {
       if (isEnough) break
       cut += of - 1
@@ -46,7 +51,7 @@ export async function explore({ scope, run, onRun, mostEvents }: ExploreOptions)
       runs += 1
       isEnough = !onRun(result)
       // The last event came to nothing, or at the very place where another plan has it.
-      const key = keyOf(result)
+      const key = getRunKey(result)
       if (known.has(key) || result.taken.some(({ isVain }) => isVain)) cut += 1
       else next.push({ plan, idleAt: result.idleAt })
       known.add(key)
@@ -57,32 +62,32 @@ export async function explore({ scope, run, onRun, mostEvents }: ExploreOptions)
   return depths
 }
 
-const beginnings = ({ openings }: Scope) =>
+const createInitialPlans = ({ openings }: ExplorationScope) =>
   openings.map((opened) => ({
     plan: {
       seed: 1,
       instances: 1,
       webhooks: true,
-      events: opened.map((deed): Event => ({ at: 0, ...deed })),
+      events: opened.map((deed): PlannedEvent => ({ at: 0, ...deed })),
     },
     of: 1,
   }))
 
 /** Each plan with one event more, at its last event or later. `of`: how many plans it stands for. */
-function* childrenOf(
-  nodes: readonly Node[],
-  { acts, moments }: Scope,
-): Generator<{ readonly plan: Plan; readonly of: number }> {
+function* generateChildPlans(
+  nodes: readonly ExploredPlan[],
+  { acts, moments }: ExplorationScope,
+): Generator<{ readonly plan: SimulationPlan; readonly of: number }> {
   for (const { plan, idleAt } of nodes) {
     const last = plan.events.at(-1)
     const from = last?.at ?? 0
-    const place = acts.findIndex((act) => JSON.stringify({ at: from, ...act }) === JSON.stringify(last))
+    const actionIndex = acts.findIndex((act) => JSON.stringify({ at: from, ...act }) === JSON.stringify(last))
     const late = moments.filter((at) => at > idleAt && at >= from)
     for (const [index, act] of acts.entries())
       for (const at of moments) {
         if (at < from) continue
         // At one moment, the order of what has nothing to do with one another is no difference.
-        if (last !== undefined && at === from && index < place && areApart(act, last)) continue
+        if (last !== undefined && at === from && index < actionIndex && areIndependent(act, last)) continue
         // Whatever is to come when nothing goes on any more comes at the same time.
         if (at > idleAt && at !== late[0]) continue
         yield {
@@ -94,14 +99,14 @@ function* childrenOf(
 }
 
 /** Whether two things happen to different ones of the world's things. */
-function areApart(one: Act, other: Act | Event): boolean {
-  const placeOf = (act: Act | Event) =>
+function areIndependent(one: PlannedAction, other: PlannedAction | PlannedEvent): boolean {
+  const getTarget = (act: PlannedAction | PlannedEvent) =>
     'fault' in act ? 'fault' : 'pull' in act ? `#${act.pull}` : 'rules' in act ? 'rules' : 'base'
-  return placeOf(one) !== placeOf(other)
+  return getTarget(one) !== getTarget(other)
 }
 
 /** What happened, and at which steps. */
-function keyOf({ plan, taken }: RunResult): string {
+function getRunKey({ plan, taken }: SimulationResult): string {
   const events = taken.map(({ event: { at: _, ...event }, step }) => [step, event])
   const [first] = plan.events
   return createHash('sha1')

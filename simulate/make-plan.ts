@@ -1,40 +1,48 @@
 // Makes up a run: pull requests good and bad, people with rights and without, and whatever goes wrong.
-import { Dice } from './chance.ts'
-import { labels, roles, type Deed, type Edit, type Event, type Fault, type Plan } from './plan.ts'
-import { aChain } from './chains.ts'
-import { flaws, packages } from './world/contents.ts'
+import { SeededRandom } from './chance.ts'
+import {
+  pullLabels,
+  repositoryRoles,
+  type UserAction,
+  type FileEdit,
+  type PlannedEvent,
+  type InjectedFault,
+  type SimulationPlan,
+} from './plan.ts'
+import { randomEventChain } from './chains.ts'
+import { catalogFlaws, packageNames } from './world/contents.ts'
 
 /** Owners of foo and bar, a maintainer by the list, one by her role, a writer, and two with no rights at all. */
-export const cast = ['ann', 'amy', 'bob', 'max', 'mia', 'wes', 'eve', 'bo'] as const
-const owners = { foo: ['ann', 'amy'], bar: ['bob'] } as const
+export const userNames = ['ann', 'amy', 'bob', 'max', 'mia', 'wes', 'eve', 'bo'] as const
+const ownersByPackage = { foo: ['ann', 'amy'], bar: ['bob'] } as const
 
 /** Steps of the bot within which people act and things go wrong. */
-const busySteps = 500
+const activeSteps = 500
 
-export function makePlan(seed: number): Plan {
-  const dice = new Dice(seed)
-  const chain = dice.isTrue(0.5) ? aChain(dice) : []
-  const pulls = dice.weighed([
+export function generatePlan(seed: number): SimulationPlan {
+  const dice = new SeededRandom(seed)
+  const chain = dice.isTrue(0.5) ? randomEventChain(dice) : []
+  const pulls = dice.pickWeighted([
     [1, 3],
     [2, 4],
     [3, 2],
     [4, 1],
   ])
-  const first = Array.from({ length: chain.length > 0 ? 0 : pulls }, (): Event => ({
+  const first = Array.from({ length: chain.length > 0 ? 0 : pulls }, (): PlannedEvent => ({
     at: dice.between(0, 60),
-    ...anOpening(dice),
+    ...randomOpenAction(dice),
   }))
   // Beside a row of events that need one another, little else, or it hardly ever comes to its end.
-  const most = chain.length > 0 ? 2 : 9
-  const deeds = Array.from({ length: dice.between(0, most) }, (): Event => ({
-    at: dice.between(1, busySteps),
-    ...aDeed(dice, pulls),
+  const maxRandomEvents = chain.length > 0 ? 2 : 9
+  const deeds = Array.from({ length: dice.between(0, maxRandomEvents) }, (): PlannedEvent => ({
+    at: dice.between(1, activeSteps),
+    ...randomUserAction(dice, pulls),
   }))
   const faults = Array.from(
-    { length: dice.isTrue(0.3) ? 0 : dice.between(1, Math.min(6, most + 1)) },
-    (): Event => ({
-      at: dice.between(1, busySteps),
-      ...aFault(dice),
+    { length: dice.isTrue(0.3) ? 0 : dice.between(1, Math.min(6, maxRandomEvents + 1)) },
+    (): PlannedEvent => ({
+      at: dice.between(1, activeSteps),
+      ...randomFault(dice),
     }),
   )
   return {
@@ -45,32 +53,32 @@ export function makePlan(seed: number): Plan {
   }
 }
 
-function anOpening(dice: Dice): Deed {
+function randomOpenAction(dice: SeededRandom): UserAction {
   // Most are what a catalog lives by: an owner's release.
   if (dice.isTrue(0.4)) {
-    const name = dice.of(packages)
-    const edit: Edit = dice.isTrue(0.6)
+    const name = dice.of(packageNames)
+    const edit: FileEdit = dice.isTrue(0.6)
       ? { kind: 'release', package: name }
       : { kind: 'extra', package: name, part: dice.between(1, 3) }
-    return { do: 'open', by: dice.of(owners[name]), edits: [edit] }
+    return { do: 'open', by: dice.of(ownersByPackage[name]), edits: [edit] }
   }
   return {
     do: 'open',
-    by: dice.of(cast),
-    edits: someEdits(dice),
+    by: dice.of(userNames),
+    edits: randomEdits(dice),
     ...(dice.isTrue(0.08) && { draft: true }),
     ...(dice.isTrue(0.05) && { base: 'release' }),
     ...(dice.isTrue(0.03) && { stacked: true }),
   }
 }
 
-function someEdits(dice: Dice): readonly Edit[] {
-  return Array.from({ length: dice.isTrue(0.8) ? 1 : 2 }, () => anEdit(dice))
+function randomEdits(dice: SeededRandom): readonly FileEdit[] {
+  return Array.from({ length: dice.isTrue(0.8) ? 1 : 2 }, () => randomEdit(dice))
 }
 
-function anEdit(dice: Dice): Edit {
-  const name = dice.of(packages)
-  const kind = dice.weighed<Edit['kind']>([
+function randomEdit(dice: SeededRandom): FileEdit {
+  const name = dice.of(packageNames)
+  const kind = dice.pickWeighted<FileEdit['kind']>([
     ['release', 12],
     ['extra', 6],
     ['own', 3],
@@ -87,21 +95,21 @@ function anEdit(dice: Dice): Edit {
   ])
   switch (kind) {
     case 'release':
-      return { kind, package: name, ...(dice.isTrue(0.2) && { flaw: dice.of(flaws) }) }
+      return { kind, package: name, ...(dice.isTrue(0.2) && { flaw: dice.of(catalogFlaws) }) }
     case 'extra':
       return { kind, package: name, part: dice.between(1, 3) }
     case 'own':
     case 'disown':
-      return { kind, package: name, who: dice.of(cast) }
+      return { kind, package: name, who: dice.of(userNames) }
     case 'add-package':
-      return { kind, package: 'baz', who: dice.of(cast) }
+      return { kind, package: 'baz', who: dice.of(userNames) }
     case 'configure':
       return {
         kind,
         config: dice.of(['plain', 'merging off', 'confirm pushes', 'team', 'unreadable'] as const),
       }
     case 'maintain':
-      return { kind, who: dice.of(cast) }
+      return { kind, who: dice.of(userNames) }
     case 'link':
     case 'attributes':
     case 'executable':
@@ -113,7 +121,7 @@ function anEdit(dice: Dice): Edit {
   }
 }
 
-const commands = [
+const commentBodies = [
   '/approve',
   '/hold',
   '/unhold',
@@ -127,12 +135,12 @@ const commands = [
   '/override several-heads because it is wanted',
 ] as const
 
-function aDeed(dice: Dice, pulls: number): Deed {
-  const by = dice.of(cast)
+function randomUserAction(dice: SeededRandom, pulls: number): UserAction {
+  const by = dice.of(userNames)
   const pull = dice.between(1, pulls)
-  return dice.weighed<() => Deed>([
-    [() => ({ do: 'open', by, edits: someEdits(dice) }), 1],
-    [() => ({ do: 'push', by, pull, edits: someEdits(dice), ...(dice.isTrue(0.3) && { force: true }) }), 5],
+  return dice.pickWeighted<() => UserAction>([
+    [() => ({ do: 'open', by, edits: randomEdits(dice) }), 1],
+    [() => ({ do: 'push', by, pull, edits: randomEdits(dice), ...(dice.isTrue(0.3) && { force: true }) }), 5],
     [() => ({ do: 'return', by, pull }), 2],
     [() => ({ do: 'update', by, pull }), 2],
     [() => ({ do: 'retarget', by, pull, base: dice.of(['main', 'release']) }), 2],
@@ -142,7 +150,7 @@ function aDeed(dice: Dice, pulls: number): Deed {
         do: 'review',
         by,
         pull,
-        state: dice.weighed([
+        state: dice.pickWeighted([
           ['approved', 6],
           ['changes-requested', 2],
           ['commented', 1],
@@ -151,34 +159,37 @@ function aDeed(dice: Dice, pulls: number): Deed {
       9,
     ],
     [() => ({ do: 'dismiss', by, pull }), 2],
-    [() => ({ do: 'comment', by, pull, body: dice.of(commands) }), 12],
+    [() => ({ do: 'comment', by, pull, body: dice.of(commentBodies) }), 12],
     [
       () => ({
         do: 'edit-comment',
         by,
         pull,
-        body: dice.of(commands),
+        body: dice.of(commentBodies),
         ...(dice.isTrue(0.4) && { isHidden: true }),
       }),
       3,
     ],
     [() => ({ do: 'delete-comment', by, pull }), 2],
     [() => ({ do: 'delete-report', by, pull }), 1],
-    [() => ({ do: 'label', by, pull, label: dice.of(labels), ...(dice.isTrue(0.4) && { off: true }) }), 3],
+    [
+      () => ({ do: 'label', by, pull, label: dice.of(pullLabels), ...(dice.isTrue(0.4) && { off: true }) }),
+      3,
+    ],
     [() => ({ do: 'forge-check', by, pull }), 1],
-    [() => ({ do: 'push-base', by: 'max', edits: [aBaseEdit(dice)] }), 5],
+    [() => ({ do: 'push-base', by: 'max', edits: [randomBaseEdit(dice)] }), 5],
     [() => ({ do: 'merge-by-hand', by: 'max', pull }), 1],
-    [() => ({ do: 'role', who: dice.of(['mia', 'wes', 'eve']), role: dice.of(roles) }), 1],
+    [() => ({ do: 'role', who: dice.of(['mia', 'wes', 'eve']), role: dice.of(repositoryRoles) }), 1],
     [() => ({ do: 'rules', rules: dice.of(['none', 'required checks', 'linear', 'locked'] as const) }), 2],
   ])()
 }
 
 /** What a maintainer pushes to the base, who knows what he does. */
-function aBaseEdit(dice: Dice): Edit {
-  return dice.weighed<Edit>([
-    [{ kind: 'release', package: dice.of(packages) }, 4],
-    [{ kind: 'own', package: dice.of(packages), who: dice.of(cast) }, 2],
-    [{ kind: 'disown', package: dice.of(packages), who: dice.of(cast) }, 2],
+function randomBaseEdit(dice: SeededRandom): FileEdit {
+  return dice.pickWeighted<FileEdit>([
+    [{ kind: 'release', package: dice.of(packageNames) }, 4],
+    [{ kind: 'own', package: dice.of(packageNames), who: dice.of(userNames) }, 2],
+    [{ kind: 'disown', package: dice.of(packageNames), who: dice.of(userNames) }, 2],
     [
       {
         kind: 'configure',
@@ -190,12 +201,12 @@ function aBaseEdit(dice: Dice): Edit {
   ])
 }
 
-function aFault(dice: Dice): Fault {
-  return dice.weighed<() => Fault>([
+function randomFault(dice: SeededRandom): InjectedFault {
+  return dice.pickWeighted<() => InjectedFault>([
     [
       () => ({
         fault: 'fails',
-        to: dice.weighed([
+        to: dice.pickWeighted([
           ['github', 6],
           ['git', 2],
           ['push', 6],
@@ -204,7 +215,7 @@ function aFault(dice: Dice): Fault {
           ['registry', 2],
         ] as const),
         when: dice.of(['before', 'after'] as const),
-        times: dice.weighed([
+        times: dice.pickWeighted([
           [1, 5],
           [3, 2],
           [12, 1],

@@ -1,10 +1,10 @@
 // What happens to the bot in a run besides what it does itself, as data: what people do, what goes wrong, and when. A plan says
 // all of it, with the seed that chooses the order of things; the same plan is the same run.
-import type { ConfigName, Flaw } from './world/contents.ts'
+import type { ConfigName, CatalogFlaw } from './world/contents.ts'
 
 /** What a commit does to the files that it stands on. */
-export type Edit =
-  | { readonly kind: 'release'; readonly package: string; readonly flaw?: Flaw }
+export type FileEdit =
+  | { readonly kind: 'release'; readonly package: string; readonly flaw?: CatalogFlaw }
   | { readonly kind: 'extra'; readonly package: string; readonly part: number }
   /** Puts an account on a package's list of owners, or takes it off. */
   | { readonly kind: 'own' | 'disown'; readonly package: string; readonly who: string }
@@ -16,15 +16,15 @@ export type Edit =
   /** A commit without a change. */
   | { readonly kind: 'nothing' }
 
-export const roles = ['read', 'write', 'maintain'] as const
-export const labels = ['hold', 'approved', 'lgtm'] as const
+export const repositoryRoles = ['read', 'write', 'maintain'] as const
+export const pullLabels = ['hold', 'approved', 'lgtm'] as const
 
 /** `pull` counts pull requests in the order in which they were opened; where there is none yet, nothing happens. */
-export type Deed =
+export type UserAction =
   | {
       readonly do: 'open'
       readonly by: string
-      readonly edits: readonly Edit[]
+      readonly edits: readonly FileEdit[]
       readonly base?: string
       readonly draft?: boolean
       /** On another pull request. */
@@ -34,7 +34,7 @@ export type Deed =
       readonly do: 'push'
       readonly by: string
       readonly pull: number
-      readonly edits: readonly Edit[]
+      readonly edits: readonly FileEdit[]
       readonly force?: boolean
     }
   /** Back to the head before the present one. */
@@ -68,13 +68,13 @@ export type Deed =
       readonly off?: boolean
     }
   | { readonly do: 'forge-check'; readonly by: string; readonly pull: number }
-  | { readonly do: 'push-base'; readonly by: string; readonly edits: readonly Edit[] }
+  | { readonly do: 'push-base'; readonly by: string; readonly edits: readonly FileEdit[] }
   | { readonly do: 'merge-by-hand'; readonly by: string; readonly pull: number }
-  | { readonly do: 'role'; readonly who: string; readonly role: (typeof roles)[number] }
+  | { readonly do: 'role'; readonly who: string; readonly role: (typeof repositoryRoles)[number] }
   | { readonly do: 'rules'; readonly rules: 'none' | 'required checks' | 'linear' | 'locked' }
 
 /** `times`: calls in a row. Each begins with the first call of its kind at or after its step. */
-export type Fault =
+export type InjectedFault =
   /** GitHub or git answers with an error, before or after it did what was asked. */
   | {
       readonly fault: 'fails'
@@ -93,18 +93,18 @@ export type Fault =
   | { readonly fault: 'lose-cache' }
   | { readonly fault: 'lose-mirror' }
 
-export type Event = { readonly at: number } & (Deed | Fault)
+export type PlannedEvent = { readonly at: number } & (UserAction | InjectedFault)
 
-export interface Plan {
+export interface SimulationPlan {
   readonly seed: number
   readonly instances: number
   /** Whether GitHub sends webhooks at all. */
   readonly webhooks: boolean
-  readonly events: readonly Event[]
+  readonly events: readonly PlannedEvent[]
 }
 
-export function describe({ at, ...event }: Event): string {
-  const { do: what, fault, ...rest } = event as { do?: string; fault?: string } & Record<string, unknown>
-  const words = Object.entries(rest).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
-  return `${at}: ${fault === undefined ? '' : 'FAULT '}${what ?? fault} ${words.join(' ')}`.trimEnd()
+export function formatEvent({ at, ...event }: PlannedEvent): string {
+  const { do: action, fault, ...rest } = event as { do?: string; fault?: string } & Record<string, unknown>
+  const details = Object.entries(rest).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+  return `${at}: ${fault === undefined ? '' : 'FAULT '}${action ?? fault} ${details.join(' ')}`.trimEnd()
 }

@@ -5,42 +5,54 @@ import type { MergePermit } from '../src/gate/merge-permit.ts'
 import type { Job } from '../src/ports/jobs.ts'
 import { ForgeError } from '../src/github/forge-error.ts'
 import { GitError } from '../src/git/git-error.ts'
-import type { AskRegistries } from '../src/examine/registries.ts'
+import type { AnswerImageQuestion } from '../src/examine/registries.ts'
 import type { ImageAnswer } from '../src/checks/questions.ts'
-import { leaseName } from '../src/landing/lease-name.ts'
+import { toLeaseName } from '../src/landing/lease-name.ts'
 import { jobKey } from '../src/store/jobs.ts'
 import { StoreError } from '../src/store/store-error.ts'
-import { act, furnish } from './act.ts'
-import { simulatedSettings, startInstance, type Instance } from './bot/instance.ts'
+import { applyUserAction, seedRepository } from './act.ts'
+import { simulatedSettings, startBotInstance, type BotInstance } from './bot/instance.ts'
 import { openMemoryForge } from './ports/memory-forge.ts'
 import { openMemoryMerging } from './ports/memory-merging.ts'
-import { openMemoryRepository, type KeptRefs, type Turn } from './ports/memory-repository.ts'
-import { openMemoryStore, putJob, silence, Tables, type JobRow } from './ports/memory-store.ts'
-import { describe, type Event, type Fault, type Plan } from './plan.ts'
-import { isMissingImage, knownBundle } from './world/contents.ts'
-import { Scheduler, type Call, type Choice, type Injury, type Process } from './scheduler.ts'
-import { installation, Server, type Delivery } from './world/server.ts'
-import { NotModelled } from './git/merge.ts'
-import { judgeEnd } from './oracles/judge-end.ts'
-import { judgeLanding } from './oracles/judge-landing.ts'
-import type { Observed, Violation } from './oracles/observed.ts'
+import { openMemoryRepository, type MirrorRefs, type ScheduleCall } from './ports/memory-repository.ts'
+import {
+  openMemoryStore,
+  enqueueJob,
+  workerTimeoutMs,
+  StoreTables,
+  type JobRow,
+} from './ports/memory-store.ts'
+import { formatEvent, type PlannedEvent, type InjectedFault, type SimulationPlan } from './plan.ts'
+import { isMissingImage, findBundleContent } from './world/contents.ts'
+import {
+  Scheduler,
+  type PendingCall,
+  type SchedulerChoice,
+  type CallFault,
+  type SimulatedProcess,
+} from './scheduler.ts'
+import { installationId, SimulatedGitHub, type SimulatedDelivery } from './world/server.ts'
+import { UnmodeledError } from './git/merge.ts'
+import { checkFinalState } from './oracles/judge-end.ts'
+import { checkMerge } from './oracles/judge-landing.ts'
+import type { ObservedRun, InvariantViolation } from './oracles/observed.ts'
 
-export interface RunResult {
-  readonly plan: Plan
+export interface SimulationResult {
+  readonly plan: SimulationPlan
   /** None where the world came to something that is not modelled: nothing can be said of it. */
-  readonly violations: readonly Violation[]
+  readonly violations: readonly InvariantViolation[]
   readonly isModelled: boolean
   readonly trace: readonly string[]
   readonly steps: number
   readonly landings: number
   /** When each event came, and whether it left the world as it was. */
-  readonly taken: readonly { readonly event: Event; readonly step: number; readonly isVain: boolean }[]
+  readonly taken: readonly { readonly event: PlannedEvent; readonly step: number; readonly isVain: boolean }[]
   /** The step from which on nothing happened that did not come of itself. */
   readonly idleAt: number
 }
 
 /** One run of a job. */
-interface JobAtWork {
+interface RunningJob {
   readonly name: string
   /** The step as of which it knows its pull request. */
   readAt?: number
@@ -48,60 +60,63 @@ interface JobAtWork {
   isInjured: boolean
 }
 
-export interface RunOptions {
+export interface SimulationOptions {
   /** Writes down each step; a run for itself is then twice as long. */
   readonly isTraced?: boolean
 }
 
-const start = Date.parse('2026-01-01T00:00:00Z')
+const startTimeMs = Date.parse('2026-01-01T00:00:00Z')
 /** Milliseconds after the last thing that went wrong within which everything has come to its end: rights, parked pull requests and what was swept are looked at again within an hour. */
-const settlingTime = 2.2 * 3600_000
+const settlingTimeMs = 2.2 * 3600_000
 /**
  * Milliseconds between sweeps then, but for the first, which comes at its time: they find nothing new, and were half of all
  * steps. Whoever waits for one has a few of them.
  */
-const rareSweep = 40 * 60_000
+const rareSweepMs = 40 * 60_000
 /** A run that takes more steps than this does not come to an end. */
-const mostSteps = 15_000
+const maxSteps = 15_000
 /** Jobs that one process does at once. */
-const places = 3
+const maxConcurrentJobs = 3
 /** Milliseconds until a process that ended is there again. */
-const restart = 4000
+const restartDelayMs = 4000
 /** The most that one delivery is late where nothing is lost, in steps of choice: they come in any order. */
-const deliveriesAtHand = 4
+const maxDeliveryDelaySteps = 4
 
-export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Promise<RunResult> {
+export async function runSimulation(
+  plan: SimulationPlan,
+  { isTraced = false }: SimulationOptions = {},
+): Promise<SimulationResult> {
   const trace: string[] = []
-  const violations: Violation[] = []
+  const violations: InvariantViolation[] = []
   const events = [...plan.events]
-  const pending: { fault: Fault; times: number }[] = []
-  const tables = new Tables()
-  const current = new AsyncLocalStorage<JobAtWork>()
-  const instances: (Instance | undefined)[] = []
+  const pending: { fault: InjectedFault; times: number }[] = []
+  const tables = new StoreTables()
+  const current = new AsyncLocalStorage<RunningJob>()
+  const instances: (BotInstance | undefined)[] = []
   const restarts = new Map<number, number>()
   /** Since when dead processes say nothing. */
-  const deaths = new Map<Process, number>()
-  const mirrors: KeptRefs[] = []
-  const server = new Server(() => ({ step: scheduler.step, now: scheduler.now }))
-  const taken: RunResult['taken'][number][] = []
+  const deaths = new Map<SimulatedProcess, number>()
+  const mirrors: MirrorRefs[] = []
+  const server = new SimulatedGitHub(() => ({ step: scheduler.step, now: scheduler.now }))
+  const taken: SimulationResult['taken'][number][] = []
   let idleAt = 0
   let isHealed = false
   let healedAt = Infinity
-  let nextSweep = start + 1000
-  const say = (line: string) => void (isTraced && trace.push(line))
-  const violate = (violation: Violation) => {
-    say(`   VIOLATION ${violation.invariant}: ${violation.what}`)
+  let nextSweep = startTimeMs + 1000
+  const traceLine = (line: string) => void (isTraced && trace.push(line))
+  const violate = (violation: InvariantViolation) => {
+    traceLine(`   VIOLATION ${violation.invariant}: ${violation.what}`)
     if (
       !violations.some(({ invariant, what }) => invariant === violation.invariant && what === violation.what)
     )
       violations.push(violation)
   }
-  const observed: Observed = {
+  const observed: ObservedRun = {
     server,
     tables,
-    landings: [],
-    freshLooks: new Map(),
-    looks: [],
+    merges: [],
+    freshReads: new Map(),
+    evaluations: [],
     leasesTaken: new Map(),
     ownFailures: [],
     hadTwins: false,
@@ -111,31 +126,31 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
     {
       seed: plan.seed,
       others,
-      injure,
-      before,
+      injure: injectFault,
+      before: beforeStep,
       nextEvent,
-      ...(isTraced && { onStep: say }),
+      ...(isTraced && { onStep: traceLine }),
     },
-    start,
+    startTimeMs,
   )
-  furnish(server)
+  seedRepository(server)
   for (let at = 0; at < plan.instances; at++) {
     mirrors.push({ branches: new Map(), pulls: new Map() })
     boot(at)
   }
   await scheduler.run(
-    () => healedAt + settlingTime,
-    () => scheduler.step > mostSteps,
+    () => healedAt + settlingTimeMs,
+    () => scheduler.step > maxSteps,
   )
-  if (scheduler.step > mostSteps) violate({ invariant: 'I21', what: `no end after ${mostSteps} steps` })
-  const isModelled = judgeAll(observed, violate)
+  if (scheduler.step > maxSteps) violate({ invariant: 'I21', what: `no end after ${maxSteps} steps` })
+  const isModelled = checkInvariants(observed, violate)
   const { step: steps } = scheduler
-  const landings = observed.landings.length
+  const landings = observed.merges.length
   return { plan, violations: isModelled ? violations : [], isModelled, trace, steps, landings, taken, idleAt }
 
   function boot(at: number): void {
-    const process: Process = { name: `bot ${at + 1}`, isAlive: true, pausedUntil: 0, skew: 0 }
-    const turn: Turn = (to, label, doIt) => {
+    const process: SimulatedProcess = { name: `bot ${at + 1}`, isAlive: true, pausedUntil: 0, skew: 0 }
+    const schedule: ScheduleCall = (to, label, doIt) => {
       const job = current.getStore()
       if (job === undefined) return scheduler.call({ process, to, label }, doIt)
       const onInjury = () => (job.isInjured = true)
@@ -144,23 +159,23 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
     const store = openMemoryStore({
       tables,
       now: () => scheduler.now,
-      turn: (label, doIt) => turn('store', label, doIt),
+      turn: (label, doIt) => schedule('store', label, doIt),
     })
     const acquireLease: typeof store.acquireLease = async (name, seconds) => {
       const lease = await store.acquireLease(name, seconds)
       // Leases have other uses, under names of their own.
-      const isForLanding = [...server.branches.keys()].some(
-        (branch) => name === leaseName(server.name, branch),
+      const isMergeLease = [...server.branches.keys()].some(
+        (branch) => name === toLeaseName(server.name, branch),
       )
-      if (lease !== undefined && isForLanding) observed.leasesTaken.set(process, scheduler.step)
+      if (lease !== undefined && isMergeLease) observed.leasesTaken.set(process, scheduler.step)
       return lease
     }
     const mirror = mirrors[at]
     if (mirror === undefined) throw new Error('no mirror')
-    instances[at] = startInstance(process, scheduler, {
+    instances[at] = startBotInstance(process, scheduler, {
       store: { ...store, acquireLease },
-      forge: openMemoryForge(server, turn, {
-        onFreshLook: (pull, step) => void observed.freshLooks.set(`${process.name} ${pull}`, step),
+      forge: openMemoryForge(server, schedule, {
+        onFreshRead: (pull, step) => void observed.freshReads.set(`${process.name} ${pull}`, step),
         onRead: (step) => {
           const job = current.getStore()
           if (job !== undefined) job.readAt = Math.min(job.readAt ?? step, step)
@@ -168,17 +183,17 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
         lag,
         clock: scheduler.clockOf(process),
       }),
-      merging: openMemoryMerging(server, turn, {
+      merging: openMemoryMerging(server, schedule, {
         onMerging: (permit) =>
           record(process, permit, 'merge', permit.landing.commit, server.mustTip(permit.landing.baseRef)),
       }),
-      repository: openMemoryRepository(server, mirror, turn, {
-        onLanding: (permit, commit, on) => record(process, permit, 'push', commit, on),
+      repository: openMemoryRepository(server, mirror, schedule, {
+        onMerge: (permit, commit, on) => record(process, permit, 'push', commit, on),
       }),
       registries: {
-        forOneLook: () =>
-          ((question) => askRegistry(turn, question.kind, question.reference)) as AskRegistries,
-        lookAgain: (reference) => askRegistry(turn, 'image', reference) as Promise<ImageAnswer>,
+        forEvaluation: () =>
+          ((question) => queryRegistry(schedule, question.kind, question.reference)) as AnswerImageQuestion,
+        refreshImage: (reference) => queryRegistry(schedule, 'image', reference) as Promise<ImageAnswer>,
         close: () => Promise.resolve(),
       },
     })
@@ -186,17 +201,17 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
   }
 
   function record(
-    process: Process,
+    process: SimulatedProcess,
     permit: MergePermit,
     by: 'push' | 'merge',
     commit: CommitSha,
     on: CommitSha,
   ): void {
     const { pull } = permit.landing
-    const landing = { process, pull, permit, by, commit, on, step: scheduler.step, at: scheduler.now }
-    observed.landings.push(landing)
-    say(`   LANDS #${pull} as ${commit.slice(0, 7)} by ${by}`)
-    for (const violation of judgeLanding(observed, landing)) violate(violation)
+    const merge = { process, pull, permit, by, commit, on, step: scheduler.step, at: scheduler.now }
+    observed.merges.push(merge)
+    traceLine(`   LANDS #${pull} as ${commit.slice(0, 7)} by ${by}`)
+    for (const violation of checkMerge(observed, merge)) violate(violation)
   }
 
   function lag(): number {
@@ -207,7 +222,7 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
     return stale.fault.steps
   }
 
-  function injure(call: Call): Injury | 'crash' | undefined {
+  function injectFault(call: PendingCall): CallFault | 'crash' | undefined {
     const { to } = call
     for (const one of pending) {
       const { fault } = one
@@ -218,21 +233,22 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
       if (!isMeant) continue
       one.times -= 1
       if (one.times <= 0) pending.splice(pending.indexOf(one), 1)
-      say(`   FAULT ${JSON.stringify(fault)}`)
+      traceLine(`   FAULT ${JSON.stringify(fault)}`)
       if (fault.fault === 'crash') {
         const at = instances.findIndex((instance) => instance?.process === call.process)
-        restarts.set(at, scheduler.now + restart)
+        restarts.set(at, scheduler.now + restartDelayMs)
         return 'crash'
       }
       call.onInjury?.()
-      if (fault.fault === 'limited') return { when: 'before', error: () => limited(fault.seconds) }
-      if (fault.fault === 'fails') return { when: fault.when, error: () => failure(to) }
+      if (fault.fault === 'limited')
+        return { when: 'before', error: () => createRateLimitError(fault.seconds) }
+      if (fault.fault === 'fails') return { when: fault.when, error: () => createFailure(to) }
     }
     return undefined
   }
 
   /** Lets everything happen that is due before the next choice. */
-  function before(step: number): void {
+  function beforeStep(step: number): void {
     while (events[0] !== undefined && events[0].at <= step) takeNext()
     if (events.length > 0 && isIdle()) {
       takeNext()
@@ -242,8 +258,12 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
     for (const [at, when] of restarts) if (when <= scheduler.now) boot(at)
     recoverJobs()
     if (scheduler.now >= nextSweep) {
-      nextSweep = scheduler.now + (isHealed ? rareSweep : simulatedSettings.sweepSeconds * 1000)
-      putJob(tables, { kind: 'sweep', installation, repository: server.name }, scheduler.now)
+      nextSweep = scheduler.now + (isHealed ? rareSweepMs : simulatedSettings.sweepSeconds * 1000)
+      enqueueJob(
+        tables,
+        { kind: 'sweep', installation: installationId, repository: server.name },
+        scheduler.now,
+      )
     }
     if (!plan.webhooks) server.deliveries.length = 0
     if (events.length === 0 && !isHealed && isIdle()) {
@@ -252,7 +272,7 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
       healedAt = scheduler.now
       pending.length = 0
       server.rules = { ...server.rules, locked: false }
-      say('   nothing goes wrong any more')
+      traceLine('   nothing goes wrong any more')
     }
   }
 
@@ -275,9 +295,9 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
     )
   }
 
-  function take(event: Event): void {
-    say(`   ${describe(event)}`)
-    if ('do' in event) return act(server, event)
+  function take(event: PlannedEvent): void {
+    traceLine(`   ${formatEvent(event)}`)
+    if ('do' in event) return applyUserAction(server, event)
     const alive = instances.filter((instance) => instance?.process.isAlive === true)
     const victim = alive[event.at % Math.max(1, alive.length)]
     switch (event.fault) {
@@ -308,13 +328,13 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
     }
   }
 
-  function others(): readonly Choice[] {
+  function others(): readonly SchedulerChoice[] {
     const alive = instances.flatMap((instance) =>
       instance?.process.isAlive === true && instance.process.pausedUntil <= scheduler.now ? [instance] : [],
     )
     const [first] = alive
     if (first === undefined) return []
-    const deliveries = server.deliveries.slice(0, deliveriesAtHand).map((delivery) => ({
+    const deliveries = server.deliveries.slice(0, maxDeliveryDelaySteps).map((delivery) => ({
       label: `delivery ${delivery.event}`,
       take: () => arrive(delivery, first),
     }))
@@ -325,7 +345,7 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
       .toSorted((a, b) => a.order - b.order)
     const taking = alive.flatMap((instance) => {
       const busy = tables.jobs.filter((row) => row.by === instance.process && row.state === 'active').length
-      if (busy >= places) return []
+      if (busy >= maxConcurrentJobs) return []
       return jobs.map((row) => ({
         label: `${instance.process.name} takes ${row.key}`,
         take: () => work(row, instance),
@@ -338,7 +358,7 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
     return tables.jobs.some((row) => row.key === key && row.state === 'active')
   }
 
-  function arrive(delivery: Delivery, instance: Instance): void {
+  function arrive(delivery: SimulatedDelivery, instance: BotInstance): void {
     server.deliveries.splice(server.deliveries.indexOf(delivery), 1)
     const one = pending.find(
       ({ fault }) => fault.fault === 'lose-delivery' || fault.fault === 'double-delivery',
@@ -346,7 +366,7 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
     if (one !== undefined) {
       one.times -= 1
       if (one.times <= 0) pending.splice(pending.indexOf(one), 1)
-      say(`   FAULT ${one.fault.fault}`)
+      traceLine(`   FAULT ${one.fault.fault}`)
       if (one.fault.fault === 'lose-delivery') return
       server.deliveries.push(delivery)
     }
@@ -354,37 +374,37 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
     instance.receive(delivery).catch(() => undefined)
   }
 
-  function work(row: JobRow, instance: Instance): void {
+  function work(row: JobRow, instance: BotInstance): void {
     row.state = 'active'
     row.by = instance.process
     row.runs += 1
     const { runs, job } = row
     const isOurs = () => row.state === 'active' && row.runs === runs && tables.jobs.includes(row)
-    const settle = (after?: number) => {
+    const finishJob = (after?: number) => {
       if (!isOurs() || !instance.process.isAlive) return
       tables.jobs.splice(tables.jobs.indexOf(row), 1)
-      if (after !== undefined) putBack(row, scheduler.now + after, runs)
+      if (after !== undefined) requeueJob(row, scheduler.now + after, runs)
     }
-    const work: JobAtWork = { name: nameOf(job), isInjured: false }
+    const work: RunningJob = { name: formatJobName(job), isInjured: false }
     void current.run(work, async () => {
       try {
         await instance.run(job)
         const { readAt, isInjured } = work
         if (job.kind === 'pull' && readAt !== undefined && !isInjured)
-          observed.looks.push({ pull: job.pull, since: readAt, until: scheduler.step })
-        settle()
+          observed.evaluations.push({ pull: job.pull, since: readAt, until: scheduler.step })
+        finishJob()
       } catch (error) {
         // What GitHub refuses for good is the world's, too; the queue brings it again.
         if (!(error instanceof StoreError && error.retryable) && !(error instanceof ForgeError))
           observed.ownFailures.push({ job: jobKey(job), error: error as Error })
-        say(`   the job ${row.key} failed: ${String(error)}`)
-        settle(Math.min(300_000, 2000 * 2 ** Math.min(8, runs)))
+        traceLine(`   the job ${row.key} failed: ${String(error)}`)
+        finishJob(Math.min(300_000, 2000 * 2 ** Math.min(8, runs)))
       }
     })
   }
 
-  function putBack({ job, key }: JobRow, startAfter: number, runs = 0): void {
-    putJob(tables, job, startAfter)
+  function requeueJob({ job, key }: JobRow, startAfter: number, runs = 0): void {
+    enqueueJob(tables, job, startAfter)
     for (const row of tables.jobs) if (row.key === key && row.state === 'waiting') row.runs = runs
   }
 
@@ -397,12 +417,12 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
       if (silentSince !== undefined && !deaths.has(by)) deaths.set(by, silentSince)
       const pausedFor = by.isAlive ? by.pausedUntil - scheduler.now : 0
       const isSilent = by.isAlive
-        ? pausedFor > silence
-        : scheduler.now - (silentSince ?? scheduler.now) >= silence
+        ? pausedFor > workerTimeoutMs
+        : scheduler.now - (silentSince ?? scheduler.now) >= workerTimeoutMs
       if (!isSilent) continue
       if (by.isAlive) observed.hadTwins = true
       tables.jobs.splice(tables.jobs.indexOf(row), 1)
-      putBack(row, scheduler.now)
+      requeueJob(row, scheduler.now)
     }
   }
 
@@ -413,18 +433,18 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
       ...tables.jobs
         .filter(({ state, key }) => state === 'waiting' && !isActive(key))
         .map(({ startAfter }) => startAfter),
-      ...[...deaths.values()].map((at) => at + silence),
+      ...[...deaths.values()].map((at) => at + workerTimeoutMs),
     ].filter((moment) => moment > scheduler.now)
     return moments.length === 0 ? undefined : Math.min(...moments)
   }
 }
 
-function limited(seconds: number): ForgeError {
+function createRateLimitError(seconds: number): ForgeError {
   return new ForgeError('rate-limited', "GitHub's rate limit is reached", { retryAfter: seconds })
 }
 
 /** What the adapters make of a failure on the way. */
-function failure(to: Call['to']): Error {
+function createFailure(to: PendingCall['to']): Error {
   switch (to) {
     case 'store':
       return new StoreError('unreachable', 'the database went away')
@@ -440,18 +460,22 @@ function failure(to: Call['to']): Error {
   }
 }
 
-async function askRegistry(turn: Turn, question: 'image' | 'bundle' | 'install', reference: string) {
+async function queryRegistry(
+  schedule: ScheduleCall,
+  question: 'image' | 'bundle' | 'install',
+  reference: string,
+) {
   try {
-    return await turn('registry', `ask for ${question} ${reference.slice(0, 40)}`, () =>
-      answerOf(question, reference),
+    return await schedule('registry', `ask for ${question} ${reference.slice(0, 40)}`, () =>
+      createRegistryAnswer(question, reference),
     )
   } catch (error) {
     return { kind: 'unknown', reason: (error as Error).message, retryAfter: 10 }
   }
 }
 
-function answerOf(question: 'image' | 'bundle' | 'install', reference: string): object {
-  const content = knownBundle(reference)
+function createRegistryAnswer(question: 'image' | 'bundle' | 'install', reference: string): object {
+  const content = findBundleContent(reference)
   if (isMissingImage(reference) || content === undefined)
     return { kind: 'missing', reason: 'the registry does not have it' }
   const digest = reference.split('@')[1] ?? ''
@@ -462,18 +486,18 @@ function answerOf(question: 'image' | 'bundle' | 'install', reference: string): 
 }
 
 /** As a trace names a job. */
-function nameOf(job: Job): string {
+function formatJobName(job: Job): string {
   return job.kind === 'pull' ? `#${job.pull}` : job.kind
 }
 
 /** False where a job or an oracle came to something that is not modelled. */
-function judgeAll(observed: Observed, violate: (violation: Violation) => void): boolean {
-  if (observed.ownFailures.some(({ error }) => error instanceof NotModelled)) return false
+function checkInvariants(observed: ObservedRun, violate: (violation: InvariantViolation) => void): boolean {
+  if (observed.ownFailures.some(({ error }) => error instanceof UnmodeledError)) return false
   try {
-    for (const violation of judgeEnd(observed)) violate(violation)
+    for (const violation of checkFinalState(observed)) violate(violation)
     return true
   } catch (error) {
-    if (error instanceof NotModelled) return false
+    if (error instanceof UnmodeledError) return false
     throw error
   }
 }

@@ -1,10 +1,10 @@
 // Decides what happens next in a run, by chance that is the same each time. Whatever the bot asks of the world waits here as a
 // call until its turn comes: between any two of them everything else may happen, and a process may end for good.
 import type { Clock } from '../src/ports/clock.ts'
-import { chanceAt } from './chance.ts'
+import { randomAt } from './chance.ts'
 
 /** A process of the bot: what it waits for is never answered once it is dead. */
-export interface Process {
+export interface SimulatedProcess {
   readonly name: string
   isAlive: boolean
   /** Until then it does nothing, and notices nothing of that: a virtual machine that stands still. */
@@ -14,35 +14,35 @@ export interface Process {
 }
 
 /** What can be done to one call. `before`: it fails, and nothing happened; `after`: it happened, and the answer is lost. */
-export interface Injury {
+export interface CallFault {
   readonly when: 'before' | 'after'
   readonly error: () => Error
 }
 
 /** Where a call leads: what can go wrong with it depends on that. */
-export type Destination = 'github' | 'git' | 'push' | 'merge' | 'store' | 'registry'
+export type CallDestination = 'github' | 'git' | 'push' | 'merge' | 'store' | 'registry'
 
-export interface Call {
-  readonly process: Process
-  readonly to: Destination
+export interface PendingCall {
+  readonly process: SimulatedProcess
+  readonly to: CallDestination
   readonly label: string
   /** Hears that it is answered with an error that nobody but the world made. */
   readonly onInjury?: () => void
 }
 
-interface Waiting extends Call {
+interface WaitingCall extends PendingCall {
   readonly order: number
-  readonly go: (injury: Injury | undefined) => void
+  readonly go: (injury: CallFault | undefined) => void
 }
 
-interface Sleeping {
-  readonly process: Process
+interface SleepingProcess {
+  readonly process: SimulatedProcess
   readonly until: number
   readonly order: number
   readonly wake: () => void
 }
 
-export interface Choice {
+export interface SchedulerChoice {
   readonly label: string
   readonly take: () => void
 }
@@ -50,9 +50,9 @@ export interface Choice {
 export interface SchedulerOptions {
   readonly seed: number
   /** What else can happen now: a delivery arrives, a job is taken. In an order that depends on the world alone. */
-  readonly others: () => readonly Choice[]
+  readonly others: () => readonly SchedulerChoice[]
   /** What becomes of a call that is about to be made. */
-  readonly injure: (call: Call, step: number) => Injury | 'crash' | undefined
+  readonly injure: (call: PendingCall, step: number) => CallFault | 'crash' | undefined
   /** What happens at this step before anything else: actions of people, faults of whole machines. */
   readonly before: (step: number) => void
   /** The next moment at which something begins by itself; undefined when nothing ever will. */
@@ -61,12 +61,12 @@ export interface SchedulerOptions {
 }
 
 /** Milliseconds that a step takes at least, and at most. */
-const pace = { least: 20, most: 700 }
+const stepDurationMs = { least: 20, most: 700 }
 
 export class Scheduler {
   readonly #options: SchedulerOptions
-  readonly #waiting: Waiting[] = []
-  readonly #sleeping: Sleeping[] = []
+  readonly #waiting: WaitingCall[] = []
+  readonly #sleeping: SleepingProcess[] = []
   #orders = 0
   /** Milliseconds since the epoch, by the world's clock. */
   now: number
@@ -78,9 +78,9 @@ export class Scheduler {
   }
 
   /** Lets `act` happen at once, whenever its turn comes. A dead process waits for ever. */
-  call<T>(call: Call, act: () => T): Promise<T> {
+  call<T>(call: PendingCall, act: () => T): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
-    const go = (injury: Injury | undefined) => {
+    const go = (injury: CallFault | undefined) => {
       try {
         if (injury?.when === 'before') throw injury.error()
         const result = act()
@@ -94,13 +94,13 @@ export class Scheduler {
     return promise
   }
 
-  clockOf(process: Process): Clock {
+  clockOf(process: SimulatedProcess): Clock {
     return {
       now: () => this.now + process.skew,
       sleep: (milliseconds, signal) => {
         if (signal?.aborted) return Promise.resolve()
         const { promise, resolve } = Promise.withResolvers<void>()
-        const sleeping: Sleeping = {
+        const sleeping: SleepingProcess = {
           process,
           until: this.now + Math.max(0, milliseconds),
           order: (this.#orders += 1),
@@ -118,7 +118,7 @@ export class Scheduler {
   }
 
   /** Whether a process waits for anything here. */
-  isBusy(process: Process): boolean {
+  isBusy(process: SimulatedProcess): boolean {
     return (
       this.#waiting.some((one) => one.process === process) ||
       this.#sleeping.some((one) => one.process === process)
@@ -128,19 +128,22 @@ export class Scheduler {
   /** Takes steps until nothing is left to happen before `until()`, or until `isOver` says so. */
   async run(until: () => number, isOver: () => boolean): Promise<void> {
     while (!isOver()) {
-      await quiet()
+      await waitForIdlePromises()
       const { step } = this
       // What people do between two calls belongs to the later one: the earlier has not seen it.
       this.step += 1
       this.#options.before(step)
-      await quiet()
+      await waitForIdlePromises()
       this.#forgetDead()
       const choices = [...this.#calls(), ...this.#wakings(), ...this.#options.others()]
-      const choice = choices[Math.floor(chanceAt(this.#options.seed, step, 1) * choices.length)]
+      const choice = choices[Math.floor(randomAt(this.#options.seed, step, 1) * choices.length)]
       if (choice !== undefined) {
         this.#options.onStep?.(`${this.step} ${this.#time()} ${choice.label}`)
         this.now +=
-          pace.least + Math.floor(chanceAt(this.#options.seed, this.step, 2) * (pace.most - pace.least))
+          stepDurationMs.least +
+          Math.floor(
+            randomAt(this.#options.seed, this.step, 2) * (stepDurationMs.most - stepDurationMs.least),
+          )
         choice.take()
         continue
       }
@@ -154,7 +157,7 @@ export class Scheduler {
     return new Date(this.now).toISOString().slice(11, 23)
   }
 
-  #isStill({ pausedUntil }: Process): boolean {
+  #isStill({ pausedUntil }: SimulatedProcess): boolean {
     return pausedUntil > this.now
   }
 
@@ -163,10 +166,10 @@ export class Scheduler {
       for (let at = list.length - 1; at >= 0; at--) if (!list[at]?.process.isAlive) list.splice(at, 1)
   }
 
-  #calls(): readonly Choice[] {
+  #calls(): readonly SchedulerChoice[] {
     return this.#waiting
       .filter(({ process }) => !this.#isStill(process))
-      .toSorted(byPlace)
+      .toSorted(compareCalls)
       .map((waiting) => ({
         label: `${waiting.process.name} ${waiting.label}`,
         take: () => {
@@ -178,7 +181,7 @@ export class Scheduler {
       }))
   }
 
-  #wakings(): readonly Choice[] {
+  #wakings(): readonly SchedulerChoice[] {
     return this.#sleeping
       .filter(({ process, until }) => until <= this.now && !this.#isStill(process))
       .toSorted((a, b) => a.order - b.order)
@@ -203,13 +206,13 @@ export class Scheduler {
 }
 
 /** Calls that one job makes at once come in the order of their names: which of them was made first is no matter of the world's. */
-function byPlace(a: Waiting, b: Waiting): number {
-  const keyOf = ({ process, label }: Waiting) => `${process.name} ${label}`
+function compareCalls(a: WaitingCall, b: WaitingCall): number {
+  const keyOf = ({ process, label }: WaitingCall) => `${process.name} ${label}`
   const [first, second] = [keyOf(a), keyOf(b)]
   return first < second ? -1 : first > second ? 1 : a.order - b.order
 }
 
 /** Resolves when no promise has anything left to do by itself. */
-function quiet(): Promise<void> {
+function waitForIdlePromises(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -1,12 +1,12 @@
 // `npm run simulate -- --seed N --runs M [--small] [--exhaustive wide|narrow [--events N]] [--seconds S] [--first]`: runs made-up worlds against the bot's own code, says what
 // happened there that must never happen, and makes the first such run as small as it gets. Exit 1 when there is one.
 import { parseArgs } from 'node:util'
-import { describe, type Plan } from './plan.ts'
-import { makePlan } from './make-plan.ts'
-import { run, type RunResult } from './run.ts'
-import { explore } from './explore.ts'
-import { shrink } from './shrink.ts'
-import { scopes, smallPlan, smallPlans } from './small-plans.ts'
+import { formatEvent, type SimulationPlan } from './plan.ts'
+import { generatePlan } from './make-plan.ts'
+import { runSimulation, type SimulationResult } from './run.ts'
+import { explorePlans } from './explore.ts'
+import { shrinkPlan } from './shrink.ts'
+import { explorationScopes, createSmallPlan, smallPlanCount } from './small-plans.ts'
 
 const { values } = parseArgs({
   options: {
@@ -22,78 +22,79 @@ const { values } = parseArgs({
     first: { type: 'boolean', default: false },
   },
 })
-const numberOf = (name: 'seed' | 'runs' | 'seconds' | 'events', otherwise: number): number => {
+const parseNumberOption = (name: 'seed' | 'runs' | 'seconds' | 'events', otherwise: number): number => {
   const text = values[name]
   if (text === undefined) return otherwise
   const value = Number(text)
   if (!Number.isSafeInteger(value) || value < 0) throw new Error(`--${name} is a number`)
   return value
 }
-const say = (line: string) => void process.stdout.write(`${line}\n`)
+const printLine = (line: string) => void process.stdout.write(`${line}\n`)
 
-const first = numberOf('seed', 1 + Math.floor(Math.random() * 1_000_000_000))
-const runs = Math.min(numberOf('runs', 100), values.small ? smallPlans : Infinity)
-const until = performance.now() + numberOf('seconds', 24 * 3600) * 1000
-const planOf = (number: number): Plan => (values.small ? smallPlan(number) : makePlan(number))
+const firstSeed = parseNumberOption('seed', 1 + Math.floor(Math.random() * 1_000_000_000))
+const runCount = Math.min(parseNumberOption('runs', 100), values.small ? smallPlanCount : Infinity)
+const deadline = performance.now() + parseNumberOption('seconds', 24 * 3600) * 1000
+const createPlan = (number: number): SimulationPlan =>
+  values.small ? createSmallPlan(number) : generatePlan(number)
 
-const began = performance.now()
-const failed: RunResult[] = []
+const startedAt = performance.now()
+const failedRuns: SimulationResult[] = []
 let [done, steps, landings, unmodelled] = [0, 0, 0, 0]
-if (values.exhaustive !== undefined) await goThroughSmall()
+if (values.exhaustive !== undefined) await exploreSmallPlans()
 else {
-  say(`simulating from seed ${first}`)
-  while (done < runs && performance.now() < until)
-    if (!note(await run(planOf(first + done), { isTraced: values.trace }))) break
+  printLine(`simulating from seed ${firstSeed}`)
+  while (done < runCount && performance.now() < deadline)
+    if (!recordResult(await runSimulation(createPlan(firstSeed + done), { isTraced: values.trace }))) break
 }
 /** Whether to go on. */
-function note(result: RunResult): boolean {
+function recordResult(result: SimulationResult): boolean {
   done += 1
   steps += result.steps
   landings += result.landings
   if (!result.isModelled) unmodelled += 1
   if (result.violations.length > 0) {
-    failed.push(result)
-    tell(result)
+    failedRuns.push(result)
+    reportFailure(result)
     if (values.first) return false
   }
-  if (values.trace) for (const line of result.trace) say(`  ${line}`)
+  if (values.trace) for (const line of result.trace) printLine(`  ${line}`)
   return true
 }
 
 /** All of them with no event, with one, with two, until the time is over. */
-async function goThroughSmall(): Promise<void> {
+async function exploreSmallPlans(): Promise<void> {
   if (values.exhaustive !== 'wide' && values.exhaustive !== 'narrow')
     throw new Error('--exhaustive is wide or narrow')
-  const depths = await explore({
-    scope: scopes[values.exhaustive],
-    run: (plan) => run(plan, { isTraced: values.trace }),
-    onRun: (result) => note(result) && performance.now() < until,
-    mostEvents: numberOf('events', 4),
+  const depths = await explorePlans({
+    scope: explorationScopes[values.exhaustive],
+    run: (plan) => runSimulation(plan, { isTraced: values.trace }),
+    onRun: (result) => recordResult(result) && performance.now() < deadline,
+    maxEvents: parseNumberOption('events', 4),
   })
   for (const { events, runs: made, cut, isWhole } of depths)
-    say(
+    printLine(
       `${isWhole ? 'all' : 'some'} worlds with two openings and ${events} ${events === 1 ? 'event' : 'events'} more: ${made} runs, ${cut} like another`,
     )
 }
-const [worst] = failed
+const [worst] = failedRuns
 if (worst !== undefined && !values.trace && !values.first) {
-  const { result, runs: tries } = await shrink(worst, (plan) => run(plan))
-  say(`\nThe first of them, made small in ${tries} runs:`)
-  tell(await run(result.plan, { isTraced: true }))
+  const { result, runs: tries } = await shrinkPlan(worst, (plan) => runSimulation(plan))
+  printLine(`\nThe first of them, made small in ${tries} runs:`)
+  reportFailure(await runSimulation(result.plan, { isTraced: true }))
 }
-const seconds = (performance.now() - began) / 1000
-const leftOut = unmodelled === 0 ? '' : `, ${unmodelled} left out for what is not modelled`
-const scope = values.small ? ` of ${smallPlans} small ones` : ''
-say(
-  `${done} runs${scope}${values.exhaustive !== undefined ? '' : ` from seed ${first}`}, ${steps} steps, ${landings} landings, ${seconds.toFixed(1)} s: ${failed.length === 0 ? 'no violation' : `${failed.length} with violations`}${leftOut}`,
+const elapsedSeconds = (performance.now() - startedAt) / 1000
+const unmodeledSummary = unmodelled === 0 ? '' : `, ${unmodelled} left out for what is not modelled`
+const scopeLabel = values.small ? ` of ${smallPlanCount} small ones` : ''
+printLine(
+  `${done} runs${scopeLabel}${values.exhaustive !== undefined ? '' : ` from seed ${firstSeed}`}, ${steps} steps, ${landings} landings, ${elapsedSeconds.toFixed(1)} s: ${failedRuns.length === 0 ? 'no violation' : `${failedRuns.length} with violations`}${unmodeledSummary}`,
 )
-process.exitCode = failed.length > 0 ? 1 : 0
+process.exitCode = failedRuns.length > 0 ? 1 : 0
 
-function tell({ plan, violations, trace, steps: taken }: RunResult): void {
-  say(
+function reportFailure({ plan, violations, trace, steps: taken }: SimulationResult): void {
+  printLine(
     `seed ${plan.seed}: ${taken} steps, ${plan.instances} processes, webhooks ${plan.webhooks ? 'on' : 'off'}`,
   )
-  for (const event of plan.events) say(`  ${describe(event)}`)
-  if (!values.trace) for (const line of trace) say(`  | ${line}`)
-  for (const { invariant, what } of violations) say(`  VIOLATION ${invariant}: ${what}`)
+  for (const event of plan.events) printLine(`  ${formatEvent(event)}`)
+  if (!values.trace) for (const line of trace) printLine(`  | ${line}`)
+  for (const { invariant, what } of violations) printLine(`  VIOLATION ${invariant}: ${what}`)
 }

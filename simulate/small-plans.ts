@@ -1,11 +1,11 @@
 // All plans of a small scope: two packages, three people, two pull requests, and up to six events, each at one of a few moments.
 // There are more than a machine runs in a day, and they come in an order in which each beginning looks everywhere.
-import type { Deed, Event, Fault, Plan } from './plan.ts'
+import type { UserAction, PlannedEvent, InjectedFault, SimulationPlan } from './plan.ts'
 
-export type Act = Deed | Fault
+export type PlannedAction = UserAction | InjectedFault
 
 /** An owner's pull request, and one of somebody without rights. */
-const openings: readonly (readonly [Deed, Deed])[] = [
+const openingPairs: readonly (readonly [UserAction, UserAction])[] = [
   [
     { do: 'open', by: 'ann', edits: [{ kind: 'release', package: 'foo' }] },
     { do: 'open', by: 'eve', edits: [{ kind: 'release', package: 'bar' }] },
@@ -17,7 +17,7 @@ const openings: readonly (readonly [Deed, Deed])[] = [
 ]
 
 /** What can happen besides, by these three people. */
-const acts: readonly Act[] = [
+const possibleActions: readonly PlannedAction[] = [
   { do: 'review', by: 'ann', pull: 2, state: 'approved' },
   { do: 'comment', by: 'max', pull: 2, body: '/approve' },
   { do: 'comment', by: 'ann', pull: 1, body: '/hold' },
@@ -40,27 +40,27 @@ const acts: readonly Act[] = [
 ]
 
 /** Steps of the bot at which something can happen: before, within and after its work at a pull request. */
-const moments = [2, 25, 45, 58, 66, 74, 82, 90, 100, 140] as const
+const possibleSteps = [2, 25, 45, 58, 66, 74, 82, 90, 100, 140] as const
 /** With the two openings there are six events; one of them may be none. */
-const events = 4
-const choices = acts.length * moments.length + 1
+const maxExtraEvents = 4
+const choicesPerEvent = possibleActions.length * possibleSteps.length + 1
 
 /** What all worlds of a small scope are made of: how they begin, what can happen besides, and when. */
-export interface Scope {
-  readonly openings: readonly (readonly Deed[])[]
-  readonly acts: readonly Act[]
+export interface ExplorationScope {
+  readonly openings: readonly (readonly UserAction[])[]
+  readonly acts: readonly PlannedAction[]
   readonly moments: readonly number[]
 }
 
 /** All of the above. Worlds with one event more are some minutes' work, with two some hours'. */
-const wide: Scope = { openings, acts, moments }
+const wideScope: ExplorationScope = { openings: openingPairs, acts: possibleActions, moments: possibleSteps }
 
 /**
  * What can become of a stranger's pull request beside an owner's, with a yes, an objection, a push that is taken back and an
  * answer that is lost: few enough to run all worlds with six events, two of them the openings.
  */
-const narrow: Scope = {
-  openings: openings.slice(0, 1),
+const narrowScope: ExplorationScope = {
+  openings: openingPairs.slice(0, 1),
   acts: [
     { do: 'comment', by: 'max', pull: 2, body: '/approve' },
     { do: 'comment', by: 'ann', pull: 1, body: '/hold' },
@@ -73,24 +73,27 @@ const narrow: Scope = {
   moments: [66, 1000],
 }
 
-export const scopes = { wide, narrow } as const
+export const explorationScopes = { wide: wideScope, narrow: narrowScope } as const
 
 /** How many there are. */
-export const smallPlans = openings.length * choices ** events
+export const smallPlanCount = openingPairs.length * choicesPerEvent ** maxExtraEvents
 
 /** A prime that divides none of the numbers above: steps of this size come by every plan before one comes again. */
-const stride = 1_000_003
+const planStride = 1_000_003
 
 /** One of them. Numbers in a row have little in common, and as many of them as there are plans are all of them. */
-export function smallPlan(number: number): Plan {
-  let left = ((number % smallPlans) * stride) % smallPlans
+export function createSmallPlan(number: number): SimulationPlan {
+  let remaining = ((number % smallPlanCount) * planStride) % smallPlanCount
   const digit = (of: number): number => {
-    const value = left % of
-    left = Math.floor(left / of)
+    const value = remaining % of
+    remaining = Math.floor(remaining / of)
     return value
   }
-  const opened = (openings[digit(openings.length)] ?? []).map((deed): Event => ({ at: 0, ...deed }))
-  const others = Array.from({ length: events }, () => eventOf(digit(choices))).flat()
+  const opened = (openingPairs[digit(openingPairs.length)] ?? []).map((deed): PlannedEvent => ({
+    at: 0,
+    ...deed,
+  }))
+  const others = Array.from({ length: maxExtraEvents }, () => toEvents(digit(choicesPerEvent))).flat()
   return {
     seed: number,
     instances: 1,
@@ -99,8 +102,8 @@ export function smallPlan(number: number): Plan {
   }
 }
 
-function eventOf(choice: number): readonly Event[] {
-  const act = acts[Math.floor(choice / moments.length)]
-  const moment = moments[choice % moments.length]
+function toEvents(choice: number): readonly PlannedEvent[] {
+  const act = possibleActions[Math.floor(choice / possibleSteps.length)]
+  const moment = possibleSteps[choice % possibleSteps.length]
   return act === undefined || moment === undefined ? [] : [{ at: moment, ...act }]
 }

@@ -6,18 +6,18 @@ import type { Catalog } from './catalog/facts/catalog.ts'
 import { drawMermaid } from './catalog/graph/draw-mermaid.ts'
 import { drawSvg } from './catalog/graph/draw-svg.ts'
 import { drawPackage } from './catalog/graph/drawing.ts'
-import { opmMermaid } from './catalog/graph/opm-mermaid.ts'
-import { packageGraphs } from './catalog/graph/package-graph.ts'
+import { renderOpmMermaid } from './catalog/graph/opm-mermaid.ts'
+import { buildPackageGraphs } from './catalog/graph/package-graph.ts'
 import { validateCatalog } from './catalog/model/validate-catalog.ts'
-import { withEnds } from './catalog/positions/ends.ts'
+import { addFindingEnds } from './catalog/positions/ends.ts'
 import type { PackageChange } from './change/change.ts'
 import { describeChange } from './change/describe-change.ts'
-import { blobSha, type BlobSha } from './change/ids.ts'
+import { toBlobSha, type BlobSha } from './change/ids.ts'
 import type { PathChange } from './change/path-change.ts'
 import { validateFully } from './checks/validation/validate-fully.ts'
-import { readCatalogDirectory, type DirectoryRead } from './examine/catalogs/read-catalog.ts'
+import { readCatalogDirectory, type CatalogDirectoryResult } from './examine/catalogs/read-catalog.ts'
 import { compareFindings, type Finding } from './findings/finding.ts'
-import { changeAsText, describeChangeLines } from './messages/describe-change.ts'
+import { formatChangeAsText, describeChangeLines } from './messages/describe-change.ts'
 
 export type {
   BundleBlob,
@@ -65,7 +65,11 @@ export function validateDirectory(
       : validateFully({ ...catalog, findings: [...catalog.findings, ...read.linked] }, { settings: rules })
   const { passed, message } = verdict
   const findings = [...verdict.findings, ...read.unreadable].sort(compareFindings)
-  return { passed, ...(message !== undefined && { message }), findings: withEnds(findings, read.bytesOf) }
+  return {
+    passed,
+    ...(message !== undefined && { message }),
+    findings: addFindingEnds(findings, read.bytesOf),
+  }
 }
 
 /**
@@ -73,7 +77,7 @@ export function validateDirectory(
  * read are in `loadErrors`, and what the others say is there. Throws an Error where `directory` is none.
  */
 export function readCatalog(directory: string): Catalog {
-  return opened(directory).catalog
+  return loadCatalog(directory).catalog
 }
 
 /** What is different in a catalog. */
@@ -86,17 +90,18 @@ export interface CatalogDifference {
 
 /** Compares two directories in catalog words: what users of the second get that those of the first did not. */
 export function diffCatalogs(before: string, after: string): CatalogDifference {
-  const sides = { base: opened(before), result: opened(after) }
-  const bytesOf = (side: 'base' | 'result', path: string) => sides[side].bytesOf(path.slice(root.length + 1))
+  const sides = { base: loadCatalog(before), result: loadCatalog(after) }
+  const bytesOf = (side: 'base' | 'result', path: string) =>
+    sides[side].bytesOf(path.slice(comparisonRoot.length + 1))
   const change = describeChange({
-    paths: differingPaths(sides.base, sides.result),
-    layout: { catalogs: [{ root }] },
-    catalogs: [{ root, base: sides.base.catalog, result: sides.result.catalog }],
-    texts: { read: bytesOf },
+    paths: listChangedPaths(sides.base, sides.result),
+    layout: { catalogs: [{ root: comparisonRoot }] },
+    catalogs: [{ root: comparisonRoot, base: sides.base.catalog, result: sides.result.catalog }],
+    treeFiles: { read: bytesOf },
   })
   return {
     packages: change.catalogs.flatMap(({ packages }) => packages),
-    text: changeAsText(describeChangeLines(change)).join('\n'),
+    text: formatChangeAsText(describeChangeLines(change)).join('\n'),
   }
 }
 
@@ -110,36 +115,36 @@ export interface DrawOptions {
 
 /** Draws the upgrade graphs of a catalog's packages: one text, or a picture for each package. */
 export function drawGraph(catalog: Catalog, { packages, format = 'mermaid' }: DrawOptions = {}): string[] {
-  const graphs = packageGraphs(catalog).filter(({ name }) => packages?.includes(name) ?? true)
-  if (format === 'mermaid') return [opmMermaid(graphs)]
+  const graphs = buildPackageGraphs(catalog).filter(({ name }) => packages?.includes(name) ?? true)
+  if (format === 'mermaid') return [renderOpmMermaid(graphs)]
   const drawings = graphs.map(drawPackage)
   return format === 'svg' ? drawings.map(drawSvg) : [drawMermaid(drawings) ?? 'flowchart BT\n']
 }
 
-type CatalogRead = Extract<DirectoryRead, { kind: 'catalog' }>
+type LoadedCatalog = Extract<CatalogDirectoryResult, { kind: 'catalog' }>
 
-function opened(directory: string): CatalogRead {
+function loadCatalog(directory: string): LoadedCatalog {
   const read = readCatalogDirectory(directory)
   if (read.kind !== 'catalog') throw new Error(read.message)
   return read
 }
 
 /** Both directories stand for this one: a comparison is of two states of one place. */
-const root = 'catalog'
+const comparisonRoot = 'catalog'
 
-function differingPaths(before: CatalogRead, after: CatalogRead): PathChange[] {
-  const entry = (side: CatalogRead, path: string) => {
+function listChangedPaths(before: LoadedCatalog, after: LoadedCatalog): PathChange[] {
+  const entry = (side: LoadedCatalog, path: string) => {
     const bytes = side.bytesOf(path)
-    return bytes && { mode: '100644', oid: idOf(bytes) }
+    return bytes && { mode: '100644', oid: computeBlobSha(bytes) }
   }
   return [...new Set([...before.paths, ...after.paths])].flatMap((path): PathChange[] => {
     const [old, now] = [entry(before, path), entry(after, path)]
     if (old?.oid === now?.oid) return []
-    return [{ path: `${root}/${path}`, ...(old && { before: old }), ...(now && { after: now }) }]
+    return [{ path: `${comparisonRoot}/${path}`, ...(old && { before: old }), ...(now && { after: now }) }]
   })
 }
 
 /** Equal exactly for equal bytes, of the form of an id of git's. */
-function idOf(bytes: Uint8Array): BlobSha {
-  return blobSha(createHash('sha1').update(bytes).digest('hex'))
+function computeBlobSha(bytes: Uint8Array): BlobSha {
+  return toBlobSha(createHash('sha1').update(bytes).digest('hex'))
 }

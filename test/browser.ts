@@ -5,7 +5,7 @@ import { isOnPath } from './is-on-path.ts'
 export const hasBrowser = isOnPath('chromium')
 
 /** Without a sandbox of its own: tests run as root in CI, and open nothing but what they made. */
-export function openBrowser(): Promise<Browser> {
+export function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],

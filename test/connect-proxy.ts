@@ -7,13 +7,13 @@ import { connect, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 
-export interface Authority {
+export interface CertificateAuthority {
   /** The authority's certificate, PEM, as a file. */
-  readonly file: string
-  readonly keyOf: (hostname: string) => { readonly key: Buffer; readonly cert: Buffer }
+  readonly certificateFile: string
+  readonly issueCertificate: (hostname: string) => { readonly key: Buffer; readonly cert: Buffer }
 }
 
-export function makeAuthority(directory: string): Authority {
+export function createCertificateAuthority(directory: string): CertificateAuthority {
   mkdirSync(directory, { recursive: true })
   const at = (name: string) => join(directory, name)
   const openssl = (...args: readonly string[]) => execFileSync('openssl', args, { stdio: 'pipe' })
@@ -32,8 +32,8 @@ export function makeAuthority(directory: string): Authority {
     '2',
   )
   return {
-    file: at('ca.pem'),
-    keyOf(hostname) {
+    certificateFile: at('ca.pem'),
+    issueCertificate(hostname) {
       const own = (extension: string) => at(`${hostname}.${extension}`)
       openssl('req', ...key, '-keyout', own('key'), '-out', own('csr'), '-subj', `/CN=${hostname}`)
       writeFileSync(own('ext'), `subjectAltName=DNS:${hostname}\n`)
@@ -49,8 +49,8 @@ export interface TestServer {
 }
 
 /** Speaks TLS under a name, and hands what comes to a plain server of this machine. */
-export async function startTlsFront(
-  keys: ReturnType<Authority['keyOf']>,
+export async function startTlsTerminator(
+  keys: ReturnType<CertificateAuthority['issueCertificate']>,
   behind: number,
 ): Promise<TestServer> {
   const open = new Set<{ destroy(): unknown }>()
@@ -63,20 +63,20 @@ export async function startTlsFront(
     }
     socket.pipe(inner).pipe(socket)
   })
-  return listening(server as unknown as Server, open)
+  return listenOnFreePort(server as unknown as Server, open)
 }
 
-export interface ConnectProxy extends TestServer {
+export interface ForwardProxy extends TestServer {
   /** What was asked for, `host:port`, in order; refusals too. */
-  readonly asked: string[]
+  readonly requestedHosts: string[]
 }
 
 /** Tunnels to the ports it knows, by `host:port`, for who has the credential. */
-export async function startConnectProxy(
+export async function startForwardProxy(
   routes: Readonly<Record<string, number>>,
   credential?: string,
-): Promise<ConnectProxy> {
-  const asked: string[] = []
+): Promise<ForwardProxy> {
+  const requestedHosts: string[] = []
   const open = new Set<{ destroy(): unknown }>()
   const server = createServer((_request, response) => void response.writeHead(400).end())
   server.on('connect', (request, socket: Socket) => {
@@ -86,7 +86,7 @@ export async function startConnectProxy(
     const wanted = credential && `Basic ${Buffer.from(credential).toString('base64')}`
     if (wanted !== undefined && request.headers['proxy-authorization'] !== wanted)
       return void socket.end('HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="test"\r\nConnection: close\r\nContent-Length: 0\r\n\r\n') // prettier-ignore
-    asked.push(request.url ?? '')
+    requestedHosts.push(request.url ?? '')
     const port = routes[request.url ?? '']
     if (port === undefined) return void socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
     const inner = connect(port, '127.0.0.1', () => {
@@ -97,10 +97,13 @@ export async function startConnectProxy(
     inner.on('error', () => socket.destroy())
     inner.on('close', () => open.delete(inner))
   })
-  return { ...(await listening(server, open)), asked }
+  return { ...(await listenOnFreePort(server, open)), requestedHosts }
 }
 
-async function listening(server: Server, open: ReadonlySet<{ destroy(): unknown }>): Promise<TestServer> {
+async function listenOnFreePort(
+  server: Server,
+  open: ReadonlySet<{ destroy(): unknown }>,
+): Promise<TestServer> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     port: (server.address() as AddressInfo).port,

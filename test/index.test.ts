@@ -5,18 +5,18 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { diffCatalogs, drawGraph, readCatalog, validateDirectory } from '../src/index.ts'
 
-let folder: string
+let temporaryDirectory: string
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'api-'))
-  for (const [name, text] of Object.entries(catalogs)) {
-    mkdirSync(join(folder, name, 'cat'), { recursive: true })
-    writeFileSync(join(folder, name, 'cat', 'catalog.yaml'), text)
+  temporaryDirectory = mkdtempSync(join(tmpdir(), 'api-'))
+  for (const [name, text] of Object.entries(catalogTexts)) {
+    mkdirSync(join(temporaryDirectory, name, 'cat'), { recursive: true })
+    writeFileSync(join(temporaryDirectory, name, 'cat', 'catalog.yaml'), text)
   }
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
-const at = (name: string) => join(folder, name)
+afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
+const resolvePath = (name: string) => join(temporaryDirectory, name)
 
-const bundle = (version: string) => `---
+const bundleYaml = (version: string) => `---
 schema: olm.bundle
 package: cat
 name: cat.v${version}
@@ -25,32 +25,34 @@ properties:
   - type: olm.package
     value: {packageName: cat, version: ${version}}
 `
-const head =
+const packageAndChannelYaml =
   '---\nschema: olm.package\nname: cat\ndefaultChannel: stable\n---\nschema: olm.channel\npackage: cat\nname: stable\n'
-const catalogs = {
-  one: `${head}entries:\n  - name: cat.v1.0.0\n${bundle('1.0.0')}`,
-  two: `${head}entries:\n  - name: cat.v1.0.0\n  - {name: cat.v1.1.0, replaces: cat.v1.0.0}\n${bundle('1.0.0')}${bundle('1.1.0')}`,
-  broken: `${head}entries:\n  - name: cat.v1.0.0\n  - name: cat.v1.1.0\n${bundle('1.0.0')}${bundle('1.1.0')}`,
+const catalogTexts = {
+  one: `${packageAndChannelYaml}entries:\n  - name: cat.v1.0.0\n${bundleYaml('1.0.0')}`,
+  two: `${packageAndChannelYaml}entries:\n  - name: cat.v1.0.0\n  - {name: cat.v1.1.0, replaces: cat.v1.0.0}\n${bundleYaml('1.0.0')}${bundleYaml('1.1.0')}`,
+  broken: `${packageAndChannelYaml}entries:\n  - name: cat.v1.0.0\n  - name: cat.v1.1.0\n${bundleYaml('1.0.0')}${bundleYaml('1.1.0')}`,
 }
 
 describe('a directory', () => {
   test("that opm takes passes, and our own rules' warnings do not change that", () => {
-    expect(validateDirectory(at('one'), { profile: 'opm' })).toEqual({ passed: true, findings: [] })
-    const { passed, findings } = validateDirectory(at('one'))
+    expect(validateDirectory(resolvePath('one'), { profile: 'opm' })).toEqual({ passed: true, findings: [] })
+    const { passed, findings } = validateDirectory(resolvePath('one'))
     expect(passed).toBe(true)
     expect(findings.map(({ rule }) => rule)).toContain('image-by-tag')
   })
 
   test('is judged by rules as severe as the caller says', () => {
     const rules = { 'image-by-tag': 'error' } as const
-    expect(validateDirectory(at('one'), { rules }).passed).toBe(false)
+    expect(validateDirectory(resolvePath('one'), { rules }).passed).toBe(false)
     expect(
-      validateDirectory(at('one'), { rules: { 'image-by-tag': 'off' } }).findings.map(({ rule }) => rule),
+      validateDirectory(resolvePath('one'), { rules: { 'image-by-tag': 'off' } }).findings.map(
+        ({ rule }) => rule,
+      ),
     ).not.toContain('image-by-tag')
   })
 
   test("that opm refuses fails with opm's message and a finding with a place", () => {
-    const { passed, message, findings } = validateDirectory(at('broken'), { profile: 'opm' })
+    const { passed, message, findings } = validateDirectory(resolvePath('broken'), { profile: 'opm' })
     expect(passed).toBe(false)
     expect(message).toContain('multiple channel heads found')
     expect(findings).toEqual([
@@ -63,12 +65,12 @@ describe('a directory', () => {
 
   test('that does not exist is an error of the caller', () => {
     for (const call of [validateDirectory, readCatalog])
-      expect(() => call(at('none'))).toThrow('no such file')
+      expect(() => call(resolvePath('none'))).toThrow('no such file')
   })
 })
 
 test('a catalog says what its files say, each with its place', () => {
-  const { packages, bundles } = readCatalog(at('two'))
+  const { packages, bundles } = readCatalog(resolvePath('two'))
   expect(packages).toEqual([expect.objectContaining({ name: 'cat', defaultChannel: 'stable' })])
   expect(bundles.map(({ name, place }) => [name, place.file])).toEqual([
     ['cat.v1.0.0', 'cat/catalog.yaml'],
@@ -78,7 +80,7 @@ test('a catalog says what its files say, each with its place', () => {
 
 describe('the difference of two catalogs', () => {
   test('is told as data and in words', () => {
-    const { packages, text } = diffCatalogs(at('one'), at('two'))
+    const { packages, text } = diffCatalogs(resolvePath('one'), resolvePath('two'))
     expect(packages).toMatchObject([
       { name: 'cat', kind: 'changed', bundles: { added: [{ name: 'cat.v1.1.0', version: '1.1.0' }] } },
     ])
@@ -86,12 +88,12 @@ describe('the difference of two catalogs', () => {
   })
 
   test('of a catalog and itself is none', () => {
-    expect(diffCatalogs(at('two'), at('two')).packages).toEqual([])
+    expect(diffCatalogs(resolvePath('two'), resolvePath('two')).packages).toEqual([])
   })
 })
 
 test('a graph is drawn in each format', () => {
-  const catalog = readCatalog(at('two'))
+  const catalog = readCatalog(resolvePath('two'))
   expect(drawGraph(catalog)).toEqual([expect.stringContaining('cat.v1.1.0')])
   expect(drawGraph(catalog, { format: 'svg', packages: ['cat'] })).toEqual([expect.stringMatching(/^<svg /)])
   expect(drawGraph(catalog, { format: 'svg', packages: ['dog'] })).toEqual([])

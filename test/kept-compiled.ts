@@ -2,4 +2,4 @@
 // Never in the home of whoever runs the tests.
 import { join } from 'node:path'
 
-export const keptCompiled = join(import.meta.dirname, '..', 'node_modules', '.cache', 'catalog-bot')
+export const compileCacheDirectory = join(import.meta.dirname, '..', 'node_modules', '.cache', 'catalog-bot')

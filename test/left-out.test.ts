@@ -8,12 +8,12 @@ import { countLeftOut, describeLeftOut } from './left-out-reporter.mjs'
 
 describe('what is left out', () => {
   test('is counted test by test, by what was absent', () => {
-    const told = [
+    const reported = [
       { absent: 'opm', file: 'a' },
       { absent: 'opm', file: 'a' },
       { absent: '../shared', file: 'b' },
     ]
-    const counts = countLeftOut(told, [])
+    const counts = countLeftOut(reported, [])
     expect(describeLeftOut(counts)).toBe('Left out:    3 tests (without opm: 2; without ../shared: 1)')
   })
 

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 
-const allowed: Readonly<Record<string, readonly [pauses: number, why: string]>> = {
+const allowedPauses: Readonly<Record<string, readonly [pauses: number, why: string]>> = {
   'test/cluster/control-plane/stand-in-kubelet.ts': [
     1,
     'no part of the tests: between two looks at real pods',
@@ -48,16 +48,16 @@ const allowed: Readonly<Record<string, readonly [pauses: number, why: string]>> 
 }
 
 /** Calls of setTimeout, by whatever name it was imported. `clock.sleep()` and `jest.setTimeout()` are others. */
-function pausesIn(text: string): number {
+function countPauses(text: string): number {
   const names = [...text.matchAll(/\bsetTimeout as (\w+)/g)].map(([, name = '']) => name)
   const calls = new RegExp(String.raw`(?<![.\w])(?:${['setTimeout', ...names].join('|')})\(`, 'g')
   return text.match(calls)?.length ?? 0
 }
 
 test('pauses are counted by whatever name, clocks are not', () => {
-  expect(pausesIn("import { setTimeout as rest } from 'node:timers/promises'\nawait rest(5)")).toBe(1)
-  expect(pausesIn('await new Promise((done) => setTimeout(done, 5)); setTimeout(x, 1)')).toBe(2)
-  expect(pausesIn('await clock.sleep(5); jest.setTimeout(9); sleep(1)')).toBe(0)
+  expect(countPauses("import { setTimeout as rest } from 'node:timers/promises'\nawait rest(5)")).toBe(1)
+  expect(countPauses('await new Promise((done) => setTimeout(done, 5)); setTimeout(x, 1)')).toBe(2)
+  expect(countPauses('await clock.sleep(5); jest.setTimeout(9); sleep(1)')).toBe(0)
 })
 
 test('no test sleeps but those that say why', () => {
@@ -65,9 +65,9 @@ test('no test sleeps but those that say why', () => {
   for (const name of readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })) {
     const file = join('test', name)
     if (!/\.(?:ts|mjs)$/.test(name) || file === 'test/no-sleeping.test.ts') continue
-    const pauses = pausesIn(readFileSync(join(import.meta.dirname, name), 'utf8'))
+    const pauses = countPauses(readFileSync(join(import.meta.dirname, name), 'utf8'))
     if (pauses > 0) found[file] = pauses
   }
-  const expected = Object.fromEntries(Object.entries(allowed).map(([file, [pauses]]) => [file, pauses]))
+  const expected = Object.fromEntries(Object.entries(allowedPauses).map(([file, [pauses]]) => [file, pauses]))
   expect(found).toEqual(expected)
 })

@@ -1,13 +1,13 @@
 // The real opm, for tests that compare with it. They must also pass where it is absent, and count what they left out (.ci/build-opm builds one).
 import { spawnSync } from 'node:child_process'
-import { missingProgram } from './left-out.ts'
+import { findMissingProgram } from './left-out.ts'
 
 /** Runs opm; undefined where there is none, which is counted as left out. A failure gives its standard error. */
-export function opm(
+export function runOpm(
   args: readonly string[],
   options: { input?: string; env?: Record<string, string> } = {},
 ): { code: number; out: string; err: string } | undefined {
-  if (missingProgram('opm') !== undefined) return undefined
+  if (findMissingProgram('opm') !== undefined) return undefined
   const run = spawnSync('opm', args, {
     input: options.input,
     encoding: 'utf8',
@@ -18,7 +18,7 @@ export function opm(
 }
 
 /** The objects of a text in which opm wrote JSON, one after another. */
-export function objectsOf(text: string): Record<string, unknown>[] {
+export function parseJsonObjects(text: string): Record<string, unknown>[] {
   return text
     .split(/(?<=^\})\n/m)
     .filter((part) => part.trim() !== '')

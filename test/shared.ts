@@ -2,14 +2,14 @@
 // every such test must also pass where it is absent, and count what it left out.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { leaveOut } from './left-out.ts'
+import { reportSkipped } from './left-out.ts'
 
-const root = join(import.meta.dirname, '..', '..', 'shared')
+const sharedDirectory = join(import.meta.dirname, '..', '..', 'shared')
 
 /** A path below `../shared`, or undefined where it does not exist, which is counted as left out. */
-export function sharedPath(...parts: string[]): string | undefined {
-  const path = join(root, ...parts)
+export function findSharedPath(...parts: string[]): string | undefined {
+  const path = join(sharedDirectory, ...parts)
   if (existsSync(path)) return path
-  leaveOut('../shared')
+  reportSkipped('../shared')
   return undefined
 }

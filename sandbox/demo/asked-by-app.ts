@@ -1,18 +1,18 @@
 // What the App asks of GitHub, as app.yml says it: an App of the sandbox has neither more nor less.
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
-import { packageFolder } from '../../src/cli/version.ts'
+import { findPackageFolder } from '../../src/cli/version.ts'
 import { join } from 'node:path'
-import type { Permissions } from '../github/world.ts'
+import type { AppPermissions } from '../github/world.ts'
 
-export interface Asked {
-  readonly permissions: Permissions
+export interface AppManifestAccess {
+  readonly permissions: AppPermissions
   readonly events: readonly string[]
 }
 
-export function askedByApp(): Asked {
-  const manifest = parse(readFileSync(join(packageFolder(), 'app.yml'), 'utf8')) as {
-    default_permissions: Permissions
+export function readAppManifest(): AppManifestAccess {
+  const manifest = parse(readFileSync(join(findPackageFolder(), 'app.yml'), 'utf8')) as {
+    default_permissions: AppPermissions
     default_events: string[]
   }
   return { permissions: manifest.default_permissions, events: manifest.default_events }

@@ -5,7 +5,7 @@ import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-export interface BotOptions {
+export interface BotProcessOptions {
   readonly environment: Readonly<Record<string, string>>
   /** Called with each line of the bot's log. */
   readonly onLog?: (line: string) => void
@@ -15,23 +15,23 @@ export interface BotOptions {
 
 export interface BotProcess {
   /** `http://127.0.0.1:PORT`. */
-  readonly address: string
+  readonly url: string
   readonly process: ChildProcess
   /** Ends it; resolves when it is gone. */
   kill(signal?: NodeJS.Signals): Promise<void>
   /** Resolves with the signal or exit code when the process is gone. */
-  readonly gone: Promise<string>
+  readonly exited: Promise<string>
 }
 
-const command = join(import.meta.dirname, '..', '..', 'bin', 'catalog-bot.cjs')
+const botExecutablePath = join(import.meta.dirname, '..', '..', 'bin', 'catalog-bot.cjs')
 
 /** Starts the bot and resolves once it listens. Rejects with the end of its log when it ends before that. */
-export async function startBot({ environment, onLog, logFile }: BotOptions): Promise<BotProcess> {
-  const child = spawn(process.execPath, ['--no-warnings', command, 'serve'], {
+export async function startBot({ environment, onLog, logFile }: BotProcessOptions): Promise<BotProcess> {
+  const child = spawn(process.execPath, ['--no-warnings', botExecutablePath, 'serve'], {
     env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const gone = once(child, 'exit').then(([code, signal]) => String(signal ?? code))
+  const exited = once(child, 'exit').then(([code, signal]) => String(signal ?? code))
   const last: string[] = []
   const address = new Promise<string>((resolve) => {
     for (const stream of [child.stdout, child.stderr])
@@ -44,17 +44,17 @@ export async function startBot({ environment, onLog, logFile }: BotOptions): Pro
         if (found !== undefined) resolve(found)
       })
   })
-  const early = gone.then((how) => {
+  const early = exited.then((how) => {
     throw new Error(`the bot ended (${how}) before it listened:\n${last.join('\n')}`)
   })
   early.catch(() => undefined)
   return {
-    address: await Promise.race([address, early]),
+    url: await Promise.race([address, early]),
     process: child,
-    gone,
+    exited,
     async kill(signal = 'SIGTERM') {
       child.kill(signal)
-      await gone
+      await exited
     },
   }
 }

@@ -2,20 +2,20 @@
 // their own way. Starts no bot.
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { startGitHub, type GitHub, type TrafficValidator } from '../github/github.ts'
-import { startRegistry, type Registry } from '../registry/registry.ts'
-import { newPrivateKey } from '../github/settings.ts'
-import { askedByApp } from './asked-by-app.ts'
+import { startMockGitHub, type MockGitHub, type TrafficValidator } from '../github/github.ts'
+import { startMockRegistry, type MockRegistry } from '../registry/registry.ts'
+import { generatePrivateKey } from '../github/settings.ts'
+import { readAppManifest } from './asked-by-app.ts'
 
-export interface BotWorld {
-  readonly github: GitHub
-  readonly registry: Registry
+export interface BotEnvironment {
+  readonly github: MockGitHub
+  readonly registry: MockRegistry
   /** Installs the App in a repository (`owner/name`). Returns what a bot needs in its environment to serve it. */
   readonly installBot: (repository: string, ...more: readonly string[]) => Readonly<Record<string, string>>
   readonly stop: () => Promise<void>
 }
 
-export interface BotWorldOptions {
+export interface BotEnvironmentOptions {
   /** A folder for repositories and the bot's data. */
   readonly directory: string
   readonly sweepSeconds?: number
@@ -25,10 +25,10 @@ export interface BotWorldOptions {
   readonly validator?: TrafficValidator
 }
 
-export async function openBotWorld(options: BotWorldOptions): Promise<BotWorld> {
+export async function openBotEnvironment(options: BotEnvironmentOptions): Promise<BotEnvironment> {
   const { directory, sweepSeconds = 300, hourlyLimit, validator } = options
-  const registry = await startRegistry()
-  const github = await startGitHub({
+  const registry = await startMockRegistry()
+  const github = await startMockGitHub({
     directory: join(directory, 'github'),
     ...(hourlyLimit !== undefined && { hourlyLimit }),
     ...(validator && { validator }),
@@ -38,8 +38,8 @@ export async function openBotWorld(options: BotWorldOptions): Promise<BotWorld> 
     registry,
     installBot(repository, ...more) {
       const webhookSecret = randomBytes(24).toString('hex')
-      const privateKey = newPrivateKey()
-      const bot = { slug: 'catalog-bot', privateKey, webhookSecret, ...askedByApp() }
+      const privateKey = generatePrivateKey()
+      const bot = { slug: 'catalog-bot', privateKey, webhookSecret, ...readAppManifest() }
       const { app } = github.installApp(bot, [repository, ...more])
       return {
         APP_ID: String(app.id),

@@ -1,7 +1,7 @@
 // How the demo's people edit catalog files: text edits, as in an editor. Throws when the text is not as expected.
 
 /** The bundle document of a version, made from the newest one that the file has. */
-function bundleLike(text: string, name: string, from: string, version: string): string {
+function copyBundleForVersion(text: string, name: string, from: string, version: string): string {
   const start = text.lastIndexOf('---', text.indexOf(`\nname: ${name}.v${from}\n`))
   const next = text.indexOf('\n---\n', start)
   if (start < 0) throw new Error(`there is no bundle ${name}.v${from}`)
@@ -10,18 +10,20 @@ function bundleLike(text: string, name: string, from: string, version: string): 
 }
 
 /** Adds a version on top of its channel: the entry first, the bundle last in the file. */
-export function addOnTop(text: string, name: string, version: string, replaces: string): string {
+export function prependChannelEntry(text: string, name: string, version: string, replaces: string): string {
   const entry = `- name: ${name}.v${version}\n  replaces: ${name}.v${replaces}\n`
-  return text.replace('entries:\n', `entries:\n${entry}`) + bundleLike(text, name, replaces, version)
+  return (
+    text.replace('entries:\n', `entries:\n${entry}`) + copyBundleForVersion(text, name, replaces, version)
+  )
 }
 
 /** Adds a version at the end of its channel and its bundle before all others: another place, the same meaning. */
-export function addAtEnd(text: string, name: string, version: string, replaces: string): string {
+export function appendChannelEntry(text: string, name: string, version: string, replaces: string): string {
   const entry = `- name: ${name}.v${version}\n  replaces: ${name}.v${replaces}\n`
-  const place = text.indexOf('---\nimage:')
-  if (place < 0) throw new Error('there is no bundle')
-  const bundle = bundleLike(text, name, replaces, version)
-  return `${text.slice(0, place)}${bundle}${text.slice(place)}`.replace(
+  const imageOffset = text.indexOf('---\nimage:')
+  if (imageOffset < 0) throw new Error('there is no bundle')
+  const bundle = copyBundleForVersion(text, name, replaces, version)
+  return `${text.slice(0, imageOffset)}${bundle}${text.slice(imageOffset)}`.replace(
     'name: stable\npackage:',
     `${entry}name: stable\npackage:`,
   )

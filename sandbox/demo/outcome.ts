@@ -1,67 +1,85 @@
 // What became of a story's pull request, seen from GitHub alone, and whether it is what should have become of it.
 import { checkIds } from '../../src/findings/checks.ts'
-import type { CheckRun, Pull } from '../github/world.ts'
-import type { DemoWorld } from './demo-world.ts'
-import type { Story } from './stories.ts'
+import type { MockCheckRun, MockPull } from '../github/world.ts'
+import type { DemoEnvironment } from './demo-world.ts'
+import type { DemoStory } from './stories.ts'
 
-export interface Told {
-  readonly story: Story
-  readonly pull: Pull
+export interface OpenedStory {
+  readonly story: DemoStory
+  readonly pull: MockPull
 }
 
-export interface Outcome {
+export interface StoryOutcome {
   /** `landed`, or what the comment's first line says. */
   readonly state: string
   /** The check that keeps it open and its first words, or the rebuild's result. */
-  readonly why: string
+  readonly reason: string
   /** True once it has come to the end that the story wants. */
-  readonly asItShouldBe: boolean
+  readonly isExpected: boolean
   /** Whether its author was told anything. */
-  readonly isTold: boolean
-  readonly landed: boolean
+  readonly hasComment: boolean
+  readonly isMerged: boolean
 }
 
-export function outcomeOf(told: Told, all: readonly Told[], coast: DemoWorld): Outcome {
-  const { story, pull } = told
+export function evaluateStory(
+  opened: OpenedStory,
+  all: readonly OpenedStory[],
+  coast: DemoEnvironment,
+): StoryOutcome {
+  const { story, pull } = opened
   const rival = all.find(({ story: { id } }) => id === story.rival)
-  const landed = isLanded(pull)
-  const isTold = commentOf(pull) !== undefined
-  const state = landed ? 'merged' : (headline(pull) ?? 'not checked yet')
-  if (landed) {
-    const rebuilt = isRebuilt(pull, coast)
-    const may = story.ending.kind === 'lands' || (rival !== undefined && !isLanded(rival.pull))
+  const hasMerged = isPullMerged(pull)
+  const hasComment = findBotComment(pull) !== undefined
+  const state = hasMerged ? 'merged' : (findCommentHeadline(pull) ?? 'not checked yet')
+  if (hasMerged) {
+    const rebuilt = hasSuccessfulRebuild(pull, coast)
+    const may = story.ending.kind === 'lands' || (rival !== undefined && !isPullMerged(rival.pull))
     return {
       state,
-      why: rebuilt ? 'rebuild succeeded' : 'rebuild running',
+      reason: rebuilt ? 'rebuild succeeded' : 'rebuild running',
       // The comment comes after the merge, and beside its rebuild.
-      asItShouldBe: may && rebuilt && isTold,
-      isTold,
-      landed,
+      isExpected: may && rebuilt && hasComment,
+      hasComment,
+      isMerged: hasMerged,
     }
   }
   if (story.ending.kind === 'lands')
-    return { state, why: reasonOf(coast, pull), asItShouldBe: false, isTold, landed }
-  const { check, says } = story.ending
-  const run = latest(coast, pull.headSha, `catalog-bot / ${check}`)
-  const refused = run?.status === 'completed' && run.conclusion !== 'success' && says.test(run.summary ?? '')
-  const turn = rival === undefined || isLanded(rival.pull)
-  return { state, why: reasonOf(coast, pull), asItShouldBe: refused && turn, isTold, landed }
+    return {
+      state,
+      reason: formatBlockingReason(coast, pull),
+      isExpected: false,
+      hasComment,
+      isMerged: hasMerged,
+    }
+  const { check, summaryPattern } = story.ending
+  const run = findLatestCheckRun(coast, pull.headSha, `catalog-bot / ${check}`)
+  const isRejected =
+    run?.status === 'completed' && run.conclusion !== 'success' && summaryPattern.test(run.summary ?? '')
+  const isRivalDone = rival === undefined || isPullMerged(rival.pull)
+  return {
+    state,
+    reason: formatBlockingReason(coast, pull),
+    isExpected: isRejected && isRivalDone,
+    hasComment,
+    isMerged: hasMerged,
+  }
 }
 
 /** A rebuild of its own commit, or of the branch's tip once that has moved on: one build of the newest state is enough. */
-function isRebuilt(pull: Pull, coast: DemoWorld): boolean {
-  const tip = coast.repository.known.get(`refs/heads/${coast.repository.defaultBranch}`)
+function hasSuccessfulRebuild(pull: MockPull, coast: DemoEnvironment): boolean {
+  const tip = coast.repository.knownRefs.get(`refs/heads/${coast.repository.defaultBranch}`)
   return [pull.merged?.sha, tip].some(
-    (sha) => sha !== undefined && latest(coast, sha, 'catalog-bot / rebuild')?.conclusion === 'success',
+    (sha) =>
+      sha !== undefined && findLatestCheckRun(coast, sha, 'catalog-bot / rebuild')?.conclusion === 'success',
   )
 }
 
-function isLanded(pull: Pull): boolean {
+function isPullMerged(pull: MockPull): boolean {
   return pull.state === 'closed' && pull.merged !== null
 }
 
 /** The newest of the runs of a name on a commit. */
-function latest(coast: DemoWorld, sha: string, name: string): CheckRun | undefined {
+function findLatestCheckRun(coast: DemoEnvironment, sha: string, name: string): MockCheckRun | undefined {
   return coast.github
     .checkRuns({ repo: coast.repository, headSha: sha })
     .filter((run) => run.name === name)
@@ -69,27 +87,28 @@ function latest(coast: DemoWorld, sha: string, name: string): CheckRun | undefin
 }
 
 /** The heading of the bot's comment. */
-function headline(pull: Pull): string | undefined {
-  const comment = commentOf(pull)
+function findCommentHeadline(pull: MockPull): string | undefined {
+  const comment = findBotComment(pull)
   return comment === undefined ? undefined : /^### (?<words>.*)$/m.exec(comment)?.groups?.words
 }
 
-export function commentOf(pull: Pull): string | undefined {
+export function findBotComment(pull: MockPull): string | undefined {
   return pull.comments.find(({ body }) => body.startsWith('<!-- catalog-bot'))?.body
 }
 
-function reasonOf(coast: DemoWorld, pull: Pull): string {
+function formatBlockingReason(coast: DemoEnvironment, pull: MockPull): string {
   for (const check of checkIds) {
-    const run = latest(coast, pull.headSha, `catalog-bot / ${check}`)
+    const run = findLatestCheckRun(coast, pull.headSha, `catalog-bot / ${check}`)
     if (run === undefined || run.conclusion === 'success') continue
-    const words = (run.summary ?? '').split('\n').find((line) => line.startsWith('- ')) ?? run.title ?? ''
-    return `${check}: ${readable(words)}`
+    const summaryLine =
+      (run.summary ?? '').split('\n').find((line) => line.startsWith('- ')) ?? run.title ?? ''
+    return `${check}: ${stripMarkdown(summaryLine)}`
   }
   return 'all checks passed'
 }
 
 /** Markdown as a line for a terminal. */
-function readable(markdown: string): string {
+function stripMarkdown(markdown: string): string {
   return markdown
     .replace(/^- /, '')
     .replace(/\[(?<words>(?:`[^`]*`|[^\]`])*)\]\([^)\s]*\)/g, '$<words>')

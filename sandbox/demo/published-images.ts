@@ -4,35 +4,35 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { openCatalogPublisher } from '../../src/image/open-catalog-publisher.ts'
 import { openPusher } from '../../src/image/open-pusher.ts'
 import { openRegistry } from '../../src/registry/open-registry.ts'
-import { loopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
+import { allowLoopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
 import { systemClock } from '../../src/examine/system-clock.ts'
-import type { DemoWorld } from './demo-world.ts'
-import { publishedImage as image } from './furnish-publishing.ts'
+import type { DemoEnvironment } from './demo-world.ts'
+import { catalogImageRepository as image } from './furnish-publishing.ts'
 
-const versions = ['v4.19', 'v4.20'] as const
+const catalogVersions = ['v4.19', 'v4.20'] as const
 
-export interface ReadImages {
+export interface PublishedImagesReport {
   readonly lines: readonly string[]
   /** Every image holds exactly what the branch has. */
   readonly isGood: boolean
 }
 
-export interface PublishedImage {
+export interface PulledCatalogImage {
   readonly digest: string
   readonly platforms: readonly string[]
-  readonly files: readonly ReadFile[]
+  readonly files: readonly CatalogImageFile[]
   /** A file's text; '' where there is none. */
   text(path: string): string
 }
 
 /** Reads catalog images of one registry on this machine, as whoever pulls them would. */
-export function imagesAt(host: string): {
+export function openImageReader(host: string): {
   /** `repository:tag`; undefined while there is none. */
-  readonly read: (name: string) => Promise<PublishedImage | undefined>
+  readonly read: (name: string) => Promise<PulledCatalogImage | undefined>
 } {
   return {
     async read(name) {
-      const reading = { clock: systemClock, egress: loopbackRegistries(host), credentials: [] }
+      const reading = { clock: systemClock, egress: allowLoopbackRegistries(host), credentials: [] }
       const registry = openRegistry(reading)
       const publisher = openCatalogPublisher({ registry, pusher: openPusher(reading) })
       try {
@@ -53,15 +53,15 @@ export function imagesAt(host: string): {
 }
 
 /** Reads each image back and compares its catalog with the branch's; waits so long for the last one. */
-export async function readPublished(
-  coast: Pick<DemoWorld, 'registry' | 'repository'>,
+export async function verifyPublishedImages(
+  coast: Pick<DemoEnvironment, 'registry' | 'repository'>,
   milliseconds: number,
-): Promise<ReadImages> {
+): Promise<PublishedImagesReport> {
   const { host } = coast.registry
   const end = performance.now() + milliseconds
   const lines: string[] = []
   let isGood = true
-  for (const version of versions) {
+  for (const version of catalogVersions) {
     let found = await readOne(version)
     while (!found.isSame && performance.now() < end) {
       await pause(200)
@@ -74,11 +74,11 @@ export async function readPublished(
 
   async function readOne(version: string) {
     const name = `${image}:${version}`
-    const read = await imagesAt(host).read(name)
+    const read = await openImageReader(host).read(name)
     if (read === undefined) return { isSame: false, lines: [`NOT PUBLISHED ${host}/${name}`] }
     const { digest, files, platforms } = read
     const root = `catalogs/${version}`
-    const isSame = files.length > 0 && textOf(files) === textOf(filesInGit(coast, root))
+    const isSame = files.length > 0 && serializeFiles(files) === serializeFiles(readGitFiles(coast, root))
     const bundles = files.map(
       ({ path, bytes }) =>
         `${path.split('/')[0]} (${Buffer.from(bytes).toString().split('schema: olm.bundle').length - 1})`,
@@ -93,12 +93,15 @@ export async function readPublished(
   }
 }
 
-interface ReadFile {
+interface CatalogImageFile {
   readonly path: string
   readonly bytes: Uint8Array
 }
 
-function filesInGit({ repository }: Pick<DemoWorld, 'repository'>, root: string): readonly ReadFile[] {
+function readGitFiles(
+  { repository }: Pick<DemoEnvironment, 'repository'>,
+  root: string,
+): readonly CatalogImageFile[] {
   const git = (...args: string[]) => execFileSync('git', ['-C', repository.path, ...args])
   return git('ls-tree', '-r', '--name-only', 'main', `${root}/`)
     .toString()
@@ -107,7 +110,7 @@ function filesInGit({ repository }: Pick<DemoWorld, 'repository'>, root: string)
     .map((path) => ({ path: path.slice(root.length + 1), bytes: git('show', `main:${path}`) }))
 }
 
-function textOf(files: readonly ReadFile[]): string {
+function serializeFiles(files: readonly CatalogImageFile[]): string {
   return files
     .map(({ path, bytes }) => `${path}\n${Buffer.from(bytes).toString('base64')}`)
     .sort()

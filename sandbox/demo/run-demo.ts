@@ -5,61 +5,65 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { RunDemo } from '../../src/cli/demo.ts'
 import { startBot } from './bot-process.ts'
-import { openDemoWorld } from './demo-world.ts'
-import { outcomeOf, type Told } from './outcome.ts'
-import { readPublished } from './published-images.ts'
-import { stories } from './stories.ts'
+import { openDemoEnvironment } from './demo-world.ts'
+import { evaluateStory, type OpenedStory } from './outcome.ts'
+import { verifyPublishedImages } from './published-images.ts'
+import { demoStories } from './stories.ts'
 
-export const runDemo: RunDemo = async ({ say, verbose, keep, patience = 180_000 }) => {
+export const runDemo: RunDemo = async ({ print, verbose, keep, timeoutMs = 180_000 }) => {
   const started = performance.now()
-  const tell = (line: string) =>
-    say(`${((performance.now() - started) / 1000).toFixed(1).padStart(5)} s  ${line}`)
+  const printLine = (line: string) =>
+    print(`${((performance.now() - started) / 1000).toFixed(1).padStart(5)} s  ${line}`)
   const directory = await mkdtemp(join(tmpdir(), 'catalog-bot-demo-'))
-  tell('starting a simulated GitHub and registry, with the catalog repository coast/operators')
+  printLine('starting a simulated GitHub and registry, with the catalog repository coast/operators')
   let isGood = false
-  const coast = await openDemoWorld({ directory, publishes: true })
+  const coast = await openDemoEnvironment({ directory, publishes: true })
   try {
-    tell(`GitHub is at ${coast.github.url}, the registry at ${coast.registry.url}; starting the bot`)
+    printLine(`GitHub is at ${coast.github.url}, the registry at ${coast.registry.url}; starting the bot`)
     const bot = await startBot({
       environment: coast.environment,
       logFile: join(directory, 'bot.log'),
-      ...(verbose === true && { onLog: (line) => say(`         ${line}`) }),
+      ...(verbose === true && { onLog: (line) => print(`         ${line}`) }),
     })
     try {
-      coast.github.sendWebhooksTo(`${bot.address}/api/github/webhooks`)
-      tell(`the bot listens at ${bot.address}`)
-      const told: Told[] = []
+      coast.github.sendWebhooksTo(`${bot.url}/api/github/webhooks`)
+      printLine(`the bot listens at ${bot.url}`)
+      const openedStories: OpenedStory[] = []
       const opened = performance.now()
-      const left = () => patience - (performance.now() - opened)
-      for (const story of stories) {
+      const remainingMs = () => timeoutMs - (performance.now() - opened)
+      for (const story of demoStories) {
         const pull = await coast.github.openPull(story.open(coast))
-        told.push({ story, pull })
-        tell(`#${pull.number} opened: ${story.tells}`)
+        openedStories.push({ story, pull })
+        printLine(`#${pull.number} opened: ${story.description}`)
       }
-      const seen = new Map<number, string>()
-      const all = () => told.map((each) => ({ ...each, outcome: outcomeOf(each, told, coast) }))
-      while (!all().every(({ outcome }) => outcome.asItShouldBe && outcome.isTold) && left() > 0) {
-        for (const { pull, outcome } of all()) {
-          const line = `#${pull.number} ${outcome.state}${outcome.state === 'not checked yet' ? '' : ` (${outcome.why})`}`
-          if (seen.get(pull.number) !== line && outcome.state !== 'not checked yet') tell(line)
-          seen.set(pull.number, line)
+      const lastStates = new Map<number, string>()
+      const listOutcomes = () =>
+        openedStories.map((each) => ({ ...each, outcome: evaluateStory(each, openedStories, coast) }))
+      while (
+        !listOutcomes().every(({ outcome }) => outcome.isExpected && outcome.hasComment) &&
+        remainingMs() > 0
+      ) {
+        for (const { pull, outcome } of listOutcomes()) {
+          const line = `#${pull.number} ${outcome.state}${outcome.state === 'not checked yet' ? '' : ` (${outcome.reason})`}`
+          if (lastStates.get(pull.number) !== line && outcome.state !== 'not checked yet') printLine(line)
+          lastStates.set(pull.number, line)
         }
         await pause(100)
       }
-      const ends = all()
-      say('')
+      const ends = listOutcomes()
+      print('')
       for (const { pull, story, outcome } of ends) {
-        say(
-          `${outcome.asItShouldBe ? 'as expected' : 'NOT AS EXPECTED'}  #${pull.number} ${story.id}: ${outcome.state}`,
+        print(
+          `${outcome.isExpected ? 'as expected' : 'NOT AS EXPECTED'}  #${pull.number} ${story.id}: ${outcome.state}`,
         )
-        say(`    ${outcome.why}`)
+        print(`    ${outcome.reason}`)
       }
-      const read = await readPublished(coast, Math.max(15_000, left()))
-      say('')
-      for (const line of read.lines) say(line)
-      const good = read.isGood && ends.every(({ outcome }) => outcome.asItShouldBe)
-      say('')
-      tell(
+      const read = await verifyPublishedImages(coast, Math.max(15_000, remainingMs()))
+      print('')
+      for (const line of read.lines) print(line)
+      const good = read.isGood && ends.every(({ outcome }) => outcome.isExpected)
+      print('')
+      printLine(
         good
           ? 'every pull request ended as expected, and the images hold what was merged'
           : `not everything ended as expected; the bot's log is in ${directory}`,
@@ -69,7 +73,7 @@ export const runDemo: RunDemo = async ({ say, verbose, keep, patience = 180_000 
           `GitHub's REST API   ${coast.github.url}`,
           `the repository      ${coast.github.url}/coast/operators.git`,
           `the registry        ${coast.registry.url}`,
-          `the bot             ${bot.address} (metrics at ${bot.address}/metrics)`,
+          `the bot             ${bot.url} (metrics at ${bot.url}/metrics)`,
           `the bot's log       ${join(directory, 'bot.log')}`,
         ])
       isGood = good

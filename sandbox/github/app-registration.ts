@@ -1,21 +1,21 @@
 // GitHub's web pages on which a person creates an App from a manifest and installs it: who comes here is signed in, and owns
 // what the address names. Refuses what GitHub refuses, in its words, as people have met them.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { AppSettings } from './app-settings.ts'
-import { layout, escape } from './pages.ts'
-import { accountByLogin } from './world.ts'
-import type { Account, App, Payload, Permissions, World } from './world.ts'
+import type { AppAdmin } from './app-settings.ts'
+import { renderLayout, escapeHtml } from './pages.ts'
+import { findAccountByLogin } from './world.ts'
+import type { MockAccount, MockApp, GitHubPayload, AppPermissions, MockGitHubData } from './world.ts'
 
-export interface BrowsedGitHub {
-  readonly github: AppSettings
-  readonly world: World
+export interface RegistrationContext {
+  readonly github: AppAdmin
+  readonly world: MockGitHubData
 }
 
 /**
  * The permission that opens each event. From GitHub's documentation of webhooks; for `issue_comment` its check of manifests
  * wants `issues`, although comments of pull requests are delivered with `pull_requests` alone.
  */
-const opens: Readonly<Record<string, string>> = {
+const permissionByEvent: Readonly<Record<string, string>> = {
   branch_protection_rule: 'administration',
   check_run: 'checks',
   check_suite: 'checks',
@@ -54,7 +54,7 @@ const opens: Readonly<Record<string, string>> = {
   workflow_run: 'actions',
 }
 
-const knownFields = new Set([
+const knownManifestFields = new Set([
   'name',
   'url',
   'hook_attributes',
@@ -70,28 +70,28 @@ const knownFields = new Set([
 ])
 
 /** What GitHub says against a manifest; none: it takes it. */
-export function manifestErrors(manifest: Payload): string[] {
+export function validateManifest(manifest: GitHubPayload): string[] {
   const errors: string[] = []
-  const isText = (field: string) => textOf(manifest[field]) !== ''
-  if (!isText('url')) errors.push(`"url" wasn't supplied.`)
-  if (!isText('redirect_url')) errors.push(`"redirect_url" wasn't supplied.`)
+  const isNonEmptyText = (field: string) => stringOrEmpty(manifest[field]) !== ''
+  if (!isNonEmptyText('url')) errors.push(`"url" wasn't supplied.`)
+  if (!isNonEmptyText('redirect_url')) errors.push(`"redirect_url" wasn't supplied.`)
   for (const field of Object.keys(manifest))
-    if (!knownFields.has(field)) errors.push(`"${field}" is not a permitted key.`)
-  if (isText('name') && String(manifest['name']).length > 34)
+    if (!knownManifestFields.has(field)) errors.push(`"${field}" is not a permitted key.`)
+  if (isNonEmptyText('name') && String(manifest['name']).length > 34)
     errors.push('Name is too long (maximum is 34 characters)')
-  errors.push(...hookErrors(manifest['hook_attributes']))
-  const permissions = (manifest['default_permissions'] ?? {}) as Permissions
+  errors.push(...validateHookAttributes(manifest['hook_attributes']))
+  const permissions = (manifest['default_permissions'] ?? {}) as AppPermissions
   const events = (manifest['default_events'] ?? []) as string[]
-  const unsupported = events.filter((it) => opens[it] === undefined)
+  const unsupported = events.filter((it) => permissionByEvent[it] === undefined)
   if (unsupported.length > 0) errors.push(`Default events unsupported: ${unsupported.join(', ')}`)
-  const closed = events.filter((it) => permissions[opens[it] ?? ''] === undefined)
+  const closed = events.filter((it) => permissions[permissionByEvent[it] ?? ''] === undefined)
   if (closed.length > 0) errors.push(`Default events are not supported by permissions: ${closed.join(', ')}`)
   return errors
 }
 
-function hookErrors(hook: unknown): string[] {
+function validateHookAttributes(hook: unknown): string[] {
   if (hook === undefined) return []
-  const { url, active: _, ...rest } = hook as Payload
+  const { url, active: _, ...rest } = hook as GitHubPayload
   const errors = Object.keys(rest).map((it) => `"${it}" is not a permitted key.`)
   if (typeof url !== 'string' || url === '') return [...errors, `"url" wasn't supplied.`]
   if (!URL.canParse(url)) return [...errors, 'Hook url is not a valid URL']
@@ -101,92 +101,93 @@ function hookErrors(hook: unknown): string[] {
   return errors
 }
 
-const formAddress = /^(?:\/organizations\/(?<org>[^/]+))?\/settings\/apps\/(?<step>new|create)$/
-const installAddress = /^\/apps\/(?<slug>[^/]+)\/installations\/new$/
+const createAppPathPattern = /^(?:\/organizations\/(?<org>[^/]+))?\/settings\/apps\/(?<step>new|create)$/
+const installPathPattern = /^\/apps\/(?<slug>[^/]+)\/installations\/new$/
 
 /** Answers these pages; false for every other address. */
-export async function registrationPage(
-  at: BrowsedGitHub,
+export async function handleRegistrationPage(
+  at: RegistrationContext,
   request: IncomingMessage,
   response: ServerResponse,
   url: URL,
 ): Promise<boolean> {
-  const html = (status: number, title: string, body: string): true => {
-    response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(layout(title, body))
+  const sendHtml = (status: number, title: string, body: string): true => {
+    response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(renderLayout(title, body))
     return true
   }
-  const form = formAddress.exec(url.pathname)?.groups
+  const form = createAppPathPattern.exec(url.pathname)?.groups
   if (form !== undefined && request.method === 'POST') {
-    const owner = form['org'] === undefined ? undefined : accountByLogin(at.world, form['org'])
-    if (form['org'] !== undefined && owner?.type !== 'Organization') return html(404, 'Page not found', '')
-    const fields = await fieldsOf(request)
-    const manifest = JSON.parse(fields.get('manifest') ?? '{}') as Payload
-    const errors = manifestErrors(manifest)
+    const owner = form['org'] === undefined ? undefined : findAccountByLogin(at.world, form['org'])
+    if (form['org'] !== undefined && owner?.type !== 'Organization')
+      return sendHtml(404, 'Page not found', '')
+    const fields = await readFormFields(request)
+    const manifest = JSON.parse(fields.get('manifest') ?? '{}') as GitHubPayload
+    const errors = validateManifest(manifest)
     if (errors.length > 0)
-      return html(
+      return sendHtml(
         422,
         'Invalid GitHub App configuration',
-        `<p>The configuration does not appear to be a valid GitHub App manifest.</p><ul>${errors.map((it) => `<li>Error ${escape(it)}</li>`).join('')}</ul>`,
+        `<p>The configuration does not appear to be a valid GitHub App manifest.</p><ul>${errors.map((it) => `<li>Error ${escapeHtml(it)}</li>`).join('')}</ul>`,
       )
-    if (form['step'] === 'new') return html(200, 'Create GitHub App', confirmForm(url, manifest))
+    if (form['step'] === 'new') return sendHtml(200, 'Create GitHub App', renderConfirmForm(url, manifest))
     const name = fields.get('name') ?? ''
-    if (isTaken(at, name)) return html(422, 'Create GitHub App', '<p>Name is already taken</p>')
+    if (isAppNameTaken(at, name)) return sendHtml(422, 'Create GitHub App', '<p>Name is already taken</p>')
     const back = new URL(String(manifest['redirect_url']))
-    back.searchParams.set('code', acceptedCode(at, manifest, name, owner))
+    back.searchParams.set('code', createManifestCode(at, manifest, name, owner))
     back.searchParams.set('state', url.searchParams.get('state') ?? '')
     response.writeHead(302, { location: back.href }).end()
     return true
   }
-  const slug = installAddress.exec(url.pathname)?.groups?.['slug']
+  const slug = installPathPattern.exec(url.pathname)?.groups?.['slug']
   const app = [...at.world.apps.values()].find((it) => it.slug === slug)
   if (app === undefined) return false
-  return installPage(at, app, request, html)
+  return handleInstallPage(at, app, request, sendHtml)
 }
 
-function confirmForm(url: URL, manifest: Payload): string {
+function renderConfirmForm(url: URL, manifest: GitHubPayload): string {
   const create = `${url.pathname.replace(/new$/, 'create')}${url.search}`
-  return `<form method="post" action="${escape(create)}"><label>GitHub App name <input name="name" value="${escape(textOf(manifest['name']))}"></label>
-<input type="hidden" name="manifest" value="${escape(JSON.stringify(manifest))}"><button>Create GitHub App</button></form>`
+  return `<form method="post" action="${escapeHtml(create)}"><label>GitHub App name <input name="name" value="${escapeHtml(stringOrEmpty(manifest['name']))}"></label>
+<input type="hidden" name="manifest" value="${escapeHtml(JSON.stringify(manifest))}"><button>Create GitHub App</button></form>`
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+const stringOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-const slugOf = (name: string): string =>
+const toSlug = (name: string): string =>
   name
     .toLowerCase()
     .replace(/[^a-z\d]+/g, '-')
     .replace(/^-|-$/g, '')
 
-function isTaken({ world }: BrowsedGitHub, name: string): boolean {
-  return [...world.apps.values()].some(({ slug }) => slug === slugOf(name))
+function isAppNameTaken({ world }: RegistrationContext, name: string): boolean {
+  return [...world.apps.values()].some(({ slug }) => slug === toSlug(name))
 }
 
-function acceptedCode(
-  { github }: BrowsedGitHub,
-  manifest: Payload,
+function createManifestCode(
+  { github }: RegistrationContext,
+  manifest: GitHubPayload,
   name: string,
-  owner: Account | undefined,
+  owner: MockAccount | undefined,
 ): string {
   const hook = manifest['hook_attributes'] as { url: string } | undefined
   return github.acceptManifest({
-    slug: slugOf(name),
+    slug: toSlug(name),
     ...(owner && { owner }),
     webhookTarget: hook?.url ?? null,
     callbackUrls: (manifest['callback_urls'] ?? []) as string[],
     events: (manifest['default_events'] ?? []) as string[],
-    permissions: (manifest['default_permissions'] ?? {}) as Permissions,
+    permissions: (manifest['default_permissions'] ?? {}) as AppPermissions,
   })
 }
 
-async function installPage(
-  { github, world }: BrowsedGitHub,
-  app: App,
+async function handleInstallPage(
+  { github, world }: RegistrationContext,
+  app: MockApp,
   request: IncomingMessage,
   html: (status: number, title: string, body: string) => true,
 ): Promise<true> {
   const own = [...world.repos.values()].filter((it) => it.owner === app.owner && !it.deleted)
   if (request.method === 'POST') {
-    const chosen = new Set((await fieldsOf(request)).getAll('repository'))
+    const chosen = new Set((await readFormFields(request)).getAll('repository'))
     github.install(
       app,
       app.owner,
@@ -196,7 +197,7 @@ async function installPage(
   }
   const boxes = own.map(
     (it) =>
-      `<p><label><input type="checkbox" name="repository" value="${escape(it.name)}"> ${escape(it.name)}</label></p>`,
+      `<p><label><input type="checkbox" name="repository" value="${escapeHtml(it.name)}"> ${escapeHtml(it.name)}</label></p>`,
   )
   return html(
     200,
@@ -205,7 +206,7 @@ async function installPage(
   )
 }
 
-async function fieldsOf(request: IncomingMessage): Promise<URLSearchParams> {
+async function readFormFields(request: IncomingMessage): Promise<URLSearchParams> {
   const parts: Buffer[] = []
   for await (const part of request) parts.push(part as Buffer)
   return new URLSearchParams(Buffer.concat(parts).toString('utf8'))

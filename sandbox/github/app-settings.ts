@@ -1,14 +1,21 @@
 // How a test or the demo registers and installs apps on the sandbox's GitHub, and changes what they may do.
 import { randomBytes } from 'node:crypto'
-import { RuleSettings } from './branch-rules/rule-settings.ts'
-import { noUse, usualLimits } from './http/rate-shapes.ts'
-import { newPrivateKey } from './settings.ts'
-import { installationView, nodeId } from './views/account-view.ts'
+import { RuleAdmin } from './branch-rules/rule-settings.ts'
+import { createEmptyRateLimitUsage, createDefaultRateLimits } from './http/rate-shapes.ts'
+import { generatePrivateKey } from './settings.ts'
+import { installationView, toNodeId } from './views/account-view.ts'
 import { fullName } from './views/repository-view.ts'
-import { accountByLogin } from './world.ts'
-import type { Account, App, Installation, Payload, Permissions, Repo } from './world.ts'
+import { findAccountByLogin } from './world.ts'
+import type {
+  MockAccount,
+  MockApp,
+  Installation,
+  GitHubPayload,
+  AppPermissions,
+  MockRepository,
+} from './world.ts'
 
-export interface NewApp {
+export interface NewAppOptions {
   readonly appId?: number
   readonly slug: string
   /** PEM; made when not given. */
@@ -16,21 +23,21 @@ export interface NewApp {
   /** Null for an app without a hook. */
   readonly webhookSecret: string | null
   readonly events: readonly string[]
-  readonly permissions: Permissions
+  readonly permissions: AppPermissions
   /** Where people who sign in with it may be sent back to. */
   readonly callbackUrls?: readonly string[]
   /** Where this app's webhooks go, unless to the sandbox's common target; null: nowhere. */
   readonly webhookTarget?: string | null
   /** Someone who has no other apps, unless said. */
-  readonly owner?: Account
+  readonly owner?: MockAccount
 }
 
-export class AppSettings extends RuleSettings {
+export class AppAdmin extends RuleAdmin {
   /** Registers an app and installs it on these repositories (`owner/name`), with one installation for each owner. */
   installApp(
-    app: NewApp,
+    app: NewAppOptions,
     repositories: readonly string[],
-  ): { readonly app: App; readonly installations: readonly Installation[] } {
+  ): { readonly app: MockApp; readonly installations: readonly Installation[] } {
     const registered = this.createApp(app)
     const repos = repositories.map((it) => this.repository(it))
     const owners = [...new Set(repos.map((it) => it.owner))]
@@ -44,14 +51,14 @@ export class AppSettings extends RuleSettings {
     return { app: registered, installations }
   }
 
-  createApp(given: NewApp): App {
+  createApp(given: NewAppOptions): MockApp {
     const { world } = this.state
     const id = given.appId ?? world.nextId()
     const bot = this.addAccount(`${given.slug}[bot]`, 'Bot')
-    const owner = given.owner ?? accountByLogin(world, 'app-owner') ?? this.createUser('app-owner')
+    const owner = given.owner ?? findAccountByLogin(world, 'app-owner') ?? this.createUser('app-owner')
     const { slug, webhookSecret, events, permissions } = given
-    const privateKey = given.privateKey ?? newPrivateKey()
-    const app: App = {
+    const privateKey = given.privateKey ?? generatePrivateKey()
+    const app: MockApp = {
       id,
       slug,
       owner,
@@ -70,7 +77,7 @@ export class AppSettings extends RuleSettings {
   }
 
   /** Someone agreed to an app's manifest in the browser: the code that GitHub sends back, good for one conversion. */
-  acceptManifest(manifest: Omit<NewApp, 'privateKey' | 'webhookSecret'>): string {
+  acceptManifest(manifest: Omit<NewAppOptions, 'privateKey' | 'webhookSecret'>): string {
     const code = randomBytes(20).toString('hex')
     // An app without a hook has no secret.
     const webhookSecret = manifest.webhookTarget === null ? null : randomBytes(20).toString('hex')
@@ -78,7 +85,7 @@ export class AppSettings extends RuleSettings {
     return code
   }
 
-  install(app: App, account: Account, repositories: readonly Repo[]): Installation {
+  install(app: MockApp, account: MockAccount, repositories: readonly MockRepository[]): Installation {
     const { world, webhooks } = this.state
     const installation: Installation = {
       id: world.nextId(),
@@ -90,8 +97,8 @@ export class AppSettings extends RuleSettings {
       createdAt: world.timestamp(),
       remaining: 0,
       resetsAt: 0,
-      limits: usualLimits(world.hourlyLimit),
-      use: noUse(),
+      limits: createDefaultRateLimits(world.hourlyLimit),
+      use: createEmptyRateLimitUsage(),
     }
     world.installations.set(installation.id, installation)
     webhooks.emitTo(
@@ -104,10 +111,10 @@ export class AppSettings extends RuleSettings {
     return installation
   }
 
-  #installed(installation: Installation, repositories: Iterable<Repo>): Payload {
+  #installed(installation: Installation, repositories: Iterable<MockRepository>): GitHubPayload {
     return {
       installation: installationView(this.state.world, installation),
-      repositories: [...repositories].map(briefly),
+      repositories: [...repositories].map(shortRepositoryView),
       requester: null,
     }
   }
@@ -119,25 +126,25 @@ export class AppSettings extends RuleSettings {
     removed: readonly string[] = [],
   ): void {
     const { world, webhooks } = this.state
-    const view = (): Payload => ({
+    const view = (): GitHubPayload => ({
       installation: installationView(world, installation),
       repository_selection: 'selected',
       requester: null,
     })
     const [more, less] = [added, removed].map((names) => names.map((it) => this.repository(it))) as [
-      Repo[],
-      Repo[],
+      MockRepository[],
+      MockRepository[],
     ]
     for (const repo of more) installation.repositories.add(repo)
     for (const repo of less) installation.repositories.delete(repo)
-    const tell = (action: string): void =>
+    const emitChange = (action: string): void =>
       webhooks.emitTo(installation, 'installation_repositories', action, installation.account, {
         ...view(),
-        repositories_added: action === 'added' ? more.map(briefly) : [],
-        repositories_removed: action === 'removed' ? less.map(briefly) : [],
+        repositories_added: action === 'added' ? more.map(shortRepositoryView) : [],
+        repositories_removed: action === 'removed' ? less.map(shortRepositoryView) : [],
       })
-    if (more.length > 0) tell('added')
-    if (less.length > 0) tell('removed')
+    if (more.length > 0) emitChange('added')
+    if (less.length > 0) emitChange('removed')
   }
 
   uninstall(installation: Installation): void {
@@ -159,7 +166,7 @@ export class AppSettings extends RuleSettings {
   }
 
   /** Changes what an installation may do; tokens it holds already are bound by it too. */
-  setPermissions(installation: Installation, permissions: Permissions): void {
+  setPermissions(installation: Installation, permissions: AppPermissions): void {
     installation.permissions = permissions
     const payload = this.#installed(installation, installation.repositories)
     this.state.webhooks.emitTo(
@@ -172,10 +179,10 @@ export class AppSettings extends RuleSettings {
   }
 }
 
-function briefly(repo: Repo): Payload {
+function shortRepositoryView(repo: MockRepository): GitHubPayload {
   return {
     id: repo.id,
-    node_id: nodeId('Repository', repo.id),
+    node_id: toNodeId('Repository', repo.id),
     name: repo.name,
     full_name: fullName(repo),
     private: repo.private,

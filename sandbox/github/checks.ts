@@ -1,59 +1,73 @@
 // Check runs and commit statuses: making and changing them as GitHub allows, and telling the apps.
 import type { GitHubState } from './github-state.ts'
-import { suiteFor } from './git/pushes.ts'
-import { Refusal, invalid } from './http/route.ts'
-import { runView, statusView, suiteState, suiteView } from './views/check-view.ts'
+import { findOrCreateSuite } from './git/pushes.ts'
+import { GitHubApiError, validationFailed } from './http/route.ts'
+import { checkRunView, commitStatusView, computeSuiteState, checkSuiteView } from './views/check-view.ts'
 import { readCommit, commitView } from './views/commit-view.ts'
-import type { Account, Annotation, App, CheckRun, CheckSuite, Payload, Repo, Status } from './world.ts'
+import type {
+  MockAccount,
+  Annotation,
+  MockApp,
+  MockCheckRun,
+  CheckSuite,
+  GitHubPayload,
+  MockRepository,
+  MockCommitStatus,
+} from './world.ts'
 
 // GitHub's caps: per request, per text, per run.
-const annotationsPerRequest = 50
-const outputLimit = 65_535
-const actionLimit = 3
-const actionLengths = { label: 20, description: 40, identifier: 20 } as const
+const maxAnnotationsPerRequest = 50
+const maxOutputCharacters = 65_535
+const maxActions = 3
+const maxActionFieldLengths = { label: 20, description: 40, identifier: 20 } as const
 
-interface Output {
+interface CheckRunOutput {
   readonly title?: string
   readonly summary?: string
   readonly text?: string
   readonly annotations?: readonly Annotation[]
 }
 
-function checkRequest(body: Payload): void {
-  const output = (body['output'] ?? {}) as Output
-  if ((output.annotations?.length ?? 0) > annotationsPerRequest)
-    throw new Refusal(
+function validateCheckRunRequest(body: GitHubPayload): void {
+  const output = (body['output'] ?? {}) as CheckRunOutput
+  if ((output.annotations?.length ?? 0) > maxAnnotationsPerRequest)
+    throw new GitHubApiError(
       422,
-      `Invalid request.\n\nNo more than ${annotationsPerRequest} items are allowed; ${output.annotations?.length ?? 0} were supplied.`,
+      `Invalid request.\n\nNo more than ${maxAnnotationsPerRequest} items are allowed; ${output.annotations?.length ?? 0} were supplied.`,
     )
   for (const field of ['summary', 'text'] as const)
-    if ((output[field]?.length ?? 0) > outputLimit)
-      throw invalid('CheckRun', field, 'custom', `${field} exceeds a maximum bytesize of ${outputLimit}`)
-  const actions = (body['actions'] ?? []) as CheckRun['actions']
-  if (actions.length > actionLimit)
-    throw new Refusal(
+    if ((output[field]?.length ?? 0) > maxOutputCharacters)
+      throw validationFailed(
+        'CheckRun',
+        field,
+        'custom',
+        `${field} exceeds a maximum bytesize of ${maxOutputCharacters}`,
+      )
+  const actions = (body['actions'] ?? []) as MockCheckRun['actions']
+  if (actions.length > maxActions)
+    throw new GitHubApiError(
       422,
-      `Invalid request.\n\nNo more than ${actionLimit} items are allowed; ${actions.length} were supplied.`,
+      `Invalid request.\n\nNo more than ${maxActions} items are allowed; ${actions.length} were supplied.`,
     )
   for (const action of actions)
-    for (const [field, limit] of Object.entries(actionLengths))
-      if ((action[field as keyof typeof actionLengths] ?? '').length > limit)
-        throw invalid(
+    for (const [field, limit] of Object.entries(maxActionFieldLengths))
+      if ((action[field as keyof typeof maxActionFieldLengths] ?? '').length > limit)
+        throw validationFailed(
           'CheckRun',
           `actions.${field}`,
           'custom',
           `${field} is too long (maximum is ${limit} characters)`,
         )
   if (body['status'] === 'completed' && body['conclusion'] === undefined)
-    throw invalid('CheckRun', 'conclusion', 'missing_field')
+    throw validationFailed('CheckRun', 'conclusion', 'missing_field')
 }
 
-function apply(state: GitHubState, run: CheckRun, body: Payload): void {
+function applyCheckRunRequest(state: GitHubState, run: MockCheckRun, body: GitHubPayload): void {
   const { name, status, conclusion, started_at, completed_at, details_url, external_id } = body as Record<
     string,
     string | undefined
   >
-  const output = (body['output'] ?? {}) as Output
+  const output = (body['output'] ?? {}) as CheckRunOutput
   run.changedAt = state.world.now()
   if (name !== undefined) run.name = name
   if (status !== undefined) run.status = status
@@ -75,21 +89,21 @@ function apply(state: GitHubState, run: CheckRun, body: Payload): void {
   run.text = output.text ?? run.text
   // Annotations of later requests are added to the earlier ones.
   run.annotations.push(...(output.annotations ?? []))
-  if (body['actions'] !== undefined) run.actions = body['actions'] as CheckRun['actions']
+  if (body['actions'] !== undefined) run.actions = body['actions'] as MockCheckRun['actions']
 }
 
-export async function createRun(
+export async function addCheckRun(
   state: GitHubState,
-  repo: Repo,
-  app: App,
+  repo: MockRepository,
+  app: MockApp,
   sha: string,
-  body: Payload,
-): Promise<CheckRun> {
-  checkRequest(body)
+  body: GitHubPayload,
+): Promise<MockCheckRun> {
+  validateCheckRunRequest(body)
   const { world } = state
-  const branch = [...repo.known].find(([, tip]) => tip === sha)?.[0].replace('refs/heads/', '') ?? null
-  const suite = suiteFor(state, repo, app, sha, branch, null)
-  const run: CheckRun = {
+  const branch = [...repo.knownRefs].find(([, tip]) => tip === sha)?.[0].replace('refs/heads/', '') ?? null
+  const suite = findOrCreateSuite(state, repo, app, sha, branch, null)
+  const run: MockCheckRun = {
     id: world.nextId(),
     suite,
     name: '',
@@ -106,44 +120,56 @@ export async function createRun(
     annotations: [],
     actions: [],
   }
-  apply(state, run, body)
+  applyCheckRunRequest(state, run, body)
   suite.runs.push(run)
-  await emitRun(state, run, 'created', app.bot)
-  if (run.status === 'completed') await emitRun(state, run, 'completed', app.bot)
+  await emitCheckRun(state, run, 'created', app.bot)
+  if (run.status === 'completed') await emitCheckRun(state, run, 'completed', app.bot)
   return run
 }
 
-export async function updateRun(state: GitHubState, run: CheckRun, body: Payload): Promise<void> {
-  checkRequest(body)
+export async function updateCheckRun(
+  state: GitHubState,
+  run: MockCheckRun,
+  body: GitHubPayload,
+): Promise<void> {
+  validateCheckRunRequest(body)
   const before = run.status
-  apply(state, run, body)
+  applyCheckRunRequest(state, run, body)
   if (run.status === 'completed' && before !== 'completed')
-    await emitRun(state, run, 'completed', run.suite.app.bot)
+    await emitCheckRun(state, run, 'completed', run.suite.app.bot)
 }
 
-async function emitRun(
+async function emitCheckRun(
   state: GitHubState,
-  run: CheckRun,
+  run: MockCheckRun,
   action: string,
-  by: Account,
-  more: Payload = {},
-  only?: App,
+  by: MockAccount,
+  more: GitHubPayload = {},
+  only?: MockApp,
 ): Promise<void> {
   const { suite } = run
   state.queueDue(suite.repo)
   suite.updatedAt = state.world.timestamp()
-  const check_run = { ...runView(state.world, run), check_suite: await suiteView(state.world, suite) }
+  const check_run = {
+    ...checkRunView(state.world, run),
+    check_suite: await checkSuiteView(state.world, suite),
+  }
   state.webhooks.emit('check_run', action, suite.repo, by, { check_run, ...more }, only)
-  if (action === 'completed' && suiteState(suite).status === 'completed')
+  if (action === 'completed' && computeSuiteState(suite).status === 'completed')
     state.webhooks.emit('check_suite', 'completed', suite.repo, by, {
-      check_suite: await suiteView(state.world, suite),
+      check_suite: await checkSuiteView(state.world, suite),
     })
 }
 
 /** Someone asks for a run again, or presses one of its buttons: only the app that owns it hears of it. */
-export async function askRun(state: GitHubState, run: CheckRun, by: Account, button?: string): Promise<void> {
+export async function rerequestCheckRun(
+  state: GitHubState,
+  run: MockCheckRun,
+  by: MockAccount,
+  button?: string,
+): Promise<void> {
   const more = button === undefined ? {} : { requested_action: { identifier: button } }
-  await emitRun(
+  await emitCheckRun(
     state,
     run,
     button === undefined ? 'rerequested' : 'requested_action',
@@ -153,33 +179,37 @@ export async function askRun(state: GitHubState, run: CheckRun, by: Account, but
   )
 }
 
-export async function askSuite(state: GitHubState, suite: CheckSuite, by: Account): Promise<void> {
-  const check_suite = await suiteView(state.world, suite)
+export async function rerequestCheckSuite(
+  state: GitHubState,
+  suite: CheckSuite,
+  by: MockAccount,
+): Promise<void> {
+  const check_suite = await checkSuiteView(state.world, suite)
   state.webhooks.emit('check_suite', 'rerequested', suite.repo, by, { check_suite }, suite.app)
 }
 
-export interface NewStatus {
+export interface NewCommitStatus {
   readonly context?: string
-  readonly state: Status['state']
+  readonly state: MockCommitStatus['state']
   readonly description?: string | null
   readonly target_url?: string | null
 }
 
-export async function addStatus(
+export async function addCommitStatus(
   state: GitHubState,
-  repo: Repo,
+  repo: MockRepository,
   sha: string,
-  creator: Account,
-  given: NewStatus,
-): Promise<Status> {
+  creator: MockAccount,
+  given: NewCommitStatus,
+): Promise<MockCommitStatus> {
   const { world } = state
   const { context = 'default', description = null, target_url = null } = given
   // GitHub's cap on statuses of one commit and context.
   if (repo.statuses.filter((it) => it.sha === sha && it.context === context).length >= 1000)
-    throw new Refusal(422, 'Validation Failed', [
+    throw new GitHubApiError(422, 'Validation Failed', [
       'This SHA and context has reached the maximum number of statuses.',
     ])
-  const status: Status = {
+  const status: MockCommitStatus = {
     id: world.nextId(),
     sha,
     context,
@@ -194,7 +224,7 @@ export async function addStatus(
   state.queueDue(repo)
   const commit = commitView(world, repo, await readCommit(repo.path, sha))
   state.webhooks.emit('status', null, repo, creator, {
-    ...statusView(world, repo, status),
+    ...commitStatusView(world, repo, status),
     sha,
     name: `${repo.owner.login}/${repo.name}`,
     commit,

@@ -1,14 +1,22 @@
 // Comments on pull requests, issues and commits: written by people's methods and by REST alike, told by the same webhooks.
 import type { GitHubState } from './github-state.ts'
 import { commentView, commitCommentView, issueView } from './views/pull-view.ts'
-import { threadOf } from './world.ts'
-import type { Account, App, CommitComment, IssueComment, Payload, Repo, Thread } from './world.ts'
+import { findThread } from './world.ts'
+import type {
+  MockAccount,
+  MockApp,
+  CommitComment,
+  IssueComment,
+  GitHubPayload,
+  MockRepository,
+  CommentThread,
+} from './world.ts'
 
 export function addComment(
   state: GitHubState,
-  thread: Thread,
-  author: Account,
-  app: App | null,
+  thread: CommentThread,
+  author: MockAccount,
+  app: MockApp | null,
   body: string,
 ): IssueComment {
   const at = state.world.timestamp()
@@ -20,21 +28,26 @@ export function addComment(
   return comment
 }
 
-export function changeComment(state: GitHubState, comment: IssueComment, body: string, by: Account): void {
+export function changeComment(
+  state: GitHubState,
+  comment: IssueComment,
+  body: string,
+  by: MockAccount,
+): void {
   const changes = { body: { from: comment.body } }
   comment.body = body
   comment.updatedAt = state.world.timestamp()
   comment.edit = { by, at: comment.updatedAt }
-  emitComment(state, threadUnder(comment), comment, 'edited', by, { changes })
+  emitComment(state, findCommentThread(comment), comment, 'edited', by, { changes })
 }
 
-export function removeComment(state: GitHubState, comment: IssueComment, by: Account): void {
-  const thread = threadUnder(comment)
+export function removeComment(state: GitHubState, comment: IssueComment, by: MockAccount): void {
+  const thread = findCommentThread(comment)
   thread.comments = thread.comments.filter((it) => it !== comment)
   emitComment(state, thread, comment, 'deleted', by)
 }
 
-export function findComment(repo: Repo, id: number): IssueComment | undefined {
+export function findComment(repo: MockRepository, id: number): IssueComment | undefined {
   for (const thread of [...repo.pulls.values(), ...repo.issues.values()]) {
     const found = thread.comments.find((it) => it.id === id)
     if (found !== undefined) return found
@@ -44,10 +57,10 @@ export function findComment(repo: Repo, id: number): IssueComment | undefined {
 
 export function addCommitComment(
   state: GitHubState,
-  repo: Repo,
+  repo: MockRepository,
   sha: string,
-  author: Account,
-  app: App | null,
+  author: MockAccount,
+  app: MockApp | null,
   body: string,
   at: { readonly path: string | null; readonly position: number | null } = { path: null, position: null },
 ): CommitComment {
@@ -61,19 +74,19 @@ export function addCommitComment(
   return comment
 }
 
-function threadUnder(comment: IssueComment): Thread {
-  const thread = threadOf(comment.repo, comment.issue)
+function findCommentThread(comment: IssueComment): CommentThread {
+  const thread = findThread(comment.repo, comment.issue)
   if (thread === undefined) throw new Error(`comment ${comment.id} is on nothing`)
   return thread
 }
 
 function emitComment(
   state: GitHubState,
-  thread: Thread,
+  thread: CommentThread,
   comment: IssueComment,
   action: string,
-  by: Account,
-  more: Payload = {},
+  by: MockAccount,
+  more: GitHubPayload = {},
 ): void {
   const issue = issueView(state.world, thread)
   state.webhooks.emit('issue_comment', action, thread.repo, by, {

@@ -1,36 +1,36 @@
 // What the routes and the people's methods share: the world, its credentials, its webhooks, and one line per repository.
-import type { Credentials } from './http/auth.ts'
+import type { TokenRegistry } from './http/auth.ts'
 import type { Caller } from './http/caller.ts'
-import { Refusal } from './http/route.ts'
-import type { Account, Repo, World } from './world.ts'
+import { GitHubApiError } from './http/route.ts'
+import type { MockAccount, MockRepository, MockGitHubData } from './world.ts'
 import type { Webhooks } from './webhooks.ts'
 
 export class GitHubState {
-  readonly world: World
-  readonly credentials: Credentials
+  readonly world: MockGitHubData
+  readonly credentials: TokenRegistry
   readonly webhooks: Webhooks
   /** Called when something changed that a merge queue may wait for: a check, a ref, a pull request. */
-  queueDue: (repo: Repo) => void = () => undefined
-  readonly #lines = new WeakMap<Repo, Promise<unknown>>()
+  queueDue: (repo: MockRepository) => void = () => undefined
+  readonly #lines = new WeakMap<MockRepository, Promise<unknown>>()
   readonly #work = new Set<Promise<unknown>>()
 
-  constructor(world: World, credentials: Credentials, webhooks: Webhooks) {
+  constructor(world: MockGitHubData, credentials: TokenRegistry, webhooks: Webhooks) {
     this.world = world
     this.credentials = credentials
     this.webhooks = webhooks
   }
 
   /** Runs `task` after all earlier ones of the same network: refs are compared before and after, so only one may move them. */
-  async inLine<T>(repo: Repo, task: () => Promise<T>): Promise<T> {
+  async runSerialized<T>(repo: MockRepository, task: () => Promise<T>): Promise<T> {
     const root = repo.parent ?? repo
-    const turn = (this.#lines.get(root) ?? Promise.resolve()).then(task)
-    const quiet = turn.catch(() => undefined)
+    const run = (this.#lines.get(root) ?? Promise.resolve()).then(task)
+    const quiet = run.catch(() => undefined)
     this.#lines.set(root, quiet)
-    return await turn
+    return await run
   }
 
   /** Remembers work that goes on after an answer was given, so that the end can wait for it. */
-  later(work: Promise<unknown>): void {
+  runInBackground(work: Promise<unknown>): void {
     const quiet = work.catch(() => undefined).finally(() => this.#work.delete(quiet))
     this.#work.add(quiet)
   }
@@ -45,8 +45,8 @@ export class GitHubState {
 }
 
 /** The account that acts: an installation acts as its app's bot. */
-export function actorOf(caller: Caller): Account {
+export function getActingAccount(caller: Caller): MockAccount {
   if (caller.kind === 'installation') return caller.installation.app.bot
   if (caller.kind === 'user') return caller.account
-  throw new Refusal(401, 'Requires authentication')
+  throw new GitHubApiError(401, 'Requires authentication')
 }

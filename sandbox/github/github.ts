@@ -5,20 +5,20 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
-import { Credentials } from './http/auth.ts'
-import { advanceAutoMerges } from './branch-rules/auto-merge.ts'
-import { advanceQueues } from './branch-rules/merge-queue.ts'
-import { Faults, rateLimited } from './http/faults.ts'
+import { TokenRegistry } from './http/auth.ts'
+import { mergeReadyAutoMerges } from './branch-rules/auto-merge.ts'
+import { advanceMergeQueues } from './branch-rules/merge-queue.ts'
+import { FaultInjector, createRateLimitOutcome } from './http/faults.ts'
 import type { RateLimits } from './http/rate-shapes.ts'
-import type { Matcher, Outcome } from './http/faults.ts'
-import { handleGit, isGitRequest } from './git/git-http.ts'
+import type { FaultMatcher, FaultOutcome } from './http/faults.ts'
+import { handleGitHttp, isGitRequest } from './git/git-http.ts'
 import { GitHubState } from './github-state.ts'
-import { registrationPage, type BrowsedGitHub } from './app-registration.ts'
-import { pageAt } from './pages.ts'
-import { signInPages } from './sign-in-pages.ts'
-import { People } from './people.ts'
-import { Router } from './http/router.ts'
-import type { Exchange, RequestRecord } from './http/router.ts'
+import { handleRegistrationPage, type RegistrationContext } from './app-registration.ts'
+import { renderPage } from './pages.ts'
+import { createSignInPages } from './sign-in-pages.ts'
+import { UserActions } from './people.ts'
+import { RestRouter } from './http/router.ts'
+import type { RecordedExchange, RequestRecord } from './http/router.ts'
 import { actionRoutes } from './routes/action-routes.ts'
 import { appRoutes } from './routes/app-routes.ts'
 import { checkRoutes } from './routes/check-routes.ts'
@@ -30,10 +30,10 @@ import { ruleRoutes } from './routes/rule-routes.ts'
 import { gitWriteRoutes } from './routes/git-write-routes.ts'
 import { graphqlRoutes } from './routes/graphql-routes.ts'
 import { Webhooks } from './webhooks.ts'
-import { createWorld } from './world.ts'
-import type { Installation, World } from './world.ts'
+import { createMockGitHubData } from './world.ts'
+import type { Installation, MockGitHubData } from './world.ts'
 
-export interface GitHubOptions {
+export interface MockGitHubOptions {
   /** 0 or nothing: any free one. */
   readonly port?: number
   /** Where the bare repositories lie; made when it is not there, left behind at the end. */
@@ -49,23 +49,23 @@ export interface GitHubOptions {
 
 /** Lists what is wrong with what goes over the wire, each as one line; none: nothing. */
 export interface TrafficValidator {
-  checkExchange(exchange: Exchange): string[]
+  checkExchange(exchange: RecordedExchange): string[]
   checkWebhook(event: string, action: string | null, payload: unknown): string[]
 }
 
-export class GitHub extends People {
+export class MockGitHub extends UserActions {
   readonly url: string
   readonly webhooks: Webhooks
   /** Every request, in the order of their answers. */
   readonly requests: RequestRecord[]
   /** What the validator of the traffic found. Empty without one. */
   readonly violations: string[]
-  readonly #world: World
-  readonly #faults: Faults
+  readonly #world: MockGitHubData
+  readonly #faults: FaultInjector
   readonly #server: Server
   readonly #target: { url: string | undefined }
 
-  constructor(state: GitHubState, parts: Parts) {
+  constructor(state: GitHubState, parts: MockGitHubParts) {
     super(state)
     this.url = state.world.base
     this.webhooks = state.webhooks
@@ -87,18 +87,18 @@ export class GitHub extends People {
   }
 
   /** The next `times` requests that match end so. Returns a function that takes it back. */
-  fail(matcher: Matcher, outcome: Outcome, times = 1): () => void {
+  fail(matcher: FaultMatcher, outcome: FaultOutcome, times = 1): () => void {
     return this.#faults.fail(matcher, outcome, times)
   }
 
   /** Matching reads answer as they last did, until the returned function is called. */
-  lag(matcher: Matcher): () => void {
+  lag(matcher: FaultMatcher): () => void {
     return this.#faults.lag(matcher)
   }
 
   /** The next `times` REST calls are refused for their number, with a wait in seconds. */
   limitRate(kind: 'primary' | 'secondary', waitSeconds: number, times = 1): () => void {
-    const outcome = rateLimited(kind, this.#world.now() / 1000, waitSeconds)
+    const outcome = createRateLimitOutcome(kind, this.#world.now() / 1000, waitSeconds)
     return this.#faults.fail((it) => !it.template.startsWith('/{owner}/'), outcome, times)
   }
 
@@ -142,27 +142,31 @@ export class GitHub extends People {
   }
 }
 
-interface Parts {
+interface MockGitHubParts {
   readonly requests: RequestRecord[]
   readonly violations: string[]
-  readonly faults: Faults
+  readonly faults: FaultInjector
   readonly server: Server
   readonly target: { url: string | undefined }
 }
 
-export async function startGitHub(options: GitHubOptions): Promise<GitHub> {
+export async function startMockGitHub(options: MockGitHubOptions): Promise<MockGitHub> {
   await mkdir(options.directory, { recursive: true })
-  const world = createWorld(options.directory, () => options.clock?.now() ?? Date.now(), options.hourlyLimit)
+  const world = createMockGitHubData(
+    options.directory,
+    () => options.clock?.now() ?? Date.now(),
+    options.hourlyLimit,
+  )
   const target = { url: options.webhookTarget }
-  const credentials = new Credentials(world)
+  const credentials = new TokenRegistry(world)
   const state = new GitHubState(world, credentials, new Webhooks(world, () => target.url))
   state.queueDue = (repo) => {
     const waits = [...repo.queues.values()].some((entries) => entries.length > 0)
-    if (waits) state.later(state.inLine(repo, () => advanceQueues(state, repo)))
+    if (waits) state.runInBackground(state.runSerialized(repo, () => advanceMergeQueues(state, repo)))
     if ([...repo.pulls.values()].some((it) => it.autoMerge !== null && it.state === 'open'))
-      state.later(advanceAutoMerges(state, repo))
+      state.runInBackground(mergeReadyAutoMerges(state, repo))
   }
-  const faults = new Faults()
+  const faults = new FaultInjector()
   const requests: RequestRecord[] = []
   const violations: string[] = []
   const record = (it: RequestRecord): void => void requests.push(it)
@@ -179,33 +183,34 @@ export async function startGitHub(options: GitHubOptions): Promise<GitHub> {
     deploymentRoutes,
   ]
   const routes = makers.flatMap((make) => make(state))
-  let observe: ((exchange: Exchange) => void) | undefined
+  let observe: ((exchange: RecordedExchange) => void) | undefined
   const { validator } = options
   if (validator) {
     observe = (exchange) => void violations.push(...validator.checkExchange(exchange))
     state.webhooks.observe = ({ event, action, payload }) =>
       void violations.push(...validator.checkWebhook(event, action, payload))
   }
-  const router = new Router({ world, credentials, faults, routes, record, observe })
+  const router = new RestRouter({ world, credentials, faults, routes, record, observe })
   const page = (request: IncomingMessage, response: ServerResponse, path: string): boolean => {
     // REST's own paths have other shapes, but an account could be called like one of them: a route goes first.
-    const html = request.method === 'GET' && !router.knows('GET', path) ? pageAt(world, path) : undefined
+    const html = request.method === 'GET' && !router.knows('GET', path) ? renderPage(world, path) : undefined
     if (html === undefined) return false
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(html)
     return true
   }
-  const signIn = signInPages(world, credentials)
+  const signIn = createSignInPages(world, credentials)
   // For browsers, once the server's address is known.
-  const browsed: { at?: BrowsedGitHub } = {}
+  const browsed: { at?: RegistrationContext } = {}
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url ?? '/', world.base)
     // Clients that think of an Enterprise Server put this before every REST path.
     if (url.pathname.startsWith('/api/v3/')) url.pathname = url.pathname.slice('/api/v3'.length)
     if (url.pathname === '/api/graphql') url.pathname = '/graphql'
-    if (isGitRequest(url.pathname)) await handleGit({ state, faults, record }, request, response, url)
+    if (isGitRequest(url.pathname)) await handleGitHttp({ state, faults, record }, request, response, url)
     else if (page(request, response, url.pathname)) return
     else if (await signIn.answer(request, response, url)) return
-    else if (browsed.at !== undefined && (await registrationPage(browsed.at, request, response, url))) return
+    else if (browsed.at !== undefined && (await handleRegistrationPage(browsed.at, request, response, url)))
+      return
     else await router.handle(request, response, url)
   }
   const server = createServer((request, response) => {
@@ -221,7 +226,7 @@ export async function startGitHub(options: GitHubOptions): Promise<GitHub> {
     server.listen(options.port ?? 0, '127.0.0.1', resolve)
   })
   world.base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const github = new GitHub(state, { requests, violations, faults, server, target })
+  const github = new MockGitHub(state, { requests, violations, faults, server, target })
   browsed.at = { github, world }
   return github
 }

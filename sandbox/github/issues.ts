@@ -1,12 +1,12 @@
 // What happens to issues, whoever does it: opening, editing, closing, reopening; told by webhooks.
 import type { GitHubState } from './github-state.ts'
 import { issueView } from './views/pull-view.ts'
-import type { Account, App, Issue, Payload, Repo } from './world.ts'
+import type { MockAccount, MockApp, MockIssue, GitHubPayload, MockRepository } from './world.ts'
 
 export interface NewIssue {
-  readonly author: Account
+  readonly author: MockAccount
   /** The app that writes it, if one does. */
-  readonly app?: App | null
+  readonly app?: MockApp | null
   readonly title: string
   readonly body?: string | null
 }
@@ -20,11 +20,11 @@ export interface IssueChanges {
 
 export function createIssue(
   state: GitHubState,
-  repo: Repo,
+  repo: MockRepository,
   { author, app = null, title, body = null }: NewIssue,
-): Issue {
+): MockIssue {
   const at = state.world.timestamp()
-  const issue: Issue = {
+  const issue: MockIssue = {
     id: state.world.nextId(),
     repo,
     number: repo.nextNumber++,
@@ -47,8 +47,13 @@ export function createIssue(
   return issue
 }
 
-export function editIssue(state: GitHubState, issue: Issue, changes: IssueChanges, by: Account): void {
-  const edited: Payload = {}
+export function editIssue(
+  state: GitHubState,
+  issue: MockIssue,
+  changes: IssueChanges,
+  by: MockAccount,
+): void {
+  const edited: GitHubPayload = {}
   if (changes.title !== undefined && changes.title !== issue.title) {
     edited['title'] = { from: issue.title }
     issue.title = changes.title
@@ -68,6 +73,12 @@ export function editIssue(state: GitHubState, issue: Issue, changes: IssueChange
   emitIssue(state, issue, closes ? 'closed' : 'reopened', by)
 }
 
-function emitIssue(state: GitHubState, issue: Issue, action: string, by: Account, more: Payload = {}): void {
+function emitIssue(
+  state: GitHubState,
+  issue: MockIssue,
+  action: string,
+  by: MockAccount,
+  more: GitHubPayload = {},
+): void {
   state.webhooks.emit('issues', action, issue.repo, by, { issue: issueView(state.world, issue), ...more })
 }

@@ -1,48 +1,55 @@
 // What people do on the sandbox's GitHub: push, open pull requests, review, comment, label, ask for checks again.
 // Each method does what the button or git command does, webhooks included, and resolves when it is done.
-import { askRun, askSuite, addStatus } from './checks.ts'
-import type { NewStatus } from './checks.ts'
+import { rerequestCheckRun, rerequestCheckSuite, addCommitStatus } from './checks.ts'
+import type { NewCommitStatus } from './checks.ts'
 import { addComment, changeComment, removeComment } from './comments.ts'
-import { advanceQueues, dequeue, emitGroup, entryOf } from './branch-rules/merge-queue.ts'
+import { advanceMergeQueues, dequeue, emitMergeGroup, findQueueEntry } from './branch-rules/merge-queue.ts'
 import type { DequeueReason } from './branch-rules/merge-queue.ts'
 import { enableAutoMerge } from './branch-rules/auto-merge.ts'
 import { renameBranch } from './branch-rules/rename-branch.ts'
 import { updateBranch } from './branch-rules/update-branch.ts'
-import { startRun } from './workflows.ts'
-import { commitFiles, createBare, deleteRef, mergedTree, commitTree, setRef } from './git/git-store.ts'
-import type { Files } from './git/git-store.ts'
-import { AppSettings } from './app-settings.ts'
+import { startWorkflowRun } from './workflows.ts'
+import {
+  commitFiles,
+  createBareRepository,
+  deleteRef,
+  mergeTrees,
+  commitTree,
+  setRef,
+} from './git/git-store.ts'
+import type { FileChanges } from './git/git-store.ts'
+import { AppAdmin } from './app-settings.ts'
 import {
   addReview,
   createPull,
   dismissReview,
   editPull,
-  labelPull,
+  addPullLabel,
   requestReviews,
   setDraft,
-  unlabelPull,
+  removePullLabel,
 } from './pulls.ts'
 import { createIssue, editIssue } from './issues.ts'
 import type { IssueChanges } from './issues.ts'
 import type { PullChanges } from './pulls.ts'
-import { endAutoMerge, followRefs } from './git/pushes.ts'
+import { endAutoMerge, processRefChanges } from './git/pushes.ts'
 import { signCommit } from './signing.ts'
 import { replyToReviewComment } from './review-comments.ts'
 import type {
-  Account,
-  CheckRun,
+  MockAccount,
+  MockCheckRun,
   CheckSuite,
-  Issue,
+  MockIssue,
   IssueComment,
   MergeMethod,
-  Pull,
-  Repo,
-  Review,
-  ReviewComment,
-  Thread,
+  MockPull,
+  MockRepository,
+  MockReview,
+  MockReviewComment,
+  CommentThread,
 } from './world.ts'
 
-export interface OpenPull {
+export interface OpenPullOptions {
   readonly repository: string
   readonly author: string
   readonly title: string
@@ -55,7 +62,7 @@ export interface OpenPull {
   /** From the author's fork (made when it is not there), or with false from a branch of the repository itself. */
   readonly fork?: boolean
   /** What to change, in one commit on the base's tip... */
-  readonly changes?: Files
+  readonly changes?: FileChanges
   readonly message?: string
   /** Signed by the author, with a key that GitHub knows. */
   readonly signed?: boolean
@@ -63,7 +70,7 @@ export interface OpenPull {
   readonly commit?: string
 }
 
-export interface Push {
+export interface PushOptions {
   readonly by?: string
   readonly message?: string
   readonly branch?: string
@@ -76,11 +83,11 @@ export interface MergeGroup {
   readonly baseSha: string
 }
 
-const reviewEvents = { approve: 'APPROVE', changes: 'REQUEST_CHANGES', comment: 'COMMENT' } as const
+const reviewEventByKind = { approve: 'APPROVE', changes: 'REQUEST_CHANGES', comment: 'COMMENT' } as const
 
-export class People extends AppSettings {
+export class UserActions extends AppAdmin {
   /** The author's fork of a repository, made when it is not there. */
-  async fork(repository: string, login: string): Promise<Repo> {
+  async fork(repository: string, login: string): Promise<MockRepository> {
     const parent = this.repository(repository)
     const owner = this.account(login)
     const known = [...this.state.world.repos].find(
@@ -88,14 +95,14 @@ export class People extends AppSettings {
     )
     if (known !== undefined) return known
     const repo = this.addRepo(owner, parent.name, parent.defaultBranch, parent, parent.private)
-    await createBare(repo.path, parent.defaultBranch, parent.path)
+    await createBareRepository(repo.path, parent.defaultBranch, parent.path)
     const tip = this.#tip(parent, parent.defaultBranch)
     await setRef(repo.path, `refs/heads/${parent.defaultBranch}`, tip)
-    await this.state.inLine(repo, () => followRefs(this.state, repo, owner))
+    await this.state.runSerialized(repo, () => processRefChanges(this.state, repo, owner))
     return repo
   }
 
-  async openPull(request: OpenPull): Promise<Pull> {
+  async openPull(request: OpenPullOptions): Promise<MockPull> {
     const { repository, author: login, title, changes = {}, message = title, commit } = request
     const repo = this.repository(repository)
     const author = this.account(login)
@@ -107,9 +114,9 @@ export class People extends AppSettings {
       (await commitFiles(repo.path, this.#tip(repo, base), changes, message, this.signature(author)))
     const sha = request.signed === true ? await signCommit(this.state.world, repo.path, made) : made
     const { body = null, draft = false, maintainerCanModify = true } = request
-    return await this.state.inLine(repo, async () => {
+    return await this.state.runSerialized(repo, async () => {
       await setRef(headRepo.path, `refs/heads/${headRef}`, sha)
-      await followRefs(this.state, headRepo, author)
+      await processRefChanges(this.state, headRepo, author)
       return await createPull(this.state, repo, {
         author,
         headRepo,
@@ -124,15 +131,19 @@ export class People extends AppSettings {
   }
 
   /** One more commit on a pull request's head. */
-  async pushToPull(pull: Pull, changes: Files, { by, message = 'More' }: Push = {}): Promise<string> {
+  async pushToPull(
+    pull: MockPull,
+    changes: FileChanges,
+    { by, message = 'More' }: PushOptions = {},
+  ): Promise<string> {
     return await this.#pushHead(pull, pull.headSha, changes, by, message)
   }
 
   /** Replaces a pull request's commits: by one commit on the base's tip, or by a commit that exists. */
   async forcePush(
-    pull: Pull,
-    changes: Files | { readonly commit: string },
-    { by, message = pull.title }: Push = {},
+    pull: MockPull,
+    changes: FileChanges | { readonly commit: string },
+    { by, message = pull.title }: PushOptions = {},
   ): Promise<string> {
     const base = this.#tip(pull.repo, pull.baseRef)
     if (typeof changes['commit'] === 'string' && /^[0-9a-f]{40}$/.test(changes['commit'])) {
@@ -143,9 +154,9 @@ export class People extends AppSettings {
   }
 
   async #pushHead(
-    pull: Pull,
+    pull: MockPull,
     parent: string,
-    changes: Files,
+    changes: FileChanges,
     by: string | undefined,
     message: string,
   ): Promise<string> {
@@ -155,99 +166,105 @@ export class People extends AppSettings {
     return sha
   }
 
-  async #setHead(pull: Pull, sha: string, by: string | undefined): Promise<void> {
+  async #setHead(pull: MockPull, sha: string, by: string | undefined): Promise<void> {
     const { headRepo } = pull
     if (headRepo === null) throw new Error(`the fork of #${pull.number} is deleted`)
-    await this.state.inLine(headRepo, async () => {
+    await this.state.runSerialized(headRepo, async () => {
       await setRef(headRepo.path, `refs/heads/${pull.headRef}`, sha)
-      await followRefs(this.state, headRepo, by === undefined ? pull.author : this.account(by))
+      await processRefChanges(this.state, headRepo, by === undefined ? pull.author : this.account(by))
     })
   }
 
   /** Pushes a commit of these files to the default branch (or another, made from it when it is not there). */
   async pushToBase(
     repository: string,
-    files: Files,
-    { by, message = 'Push', branch }: Push = {},
+    files: FileChanges,
+    { by, message = 'Push', branch }: PushOptions = {},
   ): Promise<string> {
     const repo = this.repository(repository)
     const author = by === undefined ? repo.owner : this.account(by)
-    return await this.state.inLine(repo, async () => {
+    return await this.state.runSerialized(repo, async () => {
       const name = branch ?? repo.defaultBranch
-      const parent = repo.known.get(`refs/heads/${name}`) ?? this.#tip(repo, repo.defaultBranch)
+      const parent = repo.knownRefs.get(`refs/heads/${name}`) ?? this.#tip(repo, repo.defaultBranch)
       const sha = await commitFiles(repo.path, parent, files, message, this.signature(author))
       await setRef(repo.path, `refs/heads/${name}`, sha)
-      await followRefs(this.state, repo, author)
+      await processRefChanges(this.state, repo, author)
       return sha
     })
   }
 
   async deleteBranch(repository: string, branch: string, by?: string): Promise<void> {
     const repo = this.repository(repository)
-    await this.state.inLine(repo, async () => {
+    await this.state.runSerialized(repo, async () => {
       await deleteRef(repo.path, `refs/heads/${branch}`)
-      await followRefs(this.state, repo, this.#by(repo, by))
+      await processRefChanges(this.state, repo, this.#by(repo, by))
     })
   }
 
   /** Deletes a fork: its pull requests stay, without a head repository. */
-  deleteFork(fork: Repo): void {
+  deleteFork(fork: MockRepository): void {
     fork.deleted = true
     for (const pull of fork.parent?.pulls.values() ?? []) if (pull.headRepo === fork) pull.headRepo = null
   }
 
-  #tip(repo: Repo, branch: string): string {
-    const sha = repo.known.get(`refs/heads/${branch}`)
+  #tip(repo: MockRepository, branch: string): string {
+    const sha = repo.knownRefs.get(`refs/heads/${branch}`)
     if (sha === undefined) throw new Error(`there is no branch ${branch} in ${repo.name}`)
     return sha
   }
 
-  #by(repo: Repo, login: string | undefined): Account {
+  #by(repo: MockRepository, login: string | undefined): MockAccount {
     return login === undefined ? repo.owner : this.account(login)
   }
 
-  async edit(pull: Pull, changes: PullChanges, by: string = pull.author.login): Promise<void> {
+  async edit(pull: MockPull, changes: PullChanges, by: string = pull.author.login): Promise<void> {
     await editPull(this.state, pull, changes, this.account(by))
   }
-  async retarget(pull: Pull, base: string, by?: string): Promise<void> {
+  async retarget(pull: MockPull, base: string, by?: string): Promise<void> {
     await this.edit(pull, { base }, by)
   }
-  async close(pull: Pull, by?: string): Promise<void> {
+  async close(pull: MockPull, by?: string): Promise<void> {
     await this.edit(pull, { state: 'closed' }, by)
   }
-  async reopen(pull: Pull, by?: string): Promise<void> {
+  async reopen(pull: MockPull, by?: string): Promise<void> {
     await this.edit(pull, { state: 'open' }, by)
   }
-  async draft(pull: Pull, draft = true, by: string = pull.author.login): Promise<void> {
+  async draft(pull: MockPull, draft = true, by: string = pull.author.login): Promise<void> {
     await setDraft(this.state, pull, draft, this.account(by))
   }
-  async label(pull: Pull, name: string, by: string = pull.repo.owner.login): Promise<void> {
-    await labelPull(this.state, pull, name, this.account(by))
+  async label(pull: MockPull, name: string, by: string = pull.repo.owner.login): Promise<void> {
+    await addPullLabel(this.state, pull, name, this.account(by))
   }
-  async unlabel(pull: Pull, name: string, by: string = pull.repo.owner.login): Promise<void> {
-    await unlabelPull(this.state, pull, name, this.account(by))
+  async unlabel(pull: MockPull, name: string, by: string = pull.repo.owner.login): Promise<void> {
+    await removePullLabel(this.state, pull, name, this.account(by))
   }
-  async requestReview(pull: Pull, reviewer: string, by: string = pull.repo.owner.login): Promise<void> {
+  async requestReview(pull: MockPull, reviewer: string, by: string = pull.repo.owner.login): Promise<void> {
     await requestReviews(this.state, pull, [this.account(reviewer)], [], this.account(by))
   }
 
   /** A review of the head, or of an earlier commit. */
-  review(pull: Pull, by: string, kind: keyof typeof reviewEvents, body = '', commit?: string): Review {
-    return addReview(this.state, pull, this.account(by), reviewEvents[kind], body, commit)
+  review(
+    pull: MockPull,
+    by: string,
+    kind: keyof typeof reviewEventByKind,
+    body = '',
+    commit?: string,
+  ): MockReview {
+    return addReview(this.state, pull, this.account(by), reviewEventByKind[kind], body, commit)
   }
   /** An answer below a comment on a line. */
-  answerReviewComment(pull: Pull, comment: ReviewComment, by: string, body: string): void {
+  answerReviewComment(pull: MockPull, comment: MockReviewComment, by: string, body: string): void {
     replyToReviewComment(this.state, pull, comment, this.account(by), body)
   }
 
   /** Presses "Update branch". */
-  async updateBranch(pull: Pull, by: string): Promise<void> {
+  async updateBranch(pull: MockPull, by: string): Promise<void> {
     await updateBranch(this.state, pull, { kind: 'user', account: this.account(by) }, undefined)
   }
-  async enableAutoMerge(pull: Pull, by: string, method: MergeMethod = 'merge'): Promise<void> {
+  async enableAutoMerge(pull: MockPull, by: string, method: MergeMethod = 'merge'): Promise<void> {
     await enableAutoMerge(this.state, pull, this.account(by), method)
   }
-  async disableAutoMerge(pull: Pull, by: string): Promise<void> {
+  async disableAutoMerge(pull: MockPull, by: string): Promise<void> {
     await endAutoMerge(this.state, pull, this.account(by), 'auto-merge was disabled')
   }
   /** Renames a branch: pull requests onto it follow, those from it are closed. */
@@ -266,7 +283,7 @@ export class People extends AppSettings {
     const workflow =
       repo.workflows.find((it) => it.file === file) ??
       this.createWorkflow(repository, file, { outcome: 'never' })
-    const run = await startRun(this.state, repo, workflow, 'pull_request', '', sha, repo.owner, {})
+    const run = await startWorkflowRun(this.state, repo, workflow, 'pull_request', '', sha, repo.owner, {})
     Object.assign(run, { status: 'completed', conclusion })
     this.state.queueDue(repo)
   }
@@ -295,18 +312,18 @@ export class People extends AppSettings {
     this.state.queueDue(repo)
   }
 
-  dismiss(pull: Pull, review: Review, by: string = pull.repo.owner.login): void {
+  dismiss(pull: MockPull, review: MockReview, by: string = pull.repo.owner.login): void {
     dismissReview(this.state, pull, review, this.account(by))
   }
 
-  openIssue(repository: string, by: string, title: string, body = ''): Issue {
+  openIssue(repository: string, by: string, title: string, body = ''): MockIssue {
     return createIssue(this.state, this.repository(repository), { author: this.account(by), title, body })
   }
-  editIssue(issue: Issue, changes: IssueChanges, by: string = issue.author.login): void {
+  editIssue(issue: MockIssue, changes: IssueChanges, by: string = issue.author.login): void {
     editIssue(this.state, issue, changes, this.account(by))
   }
 
-  comment(thread: Thread, by: string, body: string): IssueComment {
+  comment(thread: CommentThread, by: string, body: string): IssueComment {
     return addComment(this.state, thread, this.account(by), null, body)
   }
   editComment(comment: IssueComment, body: string, by: string = comment.author.login): void {
@@ -317,61 +334,67 @@ export class People extends AppSettings {
   }
 
   /** All check runs at a commit, or at a pull request's head. */
-  checkRuns(at: Pull | { readonly repo: Repo; readonly headSha: string }): CheckRun[] {
+  checkRuns(at: MockPull | { readonly repo: MockRepository; readonly headSha: string }): MockCheckRun[] {
     return at.repo.suites.filter((it) => it.sha === at.headSha).flatMap((it) => it.runs)
   }
   /** Presses "Re-run", or one of the run's own buttons. */
-  async rerun(run: CheckRun, by: string, button?: string): Promise<void> {
-    await askRun(this.state, run, this.account(by), button)
+  async rerun(run: MockCheckRun, by: string, button?: string): Promise<void> {
+    await rerequestCheckRun(this.state, run, this.account(by), button)
   }
   async rerunSuite(suite: CheckSuite, by: string): Promise<void> {
-    await askSuite(this.state, suite, this.account(by))
+    await rerequestCheckSuite(this.state, suite, this.account(by))
   }
-  async setStatus(repository: string, sha: string, by: string, status: NewStatus): Promise<void> {
-    await addStatus(this.state, this.repository(repository), sha, this.account(by), status)
+  async setStatus(repository: string, sha: string, by: string, status: NewCommitStatus): Promise<void> {
+    await addCommitStatus(this.state, this.repository(repository), sha, this.account(by), status)
   }
 
   /** Lets the merge queue ask for checks of a group: these pull requests merged, in order, onto their base. */
-  async enqueue(pulls: readonly [Pull, ...Pull[]]): Promise<MergeGroup> {
+  async enqueue(pulls: readonly [MockPull, ...MockPull[]]): Promise<MergeGroup> {
     const [{ repo, baseRef }] = pulls
     const bot = this.account(repo.owner.login)
     const baseSha = this.#tip(repo, baseRef)
     let headSha = baseSha
     for (const pull of pulls) {
-      const tree = await mergedTree(repo.path, headSha, pull.headSha)
+      const tree = await mergeTrees(repo.path, headSha, pull.headSha)
       if (tree === undefined) throw new Error(`#${pull.number} conflicts`)
       const title = `Merge pull request #${pull.number} from ${pull.headOwner.login}/${pull.headRef}`
       headSha = await commitTree(repo.path, tree, [headSha, pull.headSha], title, this.signature(bot))
     }
     const branch = `gh-readonly-queue/${baseRef}/pr-${pulls.at(-1)?.number}-${baseSha}`
-    await this.state.inLine(repo, async () => {
+    await this.state.runSerialized(repo, async () => {
       await setRef(repo.path, `refs/heads/${branch}`, headSha)
-      await followRefs(this.state, repo, bot)
+      await processRefChanges(this.state, repo, bot)
     })
     const group = { repository: `${repo.owner.login}/${repo.name}`, branch, headSha, baseSha }
-    await emitGroup(this.state, repo, { ...group, baseRef }, 'checks_requested')
+    await emitMergeGroup(this.state, repo, { ...group, baseRef }, 'checks_requested')
     return group
   }
 
   async dissolve(group: MergeGroup, reason: 'merged' | 'invalidated' | 'dequeued'): Promise<void> {
     const baseRef = group.branch.split('/')[1] ?? ''
-    await emitGroup(this.state, this.repository(group.repository), { ...group, baseRef }, 'destroyed', reason)
+    await emitMergeGroup(
+      this.state,
+      this.repository(group.repository),
+      { ...group, baseRef },
+      'destroyed',
+      reason,
+    )
     await this.deleteBranch(group.repository, group.branch)
   }
 
   /** Takes a pull request out of its queue, as its button does. */
-  async removeFromQueue(pull: Pull, reason: DequeueReason = 'MANUAL', by?: string): Promise<void> {
-    await this.state.inLine(pull.repo, async () => {
-      const entry = entryOf(pull)
+  async removeFromQueue(pull: MockPull, reason: DequeueReason = 'MANUAL', by?: string): Promise<void> {
+    await this.state.runSerialized(pull.repo, async () => {
+      const entry = findQueueEntry(pull)
       if (entry === undefined) throw new Error(`#${pull.number} is in no queue`)
       await dequeue(this.state, entry, reason, this.#by(pull.repo, by))
-      await advanceQueues(this.state, pull.repo)
+      await advanceMergeQueues(this.state, pull.repo)
     })
   }
 
   /** Lets the queues see that time has passed: a check that never came, a group that waited long enough. */
   async passTimeInQueues(repository: string): Promise<void> {
     const repo = this.repository(repository)
-    await this.state.inLine(repo, () => advanceQueues(this.state, repo))
+    await this.state.runSerialized(repo, () => advanceMergeQueues(this.state, repo))
   }
 }

@@ -1,16 +1,25 @@
 // What happens to pull requests, whoever does it: opening, editing, labels, reviews, requests for reviews.
 import { isAncestor, setRef } from './git/git-store.ts'
 import type { GitHubState } from './github-state.ts'
-import { closePull, emitPull, endAutoMerge, openSuites } from './git/pushes.ts'
-import { Refusal, invalid } from './http/route.ts'
+import { closePull, emitPullEvent, endAutoMerge, openCheckSuites } from './git/pushes.ts'
+import { GitHubApiError, validationFailed } from './http/route.ts'
 import { accountView, teamView } from './views/account-view.ts'
 import { labelView, pullSummary, reviewView } from './views/pull-view.ts'
-import { allPulls } from './world.ts'
-import type { Account, Label, Payload, Pull, Repo, Review, Team, World } from './world.ts'
+import { iteratePulls } from './world.ts'
+import type {
+  MockAccount,
+  MockLabel,
+  GitHubPayload,
+  MockPull,
+  MockRepository,
+  MockReview,
+  Team,
+  MockGitHubData,
+} from './world.ts'
 
 export interface NewPull {
-  readonly author: Account
-  readonly headRepo: Repo
+  readonly author: MockAccount
+  readonly headRepo: MockRepository
   readonly headRef: string
   readonly baseRef: string
   readonly title: string
@@ -20,7 +29,11 @@ export interface NewPull {
 }
 
 /** Opens a pull request for a branch that exists. Throws GitHub's 422 when there is nothing to open. */
-export async function createPull(state: GitHubState, repo: Repo, request: NewPull): Promise<Pull> {
+export async function createPull(
+  state: GitHubState,
+  repo: MockRepository,
+  request: NewPull,
+): Promise<MockPull> {
   const { world } = state
   const {
     author,
@@ -32,15 +45,15 @@ export async function createPull(state: GitHubState, repo: Repo, request: NewPul
     draft = false,
     maintainerCanModify = true,
   } = request
-  const headSha = headRepo.known.get(`refs/heads/${headRef}`)
-  const baseSha = repo.known.get(`refs/heads/${baseRef}`)
-  if (headSha === undefined) throw invalid('PullRequest', 'head')
-  if (baseSha === undefined) throw invalid('PullRequest', 'base')
-  const problem = (message: string): Refusal =>
-    new Refusal(422, 'Validation Failed', [{ resource: 'PullRequest', code: 'custom', message }])
+  const headSha = headRepo.knownRefs.get(`refs/heads/${headRef}`)
+  const baseSha = repo.knownRefs.get(`refs/heads/${baseRef}`)
+  if (headSha === undefined) throw validationFailed('PullRequest', 'head')
+  if (baseSha === undefined) throw validationFailed('PullRequest', 'base')
+  const validationError = (message: string): GitHubApiError =>
+    new GitHubApiError(422, 'Validation Failed', [{ resource: 'PullRequest', code: 'custom', message }])
   if (await isAncestor(repo.path, headSha, baseSha))
-    throw problem(`No commits between ${baseRef} and ${headRef}`)
-  for (const other of allPulls(world))
+    throw validationError(`No commits between ${baseRef} and ${headRef}`)
+  for (const other of iteratePulls(world))
     if (
       other.repo === repo &&
       other.state === 'open' &&
@@ -48,9 +61,9 @@ export async function createPull(state: GitHubState, repo: Repo, request: NewPul
       other.headRef === headRef &&
       other.baseRef === baseRef
     )
-      throw problem(`A pull request already exists for ${headRepo.owner.login}:${headRef}.`)
+      throw validationError(`A pull request already exists for ${headRepo.owner.login}:${headRef}.`)
   const at = world.timestamp()
-  const pull: Pull = {
+  const pull: MockPull = {
     id: world.nextId(),
     repo,
     number: repo.nextNumber++,
@@ -85,8 +98,8 @@ export async function createPull(state: GitHubState, repo: Repo, request: NewPul
   }
   await setRef(repo.path, `refs/pull/${pull.number}/head`, headSha)
   repo.pulls.set(pull.number, pull)
-  if (headRepo !== repo) await openSuites(state, repo, headSha, headRef, null, author)
-  await emitPull(state, pull, 'opened', author)
+  if (headRepo !== repo) await openCheckSuites(state, repo, headSha, headRef, null, author)
+  await emitPullEvent(state, pull, 'opened', author)
   return pull
 }
 
@@ -100,11 +113,11 @@ export interface PullChanges {
 /** Edits a pull request as `PATCH /pulls/{number}` does: title, text, base, open or closed. */
 export async function editPull(
   state: GitHubState,
-  pull: Pull,
+  pull: MockPull,
   changes: PullChanges,
-  by: Account,
+  by: MockAccount,
 ): Promise<void> {
-  const edited: Payload = {}
+  const edited: GitHubPayload = {}
   if (changes.title !== undefined && changes.title !== pull.title) {
     edited['title'] = { from: pull.title }
     pull.title = changes.title
@@ -114,44 +127,49 @@ export async function editPull(
     pull.body = changes.body
   }
   if (changes.base !== undefined && changes.base !== pull.baseRef) {
-    const sha = pull.repo.known.get(`refs/heads/${changes.base}`)
-    if (sha === undefined) throw invalid('PullRequest', 'base')
+    const sha = pull.repo.knownRefs.get(`refs/heads/${changes.base}`)
+    if (sha === undefined) throw validationFailed('PullRequest', 'base')
     edited['base'] = { ref: { from: pull.baseRef }, sha: { from: pull.baseSha } }
     pull.baseRef = changes.base
     pull.baseSha = sha
     pull.mergeable = undefined
     await endAutoMerge(state, pull, by, 'base branch was changed')
   }
-  if (Object.keys(edited).length > 0) await emitPull(state, pull, 'edited', by, { changes: edited })
+  if (Object.keys(edited).length > 0) await emitPullEvent(state, pull, 'edited', by, { changes: edited })
   if (changes.state === 'closed' && pull.state === 'open') await closePull(state, pull, by)
   if (changes.state === 'open' && pull.state === 'closed') await reopenPull(state, pull, by)
 }
 
-async function reopenPull(state: GitHubState, pull: Pull, by: Account): Promise<void> {
+async function reopenPull(state: GitHubState, pull: MockPull, by: MockAccount): Promise<void> {
   if (pull.merged !== null || pull.headRepo === null)
-    throw new Refusal(422, 'Validation Failed', [
+    throw new GitHubApiError(422, 'Validation Failed', [
       { resource: 'PullRequest', field: 'state', code: 'invalid', message: 'state cannot be changed.' },
     ])
   pull.state = 'open'
   pull.closedAt = null
   pull.mergeable = undefined
-  await emitPull(state, pull, 'reopened', by)
+  await emitPullEvent(state, pull, 'reopened', by)
 }
 
-export async function setDraft(state: GitHubState, pull: Pull, draft: boolean, by: Account): Promise<void> {
+export async function setDraft(
+  state: GitHubState,
+  pull: MockPull,
+  draft: boolean,
+  by: MockAccount,
+): Promise<void> {
   if (pull.draft === draft) return
   pull.draft = draft
-  await emitPull(state, pull, draft ? 'converted_to_draft' : 'ready_for_review', by)
+  await emitPullEvent(state, pull, draft ? 'converted_to_draft' : 'ready_for_review', by)
 }
 
 /** A repository's label, made when it is not there. */
-export function labelNamed(
-  world: World,
-  repo: Repo,
+export function findOrCreateLabel(
+  world: MockGitHubData,
+  repo: MockRepository,
   name: string,
   color = 'ededed',
   description: string | null = null,
-): Label {
+): MockLabel {
   const known = repo.labels.get(name.toLowerCase())
   if (known !== undefined) return known
   const label = { id: world.nextId(), name, color, description }
@@ -159,88 +177,99 @@ export function labelNamed(
   return label
 }
 
-export async function labelPull(state: GitHubState, pull: Pull, name: string, by: Account): Promise<void> {
-  const label = labelNamed(state.world, pull.repo, name)
+export async function addPullLabel(
+  state: GitHubState,
+  pull: MockPull,
+  name: string,
+  by: MockAccount,
+): Promise<void> {
+  const label = findOrCreateLabel(state.world, pull.repo, name)
   if (pull.labels.includes(label)) return
   pull.labels.push(label)
-  await emitPull(state, pull, 'labeled', by, { label: labelView(state.world, pull.repo, label) })
+  await emitPullEvent(state, pull, 'labeled', by, { label: labelView(state.world, pull.repo, label) })
 }
 
 /** False when the pull request does not have the label. */
-export async function unlabelPull(
+export async function removePullLabel(
   state: GitHubState,
-  pull: Pull,
+  pull: MockPull,
   name: string,
-  by: Account,
+  by: MockAccount,
 ): Promise<boolean> {
   const label = pull.labels.find((it) => it.name.toLowerCase() === name.toLowerCase())
   if (label === undefined) return false
   pull.labels = pull.labels.filter((it) => it !== label)
-  await emitPull(state, pull, 'unlabeled', by, { label: labelView(state.world, pull.repo, label) })
+  await emitPullEvent(state, pull, 'unlabeled', by, { label: labelView(state.world, pull.repo, label) })
   return true
 }
 
 export async function requestReviews(
   state: GitHubState,
-  pull: Pull,
-  users: readonly Account[],
+  pull: MockPull,
+  users: readonly MockAccount[],
   teams: readonly Team[],
-  by: Account,
+  by: MockAccount,
 ): Promise<void> {
   if (users.includes(pull.author))
-    throw new Refusal(422, 'Review cannot be requested from pull request author.')
+    throw new GitHubApiError(422, 'Review cannot be requested from pull request author.')
   for (const user of users.filter((it) => !pull.requestedUsers.includes(it))) {
     pull.requestedUsers.push(user)
-    await emitPull(state, pull, 'review_requested', by, {
+    await emitPullEvent(state, pull, 'review_requested', by, {
       requested_reviewer: accountView(state.world, user),
     })
   }
   for (const team of teams.filter((it) => !pull.requestedTeams.includes(it))) {
     pull.requestedTeams.push(team)
-    await emitPull(state, pull, 'review_requested', by, { requested_team: teamView(state.world, team) })
+    await emitPullEvent(state, pull, 'review_requested', by, { requested_team: teamView(state.world, team) })
   }
 }
 
-export async function withdrawReviews(
+export async function removeReviewRequests(
   state: GitHubState,
-  pull: Pull,
-  users: readonly Account[],
+  pull: MockPull,
+  users: readonly MockAccount[],
   teams: readonly Team[],
-  by: Account,
+  by: MockAccount,
 ): Promise<void> {
   for (const user of users.filter((it) => pull.requestedUsers.includes(it))) {
     pull.requestedUsers = pull.requestedUsers.filter((it) => it !== user)
-    await emitPull(state, pull, 'review_request_removed', by, {
+    await emitPullEvent(state, pull, 'review_request_removed', by, {
       requested_reviewer: accountView(state.world, user),
     })
   }
   for (const team of teams.filter((it) => pull.requestedTeams.includes(it))) {
     pull.requestedTeams = pull.requestedTeams.filter((it) => it !== team)
-    await emitPull(state, pull, 'review_request_removed', by, { requested_team: teamView(state.world, team) })
+    await emitPullEvent(state, pull, 'review_request_removed', by, {
+      requested_team: teamView(state.world, team),
+    })
   }
 }
 
 export type ReviewEvent = 'APPROVE' | 'REQUEST_CHANGES' | 'COMMENT'
-const states = { APPROVE: 'APPROVED', REQUEST_CHANGES: 'CHANGES_REQUESTED', COMMENT: 'COMMENTED' } as const
+const reviewStateByEvent = {
+  APPROVE: 'APPROVED',
+  REQUEST_CHANGES: 'CHANGES_REQUESTED',
+  COMMENT: 'COMMENTED',
+} as const
 
 /** Submits a review of `sha` (the head unless said otherwise); without an event it stays pending and tells nobody. */
 export function addReview(
   state: GitHubState,
-  pull: Pull,
-  author: Account,
+  pull: MockPull,
+  author: MockAccount,
   event: ReviewEvent | undefined,
   body: string,
   sha: string = pull.headSha,
-): Review {
+): MockReview {
   if (author === pull.author && event !== undefined && event !== 'COMMENT') {
-    const words = event === 'APPROVE' ? 'approve' : 'request changes on'
-    throw new Refusal(422, 'Unprocessable Entity', [`Can not ${words} your own pull request`])
+    const verbPhrase = event === 'APPROVE' ? 'approve' : 'request changes on'
+    throw new GitHubApiError(422, 'Unprocessable Entity', [`Can not ${verbPhrase} your own pull request`])
   }
-  const review: Review = {
+  const review: MockReview = {
     id: state.world.nextId(),
     author,
     body,
-    state: event === undefined ? 'PENDING' : states[event],
+    state: event === undefined ? 'PENDING' : reviewStateByEvent[event],
     sha,
     submittedAt: state.world.timestamp(),
   }
@@ -250,14 +279,20 @@ export function addReview(
   return review
 }
 
-export function dismissReview(state: GitHubState, pull: Pull, review: Review, by: Account): void {
+export function dismissReview(state: GitHubState, pull: MockPull, review: MockReview, by: MockAccount): void {
   if (review.state !== 'APPROVED' && review.state !== 'CHANGES_REQUESTED')
-    throw new Refusal(422, 'Can not dismiss a commented pull request review')
+    throw new GitHubApiError(422, 'Can not dismiss a commented pull request review')
   review.state = 'DISMISSED'
   emitReview(state, pull, review, 'dismissed', by)
 }
 
-function emitReview(state: GitHubState, pull: Pull, review: Review, action: string, by: Account): void {
+function emitReview(
+  state: GitHubState,
+  pull: MockPull,
+  review: MockReview,
+  action: string,
+  by: MockAccount,
+): void {
   state.queueDue(pull.repo)
   const view = reviewView(state.world, pull, review)
   // REST shouts a review's state, webhooks do not.

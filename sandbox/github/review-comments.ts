@@ -1,11 +1,11 @@
 // Comments on lines of a pull request's diff. GitHub takes them on lines that its diff shows, and refuses a whole review for
 // one that is none of these.
 import type { GitHubState } from './github-state.ts'
-import { git, mergeBase } from './git/git-store.ts'
-import { Refusal } from './http/route.ts'
-import type { Account, Pull, Review, ReviewComment } from './world.ts'
+import { git, findMergeBase } from './git/git-store.ts'
+import { GitHubApiError } from './http/route.ts'
+import type { MockAccount, MockPull, MockReview, MockReviewComment } from './world.ts'
 
-export interface DraftComment {
+export interface DraftReviewComment {
   readonly path: string
   readonly body: string
   readonly line?: number
@@ -14,26 +14,26 @@ export interface DraftComment {
   readonly start_side?: string
 }
 
-interface Hunk {
+interface DiffHunk {
   readonly first: number
   readonly last: number
   readonly text: string
 }
 
 /** Where the drafts would stand. Throws a Refusal when one of them is on no line of the diff. */
-export async function placeDrafts(
-  pull: Pull,
+export async function locateDraftComments(
+  pull: MockPull,
   sha: string,
-  drafts: readonly DraftComment[],
+  drafts: readonly DraftReviewComment[],
 ): Promise<readonly string[]> {
   const hunks: string[] = []
   for (const { path, line, side = 'RIGHT', start_line: start = line } of drafts) {
-    const shown = await hunksOf(pull, sha, path)
+    const shown = await readDiffHunks(pull, sha, path)
     const hunk = shown.find(
       ({ first, last }) => line !== undefined && start !== undefined && start >= first && line <= last,
     )
     if (hunk === undefined || side !== 'RIGHT' || line === undefined || start === undefined || start > line)
-      throw new Refusal(422, 'Unprocessable Entity', ['Line could not be resolved'])
+      throw new GitHubApiError(422, 'Unprocessable Entity', ['Line could not be resolved'])
     hunks.push(hunk.text)
   }
   return hunks
@@ -41,9 +41,9 @@ export async function placeDrafts(
 
 export function addReviewComments(
   state: GitHubState,
-  pull: Pull,
-  review: Review,
-  drafts: readonly DraftComment[],
+  pull: MockPull,
+  review: MockReview,
+  drafts: readonly DraftReviewComment[],
   hunks: readonly string[],
 ): void {
   const at = state.world.timestamp()
@@ -60,9 +60,9 @@ export function addReviewComments(
 /** Somebody answers below a comment. */
 export function replyToReviewComment(
   state: GitHubState,
-  pull: Pull,
-  comment: ReviewComment,
-  author: Account,
+  pull: MockPull,
+  comment: MockReviewComment,
+  author: MockAccount,
   body: string,
 ): void {
   const at = state.world.timestamp()
@@ -71,24 +71,27 @@ export function replyToReviewComment(
 }
 
 /** A review without words of its own goes with its last comment. */
-export function removeReviewComment(pull: Pull, comment: ReviewComment): void {
+export function removeReviewComment(pull: MockPull, comment: MockReviewComment): void {
   pull.reviewComments = pull.reviewComments.filter((it) => it !== comment)
   if (!pull.reviewComments.some((it) => it.review === comment.review))
     pull.reviews = pull.reviews.filter((it) => it.id !== comment.review || it.body !== '')
 }
 
 /** The line in the head, or null where it is another by now: GitHub calls the comment outdated then. */
-export async function lineNow(pull: Pull, { sha, path, line }: ReviewComment): Promise<number | null> {
+export async function findCurrentLine(
+  pull: MockPull,
+  { sha, path, line }: MockReviewComment,
+): Promise<number | null> {
   if (sha === pull.headSha) return line
   const blob = (commit: string) => git(pull.repo.path, 'rev-parse', `${commit}:${path}`).catch(() => '')
   return (await blob(sha)) === (await blob(pull.headSha)) ? line : null
 }
 
 /** The lines of the new file that the diff of a pull request shows, hunk by hunk. */
-async function hunksOf(pull: Pull, sha: string, path: string): Promise<readonly Hunk[]> {
-  const met = await mergeBase(pull.repo.path, pull.baseSha, sha)
-  if (met === undefined) return []
-  const diff = await git(pull.repo.path, 'diff', '--unified=3', '--no-renames', met, sha, '--', path)
+async function readDiffHunks(pull: MockPull, sha: string, path: string): Promise<readonly DiffHunk[]> {
+  const mergeBaseSha = await findMergeBase(pull.repo.path, pull.baseSha, sha)
+  if (mergeBaseSha === undefined) return []
+  const diff = await git(pull.repo.path, 'diff', '--unified=3', '--no-renames', mergeBaseSha, sha, '--', path)
   return diff
     .split(/^(?=@@ )/m)
     .slice(1)

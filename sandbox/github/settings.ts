@@ -1,53 +1,60 @@
 // How a test or the demo furnishes the sandbox's GitHub: people, organizations, repositories, protection.
 import { generateKeyPairSync } from 'node:crypto'
 import { join } from 'node:path'
-import { commitFiles, createBare, filesOf, setRef } from './git/git-store.ts'
-import type { Files, Signature } from './git/git-store.ts'
+import { commitFiles, createBareRepository, readFilesBelow, setRef } from './git/git-store.ts'
+import type { FileChanges, GitIdentity } from './git/git-store.ts'
 import type { GitHubState } from './github-state.ts'
-import { followRefs } from './git/pushes.ts'
-import { accountByLogin, repoByName } from './world.ts'
+import { processRefChanges } from './git/pushes.ts'
+import { findAccountByLogin, findRepositoryByName } from './world.ts'
 import type {
-  Account,
+  MockAccount,
   Installation,
-  Payload,
-  Pull,
-  Repo,
-  Role,
+  GitHubPayload,
+  MockPull,
+  MockRepository,
+  CollaboratorRole,
   Team,
   Workflow,
   WorkflowOutcome,
-  Permissions,
+  AppPermissions,
 } from './world.ts'
 
 export interface NewRepository {
-  readonly files?: Files
+  readonly files?: FileChanges
   readonly fromDirectory?: string
   readonly defaultBranch?: string
   readonly private?: boolean
 }
 
-export class Settings {
+export class GitHubAdmin {
   protected readonly state: GitHubState
 
   constructor(state: GitHubState) {
     this.state = state
   }
 
-  createUser(login: string): Account {
+  createUser(login: string): MockAccount {
     return this.addAccount(login, 'User')
   }
 
   /** An organization with these logins as its owners, who are admins of all its repositories. */
-  createOrganization(login: string, owners: readonly string[] = []): Account {
+  createOrganization(login: string, owners: readonly string[] = []): MockAccount {
     const organization = this.addAccount(login, 'Organization')
     this.state.world.organizationOwners.set(organization.id, new Set(owners.map((it) => this.account(it).id)))
     return organization
   }
 
-  protected addAccount(login: string, type: Account['type']): Account {
+  protected addAccount(login: string, type: MockAccount['type']): MockAccount {
     const { world } = this.state
-    if (accountByLogin(world, login) !== undefined) throw new Error(`there is an account ${login} already`)
-    const account: Account = { id: world.nextId(), login, type, createdAt: world.timestamp(), deleted: false }
+    if (findAccountByLogin(world, login) !== undefined)
+      throw new Error(`there is an account ${login} already`)
+    const account: MockAccount = {
+      id: world.nextId(),
+      login,
+      type,
+      createdAt: world.timestamp(),
+      deleted: false,
+    }
     world.accounts.set(account.id, account)
     return account
   }
@@ -79,21 +86,21 @@ export class Settings {
   }
 
   /** The account of a login. Throws when there is none. */
-  account(login: string): Account {
-    const account = accountByLogin(this.state.world, login)
+  account(login: string): MockAccount {
+    const account = findAccountByLogin(this.state.world, login)
     if (account === undefined) throw new Error(`there is no account ${login}`)
     return account
   }
 
   /** A repository by `owner/name`. Throws when there is none. */
-  repository(name: string): Repo {
+  repository(name: string): MockRepository {
     const [owner = '', short = ''] = name.split('/')
-    const repo = repoByName(this.state.world, owner, short)
+    const repo = findRepositoryByName(this.state.world, owner, short)
     if (repo === undefined) throw new Error(`there is no repository ${name}`)
     return repo
   }
 
-  pull(repository: string, number: number): Pull {
+  pull(repository: string, number: number): MockPull {
     const pull = this.repository(repository).pulls.get(number)
     if (pull === undefined) throw new Error(`there is no pull request ${repository}#${number}`)
     return pull
@@ -114,7 +121,7 @@ export class Settings {
   }
 
   /** A token of an App's for one repository, as a workflow gets one. */
-  installationTokenFor(repository: string, permissions: Permissions): string {
+  installationTokenFor(repository: string, permissions: AppPermissions): string {
     const repo = this.repository(repository)
     return this.state.credentials.installationToken(this.installationOn(repository), new Set([repo]), {
       ...permissions,
@@ -135,31 +142,32 @@ export class Settings {
     owner: string,
     name: string,
     { files, fromDirectory, defaultBranch = 'main', ...more }: NewRepository = {},
-  ): Promise<Repo> {
+  ): Promise<MockRepository> {
     const account = this.account(owner)
     const repo = this.addRepo(account, name, defaultBranch, null, more.private ?? false)
-    await createBare(repo.path, defaultBranch)
+    await createBareRepository(repo.path, defaultBranch)
     const content =
-      files ?? (fromDirectory === undefined ? { 'README.md': `# ${name}\n` } : await filesOf(fromDirectory))
+      files ??
+      (fromDirectory === undefined ? { 'README.md': `# ${name}\n` } : await readFilesBelow(fromDirectory))
     const sha = await commitFiles(repo.path, undefined, content, 'First commit', this.signature(account))
     await setRef(repo.path, `refs/heads/${defaultBranch}`, sha)
-    await this.state.inLine(repo, () => followRefs(this.state, repo, account))
+    await this.state.runSerialized(repo, () => processRefChanges(this.state, repo, account))
     return repo
   }
 
   protected addRepo(
-    owner: Account,
+    owner: MockAccount,
     name: string,
     defaultBranch: string,
-    parent: Repo | null,
+    parent: MockRepository | null,
     isPrivate: boolean,
-  ): Repo {
+  ): MockRepository {
     const { world } = this.state
-    if (repoByName(world, owner.login, name) !== undefined)
+    if (findRepositoryByName(world, owner.login, name) !== undefined)
       throw new Error(`there is a repository ${owner.login}/${name} already`)
     const id = world.nextId()
     const at = world.timestamp()
-    const repo: Repo = {
+    const repo: MockRepository = {
       id,
       owner,
       name,
@@ -188,7 +196,7 @@ export class Settings {
       mergeMethods: { merge: true, squash: true, rebase: true },
       allowAutoMerge: false,
       queues: new Map(),
-      known: new Map(),
+      knownRefs: new Map(),
       createdAt: at,
       pushedAt: at,
     }
@@ -196,19 +204,19 @@ export class Settings {
     return repo
   }
 
-  protected signature(account: Account): Signature {
+  protected signature(account: MockAccount): GitIdentity {
     const email = `${account.id}+${account.login}@users.noreply.github.invalid`
     return { name: account.login, email, at: this.state.world.now() }
   }
 
   /** Gives a person a role in a repository; null takes it away. */
-  setRole(repository: string, login: string, role: Role | null): void {
+  setRole(repository: string, login: string, role: CollaboratorRole | null): void {
     const { roles } = this.repository(repository)
     if (role === null) roles.delete(this.account(login).id)
     else roles.set(this.account(login).id, role)
   }
 
-  setTeamRole(repository: string, team: Team, role: Role | null): void {
+  setTeamRole(repository: string, team: Team, role: CollaboratorRole | null): void {
     const { teamRoles } = this.repository(repository)
     if (role === null) teamRoles.delete(team.id)
     else teamRoles.set(team.id, role)
@@ -268,13 +276,13 @@ export class Settings {
   }
 
   /** https://docs.github.com/webhooks/webhook-events-and-payloads#repository */
-  #emit(repo: Repo, action: string, more: Payload = {}): void {
+  #emit(repo: MockRepository, action: string, more: GitHubPayload = {}): void {
     this.state.webhooks.emit('repository', action, repo, repo.owner, more)
   }
 }
 
 /** A PEM for an app of which the test does not care what key it has. */
-export function newPrivateKey(): string {
+export function generatePrivateKey(): string {
   return generateKeyPairSync('rsa', { modulusLength: 2048 })
     .privateKey.export({ type: 'pkcs8', format: 'pem' })
     .toString()

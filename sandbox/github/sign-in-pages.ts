@@ -3,38 +3,38 @@
 // does not fit its challenge.
 import { createHash, randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Credentials } from './http/auth.ts'
-import { escape, layout } from './pages.ts'
-import { accountByLogin } from './world.ts'
-import type { Account, App, World } from './world.ts'
+import type { TokenRegistry } from './http/auth.ts'
+import { escapeHtml, renderLayout } from './pages.ts'
+import { findAccountByLogin } from './world.ts'
+import type { MockAccount, MockApp, MockGitHubData } from './world.ts'
 
 export interface SignInPages {
   /** Answers these addresses; false for every other. */
   answer(request: IncomingMessage, response: ServerResponse, url: URL): Promise<boolean>
 }
 
-interface Code {
-  readonly app: App
-  readonly account: Account
-  readonly back: string
+interface AuthorizationCode {
+  readonly app: MockApp
+  readonly account: MockAccount
+  readonly redirectUrl: string
   readonly challenge: string | undefined
-  readonly until: number
+  readonly expiresAt: number
 }
 
 /** GitHub's: ten minutes. */
-const codeMilliseconds = 600_000
+const codeLifetimeMs = 600_000
 
-export const clientIdOf = (app: App): string => `Iv1.${app.id}`
+export const toClientId = (app: MockApp): string => `Iv1.${app.id}`
 
-export function signInPages(world: World, credentials: Credentials): SignInPages {
-  const codes = new Map<string, Code>()
-  const appOf = (clientId: string | null) =>
-    [...world.apps.values()].find((it) => clientIdOf(it) === clientId)
-  const html = (response: ServerResponse, status: number, title: string, body: string): true => {
-    response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(layout(title, body))
+export function createSignInPages(world: MockGitHubData, credentials: TokenRegistry): SignInPages {
+  const codes = new Map<string, AuthorizationCode>()
+  const findAppByClientId = (clientId: string | null) =>
+    [...world.apps.values()].find((it) => toClientId(it) === clientId)
+  const sendHtml = (response: ServerResponse, status: number, title: string, body: string): true => {
+    response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(renderLayout(title, body))
     return true
   }
-  const json = (response: ServerResponse, status: number, body: unknown): true => {
+  const sendJson = (response: ServerResponse, status: number, body: unknown): true => {
     response
       .writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
       .end(body === undefined ? '' : JSON.stringify(body))
@@ -42,23 +42,29 @@ export function signInPages(world: World, credentials: Credentials): SignInPages
   }
 
   function authorize(request: IncomingMessage, response: ServerResponse, url: URL): true {
-    const asked = url.searchParams
-    const app = appOf(asked.get('client_id'))
-    const back = asked.get('redirect_uri') ?? app?.callbackUrls[0] ?? ''
-    if (app === undefined) return html(response, 404, 'Page not found', '')
-    if (!app.callbackUrls.includes(back))
-      return html(response, 400, 'Be careful!', 'The redirect_uri is not associated with this application.')
-    const challenge = asked.get('code_challenge') ?? undefined
-    if (challenge !== undefined && asked.get('code_challenge_method') !== 'S256')
-      return html(response, 400, 'Be careful!', 'The code challenge method must be S256.')
+    const query = url.searchParams
+    const app = findAppByClientId(query.get('client_id'))
+    const redirectUrl = query.get('redirect_uri') ?? app?.callbackUrls[0] ?? ''
+    if (app === undefined) return sendHtml(response, 404, 'Page not found', '')
+    if (!app.callbackUrls.includes(redirectUrl))
+      return sendHtml(
+        response,
+        400,
+        'Be careful!',
+        'The redirect_uri is not associated with this application.',
+      )
+    const challenge = query.get('code_challenge') ?? undefined
+    if (challenge !== undefined && query.get('code_challenge_method') !== 'S256')
+      return sendHtml(response, 400, 'Be careful!', 'The code challenge method must be S256.')
     if (request.method === 'POST') {
-      const account = accountByLogin(world, asked.get('as') ?? '')
-      if (account === undefined || account.type !== 'User') return html(response, 404, 'Page not found', '')
+      const account = findAccountByLogin(world, query.get('as') ?? '')
+      if (account === undefined || account.type !== 'User')
+        return sendHtml(response, 404, 'Page not found', '')
       const code = randomBytes(10).toString('hex')
-      codes.set(code, { app, account, back, challenge, until: world.now() + codeMilliseconds })
-      const to = new URL(back)
+      codes.set(code, { app, account, redirectUrl, challenge, expiresAt: world.now() + codeLifetimeMs })
+      const to = new URL(redirectUrl)
       to.searchParams.set('code', code)
-      to.searchParams.set('state', asked.get('state') ?? '')
+      to.searchParams.set('state', query.get('state') ?? '')
       response.writeHead(302, { location: to.href }).end()
       return true
     }
@@ -66,29 +72,29 @@ export function signInPages(world: World, credentials: Credentials): SignInPages
     const buttons = people.map((it) => {
       const action = new URL(url)
       action.searchParams.set('as', it.login)
-      return `<form method="post" action="${escape(`${action.pathname}${action.search}`)}"><button>Authorize as ${escape(it.login)}</button></form>`
+      return `<form method="post" action="${escapeHtml(`${action.pathname}${action.search}`)}"><button>Authorize as ${escapeHtml(it.login)}</button></form>`
     })
-    return html(response, 200, `Authorize ${app.slug}`, buttons.join(''))
+    return sendHtml(response, 200, `Authorize ${app.slug}`, buttons.join(''))
   }
 
   async function exchange(request: IncomingMessage, response: ServerResponse): Promise<true> {
-    const given = new URLSearchParams(await textOf(request))
-    const app = appOf(given.get('client_id'))
+    const given = new URLSearchParams(await readBodyText(request))
+    const app = findAppByClientId(given.get('client_id'))
     if (app === undefined || given.get('client_secret') !== app.clientSecret)
-      return json(response, 200, { error: 'incorrect_client_credentials' })
+      return sendJson(response, 200, { error: 'incorrect_client_credentials' })
     const name = given.get('code') ?? ''
     const code = codes.get(name)
     codes.delete(name)
-    if (code === undefined || code.app !== app || code.until <= world.now())
-      return json(response, 200, { error: 'bad_verification_code' })
-    if (given.get('redirect_uri') !== code.back)
-      return json(response, 200, { error: 'redirect_uri_mismatch' })
+    if (code === undefined || code.app !== app || code.expiresAt <= world.now())
+      return sendJson(response, 200, { error: 'bad_verification_code' })
+    if (given.get('redirect_uri') !== code.redirectUrl)
+      return sendJson(response, 200, { error: 'redirect_uri_mismatch' })
     const made = createHash('sha256')
       .update(given.get('code_verifier') ?? '')
       .digest('base64url')
     if (code.challenge !== undefined && code.challenge !== made)
-      return json(response, 200, { error: 'bad_verification_code' })
-    return json(response, 200, {
+      return sendJson(response, 200, { error: 'bad_verification_code' })
+    return sendJson(response, 200, {
       access_token: credentials.signedInToken(code.account),
       expires_in: 28_800,
       token_type: 'bearer',
@@ -97,14 +103,14 @@ export function signInPages(world: World, credentials: Credentials): SignInPages
   }
 
   async function revoke(request: IncomingMessage, response: ServerResponse, url: URL): Promise<true> {
-    const app = appOf(decodeURIComponent(url.pathname.split('/')[2] ?? ''))
+    const app = findAppByClientId(decodeURIComponent(url.pathname.split('/')[2] ?? ''))
     const [id, secret] = Buffer.from((request.headers.authorization ?? '').replace(/^basic /i, ''), 'base64')
       .toString()
       .split(':')
-    if (app === undefined || id !== clientIdOf(app) || secret !== app.clientSecret)
-      return json(response, 401, { message: 'Requires authentication' })
-    const { access_token: token } = JSON.parse(await textOf(request)) as { access_token?: string }
-    return json(response, credentials.endToken(token ?? '') ? 204 : 422, undefined)
+    if (app === undefined || id !== toClientId(app) || secret !== app.clientSecret)
+      return sendJson(response, 401, { message: 'Requires authentication' })
+    const { access_token: token } = JSON.parse(await readBodyText(request)) as { access_token?: string }
+    return sendJson(response, credentials.revokeToken(token ?? '') ? 204 : 422, undefined)
   }
 
   return {
@@ -119,7 +125,7 @@ export function signInPages(world: World, credentials: Credentials): SignInPages
   }
 }
 
-async function textOf(request: IncomingMessage): Promise<string> {
+async function readBodyText(request: IncomingMessage): Promise<string> {
   const parts: Buffer[] = []
   for await (const part of request) parts.push(part as Buffer)
   return Buffer.concat(parts).toString('utf8')

@@ -2,19 +2,26 @@
 // As on GitHub nothing is sent again by itself.
 import { createHmac, randomUUID } from 'node:crypto'
 import { request } from 'node:http'
-import { accountView, organizationView, nodeId } from './views/account-view.ts'
+import { accountView, organizationView, toNodeId } from './views/account-view.ts'
 import { repositoryView } from './views/repository-view.ts'
-import type { Account, App, Installation, Payload, Repo, World } from './world.ts'
+import type {
+  MockAccount,
+  MockApp,
+  Installation,
+  GitHubPayload,
+  MockRepository,
+  MockGitHubData,
+} from './world.ts'
 
-export interface Delivery {
+export interface WebhookDelivery {
   readonly id: number
   readonly guid: string
-  readonly app: App
+  readonly app: MockApp
   readonly event: string
   readonly action: string | null
   readonly installation: Installation
-  readonly repo: Repo | null
-  readonly payload: Payload
+  readonly repo: MockRepository | null
+  readonly payload: GitHubPayload
   readonly redelivery: boolean
   deliveredAt: string
   /** The receiver's answer; 0 while there is none. */
@@ -25,30 +32,33 @@ export interface Delivery {
   responseBody: string
 }
 
-export type DeliveryMatcher = (delivery: Pick<Delivery, 'event' | 'action' | 'payload' | 'guid'>) => boolean
-type Treatment = 'drop' | 'double' | 'hold' | { readonly delay: number } | { readonly reorder: number }
+export type DeliveryMatcher = (
+  delivery: Pick<WebhookDelivery, 'event' | 'action' | 'payload' | 'guid'>,
+) => boolean
+type DeliveryTreatment =
+  'drop' | 'double' | 'hold' | { readonly delay: number } | { readonly reorder: number }
 
-interface Rule {
+interface DeliveryRule {
   readonly matches: DeliveryMatcher
-  readonly treatment: Treatment
-  readonly held: Delivery[]
+  readonly treatment: DeliveryTreatment
+  readonly held: WebhookDelivery[]
 }
 
 // GitHub gives a receiver ten seconds.
-const patience = 10_000
+const deliveryTimeoutMs = 10_000
 
 export class Webhooks {
-  readonly deliveries: Delivery[] = []
+  readonly deliveries: WebhookDelivery[] = []
   /** Sees every payload as it is made. */
-  observe: ((delivery: Delivery) => void) | undefined
-  readonly #world: World
+  observe: ((delivery: WebhookDelivery) => void) | undefined
+  readonly #world: MockGitHubData
   readonly #target: () => string | undefined
-  readonly #rules: Rule[] = []
+  readonly #rules: DeliveryRule[] = []
   readonly #pending = new Set<Promise<void>>()
   readonly #timers = new Set<NodeJS.Timeout>()
   #closed = false
 
-  constructor(world: World, target: () => string | undefined) {
+  constructor(world: MockGitHubData, target: () => string | undefined) {
     this.#world = world
     this.#target = target
   }
@@ -57,10 +67,10 @@ export class Webhooks {
   emit(
     event: string,
     action: string | null,
-    repo: Repo,
-    sender: Account,
-    payload: Payload,
-    only?: App,
+    repo: MockRepository,
+    sender: MockAccount,
+    payload: GitHubPayload,
+    only?: MockApp,
   ): void {
     for (const installation of this.#world.installations.values()) {
       const { app, suspendedAt, repositories } = installation
@@ -82,9 +92,9 @@ export class Webhooks {
     installation: Installation,
     event: string,
     action: string | null,
-    sender: Account,
-    payload: Payload,
-    repo: Repo | null = null,
+    sender: MockAccount,
+    payload: GitHubPayload,
+    repo: MockRepository | null = null,
   ): void {
     const organization = installation.account.type === 'Organization' ? installation.account : undefined
     const delivery = this.#create(installation, event, action, repo, randomUUID(), false, {
@@ -95,7 +105,7 @@ export class Webhooks {
       sender: accountView(this.#world, sender) ?? { login: 'ghost', id: 10137, type: 'User' },
       ...('installation' in payload
         ? {}
-        : { installation: { id: installation.id, node_id: nodeId('Installation', installation.id) } }),
+        : { installation: { id: installation.id, node_id: toNodeId('Installation', installation.id) } }),
     })
     this.#treat(delivery)
   }
@@ -104,12 +114,12 @@ export class Webhooks {
     installation: Installation,
     event: string,
     action: string | null,
-    repo: Repo | null,
+    repo: MockRepository | null,
     guid: string,
     redelivery: boolean,
-    payload: Payload,
-  ): Delivery {
-    const delivery: Delivery = {
+    payload: GitHubPayload,
+  ): WebhookDelivery {
+    const delivery: WebhookDelivery = {
       id: this.#world.nextId(),
       guid,
       app: installation.app,
@@ -131,7 +141,7 @@ export class Webhooks {
     return delivery
   }
 
-  #treat(delivery: Delivery): void {
+  #treat(delivery: WebhookDelivery): void {
     const rule = this.#rules.find((it) => it.matches(delivery))
     const treatment = rule?.treatment
     if (rule === undefined || treatment === undefined) return this.#send(delivery)
@@ -150,14 +160,14 @@ export class Webhooks {
       for (const late of rule.held.splice(0).reverse()) this.#send(late)
   }
 
-  #send(delivery: Delivery): void {
+  #send(delivery: WebhookDelivery): void {
     const target = delivery.app.webhookTarget ?? this.#target()
     if (delivery.app.webhookTarget === null || target === undefined || this.#closed) return
     const sending = this.#post(delivery, target).finally(() => this.#pending.delete(sending))
     this.#pending.add(sending)
   }
 
-  async #post(delivery: Delivery, target: string): Promise<void> {
+  async #post(delivery: WebhookDelivery, target: string): Promise<void> {
     const body = Buffer.from(JSON.stringify(delivery.payload))
     const sign = (algorithm: string): string =>
       createHmac(algorithm, delivery.app.webhookSecret ?? '')
@@ -182,7 +192,7 @@ export class Webhooks {
         {
           method: 'POST',
           headers: { ...delivery.requestHeaders, 'content-length': body.length },
-          timeout: patience,
+          timeout: deliveryTimeoutMs,
           // A connection of its own: one that was kept alive may be closed just as it is used again.
           agent: false,
         },
@@ -208,15 +218,15 @@ export class Webhooks {
   }
 
   /** Sends a delivery once more, under the same GUID. */
-  redeliver(delivery: Delivery): Delivery {
+  redeliver(delivery: WebhookDelivery): WebhookDelivery {
     const { installation, event, action, repo, guid, payload } = delivery
     const again = this.#create(installation, event, action, repo, guid, true, payload)
     this.#send(again)
     return again
   }
 
-  #rule(matches: DeliveryMatcher, treatment: Treatment): () => void {
-    const rule: Rule = { matches, treatment, held: [] }
+  #rule(matches: DeliveryMatcher, treatment: DeliveryTreatment): () => void {
+    const rule: DeliveryRule = { matches, treatment, held: [] }
     this.#rules.push(rule)
     return () => {
       const index = this.#rules.indexOf(rule)

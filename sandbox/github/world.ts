@@ -1,14 +1,18 @@
 // The state of the sandbox's GitHub: accounts, repositories, pull requests and what hangs on them.
 // Plain records that the routes and the people's methods change; git objects live on disk, not here.
 
-import { hourlyLimit as usualHourlyLimit, type RateLimits, type RateUse } from './http/rate-shapes.ts'
+import {
+  defaultHourlyLimit as usualHourlyLimit,
+  type RateLimits,
+  type RateLimitUsage,
+} from './http/rate-shapes.ts'
 import type { BranchProtection, Ruleset } from './branch-rules/rule-shapes.ts'
 import type { MergeMethod } from './merge-method.ts'
 
-export type Role = 'admin' | 'maintain' | 'write' | 'triage' | 'read'
-export type Payload = Record<string, unknown>
+export type CollaboratorRole = 'admin' | 'maintain' | 'write' | 'triage' | 'read'
+export type GitHubPayload = Record<string, unknown>
 
-export interface Account {
+export interface MockAccount {
   readonly id: number
   login: string
   readonly type: 'User' | 'Organization' | 'Bot'
@@ -21,46 +25,46 @@ export interface Account {
 
 export interface Team {
   readonly id: number
-  readonly organization: Account
+  readonly organization: MockAccount
   readonly slug: string
   readonly members: Map<number, { role: 'member' | 'maintainer'; state: 'active' | 'pending' }>
 }
 
-export interface Label {
+export interface MockLabel {
   readonly id: number
   readonly name: string
   readonly color: string
   readonly description: string | null
 }
 
-export interface Comment {
+export interface MockComment {
   readonly id: number
-  readonly author: Account
+  readonly author: MockAccount
   /** Set when an app wrote it. */
-  readonly app: App | null
+  readonly app: MockApp | null
   body: string
   readonly createdAt: string
   updatedAt: string
   /** The last edit: REST tells its time alone, as `updated_at`, and nobody's name. */
-  edit?: { readonly by: Account; readonly at: string }
-  readonly reactions: { readonly id: number; readonly author: Account; readonly content: string }[]
+  edit?: { readonly by: MockAccount; readonly at: string }
+  readonly reactions: { readonly id: number; readonly author: MockAccount; readonly content: string }[]
 }
 
-export interface IssueComment extends Comment {
-  readonly repo: Repo
+export interface IssueComment extends MockComment {
+  readonly repo: MockRepository
   readonly issue: number
 }
 
-export interface CommitComment extends Comment {
-  readonly repo: Repo
+export interface CommitComment extends MockComment {
+  readonly repo: MockRepository
   readonly sha: string
   readonly path: string | null
   readonly position: number | null
 }
 
-export interface Review {
+export interface MockReview {
   readonly id: number
-  readonly author: Account
+  readonly author: MockAccount
   body: string
   state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED' | 'DISMISSED' | 'PENDING'
   readonly sha: string
@@ -68,10 +72,10 @@ export interface Review {
 }
 
 /** A comment on lines of a pull request's diff. */
-export interface ReviewComment {
+export interface MockReviewComment {
   readonly id: number
   readonly review: number
-  readonly author: Account
+  readonly author: MockAccount
   body: string
   readonly path: string
   /** Of the new file, as it is in `sha`. */
@@ -86,61 +90,61 @@ export interface ReviewComment {
   isMinimized: boolean
 }
 
-export interface Pull {
+export interface MockPull {
   readonly id: number
-  readonly repo: Repo
+  readonly repo: MockRepository
   readonly number: number
-  readonly author: Account
+  readonly author: MockAccount
   title: string
   body: string | null
   state: 'open' | 'closed'
   draft: boolean
   locked: boolean
   /** Null once the fork is deleted. */
-  headRepo: Repo | null
-  readonly headOwner: Account
+  headRepo: MockRepository | null
+  readonly headOwner: MockAccount
   headRef: string
   headSha: string
   /** Who brought the head where it is: their own approval does not count as a second pair of eyes. */
-  lastPusher: Account
+  lastPusher: MockAccount
   baseRef: string
   /** The base's tip when the head or the base branch was last set: GitHub does not move it with the branch. */
   baseSha: string
   readonly createdAt: string
   updatedAt: string
   closedAt: string | null
-  merged: { readonly at: string; readonly by: Account; readonly sha: string } | null
+  merged: { readonly at: string; readonly by: MockAccount; readonly sha: string } | null
   /** The last time that it left its merge queue; the timeline names GitHub's own bot unless a person or an App did it. */
   queueRemoval?: {
     readonly id: number
     readonly at: string
     readonly reason: string
-    readonly by: Account | null
+    readonly by: MockAccount | null
   }
   /** The test merge; undefined until GitHub has computed it. */
   mergeable: boolean | undefined
   testMerge: string | null
-  labels: Label[]
-  requestedUsers: Account[]
+  labels: MockLabel[]
+  requestedUsers: MockAccount[]
   requestedTeams: Team[]
-  reviews: Review[]
-  reviewComments: ReviewComment[]
+  reviews: MockReview[]
+  reviewComments: MockReviewComment[]
   /** Conversations on code that nobody has resolved yet. */
   openConversations: number
   /** Whether those who may write to the base may push to the head in its fork: the author's choice. */
   maintainerCanModify: boolean
-  autoMerge: { readonly by: Account; readonly method: MergeMethod } | null
+  autoMerge: { readonly by: MockAccount; readonly method: MergeMethod } | null
   comments: IssueComment[]
 }
 
 /** An issue that is no pull request. */
-export interface Issue {
+export interface MockIssue {
   readonly id: number
-  readonly repo: Repo
+  readonly repo: MockRepository
   readonly number: number
-  readonly author: Account
+  readonly author: MockAccount
   /** Set when an app wrote it. */
-  readonly app: App | null
+  readonly app: MockApp | null
   title: string
   body: string | null
   state: 'open' | 'closed'
@@ -149,13 +153,13 @@ export interface Issue {
   readonly createdAt: string
   updatedAt: string
   closedAt: string | null
-  closedBy: Account | null
-  labels: Label[]
+  closedBy: MockAccount | null
+  labels: MockLabel[]
   comments: IssueComment[]
 }
 
 /** What people comment on: to GitHub a pull request is an issue, too, and both share one row of numbers. */
-export type Thread = Pull | Issue
+export type CommentThread = MockPull | MockIssue
 
 export interface Annotation {
   readonly path: string
@@ -171,17 +175,17 @@ export interface Annotation {
 
 export interface CheckSuite {
   readonly id: number
-  readonly repo: Repo
-  readonly app: App
+  readonly repo: MockRepository
+  readonly app: MockApp
   readonly sha: string
   readonly branch: string | null
   readonly before: string | null
   readonly createdAt: string
   updatedAt: string
-  readonly runs: CheckRun[]
+  readonly runs: MockCheckRun[]
 }
 
-export interface CheckRun {
+export interface MockCheckRun {
   readonly id: number
   readonly suite: CheckSuite
   name: string
@@ -200,20 +204,20 @@ export interface CheckRun {
   actions: { readonly label: string; readonly description: string; readonly identifier: string }[]
 }
 
-export interface Status {
+export interface MockCommitStatus {
   readonly id: number
   readonly sha: string
   readonly context: string
   readonly state: 'error' | 'failure' | 'pending' | 'success'
   readonly description: string | null
   readonly targetUrl: string | null
-  readonly creator: Account
+  readonly creator: MockAccount
   readonly createdAt: string
   /** As a check run's. */
   readonly changedAt: number
 }
 
-export interface Deployment {
+export interface MockDeployment {
   readonly id: number
   readonly sha: string
   readonly ref: string
@@ -221,8 +225,8 @@ export interface Deployment {
   readonly description: string | null
   readonly isTransient: boolean
   readonly isProduction: boolean
-  readonly creator: Account
-  readonly app: App | null
+  readonly creator: MockAccount
+  readonly app: MockApp | null
   readonly createdAt: string
   /** Oldest first. */
   readonly statuses: DeploymentStatus[]
@@ -232,13 +236,13 @@ export interface DeploymentStatus {
   readonly id: number
   readonly state: 'error' | 'failure' | 'inactive' | 'in_progress' | 'queued' | 'pending' | 'success'
   readonly description: string
-  readonly creator: Account
-  readonly app: App | null
+  readonly creator: MockAccount
+  readonly app: MockApp | null
   readonly createdAt: string
 }
 
 /** What a code scanning tool uploaded about a commit. */
-export interface Analysis {
+export interface CodeScanningAnalysis {
   readonly sha: string
   readonly tool: string
   readonly alerts: number
@@ -256,48 +260,48 @@ export interface Workflow {
 }
 export type WorkflowOutcome = 'success' | 'failure' | 'cancelled' | 'never'
 
-export interface WorkflowRun {
+export interface MockWorkflowRun {
   readonly id: number
   readonly workflow: Workflow
   readonly number: number
   readonly event: string
   readonly branch: string
   readonly sha: string
-  readonly actor: Account
+  readonly actor: MockAccount
   /** The dispatch's inputs or client payload, for assertions. */
-  readonly inputs: Payload
+  readonly inputs: GitHubPayload
   status: 'queued' | 'in_progress' | 'completed'
   conclusion: string | null
   readonly createdAt: string
   updatedAt: string
 }
 
-export interface Repo {
+export interface MockRepository {
   readonly id: number
-  readonly owner: Account
+  readonly owner: MockAccount
   name: string
   /** The bare repository on disk. */
   readonly path: string
   defaultBranch: string
   readonly private: boolean
-  readonly parent: Repo | null
+  readonly parent: MockRepository | null
   deleted: boolean
   archived: boolean
-  readonly roles: Map<number, Role>
-  readonly teamRoles: Map<number, Role>
-  readonly pulls: Map<number, Pull>
-  readonly issues: Map<number, Issue>
+  readonly roles: Map<number, CollaboratorRole>
+  readonly teamRoles: Map<number, CollaboratorRole>
+  readonly pulls: Map<number, MockPull>
+  readonly issues: Map<number, MockIssue>
   /** Issues can be switched off; pull requests cannot. */
   hasIssues: boolean
   nextNumber: number
-  readonly labels: Map<string, Label>
+  readonly labels: Map<string, MockLabel>
   readonly commitComments: CommitComment[]
   readonly suites: CheckSuite[]
-  readonly statuses: Status[]
-  readonly deployments: Deployment[]
-  readonly analyses: Analysis[]
+  readonly statuses: MockCommitStatus[]
+  readonly deployments: MockDeployment[]
+  readonly analyses: CodeScanningAnalysis[]
   readonly workflows: Workflow[]
-  readonly runs: WorkflowRun[]
+  readonly runs: MockWorkflowRun[]
   readonly rulesets: Map<number, Ruleset>
   /** Classic branch protection by the pattern of its branches. */
   readonly protections: Map<string, BranchProtection>
@@ -306,7 +310,7 @@ export interface Repo {
   /** Merge queues by branch, first to merge first. */
   readonly queues: Map<string, QueueEntry[]>
   /** Branches as the sandbox last saw them: what a push changed is found by comparing. */
-  known: ReadonlyMap<string, string>
+  knownRefs: ReadonlyMap<string, string>
   readonly createdAt: string
   pushedAt: string
 }
@@ -315,32 +319,32 @@ export type { MergeMethod } from './merge-method.ts'
 
 export interface QueueEntry {
   readonly id: number
-  readonly pull: Pull
+  readonly pull: MockPull
   readonly headSha: string
-  readonly by: Account
+  readonly by: MockAccount
   readonly enqueuedAt: number
   readonly jump: boolean
   /** The person who enqueued it bypasses some of the rules. */
   readonly isBypass: boolean
   /** Set while its checks are asked for. */
-  group: Group | undefined
+  group: QueuedMergeGroup | undefined
 }
 
-export interface Group {
+export interface QueuedMergeGroup {
   readonly branch: string
   readonly headSha: string
   readonly baseSha: string
   readonly baseRef: string
-  readonly askedAt: number
+  readonly requestedAt: number
 }
 
-export type Permissions = Record<string, 'read' | 'write'>
+export type AppPermissions = Record<string, 'read' | 'write'>
 
-export interface App {
+export interface MockApp {
   readonly id: number
   readonly slug: string
-  readonly owner: Account
-  readonly bot: Account
+  readonly owner: MockAccount
+  readonly bot: MockAccount
   /** PEM: its public half verifies the app's JWTs. */
   readonly privateKey: string
   /** Of its OAuth client, for people who sign in with it. */
@@ -352,34 +356,34 @@ export interface App {
   /** Where its webhooks go; undefined: to the sandbox's common target; null: nowhere. */
   readonly webhookTarget: string | null | undefined
   readonly events: readonly string[]
-  permissions: Permissions
+  permissions: AppPermissions
   readonly createdAt: string
 }
 
 export interface Installation {
   readonly id: number
-  readonly app: App
-  readonly account: Account
-  readonly repositories: Set<Repo>
-  permissions: Permissions
+  readonly app: MockApp
+  readonly account: MockAccount
+  readonly repositories: Set<MockRepository>
+  permissions: AppPermissions
   suspendedAt: string | null
   readonly createdAt: string
   /** What remains of the primary rate limit, and when it is full again (seconds since the epoch). */
   remaining: number
   resetsAt: number
   limits: RateLimits
-  readonly use: RateUse
+  readonly use: RateLimitUsage
 }
 
-export interface World {
+export interface MockGitHubData {
   /** `http://127.0.0.1:port`, set once the server listens. */
   base: string
   readonly directory: string
-  readonly accounts: Map<number, Account>
+  readonly accounts: Map<number, MockAccount>
   readonly organizationOwners: Map<number, Set<number>>
   readonly teams: Team[]
-  readonly repos: Set<Repo>
-  readonly apps: Map<number, App>
+  readonly repos: Set<MockRepository>
+  readonly apps: Map<number, MockApp>
   readonly installations: Map<number, Installation>
   /** Commits whose signature GitHub knows, with the signature. */
   readonly signatures: Map<string, string>
@@ -390,7 +394,7 @@ export interface World {
   /** How many milliseconds GitHub needs to compute a test merge. Until then a pull request is not mergeable. */
   testMergeDelay: number
   /** What converting a manifest's code will make: the app, once. */
-  readonly manifests: Map<string, () => App>
+  readonly manifests: Map<string, () => MockApp>
   /** One counter for every kind of id, so that an id of the wrong kind is never right by accident. */
   nextId(): number
   /** Milliseconds since the epoch. */
@@ -399,7 +403,11 @@ export interface World {
   timestamp(): string
 }
 
-export function createWorld(directory: string, now: () => number, hourlyLimit = usualHourlyLimit): World {
+export function createMockGitHubData(
+  directory: string,
+  now: () => number,
+  hourlyLimit = usualHourlyLimit,
+): MockGitHubData {
   let last = 1_000_000
   return {
     base: '',
@@ -417,53 +425,64 @@ export function createWorld(directory: string, now: () => number, hourlyLimit = 
     manifests: new Map(),
     nextId: () => ++last,
     now,
-    timestamp: () => timestampOf(now()),
+    timestamp: () => toTimestamp(now()),
   }
 }
 
-export function timestampOf(milliseconds: number): string {
+export function toTimestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z')
 }
 
 /** Finds a living account by login; GitHub compares logins without case. */
-export function accountByLogin(world: World, login: string): Account | undefined {
+export function findAccountByLogin(world: MockGitHubData, login: string): MockAccount | undefined {
   const wanted = login.toLowerCase()
   return [...world.accounts.values()].find((it) => !it.deleted && it.login.toLowerCase() === wanted)
 }
 
-export function repoByName(world: World, owner: string, name: string): Repo | undefined {
-  const account = accountByLogin(world, owner)
+export function findRepositoryByName(
+  world: MockGitHubData,
+  owner: string,
+  name: string,
+): MockRepository | undefined {
+  const account = findAccountByLogin(world, owner)
   const wanted = name.toLowerCase()
   return [...world.repos].find(
     (it) => !it.deleted && it.owner === account && it.name.toLowerCase() === wanted,
   )
 }
 
-const ranks: readonly Role[] = ['read', 'triage', 'write', 'maintain', 'admin']
+const rolesByRank: readonly CollaboratorRole[] = ['read', 'triage', 'write', 'maintain', 'admin']
 
 /** The strongest role that a person has in a repository, through ownership, teams or directly; undefined for none. */
-export function roleOf(world: World, repo: Repo, account: Account): Role | undefined {
-  const roles: (Role | undefined)[] = [repo.private ? undefined : 'read', repo.roles.get(account.id)]
+export function findRole(
+  world: MockGitHubData,
+  repo: MockRepository,
+  account: MockAccount,
+): CollaboratorRole | undefined {
+  const roles: (CollaboratorRole | undefined)[] = [
+    repo.private ? undefined : 'read',
+    repo.roles.get(account.id),
+  ]
   if (repo.owner === account || world.organizationOwners.get(repo.owner.id)?.has(account.id) === true)
     roles.push('admin')
   for (const team of world.teams)
     if (team.members.get(account.id)?.state === 'active') roles.push(repo.teamRoles.get(team.id))
-  return roles.reduce((best, role) => (rank(role) > rank(best) ? role : best), undefined)
+  return roles.reduce((best, role) => (getRoleRank(role) > getRoleRank(best) ? role : best), undefined)
 }
 
-function rank(role: Role | undefined): number {
-  return role === undefined ? -1 : ranks.indexOf(role)
+function getRoleRank(role: CollaboratorRole | undefined): number {
+  return role === undefined ? -1 : rolesByRank.indexOf(role)
 }
-export function mayPush(world: World, repo: Repo, account: Account): boolean {
-  return rank(roleOf(world, repo, account)) >= ranks.indexOf('write')
+export function canPush(world: MockGitHubData, repo: MockRepository, account: MockAccount): boolean {
+  return getRoleRank(findRole(world, repo, account)) >= rolesByRank.indexOf('write')
 }
 
 /** A pull request or issue by its number. */
-export function threadOf(repo: Repo, number: number): Thread | undefined {
+export function findThread(repo: MockRepository, number: number): CommentThread | undefined {
   return repo.pulls.get(number) ?? repo.issues.get(number)
 }
 
 /** All pull requests of all repositories. */
-export function* allPulls(world: World): Generator<Pull> {
+export function* iteratePulls(world: MockGitHubData): Generator<MockPull> {
   for (const repo of world.repos) yield* repo.pulls.values()
 }

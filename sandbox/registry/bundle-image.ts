@@ -6,7 +6,7 @@ import type { Json } from '../../src/go/json/json.ts'
 import type { ImageContent } from './registry-image.ts'
 
 /** What a bundle is made from, as it stands in a catalog. */
-export interface BundleDocument {
+export interface BundleBlob {
   readonly name: string
   readonly package: string
   readonly image: string
@@ -17,14 +17,14 @@ export interface BundleDocument {
 type JsonMap = { readonly [key: string]: Json }
 
 /** The `olm.bundle` blobs of a catalog's text, in its order. Throws on text that is no YAML. */
-export function bundleDocuments(catalog: string): readonly BundleDocument[] {
+export function parseBundleBlobs(catalog: string): readonly BundleBlob[] {
   return parseAllDocuments(catalog)
     .map((document) => document.toJS() as { schema?: unknown } | null)
-    .filter((blob): blob is BundleDocument & { schema: string } => blob?.schema === 'olm.bundle')
+    .filter((blob): blob is BundleBlob & { schema: string } => blob?.schema === 'olm.bundle')
 }
 
 /** The image's one layer and labels: rendered, it says what the blob says. */
-export function bundleImage(blob: BundleDocument): ImageContent {
+export function buildBundleImage(blob: BundleBlob): ImageContent {
   const annotations = {
     [annotationKeys.mediaType]: 'registry+v1',
     [annotationKeys.manifests]: 'manifests/',
@@ -34,20 +34,20 @@ export function bundleImage(blob: BundleDocument): ImageContent {
     [annotationKeys.defaultChannel]: 'stable',
   }
   const files: Record<string, string> = {}
-  const write = (path: string, content: Json) => (files[path] = `${JSON.stringify(content, null, 2)}\n`)
-  const crds = crdsOf(blob)
-  write(`manifests/${blob.package}.clusterserviceversion.yaml`, csvOf(blob, crds))
-  for (const crd of crds) write(`manifests/${crd.name}.crd.yaml`, manifestOf(crd))
-  write('metadata/annotations.yaml', { annotations })
-  const dependencies = dependenciesOf(blob)
-  if (dependencies.length > 0) write('metadata/dependencies.yaml', { dependencies })
-  const properties = blob.properties.filter(({ type }) => !told.has(type))
-  if (properties.length > 0) write('metadata/properties.yaml', { properties })
+  const writeJson = (path: string, content: Json) => (files[path] = `${JSON.stringify(content, null, 2)}\n`)
+  const crds = collectCrds(blob)
+  writeJson(`manifests/${blob.package}.clusterserviceversion.yaml`, createCsvManifest(blob, crds))
+  for (const crd of crds) writeJson(`manifests/${crd.name}.crd.yaml`, createCrdManifest(crd))
+  writeJson('metadata/annotations.yaml', { annotations })
+  const dependencies = collectDependencies(blob)
+  if (dependencies.length > 0) writeJson('metadata/dependencies.yaml', { dependencies })
+  const properties = blob.properties.filter(({ type }) => !derivedPropertyTypes.has(type))
+  if (properties.length > 0) writeJson('metadata/properties.yaml', { properties })
   return { labels: annotations, files }
 }
 
 /** Types that manifests and dependencies bring about; the others stand in a file of their own. */
-const told = new Set([
+const derivedPropertyTypes = new Set([
   'olm.package',
   'olm.gvk',
   'olm.gvk.required',
@@ -56,42 +56,46 @@ const told = new Set([
   'olm.bundle.object',
 ])
 
-interface Crd {
+interface BundleCrd {
   readonly name: string
   readonly group: string
   readonly kind: string
   readonly versions: readonly string[]
 }
 
-const valuesOf = ({ properties }: BundleDocument, wanted: string) =>
-  properties.filter(({ type }) => type === wanted).map(({ value }) => map(value))
-const text = (value: Json | undefined) => (typeof value === 'string' ? value : '')
-const maps = (value: Json | undefined) => (Array.isArray(value) ? (value as readonly JsonMap[]) : [])
-const map = (value: Json | undefined) => (value ?? {}) as JsonMap
+const getPropertyValues = ({ properties }: BundleBlob, wanted: string) =>
+  properties.filter(({ type }) => type === wanted).map(({ value }) => mapOrEmpty(value))
+const stringOrEmpty = (value: Json | undefined) => (typeof value === 'string' ? value : '')
+const mapsOrEmpty = (value: Json | undefined) => (Array.isArray(value) ? (value as readonly JsonMap[]) : [])
+const mapOrEmpty = (value: Json | undefined) => (value ?? {}) as JsonMap
 
-function metadataOf(blob: BundleDocument): JsonMap {
-  return valuesOf(blob, 'olm.csv.metadata')[0] ?? {}
+function getCsvMetadata(blob: BundleBlob): JsonMap {
+  return getPropertyValues(blob, 'olm.csv.metadata')[0] ?? {}
 }
 
 /** One for each group and kind, under the name that the metadata gives it. */
-function crdsOf(blob: BundleDocument): readonly Crd[] {
-  const metadata = metadataOf(blob)
-  const names = maps(map(metadata['crdDescriptions'])['owned'])
-  const services = maps(map(metadata['apiServiceDefinitions'])['owned'])
-  const crds = new Map<string, Crd>()
-  for (const value of valuesOf(blob, 'olm.gvk')) {
-    const [group, kind, version] = [text(value['group']), text(value['kind']), text(value['version'])]
+function collectCrds(blob: BundleBlob): readonly BundleCrd[] {
+  const metadata = getCsvMetadata(blob)
+  const names = mapsOrEmpty(mapOrEmpty(metadata['crdDescriptions'])['owned'])
+  const services = mapsOrEmpty(mapOrEmpty(metadata['apiServiceDefinitions'])['owned'])
+  const crds = new Map<string, BundleCrd>()
+  for (const value of getPropertyValues(blob, 'olm.gvk')) {
+    const [group, kind, version] = [
+      stringOrEmpty(value['group']),
+      stringOrEmpty(value['kind']),
+      stringOrEmpty(value['version']),
+    ]
     if (services.some((service) => service['group'] === group && service['kind'] === kind)) continue
     const described = names.find(
-      (entry) => entry['kind'] === kind && text(entry['name']).endsWith(`.${group}`),
+      (entry) => entry['kind'] === kind && stringOrEmpty(entry['name']).endsWith(`.${group}`),
     )
-    const name = text(described?.['name']) || `${kind.toLowerCase()}s.${group}`
+    const name = stringOrEmpty(described?.['name']) || `${kind.toLowerCase()}s.${group}`
     crds.set(name, { name, group, kind, versions: [...(crds.get(name)?.versions ?? []), version] })
   }
   return [...crds.values()]
 }
 
-function manifestOf({ name, group, kind, versions }: Crd): Json {
+function createCrdManifest({ name, group, kind, versions }: BundleCrd): Json {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -110,14 +114,14 @@ function manifestOf({ name, group, kind, versions }: Crd): Json {
   }
 }
 
-function csvOf(blob: BundleDocument, crds: readonly Crd[]): Json {
-  const metadata = metadataOf(blob)
+function createCsvManifest(blob: BundleBlob, crds: readonly BundleCrd[]): Json {
+  const metadata = getCsvMetadata(blob)
   const { annotations, labels, apiServiceDefinitions, crdDescriptions, nativeAPIs, ...shown } = metadata
-  const described = map(crdDescriptions)
+  const described = mapOrEmpty(crdDescriptions)
   const plain = crds.flatMap(({ name, kind, versions }) =>
     versions.map((version) => ({ name, kind, version })),
   )
-  const own = valuesOf(blob, 'olm.package').at(-1) ?? {}
+  const own = getPropertyValues(blob, 'olm.package').at(-1) ?? {}
   const related = (blob.relatedImages ?? []).filter(({ image }) => image !== blob.image)
   const operator = related[0]?.image
   return {
@@ -134,38 +138,38 @@ function csvOf(blob: BundleDocument, crds: readonly Crd[]): Json {
       apiservicedefinitions: apiServiceDefinitions ?? {},
       customresourcedefinitions: {
         ...described,
-        owned: maps(described['owned']).length > 0 ? maps(described['owned']) : plain,
+        owned: mapsOrEmpty(described['owned']).length > 0 ? mapsOrEmpty(described['owned']) : plain,
       },
       install: {
         strategy: 'deployment',
-        spec: { deployments: operator === undefined ? [] : [deploymentOf(blob.package, operator)] },
+        spec: { deployments: operator === undefined ? [] : [createCsvDeployment(blob.package, operator)] },
       },
       relatedImages: related.map(({ name, image }) => ({ name, image })),
     },
   }
 }
 
-function deploymentOf(name: string, image: string): Json {
+function createCsvDeployment(name: string, image: string): Json {
   const labels = { app: name }
   const template = { metadata: { labels }, spec: { containers: [{ name: 'operator', image }] } }
   return { name, spec: { replicas: 1, selector: { matchLabels: labels }, template } }
 }
 
 /** Requirements that the CSV's own lists do not bring about already. */
-function dependenciesOf(blob: BundleDocument): readonly Json[] {
-  const metadata = metadataOf(blob)
+function collectDependencies(blob: BundleBlob): readonly Json[] {
+  const metadata = getCsvMetadata(blob)
   const listed = [
-    ...maps(map(metadata['crdDescriptions'])['required']),
-    ...maps(map(metadata['apiServiceDefinitions'])['required']),
+    ...mapsOrEmpty(mapOrEmpty(metadata['crdDescriptions'])['required']),
+    ...mapsOrEmpty(mapOrEmpty(metadata['apiServiceDefinitions'])['required']),
   ]
-  const kinds = valuesOf(blob, 'olm.gvk.required').filter(
+  const kinds = getPropertyValues(blob, 'olm.gvk.required').filter(
     ({ kind, version }) => !listed.some((entry) => entry['kind'] === kind && entry['version'] === version),
   )
   return [
     ...kinds.map((value) => ({ type: 'olm.gvk', value })),
-    ...valuesOf(blob, 'olm.package.required').map(({ packageName, versionRange }) => ({
+    ...getPropertyValues(blob, 'olm.package.required').map(({ packageName, versionRange }) => ({
       type: 'olm.package',
-      value: { packageName: text(packageName), version: text(versionRange) },
+      value: { packageName: stringOrEmpty(packageName), version: stringOrEmpty(versionRange) },
     })),
   ]
 }

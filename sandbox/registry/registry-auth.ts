@@ -11,29 +11,29 @@ export interface RegistryAuth {
   readonly style?: 'hub' | 'ghcr'
 }
 
-export interface Need {
+export interface RequiredScope {
   readonly repository: string
   readonly action: 'pull' | 'push' | 'delete'
 }
 
-interface Grant {
+interface TokenGrant {
   readonly user: string | undefined
   readonly scopes: ReadonlySet<string>
   readonly expiresAt: number
 }
 
-export interface Denial {
+export interface AuthDenial {
   readonly status: 401 | 403
   readonly headers: Record<string, string>
 }
 
 // Docker Hub's tokens live this long.
-const tokenSeconds = 300
+const tokenLifetimeSeconds = 300
 
 export class RegistryGuard {
   readonly #auth: RegistryAuth
   readonly #base: () => string
-  readonly #tokens = new Map<string, Grant>()
+  readonly #tokens = new Map<string, TokenGrant>()
 
   constructor(auth: RegistryAuth, base: () => string) {
     this.#auth = auth
@@ -41,7 +41,7 @@ export class RegistryGuard {
   }
 
   /** Undefined when the request may go on. */
-  check(request: IncomingMessage, need: Need | undefined): Denial | undefined {
+  check(request: IncomingMessage, need: RequiredScope | undefined): AuthDenial | undefined {
     const { kind } = this.#auth
     if (kind === 'none') return undefined
     const { authorization } = request.headers
@@ -53,12 +53,12 @@ export class RegistryGuard {
     const token = this.#tokens.get(/^Bearer (.+)$/i.exec(authorization ?? '')?.[1] ?? '')
     if (token !== undefined && token.expiresAt > Date.now() && (scope === '' || token.scopes.has(scope)))
       return undefined
-    const asked =
+    const scopeParameter =
       need === undefined
         ? ''
         : `,scope="repository:${need.repository}:${need.action === 'push' ? 'pull,push' : need.action}"`
     const error = token === undefined ? '' : ',error="insufficient_scope"'
-    const challenge = `Bearer realm="${this.#base()}/token",service="sandbox"${asked}${error}`
+    const challenge = `Bearer realm="${this.#base()}/token",service="sandbox"${scopeParameter}${error}`
     return { status: 401, headers: { 'www-authenticate': challenge } }
   }
 
@@ -76,14 +76,14 @@ export class RegistryGuard {
     url: URL,
     form: URLSearchParams,
   ): { readonly token: string; readonly expires_in: number } | undefined {
-    const given = request.headers.authorization ?? formCredentials(form)
+    const given = request.headers.authorization ?? toBasicCredentials(form)
     const user = this.#basicUser(given)
     if (given !== undefined && user === undefined) return undefined
-    const asked = [...url.searchParams.getAll('scope'), ...form.getAll('scope')].flatMap((it) =>
+    const requestedScopes = [...url.searchParams.getAll('scope'), ...form.getAll('scope')].flatMap((it) =>
       it.split(' '),
     )
     const scopes = new Set<string>()
-    for (const scope of asked) {
+    for (const scope of requestedScopes) {
       const [, repository, actions] = /^repository:(.+):([^:]+)$/.exec(scope) ?? []
       if (repository === undefined || actions === undefined) continue
       const hidden = this.#auth.private?.includes(repository) === true
@@ -93,13 +93,13 @@ export class RegistryGuard {
           scopes.add(`repository:${repository}:${action}`)
     }
     const token = randomBytes(24).toString('base64url')
-    this.#tokens.set(token, { user, scopes, expiresAt: Date.now() + tokenSeconds * 1000 })
-    return { token, expires_in: tokenSeconds }
+    this.#tokens.set(token, { user, scopes, expiresAt: Date.now() + tokenLifetimeSeconds * 1000 })
+    return { token, expires_in: tokenLifetimeSeconds }
   }
 }
 
 /** The password grant of the OAuth form as the Basic header that says the same. */
-function formCredentials(form: URLSearchParams): string | undefined {
+function toBasicCredentials(form: URLSearchParams): string | undefined {
   const user = form.get('username')
   return user === null
     ? undefined

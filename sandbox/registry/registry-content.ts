@@ -2,10 +2,10 @@
 // Who may ask, and what goes wrong on order, is not decided here.
 import type { IncomingHttpHeaders } from 'node:http'
 import { buildImage, digestOf, mediaTypes } from './registry-image.ts'
-import type { ImageContent, Stored } from './registry-image.ts'
+import type { ImageContent, StoredObject } from './registry-image.ts'
 
 /** Standing oddities, each known from a registry in the wild. */
-export interface Quirks {
+export interface RegistryQuirks {
   /** HEAD answers with this status whatever is there (Nexus, some proxies). */
   headStatus?: number
   /** Docker-Content-Digest names another digest, or is left out (ECR, proxies). */
@@ -16,13 +16,13 @@ export interface Quirks {
   deletes?: boolean
 }
 
-interface Shelf {
-  readonly manifests: Map<string, Stored>
+interface RepositoryContent {
+  readonly manifests: Map<string, StoredObject>
   readonly tags: Map<string, string>
   readonly blobs: Map<string, Buffer>
 }
 
-export interface Reply {
+export interface RegistryResponse {
   readonly status: number
   readonly headers?: Record<string, string>
   readonly body?: Uint8Array | string
@@ -39,30 +39,30 @@ export interface ContentRequest {
   readonly body: Buffer
 }
 
-const accepted = new Set<string>(Object.values(mediaTypes))
+const acceptedMediaTypes = new Set<string>(Object.values(mediaTypes))
 
 /** An answer with the error document of the distribution specification. */
-export const problem = (
+export const createErrorResponse = (
   status: number,
   code: string,
   message = code,
   headers: Record<string, string> = {},
-): Reply => ({
+): RegistryResponse => ({
   status,
   headers: { 'content-type': 'application/json', ...headers },
   body: JSON.stringify({ errors: [{ code, message, detail: null }] }),
 })
 
 export class RegistryContent {
-  readonly quirks: Quirks = {}
-  readonly #shelves = new Map<string, Shelf>()
+  readonly quirks: RegistryQuirks = {}
+  readonly #shelves = new Map<string, RepositoryContent>()
   readonly #uploads = new Map<string, Buffer[]>()
   #uploadCount = 0
 
-  #shelf(repository: string): Shelf {
+  #shelf(repository: string): RepositoryContent {
     const known = this.#shelves.get(repository)
     if (known !== undefined) return known
-    const shelf: Shelf = { manifests: new Map(), tags: new Map(), blobs: new Map() }
+    const shelf: RepositoryContent = { manifests: new Map(), tags: new Map(), blobs: new Map() }
     this.#shelves.set(repository, shelf)
     return shelf
   }
@@ -100,7 +100,7 @@ export class RegistryContent {
   }
 
   /** What a tag or digest names now, for assertions. */
-  manifest(repository: string, reference: string): Stored | undefined {
+  manifest(repository: string, reference: string): StoredObject | undefined {
     const shelf = this.#shelves.get(repository)
     return shelf?.manifests.get(shelf.tags.get(reference) ?? reference)
   }
@@ -109,14 +109,16 @@ export class RegistryContent {
     return this.#shelves.get(repository)?.blobs.get(digest)
   }
 
-  getManifest({ method, headers, repository, reference }: ContentRequest): Reply {
+  getManifest({ method, headers, repository, reference }: ContentRequest): RegistryResponse {
     if (method === 'HEAD' && this.quirks.headStatus !== undefined) return { status: this.quirks.headStatus }
     const stored = this.manifest(repository, reference)
     if (stored === undefined)
-      return this.#shelves.has(repository) ? problem(404, 'MANIFEST_UNKNOWN') : problem(404, 'NAME_UNKNOWN')
+      return this.#shelves.has(repository)
+        ? createErrorResponse(404, 'MANIFEST_UNKNOWN')
+        : createErrorResponse(404, 'NAME_UNKNOWN')
     const wanted = (headers.accept ?? '').split(',').map((it) => it.split(';')[0]?.trim())
     if (!wanted.includes(stored.mediaType))
-      return problem(
+      return createErrorResponse(
         404,
         'MANIFEST_UNKNOWN',
         `manifest found, but accept header does not support ${stored.mediaType}`,
@@ -134,7 +136,7 @@ export class RegistryContent {
     }
   }
 
-  receiveManifest({ headers, repository, reference, body: bytes }: ContentRequest): Reply {
+  receiveManifest({ headers, repository, reference, body: bytes }: ContentRequest): RegistryResponse {
     const mediaType = (headers['content-type'] ?? '').split(';')[0]?.trim() ?? ''
     let content: {
       mediaType?: string
@@ -145,20 +147,24 @@ export class RegistryContent {
     try {
       content = JSON.parse(bytes.toString()) as typeof content
     } catch {
-      return problem(400, 'MANIFEST_INVALID')
+      return createErrorResponse(400, 'MANIFEST_INVALID')
     }
-    if (!accepted.has(mediaType) || (content.mediaType !== undefined && content.mediaType !== mediaType))
-      return problem(400, 'MANIFEST_INVALID')
+    if (
+      !acceptedMediaTypes.has(mediaType) ||
+      (content.mediaType !== undefined && content.mediaType !== mediaType)
+    )
+      return createErrorResponse(400, 'MANIFEST_INVALID')
     const shelf = this.#shelf(repository)
     const blobs = [
       ...(content.config ? [content.config] : []),
       ...(content.layers ?? []).filter((it) => it.urls === undefined),
     ]
-    if (blobs.some((it) => !shelf.blobs.has(it.digest))) return problem(400, 'MANIFEST_BLOB_UNKNOWN')
+    if (blobs.some((it) => !shelf.blobs.has(it.digest)))
+      return createErrorResponse(400, 'MANIFEST_BLOB_UNKNOWN')
     if ((content.manifests ?? []).some((it) => !shelf.manifests.has(it.digest)))
-      return problem(400, 'MANIFEST_BLOB_UNKNOWN')
+      return createErrorResponse(400, 'MANIFEST_BLOB_UNKNOWN')
     const digest = digestOf(bytes)
-    if (reference.includes(':') && reference !== digest) return problem(400, 'DIGEST_INVALID')
+    if (reference.includes(':') && reference !== digest) return createErrorResponse(400, 'DIGEST_INVALID')
     shelf.manifests.set(digest, { digest, mediaType, bytes })
     if (!reference.includes(':')) shelf.tags.set(reference, digest)
     return {
@@ -168,24 +174,31 @@ export class RegistryContent {
   }
 
   /** By digest, with every tag that names it; by a tag the tag alone, as the specification has it since 1.1. */
-  deleteManifest({ repository, reference }: ContentRequest): Reply {
-    if (this.quirks.deletes === false) return problem(405, 'UNSUPPORTED')
+  deleteManifest({ repository, reference }: ContentRequest): RegistryResponse {
+    if (this.quirks.deletes === false) return createErrorResponse(405, 'UNSUPPORTED')
     const shelf = this.#shelves.get(repository)
-    if (shelf === undefined) return problem(404, 'NAME_UNKNOWN')
+    if (shelf === undefined) return createErrorResponse(404, 'NAME_UNKNOWN')
     if (!reference.includes(':'))
-      return shelf.tags.delete(reference) ? { status: 202 } : problem(404, 'MANIFEST_UNKNOWN')
-    if (!shelf.manifests.delete(reference)) return problem(404, 'MANIFEST_UNKNOWN')
+      return shelf.tags.delete(reference) ? { status: 202 } : createErrorResponse(404, 'MANIFEST_UNKNOWN')
+    if (!shelf.manifests.delete(reference)) return createErrorResponse(404, 'MANIFEST_UNKNOWN')
     for (const [tag, digest] of shelf.tags) if (digest === reference) shelf.tags.delete(tag)
     return { status: 202 }
   }
 
-  getBlob({ method, headers: asked, path, url, repository, reference }: ContentRequest): Reply {
+  getBlob({
+    method,
+    headers: requestHeaders,
+    path,
+    url,
+    repository,
+    reference,
+  }: ContentRequest): RegistryResponse {
     const bytes = this.blob(repository, reference)
-    if (bytes === undefined) return problem(404, 'BLOB_UNKNOWN')
+    if (bytes === undefined) return createErrorResponse(404, 'BLOB_UNKNOWN')
     if (this.quirks.redirectBlobs === true && method === 'GET' && path.startsWith('/v2/'))
       return { status: 307, headers: { location: `${url.origin}${path.replace('/v2/', '/storage/')}` } }
     const headers = { 'content-type': 'application/octet-stream', 'docker-content-digest': reference }
-    const [, from] = /^bytes=(\d+)-$/.exec(asked.range ?? '') ?? []
+    const [, from] = /^bytes=(\d+)-$/.exec(requestHeaders.range ?? '') ?? []
     if (from === undefined || Number(from) >= bytes.length)
       return { status: 200, headers: { ...headers, 'content-length': String(bytes.length) }, body: bytes }
     const range = `bytes ${from}-${bytes.length - 1}/${bytes.length}`
@@ -196,9 +209,9 @@ export class RegistryContent {
     }
   }
 
-  listTags({ repository, url }: ContentRequest): Reply {
+  listTags({ repository, url }: ContentRequest): RegistryResponse {
     const shelf = this.#shelves.get(repository)
-    if (shelf === undefined) return problem(404, 'NAME_UNKNOWN')
+    if (shelf === undefined) return createErrorResponse(404, 'NAME_UNKNOWN')
     const last = url.searchParams.get('last') ?? ''
     const rest = [...shelf.tags.keys()].sort().filter((it) => it > last)
     const size = Number(url.searchParams.get('n') ?? 1000)
@@ -208,11 +221,11 @@ export class RegistryContent {
     return { status: 200, headers, body: JSON.stringify({ name: repository, tags }) }
   }
 
-  upload({ method, repository, reference: id, url, body }: ContentRequest): Reply {
+  upload({ method, repository, reference: id, url, body }: ContentRequest): RegistryResponse {
     const shelf = this.#shelf(repository)
     const digest = url.searchParams.get('digest')
-    const store = (bytes: Buffer): Reply => {
-      if (digest === null || digestOf(bytes) !== digest) return problem(400, 'DIGEST_INVALID')
+    const store = (bytes: Buffer): RegistryResponse => {
+      if (digest === null || digestOf(bytes) !== digest) return createErrorResponse(400, 'DIGEST_INVALID')
       shelf.blobs.set(digest, bytes)
       return {
         status: 201,
@@ -235,7 +248,7 @@ export class RegistryContent {
       return { status: 202, headers: { location: `/v2/${repository}/blobs/uploads/${upload}`, range: '0-0' } }
     }
     const parts = this.#uploads.get(id)
-    if (parts === undefined) return problem(404, 'BLOB_UPLOAD_UNKNOWN')
+    if (parts === undefined) return createErrorResponse(404, 'BLOB_UPLOAD_UNKNOWN')
     if (method === 'DELETE') {
       this.#uploads.delete(id)
       return { status: 204 }

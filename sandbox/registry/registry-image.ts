@@ -20,17 +20,17 @@ export interface ImageContent {
   readonly format?: 'oci' | 'docker'
 }
 
-export interface Stored {
+export interface StoredObject {
   readonly digest: string
   readonly mediaType: string
   readonly bytes: Buffer
 }
 
 export interface BuiltImage {
-  readonly top: Stored
+  readonly top: StoredObject
   /** The manifests below an index. */
-  readonly manifests: readonly Stored[]
-  readonly blobs: readonly Stored[]
+  readonly manifests: readonly StoredObject[]
+  readonly blobs: readonly StoredObject[]
 }
 
 export function digestOf(bytes: Uint8Array): string {
@@ -45,22 +45,26 @@ export function buildImage({
   format = 'oci',
 }: ImageContent): BuiltImage {
   const oci = format === 'oci'
-  const store = (mediaType: string, bytes: Buffer): Stored => ({ digest: digestOf(bytes), mediaType, bytes })
-  const json = (mediaType: string, value: unknown): Stored =>
-    store(mediaType, Buffer.from(JSON.stringify(value)))
-  const descriptor = ({ digest, mediaType, bytes }: Stored): object => ({
+  const createObject = (mediaType: string, bytes: Buffer): StoredObject => ({
+    digest: digestOf(bytes),
+    mediaType,
+    bytes,
+  })
+  const createJsonObject = (mediaType: string, value: unknown): StoredObject =>
+    createObject(mediaType, Buffer.from(JSON.stringify(value)))
+  const descriptor = ({ digest, mediaType, bytes }: StoredObject): object => ({
     mediaType,
     digest,
     size: bytes.length,
   })
-  const tar = tarOf(files)
-  const layer = store(
+  const tar = buildTar(files)
+  const layer = createObject(
     oci ? 'application/vnd.oci.image.layer.v1.tar+gzip' : 'application/vnd.docker.image.rootfs.diff.tar.gzip',
     gzipSync(tar),
   )
   const images = platforms.map((platform) => {
     const [os = 'linux', architecture = 'amd64', variant] = platform.split('/')
-    const config = json(
+    const config = createJsonObject(
       oci ? 'application/vnd.oci.image.config.v1+json' : 'application/vnd.docker.container.image.v1+json',
       {
         created: '1970-01-01T00:00:00Z',
@@ -75,7 +79,7 @@ export function buildImage({
     const mediaType = oci ? mediaTypes.ociManifest : mediaTypes.dockerManifest
     const body = { schemaVersion: 2, mediaType, config: descriptor(config), layers: [descriptor(layer)] }
     const platformOf = { os, architecture, ...(variant === undefined ? {} : { variant }) }
-    return { config, manifest: json(mediaType, body), platform: platformOf }
+    return { config, manifest: createJsonObject(mediaType, body), platform: platformOf }
   })
   const [first] = images
   if (first === undefined) throw new Error('an image needs a platform')
@@ -83,12 +87,12 @@ export function buildImage({
   if (images.length === 1 && index !== true) return { top: first.manifest, manifests: [], blobs }
   const mediaType = oci ? mediaTypes.ociIndex : mediaTypes.dockerList
   const manifests = images.map(({ manifest, platform }) => ({ ...descriptor(manifest), platform }))
-  const top = json(mediaType, { schemaVersion: 2, mediaType, manifests })
+  const top = createJsonObject(mediaType, { schemaVersion: 2, mediaType, manifests })
   return { top, manifests: images.map((it) => it.manifest), blobs }
 }
 
 /** A ustar archive of plain files, in the order given, with no times and no owners. */
-function tarOf(files: Readonly<Record<string, string | Uint8Array>>): Buffer {
+function buildTar(files: Readonly<Record<string, string | Uint8Array>>): Buffer {
   const parts: Buffer[] = []
   for (const [path, content] of Object.entries(files)) {
     const bytes = Buffer.from(content)

@@ -7,11 +7,11 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { RegistryGuard } from './registry-auth.ts'
 import type { RegistryAuth } from './registry-auth.ts'
-import { RegistryContent, problem } from './registry-content.ts'
-import type { ContentRequest, Reply } from './registry-content.ts'
+import { RegistryContent, createErrorResponse } from './registry-content.ts'
+import type { ContentRequest, RegistryResponse } from './registry-content.ts'
 import type { ImageContent } from './registry-image.ts'
 
-export interface RegistryOptions {
+export interface MockRegistryOptions {
   /** 0 or nothing: any free one. */
   readonly port?: number
   readonly auth?: RegistryAuth
@@ -21,7 +21,7 @@ export interface RegistryOptions {
 
 export type RegistryRequestKind = 'ping' | 'token' | 'manifest' | 'blob' | 'upload' | 'tags' | 'other'
 
-export interface RegistryRequest {
+export interface RecordedRegistryRequest {
   readonly method: string
   readonly kind: RegistryRequestKind
   readonly path: string
@@ -34,41 +34,42 @@ export interface RegistryRequest {
   readonly authorized: boolean
 }
 
-type Asked = Omit<RegistryRequest, 'status'>
-export type RegistryMatcher = (request: Asked) => boolean
+type RegistryCall = Omit<RecordedRegistryRequest, 'status'>
+export type RegistryMatcher = (request: RegistryCall) => boolean
 
-interface StatusOutcome {
+interface StatusFaultOutcome {
   readonly status: number
   readonly code?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
 }
-export type RegistryOutcome = StatusOutcome | { readonly delay: number } | { readonly disconnect: true }
+export type RegistryFaultOutcome =
+  StatusFaultOutcome | { readonly delay: number } | { readonly disconnect: true }
 
-interface Fault {
+interface RegistryFault {
   readonly matches: RegistryMatcher
-  readonly outcome: RegistryOutcome
-  left: number
+  readonly outcome: RegistryFaultOutcome
+  remaining: number
 }
 
-const name = '([a-z0-9]+(?:[._/-]+[a-z0-9]+)*)'
-const shapes: readonly (readonly [RegistryRequestKind, RegExp])[] = [
+const repositoryNamePattern = '([a-z0-9]+(?:[._/-]+[a-z0-9]+)*)'
+const pathPatternByKind: readonly (readonly [RegistryRequestKind, RegExp])[] = [
   ['ping', /^\/v2\/?$/],
   ['token', /^\/token$/],
-  ['manifest', new RegExp(`^/v2/${name}/manifests/([^/]+)$`)],
-  ['upload', new RegExp(`^/v2/${name}/blobs/uploads/([^/]*)$`)],
-  ['blob', new RegExp(`^/(?:v2|storage)/${name}/blobs/([^/]+)$`)],
-  ['tags', new RegExp(`^/v2/${name}/tags/list()$`)],
+  ['manifest', new RegExp(`^/v2/${repositoryNamePattern}/manifests/([^/]+)$`)],
+  ['upload', new RegExp(`^/v2/${repositoryNamePattern}/blobs/uploads/([^/]*)$`)],
+  ['blob', new RegExp(`^/(?:v2|storage)/${repositoryNamePattern}/blobs/([^/]+)$`)],
+  ['tags', new RegExp(`^/v2/${repositoryNamePattern}/tags/list()$`)],
 ]
 
-export class Registry extends RegistryContent {
-  readonly requests: RegistryRequest[] = []
+export class MockRegistry extends RegistryContent {
+  readonly requests: RecordedRegistryRequest[] = []
   readonly #server: Server
   readonly #secure: boolean
   readonly #guard: RegistryGuard
-  readonly #faults: Fault[] = []
+  readonly #faults: RegistryFault[] = []
 
-  constructor(options: RegistryOptions) {
+  constructor(options: MockRegistryOptions) {
     super()
     const listener = (request: IncomingMessage, response: ServerResponse): void => {
       this.#serve(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)))
@@ -94,11 +95,15 @@ export class Registry extends RegistryContent {
   }
 
   /** The next `times` matching requests end so; a delay is followed by the ordinary answer. */
-  fail(matches: RegistryMatcher, outcome: RegistryOutcome, times = Number.POSITIVE_INFINITY): () => void {
-    const fault: Fault = { matches, outcome, left: times }
+  fail(
+    matches: RegistryMatcher,
+    outcome: RegistryFaultOutcome,
+    times = Number.POSITIVE_INFINITY,
+  ): () => void {
+    const fault: RegistryFault = { matches, outcome, remaining: times }
     this.#faults.push(fault)
     return () => {
-      fault.left = 0
+      fault.remaining = 0
     }
   }
 
@@ -131,10 +136,10 @@ export class Registry extends RegistryContent {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', this.url)
     const method = request.method ?? 'GET'
-    const [kind, found] = classify(url.pathname)
+    const [kind, found] = classifyPath(url.pathname)
     const [, repository = '', reference = ''] = found ?? []
     const authorized = request.headers.authorization !== undefined
-    const asked: Asked = {
+    const call: RegistryCall = {
       method,
       kind,
       path: url.pathname,
@@ -142,21 +147,21 @@ export class Registry extends RegistryContent {
       reference: decodeURIComponent(reference),
       authorized,
     }
-    const fault = this.#faults.find((it) => it.left > 0 && it.matches(asked))
-    if (fault !== undefined) fault.left -= 1
+    const fault = this.#faults.find((it) => it.remaining > 0 && it.matches(call))
+    if (fault !== undefined) fault.remaining -= 1
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     if (fault !== undefined && 'disconnect' in fault.outcome) {
-      this.requests.push({ ...asked, status: 0 })
+      this.requests.push({ ...call, status: 0 })
       response.destroy()
       return
     }
     if (fault !== undefined && 'delay' in fault.outcome) await wait(fault.outcome.delay)
     const reply =
       fault !== undefined && 'status' in fault.outcome
-        ? refusal(fault.outcome)
-        : this.#answer(request, asked, url, Buffer.concat(chunks))
-    this.requests.push({ ...asked, status: reply.status })
+        ? toFaultResponse(fault.outcome)
+        : this.#answer(request, call, url, Buffer.concat(chunks))
+    this.requests.push({ ...call, status: reply.status })
     const body = Buffer.from(reply.body ?? '')
     const headers = {
       'docker-distribution-api-version': 'registry/2.0',
@@ -166,7 +171,7 @@ export class Registry extends RegistryContent {
     response.writeHead(reply.status, headers).end(method === 'HEAD' ? undefined : body)
   }
 
-  #answer(request: IncomingMessage, asked: Asked, url: URL, body: Buffer): Reply {
+  #answer(request: IncomingMessage, asked: RegistryCall, url: URL, body: Buffer): RegistryResponse {
     const { method, kind, repository, path } = asked
     if (kind === 'token') {
       const token = this.#guard.issue(
@@ -175,20 +180,20 @@ export class Registry extends RegistryContent {
         new URLSearchParams(method === 'POST' ? body.toString() : ''),
       )
       return token === undefined
-        ? problem(401, 'UNAUTHORIZED')
+        ? createErrorResponse(401, 'UNAUTHORIZED')
         : {
             status: 200,
             headers: { 'content-type': 'application/json' },
             body: JSON.stringify({ ...token, access_token: token.token }),
           }
     }
-    if (kind === 'other') return problem(404, 'NAME_INVALID')
+    if (kind === 'other') return createErrorResponse(404, 'NAME_INVALID')
     // Object storage asks for no token: the address alone opens it.
     if (!path.startsWith('/storage/')) {
       const action = method === 'GET' || method === 'HEAD' ? 'pull' : method === 'DELETE' ? 'delete' : 'push'
       const denial = this.#guard.check(request, kind === 'ping' ? undefined : { repository, action })
       if (denial !== undefined)
-        return problem(
+        return createErrorResponse(
           denial.status,
           denial.status === 401 ? 'UNAUTHORIZED' : 'DENIED',
           undefined,
@@ -212,22 +217,22 @@ export class Registry extends RegistryContent {
   }
 }
 
-function classify(path: string): [RegistryRequestKind, RegExpExecArray | null] {
-  for (const [kind, shape] of shapes) {
+function classifyPath(path: string): [RegistryRequestKind, RegExpExecArray | null] {
+  for (const [kind, shape] of pathPatternByKind) {
     const found = shape.exec(path)
     if (found !== null) return [kind, found]
   }
   return ['other', null]
 }
 
-function refusal(outcome: StatusOutcome): Reply {
+function toFaultResponse(outcome: StatusFaultOutcome): RegistryResponse {
   if (outcome.body !== undefined)
     return { status: outcome.status, headers: { ...outcome.headers }, body: outcome.body }
-  return problem(outcome.status, outcome.code ?? 'UNKNOWN', undefined, { ...outcome.headers })
+  return createErrorResponse(outcome.status, outcome.code ?? 'UNKNOWN', undefined, { ...outcome.headers })
 }
 
-export async function startRegistry(options: RegistryOptions = {}): Promise<Registry> {
-  const registry = new Registry(options)
+export async function startMockRegistry(options: MockRegistryOptions = {}): Promise<MockRegistry> {
+  const registry = new MockRegistry(options)
   await registry.listen(options.port ?? 0)
   return registry
 }

@@ -1,30 +1,30 @@
 // The package for authors as npm sees it: its package.json, made of the App's, and its front page.
 
-interface AppPackage {
+interface AppPackageJson {
   readonly version: string
   readonly license: string
   readonly type: string
   readonly engines: Readonly<Record<string, string>>
 }
 
-const repository = 'https://github.com/catalog-bot/catalog-bot'
+const repositoryUrl = 'https://github.com/catalog-bot/catalog-bot'
 
 /** Scoped: a name without a scope is anybody's to register. */
 const authorPackageName = '@catalog-bot/cli'
 
-export function authorPackage({
+export function createAuthorPackageJson({
   version,
   license,
   type,
   engines,
-}: AppPackage): Readonly<Record<string, unknown>> {
+}: AppPackageJson): Readonly<Record<string, unknown>> {
   return {
     name: authorPackageName,
     version,
     description: "Checks Operator catalogs in OLM's file-based format, as catalog-bot does on pull requests",
     license,
-    homepage: repository,
-    repository: { type: 'git', url: `git+${repository}.git` },
+    homepage: repositoryUrl,
+    repository: { type: 'git', url: `git+${repositoryUrl}.git` },
     type,
     engines,
     bin: { 'catalog-bot': 'bin/catalog-bot.cjs' },
@@ -49,5 +49,5 @@ npx ${authorPackageName} --help
 \`\`\`
 
 It needs Node.js 22.20 or newer. With an older one, npm brings a newer one for this command alone:
-\`npx --package node@24 --package ${authorPackageName} -- catalog-bot validate\`. The App, and more to read: ${repository}
+\`npx --package node@24 --package ${authorPackageName} -- catalog-bot validate\`. The App, and more to read: ${repositoryUrl}
 `

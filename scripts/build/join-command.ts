@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 
 /** What `validate` runs, and what it loads only when it has to. */
-const joined = [
+const bundledSourceFiles = [
   'cli/output.js',
   'cli/validate.js',
   'cli/rule-address.js',
@@ -18,7 +18,7 @@ const joined = [
   'checks/all-rules.js',
 ]
 
-export interface JoinOrder {
+export interface JoinCommandOptions {
   /** Where the sources are as JavaScript. */
   readonly sources: string
   /** The entry below that. */
@@ -39,8 +39,8 @@ export interface JoinedCommand {
 }
 
 /** The one package that every start needs: the project's, wherever the output goes. Beside that may be none, or another. */
-const commander = fileURLToPath(import.meta.resolve('commander'))
-const isOfCommander = (importer: string) => importer.startsWith(dirname(commander) + sep)
+const commanderPath = fileURLToPath(import.meta.resolve('commander'))
+const isInCommander = (importer: string) => importer.startsWith(dirname(commanderPath) + sep)
 
 export async function joinCommand({
   sources,
@@ -48,17 +48,17 @@ export async function joinCommand({
   script,
   nameOf,
   leaveOut,
-}: JoinOrder): Promise<JoinedCommand> {
-  const held = new Set([entry, ...joined].map((file) => join(sources, file)))
+}: JoinCommandOptions): Promise<JoinedCommand> {
+  const held = new Set([entry, ...bundledSourceFiles].map((file) => join(sources, file)))
   const later = new Set<string>()
   const leaveOthers: Plugin = {
     name: 'leave-others',
     setup(resolving) {
       resolving.onResolve({ filter: /.*/ }, ({ importer, kind, path, resolveDir }) => {
-        if (kind === 'entry-point' || isOfCommander(importer)) return undefined
+        if (kind === 'entry-point' || isInCommander(importer)) return undefined
         if (!importer.startsWith(sources + sep)) return undefined
         if (!path.startsWith('.') && !path.startsWith('/')) {
-          if (path === 'commander') return { path: commander }
+          if (path === 'commander') return { path: commanderPath }
           return leaveOut ? undefined : { path, external: true }
         }
         const file = resolve(resolveDir, path)
@@ -85,7 +85,12 @@ export async function joinCommand({
     // Whoever downloads all packages for one command has them as short as they go.
     minifyIdentifiers: leaveOut !== undefined,
     metafile: true,
-    plugins: [startNothing, leaveOthers, ownPackages(sources), ...(leaveOut ? [leaveOut] : [])],
+    plugins: [
+      noChildProcessPlugin,
+      leaveOthers,
+      createProjectPackagesPlugin(sources),
+      ...(leaveOut ? [leaveOut] : []),
+    ],
     logLevel: 'warning',
   })
   const text = readFileSync(script, 'utf8')
@@ -103,11 +108,11 @@ export async function joinCommand({
 }
 
 /** commander can start other programs, and we have none: to load what starts them takes 3 ms of 20. */
-const startNothing: Plugin = {
+const noChildProcessPlugin: Plugin = {
   name: 'start-nothing',
   setup(building) {
     building.onResolve({ filter: /^node:child_process$/ }, ({ importer }) =>
-      isOfCommander(importer) ? { path: 'spawn', namespace: 'later' } : undefined,
+      isInCommander(importer) ? { path: 'spawn', namespace: 'later' } : undefined,
     )
     building.onLoad({ filter: /^spawn$/, namespace: 'later' }, () => ({
       contents: `exports.spawn = (...given) => require('node:child_process').spawn(...given)`,
@@ -116,7 +121,7 @@ const startNothing: Plugin = {
 }
 
 /** The project's own packages for sources that lie anywhere: beside those may be none, or others. */
-export function ownPackages(sources: string): Plugin {
+export function createProjectPackagesPlugin(sources: string): Plugin {
   const root = join(import.meta.dirname, '..', '..')
   return {
     name: 'own-packages',

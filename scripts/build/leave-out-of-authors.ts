@@ -4,13 +4,13 @@
 import { join } from 'node:path'
 import type { Plugin } from 'esbuild'
 
-const sentence =
+const doctorHint =
   'To ask as the App, run doctor where the App runs; here a token asks: unset APP_ID, and use --app and GITHUB_TOKEN.'
 
-const clusterSentence =
+const clusterHint =
   'To install on a cluster, run the same command of the package catalog-bot: this one has no client for clusters.'
 
-export function leaveOutOfAuthors(sources: string): Plugin {
+export function createAuthorExclusionsPlugin(sources: string): Plugin {
   const client = join(sources, 'github', 'github-app.js')
   const cluster = join(sources, 'cluster', 'open-cluster.js')
   return {
@@ -18,13 +18,13 @@ export function leaveOutOfAuthors(sources: string): Plugin {
     setup(building) {
       building.onLoad({ filter: /github-app\.js$/ }, ({ path }) =>
         path === client
-          ? { contents: `export function openGitHubApp() { throw new Error(${JSON.stringify(sentence)}) }` }
+          ? { contents: `export function openGitHubApp() { throw new Error(${JSON.stringify(doctorHint)}) }` }
           : undefined,
       )
       building.onLoad({ filter: /open-cluster\.js$/ }, ({ path }) =>
         path === cluster
           ? {
-              contents: `export async function openCluster() { throw new Error(${JSON.stringify(clusterSentence)}) }`,
+              contents: `export async function openCluster() { throw new Error(${JSON.stringify(clusterHint)}) }`,
             }
           : undefined,
       )

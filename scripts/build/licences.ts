@@ -3,7 +3,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** One text for all packages whose files are among these. Throws where one has no licence. */
-export function licencesOf(files: readonly string[]): string {
+export function collectLicenses(files: readonly string[]): string {
   const folders = new Set(
     files.flatMap((file) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0] ?? []),
   )
@@ -16,11 +16,11 @@ export function licencesOf(files: readonly string[]): string {
       }
       const file = readdirSync(folder).find((one) => /^(licen[cs]e|copying)(\.|-|$)/i.test(one))
       if (file === undefined && license === undefined) throw new Error(`${name} has no licence`)
-      const words = file === undefined ? '' : `\n${readFileSync(join(folder, file), 'utf8').trim()}\n`
+      const licenseText = file === undefined ? '' : `\n${readFileSync(join(folder, file), 'utf8').trim()}\n`
       const notice = existsSync(join(folder, 'NOTICE'))
         ? `\n${readFileSync(join(folder, 'NOTICE'), 'utf8').trim()}\n`
         : ''
-      return { name, text: `${name} ${version} (${license ?? 'see below'})\n${words}${notice}` }
+      return { name, text: `${name} ${version} (${license ?? 'see below'})\n${licenseText}${notice}` }
     })
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map(({ text }) => text)

@@ -4,15 +4,16 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import ts from 'typescript'
 
-const sources = join(import.meta.dirname, '..', '..', 'src')
+const sourcesFolder = join(import.meta.dirname, '..', '..', 'src')
 
 export function transpileSources(folder: string): void {
-  for (const path of readdirSync(sources, { recursive: true, encoding: 'utf8' }))
-    if (path.endsWith('.ts') && !path.endsWith('.test.ts') && !path.endsWith('.d.ts')) transpile(path, folder)
+  for (const path of readdirSync(sourcesFolder, { recursive: true, encoding: 'utf8' }))
+    if (path.endsWith('.ts') && !path.endsWith('.test.ts') && !path.endsWith('.d.ts'))
+      transpileFile(path, folder)
 }
 
-function transpile(path: string, folder: string): void {
-  const { outputText } = ts.transpileModule(readFileSync(join(sources, path), 'utf8'), {
+function transpileFile(path: string, folder: string): void {
+  const { outputText } = ts.transpileModule(readFileSync(join(sourcesFolder, path), 'utf8'), {
     fileName: path,
     compilerOptions: {
       target: ts.ScriptTarget.ES2024,

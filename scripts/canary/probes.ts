@@ -1,21 +1,21 @@
 // What the App relies on when it merges: one line a rule, with the settings that it needs, what is tried, and what GitHub
 // must answer. The same table is run against the sandbox, so a line that GitHub answers otherwise is a rule to correct there.
-import type { Observed, Rule, Stage } from './stage.ts'
+import type { ProbeResult, RulesetRule, CanaryStage } from './stage.ts'
 
-export interface Probe {
+export interface CanaryProbe {
   readonly rule: string
   readonly source: string
-  readonly rules: readonly Rule[]
+  readonly rules: readonly RulesetRule[]
   /** The base does not move after the pull request was opened. */
   readonly upToDate?: true
   /** `accepted`, or a part of GitHub's words. */
   readonly expected: string
-  readonly attempt: (it: ProbeGround) => Promise<Observed>
+  readonly attempt: (it: ProbeContext) => Promise<ProbeResult>
 }
 
 /** A pull request of the run, and a merge of it that was made by hand. */
-export interface ProbeGround {
-  readonly stage: Stage
+export interface ProbeContext {
+  readonly stage: CanaryStage
   /** Names of branches. */
   readonly base: string
   readonly temporary: string
@@ -26,21 +26,21 @@ export interface ProbeGround {
   readonly M: string
 }
 
-const docs = 'https://docs.github.com'
-const availableRules = `${docs}/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets`
-const troubleshooting = `${docs}/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks`
-const mergeApi = `${docs}/rest/pulls/pulls#merge-a-pull-request`
-const refsApi = `${docs}/rest/git/refs#update-a-reference`
+const docsUrl = 'https://docs.github.com'
+const availableRulesUrl = `${docsUrl}/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets`
+const troubleshootingUrl = `${docsUrl}/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks`
+const mergeApiUrl = `${docsUrl}/rest/pulls/pulls#merge-a-pull-request`
+const refsApiUrl = `${docsUrl}/rest/git/refs#update-a-reference`
 
-const context = 'catalog-bot canary'
-const checks = (strict: boolean): Rule => ({
+const statusContext = 'catalog-bot canary'
+const createRequiredChecksRule = (strict: boolean): RulesetRule => ({
   type: 'required_status_checks',
   parameters: {
     strict_required_status_checks_policy: strict,
-    required_status_checks: [{ context }],
+    required_status_checks: [{ context: statusContext }],
   },
 })
-const pullRequest = (more: Readonly<Record<string, unknown>> = {}): Rule => ({
+const createPullRequestRule = (more: Readonly<Record<string, unknown>> = {}): RulesetRule => ({
   type: 'pull_request',
   parameters: {
     required_approving_review_count: 0,
@@ -52,37 +52,37 @@ const pullRequest = (more: Readonly<Record<string, unknown>> = {}): Rule => ({
   },
 })
 
-const pushMerge = ({ stage, base, B, M }: ProbeGround): Promise<Observed> =>
+const pushMerge = ({ stage, base, B, M }: ProbeContext): Promise<ProbeResult> =>
   stage.push([{ name: base, to: M, from: B }])
 
 /** As the App does: the merge on a temporary branch, its checks on it, and then the push. */
-const pushChecked = async (it: ProbeGround): Promise<Observed> => {
+const pushAfterChecks = async (it: ProbeContext): Promise<ProbeResult> => {
   await it.stage.mustPush(it.temporary, it.M)
-  await it.stage.green(it.M, context)
+  await it.stage.green(it.M, statusContext)
   return await it.stage.accepted(() => pushMerge(it))
 }
 
-const mergeChecked = async ({ stage, number, H }: ProbeGround): Promise<Observed> => {
-  await stage.green(H, context)
+const mergeAfterChecks = async ({ stage, number, H }: ProbeContext): Promise<ProbeResult> => {
+  await stage.green(H, statusContext)
   return await stage.accepted(() => stage.merge(number, H, 'merge'))
 }
 
-export const probes: readonly Probe[] = [
+export const canaryProbes: readonly CanaryProbe[] = [
   {
     rule: 'A pushed merge of a pull request that is behind is taken where no rule is against it',
-    source: refsApi,
+    source: refsApiUrl,
     rules: [],
     expected: 'accepted',
     attempt: pushMerge,
   },
   {
     rule: 'GitHub marks a pull request as merged when its merge was pushed',
-    source: `${docs}/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/about-pull-request-merges#indirect-merges`,
+    source: `${docsUrl}/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/about-pull-request-merges#indirect-merges`,
     rules: [],
     expected: 'merged',
     attempt: async (it) => {
-      const said = await pushMerge(it)
-      if (said !== 'accepted') return said
+      const result = await pushMerge(it)
+      if (result !== 'accepted') return result
       return (await it.stage.isMerged(it.number)) ? 'merged' : 'not marked as merged'
     },
   },
@@ -96,7 +96,7 @@ export const probes: readonly Probe[] = [
   },
   {
     rule: 'REST moves a branch forward only',
-    source: refsApi,
+    source: refsApiUrl,
     rules: [],
     expected: 'Update is not a fast forward',
     attempt: async ({ stage, base, temporary, H }) => {
@@ -106,72 +106,72 @@ export const probes: readonly Probe[] = [
   },
   {
     rule: 'The merge API takes no other head than the one that was named',
-    source: mergeApi,
+    source: mergeApiUrl,
     rules: [],
     expected: 'Head branch was modified',
     attempt: ({ stage, number, B }) => stage.merge(number, B, 'merge'),
   },
   {
     rule: 'Checks on a head that is behind do not count for its pushed merge',
-    source: troubleshooting,
-    rules: [checks(false)],
+    source: troubleshootingUrl,
+    rules: [createRequiredChecksRule(false)],
     expected: 'is expected',
     // As long as it may take GitHub to see them: else this would only say that it has not.
     attempt: async (it) => {
-      await it.stage.green(it.H, context)
+      await it.stage.green(it.H, statusContext)
       return await it.stage.accepted(() => pushMerge(it))
     },
   },
   {
     rule: 'Checks on the merge count for its push, though the head is behind and has none',
     source: 'https://github.com/bors-ng/bors-ng/blob/master/lib/worker/batcher.ex',
-    rules: [checks(false)],
+    rules: [createRequiredChecksRule(false)],
     expected: 'accepted',
-    attempt: pushChecked,
+    attempt: pushAfterChecks,
   },
   {
     rule: 'They count where branches must be up to date, too: the merge contains the base',
-    source: `${availableRules}#require-status-checks-to-pass-before-merging`,
-    rules: [checks(true)],
+    source: `${availableRulesUrl}#require-status-checks-to-pass-before-merging`,
+    rules: [createRequiredChecksRule(true)],
     expected: 'accepted',
-    attempt: pushChecked,
+    attempt: pushAfterChecks,
   },
   {
     rule: 'The pushed merge of an up-to-date pull request needs no checks on the merge commit',
-    source: troubleshooting,
-    rules: [checks(true)],
+    source: troubleshootingUrl,
+    rules: [createRequiredChecksRule(true)],
     upToDate: true,
     expected: 'accepted',
     attempt: async (it) => {
-      await it.stage.green(it.H, context)
+      await it.stage.green(it.H, statusContext)
       return await it.stage.accepted(() => pushMerge(it))
     },
   },
   {
     rule: 'The merge API accepts a head that is behind and has the checks',
-    source: mergeApi,
-    rules: [checks(false)],
+    source: mergeApiUrl,
+    rules: [createRequiredChecksRule(false)],
     expected: 'accepted',
-    attempt: mergeChecked,
+    attempt: mergeAfterChecks,
   },
   {
     rule: 'The merge API refuses a head that is behind where branches must be up to date',
-    source: `${docs}/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches#require-status-checks-before-merging`,
-    rules: [checks(true)],
+    source: `${docsUrl}/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches#require-status-checks-before-merging`,
+    rules: [createRequiredChecksRule(true)],
     expected: 'expected',
-    attempt: mergeChecked,
+    attempt: mergeAfterChecks,
   },
   {
     rule: 'The pushed merge of an open pull request is one through a pull request',
-    source: `${availableRules}#require-a-pull-request-before-merging`,
-    rules: [pullRequest()],
+    source: `${availableRulesUrl}#require-a-pull-request-before-merging`,
+    rules: [createPullRequestRule()],
     expected: 'accepted',
     attempt: pushMerge,
   },
   {
     rule: 'That of a closed pull request is not',
-    source: `${availableRules}#require-a-pull-request-before-merging`,
-    rules: [pullRequest()],
+    source: `${availableRulesUrl}#require-a-pull-request-before-merging`,
+    rules: [createPullRequestRule()],
     expected: 'Changes must be made through a pull request',
     attempt: async (it) => {
       await it.stage.closePull(it.number)
@@ -180,63 +180,63 @@ export const probes: readonly Probe[] = [
   },
   {
     rule: 'A missing approval blocks the push',
-    source: `${availableRules}#require-a-pull-request-before-merging`,
-    rules: [pullRequest({ required_approving_review_count: 1 })],
+    source: `${availableRulesUrl}#require-a-pull-request-before-merging`,
+    rules: [createPullRequestRule({ required_approving_review_count: 1 })],
     expected: 'At least 1 approving review is required',
     attempt: pushMerge,
   },
   {
     rule: 'A missing approval blocks the merge API',
-    source: `${availableRules}#require-a-pull-request-before-merging`,
-    rules: [pullRequest({ required_approving_review_count: 1 })],
+    source: `${availableRulesUrl}#require-a-pull-request-before-merging`,
+    rules: [createPullRequestRule({ required_approving_review_count: 1 })],
     expected: 'At least 1 approving review is required',
     attempt: ({ stage, number, H }) => stage.merge(number, H, 'merge'),
   },
   {
     rule: 'Where only squashing is allowed, a pushed merge is refused',
-    source: `${availableRules}#require-a-pull-request-before-merging`,
-    rules: [pullRequest({ allowed_merge_methods: ['squash'] })],
+    source: `${availableRulesUrl}#require-a-pull-request-before-merging`,
+    rules: [createPullRequestRule({ allowed_merge_methods: ['squash'] })],
     expected: 'not allowed',
     attempt: pushMerge,
   },
   {
     rule: 'A linear history takes no pushed merge',
-    source: `${availableRules}#require-linear-history`,
+    source: `${availableRulesUrl}#require-linear-history`,
     rules: [{ type: 'required_linear_history' }],
     expected: 'must not contain merge commits',
     attempt: pushMerge,
   },
   {
     rule: 'A linear history takes a squash by the merge API',
-    source: `${availableRules}#require-linear-history`,
+    source: `${availableRulesUrl}#require-linear-history`,
     rules: [{ type: 'required_linear_history' }],
     expected: 'accepted',
     attempt: ({ stage, number, H }) => stage.merge(number, H, 'squash'),
   },
   {
     rule: 'Unsigned commits are refused where signatures are required',
-    source: `${availableRules}#require-signed-commits`,
+    source: `${availableRulesUrl}#require-signed-commits`,
     rules: [{ type: 'required_signatures' }],
     expected: 'signatures',
     attempt: pushMerge,
   },
   {
     rule: 'Who may not bypass "Restrict updates" cannot push',
-    source: `${availableRules}#restrict-updates`,
+    source: `${availableRulesUrl}#restrict-updates`,
     rules: [{ type: 'update' }],
     expected: 'Cannot update this protected ref',
     attempt: pushMerge,
   },
   {
     rule: 'Who may not bypass "Restrict updates" cannot merge by the API',
-    source: `${availableRules}#restrict-updates`,
+    source: `${availableRulesUrl}#restrict-updates`,
     rules: [{ type: 'update' }],
     expected: 'Cannot update this protected ref',
     attempt: ({ stage, number, H }) => stage.merge(number, H, 'merge'),
   },
   {
     rule: 'A push by compare-and-swap is no force push, and a force push is refused',
-    source: `${availableRules}#block-force-pushes`,
+    source: `${availableRulesUrl}#block-force-pushes`,
     rules: [{ type: 'non_fast_forward' }],
     expected: 'Cannot force-push to this branch, then accepted',
     attempt: async (it) => {

@@ -2,12 +2,12 @@
 // finds again by that prefix, so that cleaning up needs no memory of what an interrupted run had begun.
 import { spawn } from 'node:child_process'
 
-export interface Rule {
+export interface RulesetRule {
   readonly type: string
   readonly parameters?: Readonly<Record<string, unknown>>
 }
 
-export interface StageOptions {
+export interface CanaryStageOptions {
   readonly apiUrl: string
   /** `owner/name`. */
   readonly repository: string
@@ -23,24 +23,24 @@ export interface StageOptions {
   readonly signal: AbortSignal
 }
 
-type Fields = Readonly<Record<string, unknown>>
+type JsonFields = Readonly<Record<string, unknown>>
 
-export interface Answer {
+export interface ApiResponse {
   readonly status: number
   /** An object's fields, and the items of a list. */
-  readonly data: Fields
-  readonly items: readonly Fields[]
+  readonly data: JsonFields
+  readonly items: readonly JsonFields[]
 }
 
 /** What GitHub did with a push or a merge: `accepted`, or its words. */
-export type Observed = string
+export type ProbeResult = string
 
-export class Stage {
-  readonly #options: StageOptions
+export class CanaryStage {
+  readonly #options: CanaryStageOptions
   /** Check runs are what the App posts, and only an App may: with a person's token commit statuses stand in for them. */
   #evidence: 'check runs' | 'commit statuses' | undefined
 
-  constructor(options: StageOptions) {
+  constructor(options: CanaryStageOptions) {
     this.#options = options
   }
 
@@ -49,7 +49,7 @@ export class Stage {
   }
 
   /** One request of REST, below the repository. Throws only when GitHub cannot be reached or was interrupted. */
-  async call(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Answer> {
+  async call(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<ApiResponse> {
     const { apiUrl, repository, token } = this.#options
     const response = await fetch(`${apiUrl}/repos/${repository}${path}`, {
       method,
@@ -63,17 +63,18 @@ export class Stage {
       signal: signal ?? this.#options.signal,
     })
     const text = await response.text()
-    const value = parsed(text)
+    const value = parseJsonOrUndefined(text)
     return {
       status: response.status,
-      data: fieldsOf(value),
-      items: Array.isArray(value) ? value.map(fieldsOf) : [],
+      data: toFields(value),
+      items: Array.isArray(value) ? value.map(toFields) : [],
     }
   }
 
-  async #expect(method: string, path: string, body?: unknown): Promise<Answer['data']> {
+  async #expect(method: string, path: string, body?: unknown): Promise<ApiResponse['data']> {
     const { status, data } = await this.call(method, path, body)
-    if (status >= 300) throw new Error(`GitHub answered ${status} to ${method} ${path}: ${message(data)}`)
+    if (status >= 300)
+      throw new Error(`GitHub answered ${status} to ${method} ${path}: ${getErrorMessage(data)}`)
     return data
   }
 
@@ -81,7 +82,7 @@ export class Stage {
     const { folder, token, signal } = this.#options
     signal.throwIfAborted()
     const auth = Buffer.from(`x-access-token:${token}`).toString('base64')
-    const who = { NAME: 'catalog-bot canary', EMAIL: 'canary@catalog-bot.invalid' }
+    const identity = { NAME: 'catalog-bot canary', EMAIL: 'canary@catalog-bot.invalid' }
     // By the environment and not by arguments: those every process of the machine can read.
     const env = {
       PATH: process.env['PATH'],
@@ -92,10 +93,10 @@ export class Stage {
       GIT_CONFIG_COUNT: '1',
       GIT_CONFIG_KEY_0: 'http.extraHeader',
       GIT_CONFIG_VALUE_0: `Authorization: Basic ${auth}`,
-      GIT_AUTHOR_NAME: who.NAME,
-      GIT_AUTHOR_EMAIL: who.EMAIL,
-      GIT_COMMITTER_NAME: who.NAME,
-      GIT_COMMITTER_EMAIL: who.EMAIL,
+      GIT_AUTHOR_NAME: identity.NAME,
+      GIT_AUTHOR_EMAIL: identity.EMAIL,
+      GIT_COMMITTER_NAME: identity.NAME,
+      GIT_COMMITTER_EMAIL: identity.EMAIL,
     }
     const child = spawn('git', ['-C', folder, ...args], { env })
     const out = { stdout: '', stderr: '' }
@@ -141,19 +142,20 @@ export class Stage {
   /** Pushes commits to branches of the run, by compare-and-swap where an old commit is named. */
   async push(
     updates: readonly { name: string; to: string; from?: string; force?: true }[],
-  ): Promise<Observed> {
+  ): Promise<ProbeResult> {
     const leases = updates.flatMap(({ name, from }) =>
       from === undefined ? [] : [`--force-with-lease=${this.ref(name)}:${from}`],
     )
     const specs = updates.map(({ name, to, force }) => `${force ? '+' : ''}${to}:${this.ref(name)}`)
     const url = this.#options.cloneUrl
     const { code, stdout, stderr } = await this.#git(['push', '--porcelain', ...leases, url, ...specs])
-    return code === 0 ? 'accepted' : wordsOfPush(stdout, stderr)
+    return code === 0 ? 'accepted' : parsePushErrors(stdout, stderr)
   }
 
   async mustPush(name: string, to: string): Promise<void> {
-    const said = await this.push([{ name, to }])
-    if (said !== 'accepted') throw new Error(`GitHub refused to make the branch ${this.ref(name)}: ${said}`)
+    const result = await this.push([{ name, to }])
+    if (result !== 'accepted')
+      throw new Error(`GitHub refused to make the branch ${this.ref(name)}: ${result}`)
   }
 
   async openPull(head: string, base: string): Promise<number> {
@@ -176,7 +178,7 @@ export class Stage {
   }
 
   /** A ruleset for one branch of the run, and no other. */
-  async protect(name: string, rules: readonly Rule[]): Promise<void> {
+  async protect(name: string, rules: readonly RulesetRule[]): Promise<void> {
     await this.#expect('POST', '/rulesets', {
       name: `${this.#options.prefix} ${name}`,
       target: 'branch',
@@ -196,34 +198,34 @@ export class Stage {
         return
       }
       if (status !== 403 && status !== 404)
-        throw new Error(`GitHub answered ${status} to a check run: ${message(data)}`)
+        throw new Error(`GitHub answered ${status} to a check run: ${getErrorMessage(data)}`)
       this.#evidence = 'commit statuses'
     }
     await this.#expect('POST', `/statuses/${sha}`, { state: 'success', context })
   }
 
-  async merge(number: number, sha: string, merge_method: 'merge' | 'squash'): Promise<Observed> {
-    let said: Observed = ''
+  async merge(number: number, sha: string, merge_method: 'merge' | 'squash'): Promise<ProbeResult> {
+    let result: ProbeResult = ''
     await this.#until(async () => {
       const { status, data } = await this.call('PUT', `/pulls/${number}/merge`, { sha, merge_method })
-      said = status === 200 ? 'accepted' : message(data)
+      result = status === 200 ? 'accepted' : getErrorMessage(data)
       // GitHub has not computed yet whether it can be merged, or still sees the branch as it was.
-      return !/^(?:Pull Request is not mergeable|Base branch was modified)/i.test(said)
+      return !/^(?:Pull Request is not mergeable|Base branch was modified)/i.test(result)
     })
-    return said
+    return result
   }
 
   /** REST's way to move a branch. */
-  async move(name: string, sha: string): Promise<Observed> {
+  async move(name: string, sha: string): Promise<ProbeResult> {
     const { status, data } = await this.call('PATCH', `/git/${this.ref(name)}`, { sha, force: false })
-    return status === 200 ? 'accepted' : message(data)
+    return status === 200 ? 'accepted' : getErrorMessage(data)
   }
 
   /** Tries again while it is refused, as long as GitHub may need to see what was posted. */
-  async accepted(attempt: () => Promise<Observed>): Promise<Observed> {
-    let said: Observed = ''
-    await this.#until(async () => (said = await attempt()) === 'accepted')
-    return said
+  async accepted(attempt: () => Promise<ProbeResult>): Promise<ProbeResult> {
+    let result: ProbeResult = ''
+    await this.#until(async () => (result = await attempt()) === 'accepted')
+    return result
   }
 
   async #until(holds: () => Promise<boolean>): Promise<boolean> {
@@ -238,32 +240,32 @@ export class Stage {
   /** Deletes what the run made, and only that. Returns what could not be deleted. */
   async clean(): Promise<string[]> {
     const { prefix } = this.#options
-    const left: string[] = []
+    const leftovers: string[] = []
     const never = new AbortController().signal
     const call = (method: string, path: string, body?: unknown) => this.call(method, path, body, never)
-    const drop = async (what: string, method: string, path: string, body?: unknown): Promise<void> => {
+    const drop = async (label: string, method: string, path: string, body?: unknown): Promise<void> => {
       const { status, data } = await call(method, path, body)
       // Gone already is as good.
-      if (status >= 300 && status !== 404 && !/Reference does not exist/.test(message(data)))
-        left.push(`${what}: ${message(data)}`)
+      if (status >= 300 && status !== 404 && !/Reference does not exist/.test(getErrorMessage(data)))
+        leftovers.push(`${label}: ${getErrorMessage(data)}`)
     }
     // Rulesets first: they could forbid deleting their branches.
     for (const { id, name } of await this.#all('/rulesets?includes_parents=false'))
       if (String(name).startsWith(`${prefix} `))
         await drop(`ruleset ${String(name)}`, 'DELETE', `/rulesets/${String(id)}`)
     for (const { number, head } of await this.#all('/pulls?state=open'))
-      if (String(fieldsOf(head)['ref']).startsWith(`${prefix}/`))
+      if (String(toFields(head)['ref']).startsWith(`${prefix}/`))
         await drop(`pull request #${String(number)}`, 'PATCH', `/pulls/${String(number)}`, {
           state: 'closed',
         })
     for (const { ref } of (await call('GET', `/git/matching-refs/heads/${prefix}/`)).items)
       if (String(ref).startsWith(`refs/heads/${prefix}/`))
         await drop(String(ref), 'DELETE', `/git/${String(ref)}`)
-    return left
+    return leftovers
   }
 
-  async #all(path: string): Promise<Fields[]> {
-    const found: Fields[] = []
+  async #all(path: string): Promise<JsonFields[]> {
+    const found: JsonFields[] = []
     for (let page = 1; ; page++) {
       const address = `${path}${path.includes('?') ? '&' : '?'}per_page=100&page=${page}`
       const { items } = await this.call('GET', address, undefined, new AbortController().signal)
@@ -273,10 +275,10 @@ export class Stage {
   }
 }
 
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null ? (value as Fields) : {}
+const toFields = (value: unknown): JsonFields =>
+  typeof value === 'object' && value !== null ? (value as JsonFields) : {}
 
-function parsed(text: string): unknown {
+function parseJsonOrUndefined(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -285,7 +287,7 @@ function parsed(text: string): unknown {
 }
 
 /** GitHub's message on one line. */
-function message(data: Answer['data']): string {
+function getErrorMessage(data: ApiResponse['data']): string {
   const { message = '', errors = [] } = data as { message?: string; errors?: unknown[] }
   const more = errors.map((it) => (typeof it === 'string' ? it : JSON.stringify(it)))
   return [message, ...more]
@@ -296,7 +298,7 @@ function message(data: Answer['data']): string {
 }
 
 /** The complaints that GitHub lists; where it lists none, git's own reason. */
-function wordsOfPush(stdout: string, stderr: string): string {
+function parsePushErrors(stdout: string, stderr: string): string {
   const remote = stderr.split('\n').flatMap((line) => /^remote: - (.*)$/.exec(line)?.[1]?.trim() ?? [])
   const own = stdout.split('\n').flatMap((line) => /^!.*\((.*)\)$/.exec(line)?.[1] ?? [])
   return [...new Set(remote.length > 0 ? remote : own)].join(' ') || stderr.trim()

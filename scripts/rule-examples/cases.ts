@@ -6,15 +6,15 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { allRules } from '../../src/checks/all-rules.ts'
-import type { Limits } from '../../src/checks/validation/limits.ts'
-import type { Judged } from '../../src/findings/rule.ts'
+import type { SizeLimits } from '../../src/checks/validation/limits.ts'
+import type { RuleSubject } from '../../src/findings/rule.ts'
 
 const fixturesRoot = join(import.meta.dirname, '../../fixtures/rules')
 
 /** What `_case.json` may hold. */
-export interface CaseSettings {
+export interface ExampleCaseSettings {
   /** Lower ceilings, that no example should reach in earnest. */
-  readonly limits?: Partial<Limits>
+  readonly limits?: Partial<SizeLimits>
   /** Rules that cannot help finding something too, each with the reason why. */
   readonly alongside?: Readonly<Record<string, string>>
   /** Files of a bundle that are too large to keep: the path, and how many bytes that gzip cannot make smaller. */
@@ -72,36 +72,36 @@ export interface ExamplePull {
 
 export interface ExampleCase {
   readonly id: string
-  readonly judges: Judged
+  readonly judges: RuleSubject
   readonly kind: 'good' | 'bad'
   /** The folder's name: why it is good or bad. */
   readonly why: string
   readonly directory: string
-  readonly settings: CaseSettings
+  readonly settings: ExampleCaseSettings
   /** Lines that must have a finding, as `file:line rule`, or `rule` for the whole; sorted. */
   readonly marked: readonly string[]
 }
 
-export const settingsFile = '_case.json'
+export const caseSettingsFile = '_case.json'
 
 /** Every case below a folder of fixtures, by rule. */
-export function readCases(root = fixturesRoot): ExampleCase[] {
-  return foldersOf(root).flatMap((id) => readCasesOf(id, root))
+export function readExampleCases(root = fixturesRoot): ExampleCase[] {
+  return listFolders(root).flatMap((id) => readCasesOfRule(id, root))
 }
 
 /** The cases of one rule, good ones first. */
-export function readCasesOf(id: string, root = fixturesRoot): ExampleCase[] {
+export function readCasesOfRule(id: string, root = fixturesRoot): ExampleCase[] {
   return (['good', 'bad'] as const).flatMap((kind) =>
-    foldersOf(join(root, id, kind)).map((why) => readCase(root, id, kind, why)),
+    listFolders(join(root, id, kind)).map((why) => readExampleCase(root, id, kind, why)),
   )
 }
 
-const judged = new Map(allRules.map(({ id, judges }) => [id, judges]))
+const judgedByRule = new Map(allRules.map(({ id, judges }) => [id, judges]))
 
-function readCase(root: string, id: string, kind: 'good' | 'bad', why: string): ExampleCase {
+function readExampleCase(root: string, id: string, kind: 'good' | 'bad', why: string): ExampleCase {
   const directory = join(root, id, kind, why)
-  const settings = join(directory, settingsFile)
-  const judges = judged.get(id) ?? 'catalog'
+  const settings = join(directory, caseSettingsFile)
+  const judges = judgedByRule.get(id) ?? 'catalog'
   // A pull request is judged by what would land.
   const marked = judges === 'pull request' ? join(directory, 'result') : directory
   return {
@@ -110,34 +110,34 @@ function readCase(root: string, id: string, kind: 'good' | 'bad', why: string): 
     kind,
     why,
     directory,
-    settings: existsSync(settings) ? (JSON.parse(readFileSync(settings, 'utf8')) as CaseSettings) : {},
-    marked: filesBelow(marked)
-      .flatMap((file) => marksIn(file, join(marked, file)))
+    settings: existsSync(settings) ? (JSON.parse(readFileSync(settings, 'utf8')) as ExampleCaseSettings) : {},
+    marked: listFilesBelow(marked)
+      .flatMap((file) => findMarks(file, join(marked, file)))
       .sort(),
   }
 }
 
 /** Files below a folder, links among them, with `/` in their paths; sorted. */
-export function filesBelow(directory: string): string[] {
+export function listFilesBelow(directory: string): string[] {
   if (!existsSync(directory)) return []
   return readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter((entry) => !entry.isDirectory() && entry.name !== settingsFile)
+    .filter((entry) => !entry.isDirectory() && entry.name !== caseSettingsFile)
     .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
     .sort()
 }
 
-function marksIn(file: string, path: string): string[] {
+function findMarks(file: string, path: string): string[] {
   if (!existsSync(path)) return []
   return readFileSync(path, 'utf8')
     .split('\n')
     .flatMap((line, index) => {
       const id = /# (?<id>[a-z][a-z0-9-]*)$/.exec(line)?.groups?.id
-      if (id === undefined || !judged.has(id)) return []
+      if (id === undefined || !judgedByRule.has(id)) return []
       return [file === '.indexignore' ? id : `${file}:${index + 1} ${id}`]
     })
 }
 
-function foldersOf(directory: string): string[] {
+function listFolders(directory: string): string[] {
   if (!existsSync(directory)) return []
   return readdirSync(directory, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())

@@ -1,51 +1,61 @@
 // The commits of an example, and the other pull requests that are open beside it: what `_case.json` says, as git and
 // GitHub would say it. Messages, headers and sizes are read by the App's own rules; nothing here knows a rule of catalogs.
 import { createHash } from 'node:crypto'
-import { largestPushed, mostCarried, type CarriedCommits } from '../../src/change/carried-commits.ts'
-import { blobSha, commitSha, pullNumber, type BlobSha, type CommitSha } from '../../src/change/ids.ts'
-import { factsOfObject } from '../../src/git/carried-commits.ts'
-import type { OpenPull } from '../../src/ports/forge.ts'
-import { person } from './example-people.ts'
-import type { CaseSettings, ExampleCommit, ExamplePull } from './cases.ts'
+import {
+  maxPushedFileBytes,
+  maxIncomingCommits,
+  type IncomingCommits,
+} from '../../src/change/carried-commits.ts'
+import { toBlobSha, toCommitSha, toPullNumber, type BlobSha, type CommitSha } from '../../src/change/ids.ts'
+import { parseMessageFacts } from '../../src/git/carried-commits.ts'
+import type { OpenPullSummary } from '../../src/ports/forge.ts'
+import { createPerson } from './example-people.ts'
+import type { ExampleCaseSettings, ExampleCommit, ExamplePull } from './cases.ts'
 
 /** The tip of the pull request's branch. */
-export const head = commitSha('a'.repeat(40))
+export const exampleHead = toCommitSha('a'.repeat(40))
 
-type History = Pick<CaseSettings, 'commits' | 'olderCommits' | 'openPulls' | 'demandsSignatures'>
+type ExampleHistory = Pick<
+  ExampleCaseSettings,
+  'commits' | 'olderCommits' | 'openPulls' | 'demandsSignatures'
+>
 
 /** What landing the pull request makes reachable, as far as git looks at it. */
-export function carriedBy({ commits = [{}], olderCommits = 0 }: History): CarriedCommits {
+export function createIncomingCommits({ commits = [{}], olderCommits = 0 }: ExampleHistory): IncomingCommits {
   const all = [...commits, ...Array.from({ length: olderCommits }, (): ExampleCommit => ({}))]
-  if (all.length > mostCarried) return { isWhole: false, commits: [], largeFiles: [] }
+  if (all.length > maxIncomingCommits) return { isWhole: false, commits: [], largeFiles: [] }
   return {
     isWhole: true,
     commits: all.map((commit, at) => ({
-      id: idOf(commit, at),
+      id: toCommitId(commit, at),
       editsWorkflows: commit.editsWorkflows ?? false,
-      ...factsOfObject(Buffer.from(objectOf(commit, at))),
+      ...parseMessageFacts(Buffer.from(renderCommitObject(commit, at))),
     })),
     // What a single commit brings stands in the tree that lands: git is not asked about it.
-    largeFiles: all.length < 2 ? [] : all.flatMap(largeFilesIn),
+    largeFiles: all.length < 2 ? [] : all.flatMap(listLargeFiles),
   }
 }
 
-function largeFilesIn({ files = {} }: ExampleCommit): readonly BlobSha[] {
+function listLargeFiles({ files = {} }: ExampleCommit): readonly BlobSha[] {
   return Object.entries(files)
-    .filter(([, size]) => size > largestPushed)
-    .map(([path]) => blobSha(sha1(path)))
+    .filter(([, size]) => size > maxPushedFileBytes)
+    .map(([path]) => toBlobSha(hashSha1(path)))
 }
 
 /** The other open pull requests. The head of one that is not among the commits lies elsewhere. */
-export function openPullsOf({ commits = [], openPulls = {} }: History): readonly OpenPull[] {
+export function createOpenPulls({
+  commits = [],
+  openPulls = {},
+}: ExampleHistory): readonly OpenPullSummary[] {
   return Object.entries(openPulls).map(
     ([number, { author, baseRef = 'main', draft = false, labels = [] }]) => {
       const at = commits.findIndex(({ headOf }) => headOf === Number(number))
       const commit = commits[at]
       return {
-        pull: pullNumber(Number(number)),
-        head: commit ? idOf(commit, at) : commitSha(sha1(`head of ${number}`)),
+        pull: toPullNumber(Number(number)),
+        head: commit ? toCommitId(commit, at) : toCommitSha(hashSha1(`head of ${number}`)),
         baseRef,
-        author: person(author).id,
+        author: createPerson(author).id,
         draft,
         labels,
         updatedAt: '2026-01-01T00:00:00Z',
@@ -55,7 +65,7 @@ export function openPullsOf({ commits = [], openPulls = {} }: History): readonly
 }
 
 /** For people, line by line: the commits that the example speaks of, newest first, and what is open beside them. */
-export function describeHistory(history: History): readonly string[] {
+export function describeHistory(history: ExampleHistory): readonly string[] {
   const { commits = [], olderCommits = 0, openPulls = {}, demandsSignatures = false } = history
   return [
     ...commits.map(describeCommit),
@@ -74,8 +84,8 @@ function describeCommit(commit: ExampleCommit, at: number): string {
     ...(editsWorkflows ? ['edits .github/workflows'] : []),
     ...Object.entries(files).map(([path, size]) => `${path} has ${size} bytes`),
   ]
-  const words = message === undefined ? '' : ` ${JSON.stringify(message)}`
-  return `${idOf(commit, at).slice(0, 12)}${words}${remarks.map((remark) => ` (${remark})`).join('')}`
+  const quotedMessage = message === undefined ? '' : ` ${JSON.stringify(message)}`
+  return `${toCommitId(commit, at).slice(0, 12)}${quotedMessage}${remarks.map((remark) => ` (${remark})`).join('')}`
 }
 
 function describePull([number, { author, baseRef, draft = false, labels = [] }]: [
@@ -87,26 +97,26 @@ function describePull([number, { author, baseRef, draft = false, labels = [] }]:
   return `Pull request ${number} of ${author}${branch} is open${remarks.map((remark) => `, ${remark}`).join('')}.`
 }
 
-function idOf(commit: ExampleCommit, at: number): CommitSha {
-  return at === 0 ? head : commitSha(sha1(objectOf(commit, at)))
+function toCommitId(commit: ExampleCommit, at: number): CommitSha {
+  return at === 0 ? exampleHead : toCommitSha(hashSha1(renderCommitObject(commit, at)))
 }
 
 /** A commit object; the place in the row tells it from others that say the same. */
-function objectOf(
+function renderCommitObject(
   { message = 'Say what it does', encoding, isSigned = true }: ExampleCommit,
   at: number,
 ): string {
-  const who = `alice <alice@example.com> ${1_767_225_600 - at} +0000`
+  const identity = `alice <alice@example.com> ${1_767_225_600 - at} +0000`
   const headers = [
     `tree ${'2'.repeat(40)}`,
-    `author ${who}`,
-    `committer ${who}`,
+    `author ${identity}`,
+    `committer ${identity}`,
     ...(encoding === undefined ? [] : [`encoding ${encoding}`]),
     ...(isSigned ? ['gpgsig -----BEGIN SSH SIGNATURE-----', ' -----END SSH SIGNATURE-----'] : []),
   ]
   return `${headers.join('\n')}\n\n${message}\n`
 }
 
-function sha1(text: string): string {
+function hashSha1(text: string): string {
   return createHash('sha1').update(text).digest('hex')
 }

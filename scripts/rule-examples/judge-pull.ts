@@ -2,102 +2,111 @@
 // App's own journey (examine/examine.ts), with a repository, a GitHub and registries that say what the example says.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { catalogLoader } from '../../src/examine/catalogs/catalog-loader.ts'
-import { examine, type Examination } from '../../src/examine/examine.ts'
-import { readFile } from '../../src/catalog/load/read-file.ts'
-import { pullNumber, userId } from '../../src/change/ids.ts'
-import type { Snapshot } from '../../src/change/snapshot.ts'
-import type { AnswerTo, Question } from '../../src/checks/questions.ts'
+import { createCatalogLoader } from '../../src/examine/catalogs/catalog-loader.ts'
+import { evaluateSnapshot, type Evaluation } from '../../src/examine/examine.ts'
+import { parseCatalogFile } from '../../src/catalog/load/read-file.ts'
+import { toPullNumber, toUserId } from '../../src/change/ids.ts'
+import type { PullSnapshot } from '../../src/change/snapshot.ts'
+import type { AnswerByKind, CheckQuestion } from '../../src/checks/questions.ts'
 import { compareFindings, type Finding } from '../../src/findings/finding.ts'
 import type { CheckId } from '../../src/findings/checks.ts'
 import type { DescribedChange, PullMemory } from '../../src/ports/pull-memory.ts'
-import { forgetfulCache, forgetfulMemory } from '../../src/examine/forgetful.ts'
-import type { CaseSettings, ExampleCase } from './cases.ts'
-import { head, openPullsOf } from './example-commits.ts'
-import { person } from './example-people.ts'
-import { base, repositoryOf } from './example-repository.ts'
+import { noopCache, noopPullMemory } from '../../src/examine/forgetful.ts'
+import type { ExampleCaseSettings, ExampleCase } from './cases.ts'
+import { exampleHead, createOpenPulls } from './example-commits.ts'
+import { createPerson } from './example-people.ts'
+import { exampleBase, createExampleRepository } from './example-repository.ts'
 
-type Example = Pick<ExampleCase, 'directory' | 'settings'>
+type PullExample = Pick<ExampleCase, 'directory' | 'settings'>
 
 /**
  * What the App's checks find in the pull request. Examples of other rules need not be complete enough to be installed:
  * that check counts where it is the rule's own.
  */
-export async function judgePull(example: Example, check: CheckId | undefined): Promise<readonly Finding[]> {
-  const { verdict } = await look(example, await shownBefore(example))
+export async function evaluatePullExample(
+  example: PullExample,
+  check: CheckId | undefined,
+): Promise<readonly Finding[]> {
+  const { verdict } = await runEvaluation(example, await evaluateShownChange(example))
   return verdict.outcomes
     .filter((outcome) => outcome.check !== 'install' || check === 'install')
     .flatMap(({ findings }) => findings)
     .sort(compareFindings)
 }
 
-function look({ directory, settings }: Example, shown?: DescribedChange): Promise<Examination> {
-  return examine(snapshotOf(settings), {
-    repository: repositoryOf(directory, settings),
-    loader: catalogLoader(
-      { read: async (bytes) => readFile(bytes) } as Parameters<typeof catalogLoader>[0],
-      forgetfulCache,
+function runEvaluation({ directory, settings }: PullExample, shown?: DescribedChange): Promise<Evaluation> {
+  return evaluateSnapshot(createSnapshot(settings), {
+    repository: createExampleRepository(directory, settings),
+    loader: createCatalogLoader(
+      { read: async (bytes) => parseCatalogFile(bytes) } as Parameters<typeof createCatalogLoader>[0],
+      noopCache,
     ),
-    ask: async (question) => answerTo(question, settings),
-    memory: { ...memoryOf(settings), ...(shown && memoryOfShown(shown)) },
-    openPulls: async () => openPullsOf(settings),
+    ask: async (question) => answerQuestion(question, settings),
+    memory: { ...createExampleMemory(settings), ...(shown && createShownMemory(shown)) },
+    openPulls: async () => createOpenPulls(settings),
     demandsSignatures: settings.demandsSignatures ?? false,
   })
 }
 
 /** What the same head did when our comment showed it, before anybody reviewed it: the folder `shown/`. */
-async function shownBefore({ directory, settings }: Example): Promise<DescribedChange | undefined> {
+async function evaluateShownChange({
+  directory,
+  settings,
+}: PullExample): Promise<DescribedChange | undefined> {
   const then = join(directory, 'shown')
   if (!existsSync(then)) return undefined
-  const { described } = await look({ directory: then, settings: { ...settings, reviews: {} } })
+  const { described } = await runEvaluation({ directory: then, settings: { ...settings, reviews: {} } })
   if (described === undefined) throw new Error(`${then} cannot be judged`)
   return described
 }
 
-function snapshotOf({ author = 'alice', pusher, reviews = {} }: CaseSettings): Snapshot {
+function createSnapshot({ author = 'alice', pusher, reviews = {} }: ExampleCaseSettings): PullSnapshot {
   return {
     repository: { owner: 'example', name: 'catalog' },
-    pull: pullNumber(1),
+    pull: toPullNumber(1),
     state: 'open',
     draft: false,
     title: 'An example',
-    author: person(author),
-    head,
+    author: createPerson(author),
+    head: exampleHead,
     baseRef: 'main',
-    base,
+    base: exampleBase,
     headRepository: { owner: author, name: 'catalog' },
     labels: [],
     reviews: Object.entries(reviews).map(([login, state], index) => ({
       id: index + 1,
-      author: person(login),
+      author: createPerson(login),
       state,
-      commit: head,
+      commit: exampleHead,
       submittedAt: `2026-01-01T00:00:0${index}Z`,
     })),
     comments: [],
-    ...(pusher !== undefined && { pusher: person(pusher) }),
+    ...(pusher !== undefined && { pusher: createPerson(pusher) }),
     stacked: false,
   }
 }
 
-function answerTo(question: Question, settings: CaseSettings): AnswerTo[Question['kind']] {
+function answerQuestion(
+  question: CheckQuestion,
+  settings: ExampleCaseSettings,
+): AnswerByKind[CheckQuestion['kind']] {
   switch (question.kind) {
     case 'user':
       return settings.nobody?.includes(question.login)
         ? { kind: 'nobody' }
-        : { kind: 'person', person: person(question.login) }
+        : { kind: 'person', person: createPerson(question.login) }
     case 'team-member':
       return { kind: 'no' }
     case 'role':
       return { kind: 'role', role: 'read' }
     case 'image':
       return (
-        (settings.images?.[question.reference] as AnswerTo['image'] | undefined) ??
-        thereAs(question.reference)
+        (settings.images?.[question.reference] as AnswerByKind['image'] | undefined) ??
+        createImageAnswer(question.reference)
       )
     case 'bundle':
       return (
-        (settings.bundles?.[question.reference] as AnswerTo['bundle'] | undefined) ?? {
+        (settings.bundles?.[question.reference] as AnswerByKind['bundle'] | undefined) ?? {
           kind: 'unknown',
           reason: 'no example opens it',
           retryAfter: 60,
@@ -115,7 +124,7 @@ function answerTo(question: Question, settings: CaseSettings): AnswerTo[Question
 }
 
 /** An image that is there, under the digest that names it. */
-function thereAs(reference: string): AnswerTo['image'] {
+function createImageAnswer(reference: string): AnswerByKind['image'] {
   const digest = /@(?<digest>sha256:[0-9a-f]{64})$/.exec(reference)?.groups?.digest
   return {
     kind: 'ok',
@@ -127,24 +136,24 @@ function thereAs(reference: string): AnswerTo['image'] {
 }
 
 /** Remembers nothing but the accounts that the example renamed. */
-function memoryOf({ renamed = {} }: CaseSettings): PullMemory {
+function createExampleMemory({ renamed = {} }: ExampleCaseSettings): PullMemory {
   return {
-    ...forgetfulMemory,
+    ...noopPullMemory,
     firstSeenAccounts: async (_repository, accounts) =>
-      new Map([...accounts, ...Object.entries(renamed).map(([login, id]) => [login, userId(id)] as const)]),
+      new Map([...accounts, ...Object.entries(renamed).map(([login, id]) => [login, toUserId(id)] as const)]),
   }
 }
 
 /** Remembers besides what was shown before the reviews of the example, and what they were for. */
-function memoryOfShown(shown: DescribedChange): Partial<PullMemory> {
+function createShownMemory(shown: DescribedChange): Partial<PullMemory> {
   const changes = new Map([[shown.id, shown.covers]])
   const approvals = new Map<number, string>()
   return {
-    shownHeads: async () => [{ head, epoch: 0, at: '2025-12-31T00:00:00Z', change: shown.id }],
-    keepChange: async (_repository, _pull, { id, covers }) => {
+    shownHeads: async () => [{ head: exampleHead, epoch: 0, at: '2025-12-31T00:00:00Z', change: shown.id }],
+    recordChange: async (_repository, _pull, { id, covers }) => {
       changes.set(id, covers)
     },
-    keptChanges: async (_repository, _pull, ids) => new Map([...changes].filter(([id]) => ids.includes(id))),
+    readChanges: async (_repository, _pull, ids) => new Map([...changes].filter(([id]) => ids.includes(id))),
     firstSeenApprovals: async (_repository, _pull, seen) => {
       for (const [review, id] of seen) if (!approvals.has(review)) approvals.set(review, id)
       return new Map(approvals)

@@ -2,36 +2,40 @@
 // a page cannot promise what the rule does not say.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { linePatch } from '../../src/checks/validation/templates/line-patch.ts'
+import { createLinePatch } from '../../src/checks/validation/templates/line-patch.ts'
 import type { Finding } from '../../src/findings/finding.ts'
 import type { AnyRule } from '../../src/findings/rule.ts'
-import { filesBelow, readCasesOf, type ExampleCase } from './cases.ts'
+import { listFilesBelow, readCasesOfRule, type ExampleCase } from './cases.ts'
 import { describeHistory } from './example-commits.ts'
-import { judgeCase, textOf } from './judge-case.ts'
+import { evaluateExample, readExampleText } from './judge-case.ts'
 
 /** The block for `<!-- example PATH -->`: `bad/why`, or `bad/why/file` where one file says it all. */
-export async function showExample(rule: AnyRule, path: string, fixtures: string): Promise<string> {
+export async function renderExample(rule: AnyRule, path: string, fixtures: string): Promise<string> {
   const [kind, why, ...rest] = path.split('/')
   const file = rest.join('/')
-  const one = readCasesOf(rule.id, fixtures).find((each) => each.kind === kind && each.why === why)
+  const one = readCasesOfRule(rule.id, fixtures).find((each) => each.kind === kind && each.why === why)
   if (one === undefined || (file !== '' && !existsSync(join(one.directory, file))))
     throw new Error(`docs/rules/${rule.id}.md shows fixtures/rules/${rule.id}/${path}, which does not exist`)
-  const { findings, message } = await judgeCase(one)
+  const { findings, message } = await evaluateExample(one)
   const own = findings.filter((found) => found.rule === rule.id)
   const shown =
     one.judges === 'pull request'
-      ? pullIn(one)
-      : (file === '' ? filesOf(own) : [file]).flatMap((each) => offendingPart(one, rule.id, each))
-  return [`<!-- example ${path} -->`, ...shown, ...saidBy(own, message), '', '<!-- /example -->'].join('\n')
+      ? renderPullExample(one)
+      : (file === '' ? listFindingFiles(own) : [file]).flatMap((each) =>
+          extractOffendingDocuments(one, rule.id, each),
+        )
+  return [`<!-- example ${path} -->`, ...shown, ...formatFinding(own, message), '', '<!-- /example -->'].join(
+    '\n',
+  )
 }
 
-function filesOf(findings: readonly Finding[]): readonly string[] {
+function listFindingFiles(findings: readonly Finding[]): readonly string[] {
   return [...new Set(findings.flatMap(({ at }) => (at ? [at.file] : [])))]
 }
 
 /** The documents of a file that hold an offending line; all, where there is none. */
-function offendingPart(one: ExampleCase, id: string, file: string): readonly string[] {
-  const text = textOf(one, file).trimEnd()
+function extractOffendingDocuments(one: ExampleCase, id: string, file: string): readonly string[] {
+  const text = readExampleText(one, file).trimEnd()
   if (text === '') return []
   const documents = text.split(/^---\n/m).filter((document) => document.trim() !== '')
   const offending = documents.filter((document) => document.includes(`# ${id}`))
@@ -39,66 +43,66 @@ function offendingPart(one: ExampleCase, id: string, file: string): readonly str
     .map((document) => document.trimEnd())
     .join('\n---\n')
   const name = one.judges === 'bundle' ? ['', `\`${file}\``] : []
-  return [...name, '', `\`\`\`${file.endsWith('.json') ? 'json' : 'yaml'}`, shortened(part), '```']
+  return [...name, '', `\`\`\`${file.endsWith('.json') ? 'json' : 'yaml'}`, truncateExample(part), '```']
 }
 
 /** What a pull request changes, and what it brings besides. */
-function pullIn({ directory, settings }: ExampleCase): readonly string[] {
-  const before = changesIn({ directory: join(directory, 'shown') })
+function renderPullExample({ directory, settings }: ExampleCase): readonly string[] {
+  const before = renderDiffs({ directory: join(directory, 'shown') })
   const history = describeHistory(settings)
   return [
     ...(before.length > 0
       ? ['', 'When it was approved, it did this:', ...before, '', 'Now it does this:']
       : []),
-    ...changesIn({ directory }),
+    ...renderDiffs({ directory }),
     ...(history.length > 0 ? ['', 'Its commits, newest first:', '', '```text', ...history, '```'] : []),
   ]
 }
 
 /** What a pull request changes, as a diff of each file. */
-function changesIn({ directory }: Pick<ExampleCase, 'directory'>): readonly string[] {
-  const sides = ['base', 'result'].map((side) => new Set(filesBelow(join(directory, side))))
+function renderDiffs({ directory }: Pick<ExampleCase, 'directory'>): readonly string[] {
+  const sides = ['base', 'result'].map((side) => new Set(listFilesBelow(join(directory, side))))
   const [base, result] = sides
   return [...new Set(sides.flatMap((side) => [...side]))].sort().flatMap((path) => {
-    const textIn = (side: string) => textOf({ directory: join(directory, side) }, path)
-    const [before, after] = [textIn('base'), textIn('result')]
+    const readSideText = (side: string) => readExampleText({ directory: join(directory, side) }, path)
+    const [before, after] = [readSideText('base'), readSideText('result')]
     if (before === after) return []
     const patch =
       base?.has(path) && result?.has(path)
-        ? linePatch(path, before, after, { edits: 1000, characters: 100_000 })
+        ? createLinePatch(path, before, after, { edits: 1000, characters: 100_000 })
         : [
             `--- ${base?.has(path) ? `a/${path}` : '/dev/null'}`,
             `+++ ${result?.has(path) ? `b/${path}` : '/dev/null'}`,
-            ...signed('-', before),
-            ...signed('+', after),
+            ...prefixLines('-', before),
+            ...prefixLines('+', after),
           ].join('\n')
-    return patch === undefined ? [] : ['', '```diff', shortened(patch.trimEnd()), '```']
+    return patch === undefined ? [] : ['', '```diff', truncateExample(patch.trimEnd()), '```']
   })
 }
 
-function signed(sign: string, text: string): readonly string[] {
+function prefixLines(prefix: string, text: string): readonly string[] {
   return text === ''
     ? []
     : text
         .trimEnd()
         .split('\n')
-        .map((line) => `${sign}${line}`)
+        .map((line) => `${prefix}${line}`)
 }
 
 /** A page shows a rule, not a catalog. */
-const mostLines = 60
+const maxExampleLines = 60
 
-function shortened(text: string): string {
+function truncateExample(text: string): string {
   const lines = text.split('\n')
-  return lines.length <= mostLines ? text : [...lines.slice(0, mostLines - 1), '…'].join('\n')
+  return lines.length <= maxExampleLines ? text : [...lines.slice(0, maxExampleLines - 1), '…'].join('\n')
 }
 
-function saidBy([first]: readonly Finding[], message: string | undefined): readonly string[] {
+function formatFinding([first]: readonly Finding[], message: string | undefined): readonly string[] {
   if (first === undefined) return []
   const { what, why, fix } = first
-  const words = [what, why, fix].filter((text) => text !== '').join('\n')
+  const messageText = [what, why, fix].filter((text) => text !== '').join('\n')
   return [
-    ...['', 'catalog-bot says:', '', '```text', words, '```'],
+    ...['', 'catalog-bot says:', '', '```text', messageText, '```'],
     ...(message === undefined ? [] : ['', 'opm says:', '', '```text', message.trimEnd(), '```']),
   ]
 }

@@ -1,39 +1,39 @@
 // Looks at pull requests in this process: the same examination that the App's own processes make, over the same requests.
-import { examine } from '../../src/examine/examine.ts'
-import { forgetfulMemory } from '../../src/examine/forgetful.ts'
-import type { Answer } from '../../src/examine/gather-answers.ts'
+import { evaluateSnapshot } from '../../src/examine/examine.ts'
+import { noopPullMemory } from '../../src/examine/forgetful.ts'
+import type { CheckAnswer } from '../../src/examine/gather-answers.ts'
 import type { CatalogLoader } from '../../src/examine/catalogs/catalog-loader.ts'
-import { TooLarge } from '../../src/examine/looks/look-budget.ts'
+import { TooLargeError } from '../../src/examine/looks/look-budget.ts'
 import {
-  memoryCalls,
-  type LookAnswer,
-  type LookMemory,
-  type LookRequest,
+  workerMemoryMethods,
+  type EvaluationResponse,
+  type WorkerPullMemory,
+  type WorkerCallback,
 } from '../../src/examine/looks/look-order.ts'
-import type { AnswerLook, LookPool } from '../../src/examine/looks/look-pool.ts'
-import { whatToTell } from '../../src/examine/looks/what-to-tell.ts'
+import type { AnswerWorkerCallback, EvaluationPool } from '../../src/examine/looks/look-pool.ts'
+import { prepareReport } from '../../src/examine/looks/what-to-tell.ts'
 import { GitError } from '../../src/git/git-error.ts'
-import type { OpenPull } from '../../src/ports/forge.ts'
+import type { OpenPullSummary } from '../../src/ports/forge.ts'
 import type { PullMemory } from '../../src/ports/pull-memory.ts'
-import type { Repository } from '../../src/ports/repository.ts'
+import type { GitRepository } from '../../src/ports/repository.ts'
 
-export function lookHere(repository: Repository, loader: CatalogLoader): LookPool {
+export function createInProcessEvaluator(repository: GitRepository, loader: CatalogLoader): EvaluationPool {
   return {
     isSmall: () => true,
     close: () => Promise.resolve(),
-    look: async ({ snapshot, budget }, call): Promise<LookAnswer> => {
+    evaluate: async ({ snapshot, budget }, call): Promise<EvaluationResponse> => {
       try {
-        const seen = await examine(snapshot, {
+        const evaluation = await evaluateSnapshot(snapshot, {
           repository,
           loader,
-          ask: async (question) => (await call({ kind: 'ask', question })) as Answer,
-          memory: memoryOf(call),
-          openPulls: async () => (await call({ kind: 'open-pulls' })) as readonly OpenPull[],
+          ask: async (question) => (await call({ kind: 'ask', question })) as CheckAnswer,
+          memory: createPullMemory(call),
+          openPulls: async () => (await call({ kind: 'open-pulls' })) as readonly OpenPullSummary[],
           budget,
         })
-        const { configDigest, epoch, commands, carried, described, gate } = seen
+        const { configDigest, epoch, commands, carried, described, gate } = evaluation
         // Between processes everything is copied.
-        return structuredClone<LookAnswer>({
+        return structuredClone<EvaluationResponse>({
           kind: 'seen',
           configDigest,
           epoch,
@@ -41,10 +41,10 @@ export function lookHere(repository: Repository, loader: CatalogLoader): LookPoo
           ...(carried && { carried }),
           described,
           gate,
-          told: await whatToTell(seen, repository),
+          told: await prepareReport(evaluation, repository),
         })
       } catch (error) {
-        if (error instanceof TooLarge) return { kind: 'too-large', why: error.message }
+        if (error instanceof TooLargeError) return { kind: 'too-large', why: error.message }
         if (error instanceof GitError)
           return { kind: 'git-error', code: error.code, message: error.message, retryable: error.retryable }
         throw error
@@ -53,11 +53,11 @@ export function lookHere(repository: Repository, loader: CatalogLoader): LookPoo
   }
 }
 
-function memoryOf(call: AnswerLook): PullMemory {
-  const names = Object.keys(memoryCalls) as (keyof LookMemory)[]
-  const asking = names.map((name) => [
+function createPullMemory(call: AnswerWorkerCallback): PullMemory {
+  const names = Object.keys(workerMemoryMethods) as (keyof WorkerPullMemory)[]
+  const methods = names.map((name) => [
     name,
-    (...args: unknown[]) => call({ kind: 'memory', name, args } satisfies LookRequest),
+    (...args: unknown[]) => call({ kind: 'memory', name, args } satisfies WorkerCallback),
   ])
-  return { ...forgetfulMemory, ...(Object.fromEntries(asking) as LookMemory) }
+  return { ...noopPullMemory, ...(Object.fromEntries(methods) as WorkerPullMemory) }
 }

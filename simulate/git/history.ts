@@ -1,36 +1,40 @@
 // What commits have in common, as git tells it: ancestors, the best common ones, chains of first parents.
 import type { CommitSha } from '../../src/change/ids.ts'
-import type { Objects } from './objects.ts'
+import type { GitObjects } from './objects.ts'
 
 /** The commit and all that it contains. */
-export function ancestors(objects: Objects, commit: CommitSha): ReadonlySet<CommitSha> {
-  const seen = new Set<CommitSha>()
-  const left = [commit]
-  for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    if (seen.has(next)) continue
-    seen.add(next)
-    left.push(...objects.commit(next).parents)
+export function findAncestors(objects: GitObjects, commit: CommitSha): ReadonlySet<CommitSha> {
+  const visited = new Set<CommitSha>()
+  const remaining = [commit]
+  for (let next = remaining.pop(); next !== undefined; next = remaining.pop()) {
+    if (visited.has(next)) continue
+    visited.add(next)
+    remaining.push(...objects.commit(next).parents)
   }
-  return seen
+  return visited
 }
 
-export function contains(objects: Objects, commit: CommitSha, ancestor: CommitSha): boolean {
-  return ancestors(objects, commit).has(ancestor)
+export function hasAncestor(objects: GitObjects, commit: CommitSha, ancestor: CommitSha): boolean {
+  return findAncestors(objects, commit).has(ancestor)
 }
 
 /** The best common ancestors, sorted. */
-export function mergeBases(objects: Objects, one: CommitSha, other: CommitSha): readonly CommitSha[] {
-  const ofOther = ancestors(objects, other)
-  const common = [...ancestors(objects, one)].filter((commit) => ofOther.has(commit))
+export function findMergeBases(objects: GitObjects, one: CommitSha, other: CommitSha): readonly CommitSha[] {
+  const ofOther = findAncestors(objects, other)
+  const common = [...findAncestors(objects, one)].filter((commit) => ofOther.has(commit))
   const below = new Set(
-    common.flatMap((commit) => [...ancestors(objects, commit)].filter((each) => each !== commit)),
+    common.flatMap((commit) => [...findAncestors(objects, commit)].filter((each) => each !== commit)),
   )
   return common.filter((commit) => !below.has(commit)).toSorted()
 }
 
 /** The chain of first parents from `tip` down to, and without, what `since` contains: newest first. */
-export function firstParents(objects: Objects, tip: CommitSha, since: CommitSha): readonly CommitSha[] {
-  const known = ancestors(objects, since)
+export function listFirstParents(
+  objects: GitObjects,
+  tip: CommitSha,
+  since: CommitSha,
+): readonly CommitSha[] {
+  const known = findAncestors(objects, since)
   const chain: CommitSha[] = []
   for (
     let at: CommitSha | undefined = tip;
@@ -42,7 +46,7 @@ export function firstParents(objects: Objects, tip: CommitSha, since: CommitSha)
 }
 
 /** Whether a commit lies on the chain of first parents that ends in `tip`. */
-export function wasTip(objects: Objects, tip: CommitSha, commit: CommitSha): boolean {
+export function isOnFirstParentLine(objects: GitObjects, tip: CommitSha, commit: CommitSha): boolean {
   for (let at: CommitSha | undefined = tip; at !== undefined; [at] = objects.commit(at).parents)
     if (at === commit) return true
   return false

@@ -2,10 +2,10 @@
 // changes of a file are always a conflict, and a file is merged as a whole or not at all.
 import type { CommitSha, TreeSha } from '../../src/change/ids.ts'
 import type { TreeEntry } from '../../src/change/path-change.ts'
-import { mergeBases } from './history.ts'
-import type { FileTree, Objects } from './objects.ts'
+import { findMergeBases } from './history.ts'
+import type { FileTree, GitObjects } from './objects.ts'
 
-export type MergedTree =
+export type TreeMergeResult =
   | { readonly kind: 'clean'; readonly tree: TreeSha }
   | {
       readonly kind: 'conflict'
@@ -15,15 +15,15 @@ export type MergedTree =
   | { readonly kind: 'nothing' }
 
 /** A world that came to what is not modelled shows nothing. */
-export class NotModelled extends Error {}
+export class UnmodeledError extends Error {}
 
-export function mergeTrees(objects: Objects, base: CommitSha, head: CommitSha): MergedTree {
-  const bases = mergeBases(objects, base, head)
+export function mergeTrees(objects: GitObjects, base: CommitSha, head: CommitSha): TreeMergeResult {
+  const bases = findMergeBases(objects, base, head)
   if (bases.includes(head)) return { kind: 'nothing' }
-  const [met, ...others] = bases
-  if (met === undefined) return { kind: 'conflict', paths: [], reason: 'unrelated-histories' }
-  if (others.length > 0) throw new NotModelled('criss-cross merges are not modelled')
-  const [ancestor, ours, theirs] = [met, base, head].map((commit) =>
+  const [mergeBase, ...others] = bases
+  if (mergeBase === undefined) return { kind: 'conflict', paths: [], reason: 'unrelated-histories' }
+  if (others.length > 0) throw new UnmodeledError('criss-cross merges are not modelled')
+  const [ancestor, ours, theirs] = [mergeBase, base, head].map((commit) =>
     objects.tree(objects.commit(commit).tree),
   )
   if (ancestor === undefined || ours === undefined || theirs === undefined)
@@ -32,22 +32,22 @@ export function mergeTrees(objects: Objects, base: CommitSha, head: CommitSha): 
   const conflicts: string[] = []
   for (const path of new Set([...ancestor.keys(), ...theirs.keys()])) {
     const [was, here, there] = [ancestor.get(path), ours.get(path), theirs.get(path)]
-    if (isSame(there, was) || isSame(there, here)) continue
-    if (!isSame(here, was)) conflicts.push(path)
+    if (isSameEntry(there, was) || isSameEntry(there, here)) continue
+    if (!isSameEntry(here, was)) conflicts.push(path)
     else if (there === undefined) merged.delete(path)
     else merged.set(path, there)
   }
-  conflicts.push(...fileAndDirectory(merged))
+  conflicts.push(...findFileDirectoryConflicts(merged))
   if (conflicts.length > 0) return { kind: 'conflict', paths: conflicts.toSorted(), reason: 'content' }
   return { kind: 'clean', tree: objects.addTree(merged) }
 }
 
-export function isSame(a: TreeEntry | undefined, b: TreeEntry | undefined): boolean {
+export function isSameEntry(a: TreeEntry | undefined, b: TreeEntry | undefined): boolean {
   return a?.oid === b?.oid && a?.mode === b?.mode
 }
 
 /** Paths of files where there are files below, too. */
-function fileAndDirectory(files: FileTree): readonly string[] {
+function findFileDirectoryConflicts(files: FileTree): readonly string[] {
   const folders = new Set(
     [...files.keys()].flatMap((path) => {
       const parts = path.split('/')

@@ -2,9 +2,9 @@
 // files, with their whole paths.
 import { createHash } from 'node:crypto'
 import {
-  blobSha,
-  commitSha,
-  treeSha,
+  toBlobSha,
+  toCommitSha,
+  toTreeSha,
   type BlobSha,
   type CommitSha,
   type TreeSha,
@@ -15,7 +15,7 @@ import { GitError } from '../../src/git/git-error.ts'
 /** Files by whole path. */
 export type FileTree = ReadonlyMap<string, TreeEntry>
 
-export interface Commit {
+export interface CommitObject {
   readonly tree: TreeSha
   readonly parents: readonly CommitSha[]
   readonly message: string
@@ -26,19 +26,19 @@ export interface Commit {
 }
 
 /** All objects of one world: what a server has, its mirrors have, for ids cannot be made up. */
-export class Objects {
+export class GitObjects {
   readonly #blobs = new Map<BlobSha, Uint8Array>()
   readonly #trees = new Map<TreeSha, FileTree>()
-  readonly #commits = new Map<CommitSha, Commit>()
+  readonly #commits = new Map<CommitSha, CommitObject>()
 
   blob(id: BlobSha): Uint8Array {
-    return found(this.#blobs.get(id), id)
+    return requireObject(this.#blobs.get(id), id)
   }
   tree(id: TreeSha): FileTree {
-    return found(this.#trees.get(id), id)
+    return requireObject(this.#trees.get(id), id)
   }
-  commit(id: CommitSha): Commit {
-    return found(this.#commits.get(id), id)
+  commit(id: CommitSha): CommitObject {
+    return requireObject(this.#commits.get(id), id)
   }
   has(id: CommitSha): boolean {
     return this.#commits.has(id)
@@ -46,19 +46,19 @@ export class Objects {
 
   addBlob(text: string): BlobSha {
     const bytes = Buffer.from(text)
-    const id = blobSha(hash('blob', bytes))
+    const id = toBlobSha(hashObject('blob', bytes))
     this.#blobs.set(id, bytes)
     return id
   }
 
   addTree(files: FileTree): TreeSha {
     const sorted = new Map([...files].toSorted(([a], [b]) => (a < b ? -1 : 1)))
-    const id = treeSha(treeId([...sorted]))
+    const id = toTreeSha(computeTreeId([...sorted]))
     this.#trees.set(id, sorted)
     return id
   }
 
-  addCommit(commit: Commit): CommitSha {
+  addCommit(commit: CommitObject): CommitSha {
     const { tree, parents, message, by, time } = commit
     const lines = [
       `tree ${tree}`,
@@ -66,7 +66,7 @@ export class Objects {
       `author ${by} ${time} +0000`,
       `committer ${by} ${time} +0000`,
     ]
-    const id = commitSha(hash('commit', Buffer.from(`${lines.join('\n')}\n\n${message}`)))
+    const id = toCommitSha(hashObject('commit', Buffer.from(`${lines.join('\n')}\n\n${message}`)))
     this.#commits.set(id, commit)
     return id
   }
@@ -86,17 +86,17 @@ export class Objects {
   }
 }
 
-function found<T>(value: T | undefined, id: string): T {
+function requireObject<T>(value: T | undefined, id: string): T {
   if (value === undefined) throw new GitError('missing', `object ${id} is not here`)
   return value
 }
 
-function hash(type: string, body: Uint8Array): string {
+function hashObject(type: string, body: Uint8Array): string {
   return createHash('sha1').update(`${type} ${body.length}\0`).update(body).digest('hex')
 }
 
 /** The id that git gives a directory. `files` are sorted by path, below the directory. */
-function treeId(files: readonly (readonly [path: string, entry: TreeEntry])[]): string {
+function computeTreeId(files: readonly (readonly [path: string, entry: TreeEntry])[]): string {
   const entries: { name: string; mode: string; id: string }[] = []
   const folders = new Map<string, (readonly [string, TreeEntry])[]>()
   for (const [path, entry] of files) {
@@ -107,7 +107,7 @@ function treeId(files: readonly (readonly [path: string, entry: TreeEntry])[]): 
       folders.set(folder, [...(folders.get(folder) ?? []), [path.slice(slash + 1), entry]])
     }
   }
-  for (const [name, inside] of folders) entries.push({ name, mode: '40000', id: treeId(inside) })
+  for (const [name, inside] of folders) entries.push({ name, mode: '40000', id: computeTreeId(inside) })
   // Git compares a directory's name as if it ended in a slash.
   const key = ({ name, mode }: { name: string; mode: string }) => (mode === '40000' ? `${name}/` : name)
   entries.sort((a, b) => (key(a) < key(b) ? -1 : 1))
@@ -115,5 +115,5 @@ function treeId(files: readonly (readonly [path: string, entry: TreeEntry])[]): 
     Buffer.from(`${mode} ${name}\0`),
     Buffer.from(id, 'hex'),
   ])
-  return hash('tree', Buffer.concat(parts))
+  return hashObject('tree', Buffer.concat(parts))
 }

@@ -1,16 +1,23 @@
 // Who said yes to a pull request, by the world alone: its author, and whoever approved its present head for its present base.
 import type { UserId } from '../../src/change/ids.ts'
-import type { Person } from '../../src/change/snapshot.ts'
+import type { GitHubAccount } from '../../src/change/snapshot.ts'
 import type { TreeSha } from '../../src/change/ids.ts'
-import { changedPaths, maintainersIn, ownersIn, packageAt, spokenOf, teamOwnersIn } from '../world/truth.ts'
-import { appId, type Comment, type Pull, type Server } from '../world/server.ts'
-import type { Observed } from './observed.ts'
+import {
+  listChangedPaths,
+  getMaintainers,
+  getOwners,
+  findPackageOfPath,
+  findNamedPackages,
+  getTeamOwners,
+} from '../world/truth.ts'
+import { appId, type SimulatedComment, type SimulatedPull, type SimulatedGitHub } from '../world/server.ts'
+import type { ObservedRun } from './observed.ts'
 
 /** Seconds for which rights that were taken away may still count: what is asked about people is kept for half a minute. */
-const rightsAge = 40_000
+const rightsCacheMs = 40_000
 
 /** The command that a comment gives, by the words of the only forms that occur in a run. */
-export function commandOf({ body, isEdited, author }: Comment): string | undefined {
+export function parseCommand({ body, isEdited, author }: SimulatedComment): string | undefined {
   if (isEdited || author.kind === 'bot') return undefined
   if (body.includes('```')) return undefined
   const lines = body.split('\n').filter((line) => line.startsWith('/'))
@@ -18,20 +25,21 @@ export function commandOf({ body, isEdited, author }: Comment): string | undefin
 }
 
 /** The last review of each person that is more than a comment. */
-export function lastReviews(pull: Pull): ReadonlyMap<UserId, Pull['reviews'][number]> {
-  const last = new Map<UserId, Pull['reviews'][number]>()
+export function getLastReviews(pull: SimulatedPull): ReadonlyMap<UserId, SimulatedPull['reviews'][number]> {
+  const last = new Map<UserId, SimulatedPull['reviews'][number]>()
   for (const review of pull.reviews)
     if (review.author !== null && review.state !== 'commented') last.set(review.author.id, review)
   return last
 }
 
 /** Everybody who agreed to this state of a pull request, its author among them. */
-function agreeing(observed: Observed, pull: Pull): ReadonlySet<UserId> {
+function findApprovers(observed: ObservedRun, pull: SimulatedPull): ReadonlySet<UserId> {
   const agreed = new Set<UserId>([pull.author.id])
-  for (const [id, { state, commit, id: review }] of lastReviews(pull))
-    if (state === 'approved' && commit === pull.head && isOfThisState(observed, pull, review)) agreed.add(id)
+  for (const [id, { state, commit, id: review }] of getLastReviews(pull))
+    if (state === 'approved' && commit === pull.head && isApprovalCurrent(observed, pull, review))
+      agreed.add(id)
   for (const comment of pull.comments)
-    if (commandOf(comment) === 'approve' && isOfThisState(observed, pull, comment.id))
+    if (parseCommand(comment) === 'approve' && isApprovalCurrent(observed, pull, comment.id))
       agreed.add(comment.author.id)
   return agreed
 }
@@ -42,14 +50,14 @@ function agreeing(observed: Observed, pull: Pull): ReadonlySet<UserId> {
  * them gone cannot know that, as when nobody was looking. What the bot saw, its check runs on the other head show, or a look
  * that it finished meanwhile.
  */
-function isOfThisState({ server, looks }: Observed, pull: Pull, yes: number): boolean {
+function isApprovalCurrent({ server, evaluations }: ObservedRun, pull: SimulatedPull, yes: number): boolean {
   const states = server.pulls.get(pull.number) ?? []
   // Ids grow: what has a larger one came later.
   const given = states.find(
     ({ value }) => value.comments.some(({ id }) => id === yes) || value.reviews.some(({ id }) => id === yes),
   )
   if (given === undefined) return false
-  const isPresent = ({ head, baseRef }: Pull) => head === pull.head && baseRef === pull.baseRef
+  const isPresent = ({ head, baseRef }: SimulatedPull) => head === pull.head && baseRef === pull.baseRef
   if (!isPresent(given.value)) return false
   if (given.step >= pull.headSince) return true
   const between = states.filter(({ step }) => step > given.step && step < pull.headSince)
@@ -59,14 +67,14 @@ function isOfThisState({ server, looks }: Observed, pull: Pull, yes: number): bo
   )
   return (
     !isOnRecord &&
-    !looks.some((look) => {
+    !evaluations.some((evaluation) => {
       const seen = states.filter(
-        ({ step }, at) => step < look.until && (states[at + 1]?.step ?? Infinity) >= look.since,
+        ({ step }, at) => step < evaluation.until && (states[at + 1]?.step ?? Infinity) >= evaluation.since,
       )
       return (
-        look.pull === pull.number &&
-        look.since > given.step &&
-        look.until <= pull.headSince &&
+        evaluation.pull === pull.number &&
+        evaluation.since > given.step &&
+        evaluation.until <= pull.headSince &&
         seen.every(({ value }) => value.state === 'open' && !isPresent(value))
       )
     })
@@ -74,25 +82,25 @@ function isOfThisState({ server, looks }: Observed, pull: Pull, yes: number): bo
 }
 
 export function isMaintainer(
-  server: Server,
+  server: SimulatedGitHub,
   id: UserId,
   base: TreeSha,
   at: number,
   until = Infinity,
 ): boolean {
-  const listed = maintainersIn(server.objects, base).some((name) => server.people.of(name).id === id)
-  const roles = server.people.rolesBetween(id, at - rightsAge, until)
+  const listed = getMaintainers(server.objects, base).some((name) => server.people.of(name).id === id)
+  const roles = server.people.rolesBetween(id, at - rightsCacheMs, until)
   return listed || roles.includes('maintain') || roles.includes('admin')
 }
 
-export const isOwner = (server: Server, id: UserId, base: TreeSha, name: string): boolean =>
-  [...ownersIn(server.objects, base, name), ...teamOwnersIn(server.objects, base, name)].some(
+export const isOwner = (server: SimulatedGitHub, id: UserId, base: TreeSha, name: string): boolean =>
+  [...getOwners(server.objects, base, name), ...getTeamOwners(server.objects, base, name)].some(
     (owner) => server.people.of(owner).id === id,
   )
 
 /** The packages that a change from one tree to another touches, by place and by what its files say. */
-export function touched(
-  server: Server,
+export function findTouchedPackages(
+  server: SimulatedGitHub,
   base: TreeSha,
   result: TreeSha,
 ): {
@@ -102,56 +110,57 @@ export function touched(
   const { objects } = server
   const packages = new Set<string>()
   const outside: string[] = []
-  for (const path of changedPaths(objects, base, result)) {
-    const name = packageAt(path)
+  for (const path of listChangedPaths(objects, base, result)) {
+    const name = findPackageOfPath(path)
     if (name === undefined) outside.push(path)
     else packages.add(name)
     if (path.startsWith('catalog/'))
       for (const tree of [base, result])
-        for (const spoken of spokenOf(objects.text(tree, path))) packages.add(spoken)
+        for (const spoken of findNamedPackages(objects.text(tree, path))) packages.add(spoken)
   }
   return { packages, outside }
 }
 
 /** Why nobody with rights agreed to all of a change; none where somebody did. */
-export function lacksOfAuthority(
-  observed: Observed,
-  pull: Pull,
+export function findMissingApprovals(
+  observed: ObservedRun,
+  pull: SimulatedPull,
   base: TreeSha,
   result: TreeSha,
   at: number,
 ): readonly string[] {
   const { server } = observed
   const lacks: string[] = []
-  const { packages, outside } = touched(server, base, result)
+  const { packages, outside } = findTouchedPackages(server, base, result)
   for (const path of outside) lacks.push(`${path} is outside all packages`)
-  const agreed = agreeing(observed, pull)
-  const mayFor = (name: string, id: UserId) =>
+  const agreed = findApprovers(observed, pull)
+  const isAuthorizedFor = (name: string, id: UserId) =>
     isOwner(server, id, base, name) || isMaintainer(server, id, base, at)
   for (const name of packages) {
-    if (![...agreed].some((id) => mayFor(name, id))) lacks.push(`nobody who may change ${name} agreed`)
-    const before = ownersIn(server.objects, base, name)
-    const added = ownersIn(server.objects, result, name).filter((owner) => !before.includes(owner))
+    if (![...agreed].some((id) => isAuthorizedFor(name, id)))
+      lacks.push(`nobody who may change ${name} agreed`)
+    const before = getOwners(server.objects, base, name)
+    const added = getOwners(server.objects, result, name).filter((owner) => !before.includes(owner))
     for (const owner of added) {
       const { id } = server.people.of(owner)
-      if (![...agreed].some((other) => other !== id && mayFor(name, other)))
+      if (![...agreed].some((other) => other !== id && isAuthorizedFor(name, other)))
         lacks.push(`${owner} becomes an owner of ${name} by nobody's word but their own`)
     }
   }
   return lacks
 }
 
-export function hasSay(
-  server: Server,
-  person: Person,
-  pull: Pull,
+export function hasApprovalRights(
+  server: SimulatedGitHub,
+  person: GitHubAccount,
+  pull: SimulatedPull,
   base: TreeSha,
   result: TreeSha,
   at: number,
   until = Infinity,
 ): boolean {
   if (person.id === pull.author.id) return true
-  const { packages } = touched(server, base, result)
+  const { packages } = findTouchedPackages(server, base, result)
   return (
     isMaintainer(server, person.id, base, at, until) ||
     [...packages].some((name) => isOwner(server, person.id, base, name))

@@ -1,19 +1,19 @@
 // What the oracles are given: the world itself, and which calls moved it.
 import type { CommitSha, PullNumber } from '../../src/change/ids.ts'
 import type { MergePermit } from '../../src/gate/merge-permit.ts'
-import type { Tables } from '../ports/memory-store.ts'
-import type { Process } from '../scheduler.ts'
-import type { Server } from '../world/server.ts'
+import type { StoreTables } from '../ports/memory-store.ts'
+import type { SimulatedProcess } from '../scheduler.ts'
+import type { SimulatedGitHub } from '../world/server.ts'
 
-export interface Violation {
+export interface InvariantViolation {
   /** As docs/threats.md numbers them. */
   readonly invariant: string
   readonly what: string
 }
 
 /** The bot moves a base branch, or has GitHub move it: told just before it happens. */
-export interface ObservedLanding {
-  readonly process: Process
+export interface ObservedMerge {
+  readonly process: SimulatedProcess
   readonly pull: PullNumber
   readonly permit: MergePermit
   readonly by: 'push' | 'merge'
@@ -24,17 +24,17 @@ export interface ObservedLanding {
   readonly at: number
 }
 
-export interface Observed {
-  readonly server: Server
+export interface ObservedRun {
+  readonly server: SimulatedGitHub
   /** The store's rows: looked at for intents and leases alone. */
-  readonly tables: Tables
-  readonly landings: ObservedLanding[]
+  readonly tables: StoreTables
+  readonly merges: ObservedMerge[]
   /** By process and pull request: the step at which all was so that its last look before a landing said. */
-  readonly freshLooks: Map<string, number>
+  readonly freshReads: Map<string, number>
   /** Looks at pull requests that came to their end undisturbed: what was read is as of `since`. */
-  readonly looks: { readonly pull: PullNumber; readonly since: number; readonly until: number }[]
+  readonly evaluations: { readonly pull: PullNumber; readonly since: number; readonly until: number }[]
   /** When each process took its last lease. */
-  readonly leasesTaken: Map<Process, number>
+  readonly leasesTaken: Map<SimulatedProcess, number>
   /**
    * Whether a job was taken again while a process that had stood still was at it: nothing on GitHub keeps the two of them from
    * writing the same thing. Of check runs who reads sees the newest; a second comment is a fault that is known

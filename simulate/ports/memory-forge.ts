@@ -2,24 +2,30 @@
 // the real one, and writes as that does: it looks whether something is there before it makes it, so that whoever comes in
 // between can be in the way.
 import type { CommitSha, PullNumber } from '../../src/change/ids.ts'
-import type { Snapshot } from '../../src/change/snapshot.ts'
-import type { AnswerTo } from '../../src/checks/questions.ts'
+import type { PullSnapshot } from '../../src/change/snapshot.ts'
+import type { AnswerByKind } from '../../src/checks/questions.ts'
 import type { BranchRules } from '../../src/gate/branch-rules.ts'
 import { ForgeError } from '../../src/github/forge-error.ts'
-import { openCommentMemory } from '../../src/github/comment-memory.ts'
+import { createCommentCache } from '../../src/github/comment-memory.ts'
 import { readSnapshot as readFromGitHub } from '../../src/github/read-snapshot.ts'
-import { stillAs } from '../../src/github/still-as.ts'
+import { findUnchangedPulls } from '../../src/github/still-as.ts'
 import { commentMarker } from '../../src/messages/report.ts'
 import type { Clock } from '../../src/ports/clock.ts'
-import type { Action, Forge, ForgeQuestion, OwnIssue, Performed } from '../../src/ports/forge.ts'
-import { team } from '../world/contents.ts'
-import { appId, main, type CheckRun, type Pull, type Server } from '../world/server.ts'
+import type { ForgeAction, Forge, ForgeQuestion, OwnIssue, ForgeActionResult } from '../../src/ports/forge.ts'
+import { ownerTeam } from '../world/contents.ts'
+import {
+  appId,
+  mainBranch,
+  type SimulatedCheckRun,
+  type SimulatedPull,
+  type SimulatedGitHub,
+} from '../world/server.ts'
 import { openMemoryOctokit } from './memory-octokit.ts'
-import type { Turn } from './memory-repository.ts'
+import type { ScheduleCall } from './memory-repository.ts'
 
-export interface ForgeHooks {
+export interface MemoryForgeHooks {
   /** The last look before a landing: all that was read is as it was at this step. */
-  readonly onFreshLook: (pull: PullNumber, step: number) => void
+  readonly onFreshRead: (pull: PullNumber, step: number) => void
   /** A pull request was read, as it was at this step. */
   readonly onRead: (step: number) => void
   /** How many steps what is read now lags behind, as a replica of GitHub's may. */
@@ -29,64 +35,64 @@ export interface ForgeHooks {
 }
 
 export function openMemoryForge(
-  server: Server,
-  turn: Turn,
-  { onFreshLook, onRead, lag, clock }: ForgeHooks,
+  server: SimulatedGitHub,
+  schedule: ScheduleCall,
+  { onFreshRead, onRead, lag, clock }: MemoryForgeHooks,
 ): Forge {
-  const comments = openCommentMemory(clock)
-  const ask = <T>(label: string, act: () => T) => turn('github', label, act)
+  const comments = createCommentCache(clock)
+  const callGitHub = <T>(label: string, act: () => T) => schedule('github', label, act)
 
   /** As one job asks: `onAnswer` hears as of which step each answer holds. */
   const octokitFor = (onAnswer: (label: string, step: number) => void) =>
-    openMemoryOctokit(server, { ask, lag, onAnswer })
+    openMemoryOctokit(server, { ask: callGitHub, lag, onAnswer })
 
-  const readSnapshot: Forge['readSnapshot'] = async (pull, { anew = false, onCounted } = {}) => {
+  const readSnapshot: Forge['readSnapshot'] = async (pull, { skipCache = false, onCounts } = {}) => {
     /** By request, the last time that it was made. */
     const steps = new Map<string, number>()
     const octokit = octokitFor((label, step) => void steps.set(label, step))
     const snapshot = await readFromGitHub(octokit, server.name, pull, {
       appId,
       login: () => Promise.resolve(server.bot.login),
-      memory: comments,
-      anew,
-      onCounted,
+      commentCache: comments,
+      skipCache,
+      onCounts,
     })
     if (snapshot === null) return null
     onRead(Math.min(...steps.values()))
-    if (anew) onFreshLook(pull, Math.min(...steps.values()))
+    if (skipCache) onFreshRead(pull, Math.min(...steps.values()))
     return snapshot
   }
 
-  async function askWhetherSame(snapshots: readonly Snapshot[]): Promise<ReadonlySet<PullNumber>> {
+  async function filterUnchangedPulls(snapshots: readonly PullSnapshot[]): Promise<ReadonlySet<PullNumber>> {
     let asked = 0
-    const same = await stillAs(
+    const same = await findUnchangedPulls(
       octokitFor((_, step) => (asked = step)),
       server.name,
       snapshots,
     )
-    for (const pull of same) onFreshLook(pull, asked)
+    for (const pull of same) onFreshRead(pull, asked)
     return same
   }
 
-  function ownComment(pull: PullNumber): Pull['comments'][number] | undefined {
+  function ownComment(pull: PullNumber): SimulatedPull['comments'][number] | undefined {
     return server
       .pull(pull)
       ?.comments.find(({ author, body }) => author.id === server.bot.id && body.startsWith(commentMarker))
   }
 
-  const ownChecks = (commit: CommitSha): readonly CheckRun[] =>
+  const ownCheckNames = (commit: CommitSha): readonly SimulatedCheckRun[] =>
     (server.checks.get(commit) ?? []).filter(({ app }) => app === appId)
 
-  async function perform(action: Action): Promise<Performed> {
+  async function perform(action: ForgeAction): Promise<ForgeActionResult> {
     switch (action.kind) {
       case 'put-check':
       case 'put-checks': {
         const { head, present } = action
         if (present === undefined)
-          await ask(`list the check runs of ${head.slice(0, 7)}`, () => ownChecks(head))
+          await callGitHub(`list the check runs of ${head.slice(0, 7)}`, () => ownCheckNames(head))
         const runs = action.kind === 'put-checks' ? action.runs : [action.run]
         // One request, in which GitHub makes one after the other.
-        await ask(`write ${runs.length} check runs on ${head.slice(0, 7)}`, () => {
+        await callGitHub(`write ${runs.length} check runs on ${head.slice(0, 7)}`, () => {
           for (const { name, digest, status, conclusion, title, summary, annotations } of runs) {
             const text = [title, summary, ...annotations.map(({ message }) => message)].join('\n')
             const made = { id: server.id(), name, app: appId, digest, status, text }
@@ -98,9 +104,9 @@ export function openMemoryForge(
       }
       case 'put-comment': {
         const { pull, body } = action
-        const existing = await ask(`look for our comment on #${pull}`, () => ownComment(pull))
+        const existing = await callGitHub(`look for our comment on #${pull}`, () => ownComment(pull))
         if (existing?.body === body) return { updatedAt: server.seconds(existing.updatedAt) }
-        return ask(`${existing === undefined ? 'write' : 'edit'} our comment on #${pull}`, () => {
+        return callGitHub(`${existing === undefined ? 'write' : 'edit'} our comment on #${pull}`, () => {
           if (existing === undefined) server.addComment(pull, server.bot, body)
           else {
             const isThere = server.pull(pull)?.comments.some(({ id }) => id === existing.id)
@@ -111,13 +117,13 @@ export function openMemoryForge(
         })
       }
       case 'request-reviews':
-        return ask(`request reviews of #${action.pull}`, () => {
+        return callGitHub(`request reviews of #${action.pull}`, () => {
           const requested = server.pull(action.pull)?.requested ?? []
           server.changePull(action.pull, { requested: [...new Set([...requested, ...action.users])] })
           return {}
         })
       case 'react':
-        return ask(`react ${action.reaction} to comment ${action.comment}`, () => {
+        return callGitHub(`react ${action.reaction} to comment ${action.comment}`, () => {
           for (const number of server.pulls.keys()) {
             const comment = server.pull(number)?.comments.find(({ id }) => id === action.comment)
             if (comment !== undefined && !comment.reactions.includes(action.reaction)) {
@@ -140,13 +146,13 @@ export function openMemoryForge(
           return {}
         })
       case 'open-issue':
-        return ask('open an issue', () => {
+        return callGitHub('open an issue', () => {
           const number = 1000 + server.issues.length
           server.issues.push({ number, title: action.title, body: action.body, state: 'open', comments: [] })
           return { issue: number }
         })
       case 'edit-issue':
-        return ask('edit an issue', () => {
+        return callGitHub('edit an issue', () => {
           const at = server.issues.findIndex(({ number }) => number === action.issue)
           const before = server.issues[at]
           if (before === undefined) throw new ForgeError('not-found', 'edit-issue: it is gone')
@@ -155,7 +161,7 @@ export function openMemoryForge(
           return { issue: before.number }
         })
       case 'say-on-issue':
-        return ask('comment on an issue', () => {
+        return callGitHub('comment on an issue', () => {
           const at = server.issues.findIndex(({ number }) => number === action.issue)
           const before = server.issues[at]
           if (before !== undefined && !before.comments.some((body) => body.startsWith(action.marker)))
@@ -175,14 +181,14 @@ export function openMemoryForge(
       case 'open-own-pull':
       case 'edit-own-pull':
       case 'close-own-pull':
-        return ask(action.kind, () => {
+        return callGitHub(action.kind, () => {
           server.others.push(action.kind)
           return {}
         })
     }
   }
 
-  function answer(question: ForgeQuestion): AnswerTo[ForgeQuestion['kind']] {
+  function answer(question: ForgeQuestion): AnswerByKind[ForgeQuestion['kind']] {
     switch (question.kind) {
       case 'user': {
         const person = server.people.withLogin(question.login)
@@ -191,8 +197,8 @@ export function openMemoryForge(
       case 'role':
         return { kind: 'role', role: server.people.roleOf(question.user) }
       case 'team-member': {
-        const members = team.members.map((name) => server.people.of(name).id)
-        return { kind: question.team === team.name && members.includes(question.user) ? 'yes' : 'no' }
+        const members = ownerTeam.members.map((name) => server.people.of(name).id)
+        return { kind: question.team === ownerTeam.name && members.includes(question.user) ? 'yes' : 'no' }
       }
       case 'branch':
         return server.tip(question.branch) === undefined ? { kind: 'no' } : { kind: 'yes' }
@@ -212,9 +218,9 @@ export function openMemoryForge(
   return {
     repository: server.name,
     readSnapshot,
-    stillAs: askWhetherSame,
+    findUnchanged: filterUnchangedPulls,
     openPulls: () =>
-      ask('list the open pull requests', () =>
+      callGitHub('list the open pull requests', () =>
         server.openPulls().map(({ number, head, baseRef, author, draft, labels, updatedAt }) => ({
           pull: number,
           head,
@@ -225,63 +231,69 @@ export function openMemoryForge(
           updatedAt: server.seconds(updatedAt),
         })),
       ),
-    defaultBranch: () => ask('read the repository', () => main),
+    defaultBranch: () => callGitHub('read the repository', () => mainBranch),
     branches: () =>
-      ask('list the branches', () =>
+      callGitHub('list the branches', () =>
         [...server.branches.keys()].filter((name) => server.tip(name) !== undefined),
       ),
-    branchRules: (branch) => ask(`read the rules of ${branch}`, () => rulesOf(server, branch)),
+    branchRules: (branch) => callGitHub(`read the rules of ${branch}`, () => toBranchRules(server, branch)),
     permissions: () =>
-      ask('read our permissions', () => ({ contents: 'write', pull_requests: 'write', checks: 'write' })),
+      callGitHub('read our permissions', () => ({
+        contents: 'write',
+        pull_requests: 'write',
+        checks: 'write',
+      })),
     answer: async <Q extends ForgeQuestion>(question: Q) => {
       try {
         const { kind } = question
         const about = 'login' in question ? question.login : 'comment' in question ? question.comment : ''
-        return (await ask(`answer ${kind} ${about}`, () => answer(question))) as AnswerTo[Q['kind']]
+        return (await callGitHub(`answer ${kind} ${about}`, () =>
+          answer(question),
+        )) as AnswerByKind[Q['kind']]
       } catch {
-        return { kind: 'unknown', reason: 'GitHub did not answer', retryAfter: 30 } as AnswerTo[Q['kind']]
+        return { kind: 'unknown', reason: 'GitHub did not answer', retryAfter: 30 } as AnswerByKind[Q['kind']]
       }
     },
-    present: (pull, head) =>
-      ask(`read what is shown on #${pull}`, () => {
+    readOwnReports: (pull, head) =>
+      callGitHub(`read what is shown on #${pull}`, () => {
         const comment = ownComment(pull)
         return {
           head,
-          checks: ownChecks(head).map(({ name, digest }) => ({ name, digest })),
+          checks: ownCheckNames(head).map(({ name, digest }) => ({ name, digest })),
           ...(comment && {
             comment: { id: comment.id, body: comment.body, updatedAt: server.seconds(comment.updatedAt) },
           }),
           readAt: server.now,
         }
       }),
-    checksOn: (commit) =>
-      ask(`list the check runs of ${commit.slice(0, 7)}`, () =>
-        ownChecks(commit).map(({ name, digest }) => ({ name, digest })),
+    readOwnChecks: (commit) =>
+      callGitHub(`list the check runs of ${commit.slice(0, 7)}`, () =>
+        ownCheckNames(commit).map(({ name, digest }) => ({ name, digest })),
       ),
-    openThreads: () => Promise.resolve(undefined),
-    othersChecks: (commit) =>
-      ask(`list the checks of others on ${commit.slice(0, 7)}`, () =>
+    countOpenThreads: () => Promise.resolve(undefined),
+    readOtherChecks: (commit) =>
+      callGitHub(`list the checks of others on ${commit.slice(0, 7)}`, () =>
         (server.checks.get(commit) ?? [])
           .filter(({ app }) => app !== appId)
           .map(({ id, status, conclusion }) => `${id} ${status} ${conclusion ?? ''}`)
           .toSorted(),
       ),
-    ownIssue: (marker, number) =>
-      ask('look for our issue', (): OwnIssue | undefined => {
+    findOwnIssue: (marker, number) =>
+      callGitHub('look for our issue', (): OwnIssue | undefined => {
         const own = server.issues.filter(({ body }) => body.startsWith(marker))
         const found =
           own.find((issue) => issue.number === number) ?? own.find(({ state }) => state === 'open') ?? own[0]
         return found && { number: found.number, state: found.state, title: found.title, body: found.body }
       }),
     // No world here releases bundles.
-    mergedPull: () => Promise.resolve(undefined),
-    ownPull: () => Promise.resolve(undefined),
+    findMergedPull: () => Promise.resolve(undefined),
+    findOwnPull: () => Promise.resolve(undefined),
     perform,
-    dispatchedRuns: () => ask('list the workflow runs', () => []),
+    listDispatchedRuns: () => callGitHub('list the workflow runs', () => []),
   }
 }
 
-function rulesOf(server: Server, branch: string): BranchRules {
+function toBranchRules(server: SimulatedGitHub, branch: string): BranchRules {
   const { requiredChecks, linear, locked } = server.rules
   return {
     branch,

@@ -1,11 +1,11 @@
 // What src/github/ asks of GitHub where it reads pull requests, answered from memory in GitHub's own words: the reading itself
 // is the real one. Every request is a call of its own, and every page of a list.
 import type { CommitSha, PullNumber } from '../../src/change/ids.ts'
-import type { Person } from '../../src/change/snapshot.ts'
+import type { GitHubAccount } from '../../src/change/snapshot.ts'
 import type { Octokit } from '../../src/github/github-app.ts'
-import { appId, main, Server, type Pull } from '../world/server.ts'
+import { appId, mainBranch, SimulatedGitHub, type SimulatedPull } from '../world/server.ts'
 
-export interface Asked {
+export interface MemoryOctokitHooks {
   /** Lets `act` happen at once, whenever its turn comes. */
   readonly ask: <T>(label: string, act: () => T) => Promise<T>
   /** How many steps what is read now lags behind, as a replica of GitHub's may. */
@@ -14,7 +14,7 @@ export interface Asked {
   readonly onAnswer: (label: string, step: number) => void
 }
 
-interface About {
+interface RestParameters {
   readonly pull_number?: PullNumber
   readonly issue_number?: PullNumber
   readonly ref?: string
@@ -23,67 +23,70 @@ interface About {
   readonly per_page?: number
 }
 
-interface AboutOne {
+interface GraphqlVariables {
   readonly pull?: PullNumber
   /** A whole name of a ref. */
   readonly base?: string
 }
 
-class NotFound extends Error {
+class NotFoundError extends Error {
   readonly status = 404
 }
 
-export function openMemoryOctokit(server: Server, { ask, lag, onAnswer }: Asked): Octokit {
+export function openMemoryOctokit(
+  server: SimulatedGitHub,
+  { ask, lag, onAnswer }: MemoryOctokitHooks,
+): Octokit {
   /** One request, answered by one server of GitHub's. */
-  const asked = <T>(label: string, answer: (step: number) => T) =>
+  const respond = <T>(label: string, answer: (step: number) => T) =>
     ask(label, () => {
       const step = server.step - lag()
       const data = answer(step)
       onAnswer(label, step)
       return { data }
     })
-  function shownAt(pull: PullNumber | undefined, step: number): Pull {
-    const shown = pull && Server.at(server.pulls.get(pull) ?? [], step)
-    if (shown === undefined) throw new NotFound(`there is no #${pull}`)
+  function shownAt(pull: PullNumber | undefined, step: number): SimulatedPull {
+    const shown = pull && SimulatedGitHub.at(server.pulls.get(pull) ?? [], step)
+    if (shown === undefined) throw new NotFoundError(`there is no #${pull}`)
     return shown
   }
   function tipAt(branch: string, step: number): CommitSha {
-    const tip = Server.at(server.branches.get(branch) ?? [], step)
-    if (tip === undefined) throw new NotFound(`there is no branch ${branch}`)
+    const tip = SimulatedGitHub.at(server.branches.get(branch) ?? [], step)
+    if (tip === undefined) throw new NotFoundError(`there is no branch ${branch}`)
     return tip
   }
 
   const rest = {
     pulls: {
-      get: ({ pull_number: pull }: About) =>
-        asked(`read #${pull}`, (step) => pullView(server, shownAt(pull, step))),
-      listReviews: ({ pull_number: pull, ...which }: About) =>
-        asked(`read the reviews of #${pull}`, (step) =>
-          pageOf(shownAt(pull, step).reviews.map(reviewView), which),
+      get: ({ pull_number: pull }: RestParameters) =>
+        respond(`read #${pull}`, (step) => toPullView(server, shownAt(pull, step))),
+      listReviews: ({ pull_number: pull, ...which }: RestParameters) =>
+        respond(`read the reviews of #${pull}`, (step) =>
+          slicePage(shownAt(pull, step).reviews.map(toReviewView), which),
         ),
     },
     issues: {
-      listComments: ({ issue_number: pull, since = '', ...which }: About) =>
-        asked(`read the comments of #${pull}`, (step) =>
-          pageOf(
+      listComments: ({ issue_number: pull, since = '', ...which }: RestParameters) =>
+        respond(`read the comments of #${pull}`, (step) =>
+          slicePage(
             shownAt(pull, step)
-              .comments.map((comment) => commentView(server, comment))
+              .comments.map((comment) => toCommentView(server, comment))
               .filter(({ updated_at: at }) => at >= since.replace(/\.\d+Z$/, 'Z')),
             which,
           ),
         ),
     },
     git: {
-      getRef: ({ ref = '' }: About) =>
-        asked(`read the tip of ${ref}`, (step) => ({
+      getRef: ({ ref = '' }: RestParameters) =>
+        respond(`read the tip of ${ref}`, (step) => ({
           object: { sha: tipAt(ref.replace(/^heads\//, ''), step) },
         })),
     },
   }
 
   async function paginate<T>(
-    list: (which: About) => Promise<{ readonly data: readonly T[] }>,
-    about: About,
+    list: (which: RestParameters) => Promise<{ readonly data: readonly T[] }>,
+    about: RestParameters,
     map: (answer: { readonly data: readonly T[] }, done: () => void) => readonly T[] = ({ data }) => data,
   ): Promise<readonly T[]> {
     const all: T[] = []
@@ -97,23 +100,23 @@ export function openMemoryOctokit(server: Server, { ask, lag, onAnswer }: Asked)
   }
 
   /** Two queries are asked here: for one pull request with all that a look needs, and whether many are as they were. */
-  async function graphql(query: string, { pull, base }: AboutOne = {}): Promise<unknown> {
+  async function graphql(query: string, { pull, base }: GraphqlVariables = {}): Promise<unknown> {
     if (pull !== undefined && base !== undefined) {
-      const { data } = await asked(`read all of #${pull} at once`, (step) => ({
-        defaultBranchRef: { name: main },
+      const { data } = await respond(`read all of #${pull} at once`, (step) => ({
+        defaultBranchRef: { name: mainBranch },
         ref: { target: { oid: tipAt(base.replace(/^refs\/heads\//, ''), step) } },
         // What of ours is on it is asked for by itself.
         object: { checkSuites: null },
-        pullRequest: graphqlView(server, shownAt(pull, step)),
+        pullRequest: toGraphqlPullView(server, shownAt(pull, step)),
       }))
       return { repository: data }
     }
     const wanted = [...query.matchAll(/pullRequest\(number: (\d+)\)/g)].map(([, number]) => Number(number))
-    const { data } = await asked(
+    const { data } = await respond(
       `look whether ${wanted.map((each) => `#${each}`).join(', ')} changed`,
       (step) =>
         Object.fromEntries(
-          wanted.map((each) => [`p${each}`, graphqlView(server, shownAt(each as PullNumber, step))]),
+          wanted.map((each) => [`p${each}`, toGraphqlPullView(server, shownAt(each as PullNumber, step))]),
         ),
     )
     return { repository: data }
@@ -123,15 +126,19 @@ export function openMemoryOctokit(server: Server, { ask, lag, onAnswer }: Asked)
   return { rest, paginate, graphql } as unknown as Octokit
 }
 
-function pageOf<T>(all: readonly T[], { page = 1, per_page: size = 30 }: About): readonly T[] {
+function slicePage<T>(all: readonly T[], { page = 1, per_page: size = 30 }: RestParameters): readonly T[] {
   return all.slice((page - 1) * size, page * size)
 }
 
-const account = ({ id, login, kind }: Person) => ({ id, login, type: kind === 'bot' ? 'Bot' : 'User' })
+const toAccountView = ({ id, login, kind }: GitHubAccount) => ({
+  id,
+  login,
+  type: kind === 'bot' ? 'Bot' : 'User',
+})
 /** GitHub's word for the state of a review, as REST and GraphQL write it. */
-const wordOf = (state: string) => state.toUpperCase().replaceAll('-', '_')
+const toReviewStateWord = (state: string) => state.toUpperCase().replaceAll('-', '_')
 
-function pullView(server: Server, shown: Pull): object {
+function toPullView(server: SimulatedGitHub, shown: SimulatedPull): object {
   const { owner, name } = server.name
   return {
     number: shown.number,
@@ -141,7 +148,7 @@ function pullView(server: Server, shown: Pull): object {
     title: shown.title,
     created_at: server.seconds(shown.createdAt),
     updated_at: server.seconds(shown.updatedAt),
-    user: account(shown.author),
+    user: toAccountView(shown.author),
     head: { sha: shown.head, repo: { name, owner: { login: owner } } },
     base: { ref: shown.baseRef, sha: shown.shownBase },
     labels: shown.labels.map((label) => ({ name: label })),
@@ -153,21 +160,24 @@ function pullView(server: Server, shown: Pull): object {
   }
 }
 
-function reviewView({ id, author, state, commit, submittedAt }: Pull['reviews'][number]) {
+function toReviewView({ id, author, state, commit, submittedAt }: SimulatedPull['reviews'][number]) {
   return {
     id,
-    user: author && account(author),
-    state: wordOf(state),
+    user: author && toAccountView(author),
+    state: toReviewStateWord(state),
     commit_id: commit,
     submitted_at: submittedAt,
   }
 }
 
-function commentView(server: Server, { id, author, body, createdAt, updatedAt }: Pull['comments'][number]) {
+function toCommentView(
+  server: SimulatedGitHub,
+  { id, author, body, createdAt, updatedAt }: SimulatedPull['comments'][number],
+) {
   return {
     id,
     node_id: `comment ${id}`,
-    user: account(author),
+    user: toAccountView(author),
     body,
     created_at: server.seconds(createdAt),
     updated_at: server.seconds(updatedAt),
@@ -176,15 +186,15 @@ function commentView(server: Server, { id, author, body, createdAt, updatedAt }:
 }
 
 /** The first page of each list. */
-function graphqlView(server: Server, shown: Pull): object {
+function toGraphqlPullView(server: SimulatedGitHub, shown: SimulatedPull): object {
   const { owner, name } = server.name
   const page = 30
-  const who = ({ id, login, kind }: Person) => ({
+  const toActorView = ({ id, login, kind }: GitHubAccount) => ({
     __typename: kind === 'bot' ? 'Bot' : 'User',
     login: login.replace(/\[bot\]$/, ''),
     databaseId: id,
   })
-  const listOf = <T>(all: readonly T[], view: (one: T) => object) => ({
+  const toConnectionView = <T>(all: readonly T[], view: (one: T) => object) => ({
     totalCount: all.length,
     nodes: all.slice(0, page).map(view),
   })
@@ -196,23 +206,23 @@ function graphqlView(server: Server, shown: Pull): object {
     headRefOid: shown.head,
     baseRefName: shown.baseRef,
     baseRefOid: shown.shownBase,
-    author: who(shown.author),
+    author: toActorView(shown.author),
     headRepository: { name, owner: { login: owner } },
-    labels: listOf(shown.labels, (label) => ({ name: label })),
-    reviews: listOf(shown.reviews, ({ id, author, state, commit, submittedAt }) => ({
+    labels: toConnectionView(shown.labels, (label) => ({ name: label })),
+    reviews: toConnectionView(shown.reviews, ({ id, author, state, commit, submittedAt }) => ({
       fullDatabaseId: String(id),
-      state: wordOf(state),
+      state: toReviewStateWord(state),
       submittedAt,
       commit: commit && { oid: commit },
-      author: author && who(author),
+      author: author && toActorView(author),
     })),
-    comments: listOf(shown.comments, ({ id, author, body, createdAt, updatedAt }) => ({
+    comments: toConnectionView(shown.comments, ({ id, author, body, createdAt, updatedAt }) => ({
       id: `comment ${id}`,
       fullDatabaseId: String(id),
       createdAt: server.seconds(createdAt),
       updatedAt: server.seconds(updatedAt),
       body,
-      author: who(author),
+      author: toActorView(author),
     })),
   }
 }

@@ -1,71 +1,90 @@
 // The Repository port in memory: a mirror that has the server's objects and refs of its own, as they were fetched. What is read
 // of objects is answered at once, for objects never change; fetching and pushing wait for their turn.
 import type { CommitSha, PullNumber } from '../../src/change/ids.ts'
-import { mostCarried, type CarriedCommit } from '../../src/change/carried-commits.ts'
+import { maxIncomingCommits, type IncomingCommit } from '../../src/change/carried-commits.ts'
 import type { PathChange } from '../../src/change/path-change.ts'
-import { whyNoTrain } from '../../src/gate/train.ts'
+import { findBatchProblem } from '../../src/gate/train.ts'
 import { isMergePermit, type MergePermit } from '../../src/gate/merge-permit.ts'
-import { temporaryBranch } from '../../src/gate/temporary-branch.ts'
-import { factsOfObject } from '../../src/git/carried-commits.ts'
+import { formatTemporaryBranch } from '../../src/gate/temporary-branch.ts'
+import { parseMessageFacts } from '../../src/git/carried-commits.ts'
 import { GitError } from '../../src/git/git-error.ts'
-import { mergeDate } from '../../src/git/merge.ts'
-import type { Repository, RefusedPush } from '../../src/ports/repository.ts'
-import { ancestors, contains, firstParents, mergeBases, wasTip } from '../git/history.ts'
-import { isSame, mergeTrees } from '../git/merge.ts'
-import type { Objects } from '../git/objects.ts'
-import type { Destination } from '../scheduler.ts'
-import type { Server } from '../world/server.ts'
+import { computeMergeDate } from '../../src/git/merge.ts'
+import type { GitRepository, RejectedPush } from '../../src/ports/repository.ts'
+import {
+  findAncestors,
+  hasAncestor,
+  listFirstParents,
+  findMergeBases,
+  isOnFirstParentLine,
+} from '../git/history.ts'
+import { isSameEntry, mergeTrees } from '../git/merge.ts'
+import type { GitObjects } from '../git/objects.ts'
+import type { CallDestination } from '../scheduler.ts'
+import type { SimulatedGitHub } from '../world/server.ts'
 
 /** Waits for its turn, and is done at once then. */
-export type Turn = <T>(to: Destination, label: string, act: () => T) => Promise<T>
+export type ScheduleCall = <T>(to: CallDestination, label: string, act: () => T) => Promise<T>
 
 /** Which refs a mirror has. They outlive the process: a mirror lies on a disk. */
-export interface KeptRefs {
+export interface MirrorRefs {
   readonly branches: Map<string, CommitSha>
   readonly pulls: Map<PullNumber, CommitSha>
 }
 
-const signature = 'catalog-bot <catalog-bot@noreply.invalid>'
+const botSignature = 'catalog-bot <catalog-bot@noreply.invalid>'
 
 /** What is read of objects alone. */
-export function openObjects(
-  objects: Objects,
+export function createObjectReader(
+  objects: GitObjects,
 ): Omit<
-  Repository,
-  'fetch' | 'tip' | 'pullHead' | 'fetchTestMerge' | 'land' | 'landTogether' | 'stage' | 'unstage' | 'distrust'
+  GitRepository,
+  | 'fetch'
+  | 'tip'
+  | 'pullHead'
+  | 'fetchTestMerge'
+  | 'pushMerge'
+  | 'pushMergeBatch'
+  | 'createStagingBranch'
+  | 'deleteStagingBranch'
+  | 'markCorrupt'
 > {
   return {
     merge: async (base, head, message) => {
       const merged = mergeTrees(objects, base, head)
       if (merged.kind !== 'clean') return merged
       const [ours, theirs] = [objects.commit(base), objects.commit(head)]
-      const time = mergeDate(ours.time, theirs.time)
+      const time = computeMergeDate(ours.time, theirs.time)
       const { tree } = merged
       return {
         kind: 'clean',
         tree,
-        commit: objects.addCommit({ tree, parents: [base, head], message, by: signature, time }),
+        commit: objects.addCommit({ tree, parents: [base, head], message, by: botSignature, time }),
       }
     },
     treeOf: async (commit) => objects.commit(commit).tree,
     parentsOf: async (commit) => objects.commit(commit).parents,
     messageOf: async (commit) => objects.commit(commit).message,
-    contains: async (commit, ancestor) => contains(objects, commit, ancestor),
-    mergeBases: async (one, other) => mergeBases(objects, one, other),
-    wasTip: async (tip, commit) => wasTip(objects, tip, commit),
-    firstParents: async (tip, since) => firstParents(objects, tip, since),
-    carried: async (base, head) => {
-      const known = ancestors(objects, base)
-      const commits = [...ancestors(objects, head)].filter((commit) => !known.has(commit))
-      if (commits.length > mostCarried) return { isWhole: false, commits: [], largeFiles: [] }
-      return { isWhole: true, commits: commits.map((id) => carriedCommit(objects, base, id)), largeFiles: [] }
+    contains: async (commit, ancestor) => hasAncestor(objects, commit, ancestor),
+    mergeBases: async (one, other) => findMergeBases(objects, one, other),
+    wasTip: async (tip, commit) => isOnFirstParentLine(objects, tip, commit),
+    firstParents: async (tip, since) => listFirstParents(objects, tip, since),
+    readIncomingCommits: async (base, head) => {
+      const known = findAncestors(objects, base)
+      const commits = [...findAncestors(objects, head)].filter((commit) => !known.has(commit))
+      if (commits.length > maxIncomingCommits) return { isWhole: false, commits: [], largeFiles: [] }
+      return {
+        isWhole: true,
+        commits: commits.map((id) => toIncomingCommit(objects, base, id)),
+        largeFiles: [],
+      }
     },
     diff: async (before, after) => {
       const [from, to] = [objects.tree(before), objects.tree(after)]
       const changes: PathChange[] = []
       for (const path of new Set([...from.keys(), ...to.keys()])) {
         const [was, is] = [from.get(path), to.get(path)]
-        if (!isSame(was, is)) changes.push({ path, ...(was && { before: was }), ...(is && { after: is }) })
+        if (!isSameEntry(was, is))
+          changes.push({ path, ...(was && { before: was }), ...(is && { after: is }) })
       }
       return changes.toSorted((a, b) => (a.path < b.path ? -1 : 1))
     },
@@ -82,39 +101,39 @@ export function openObjects(
   }
 }
 
-function carriedCommit(objects: Objects, base: CommitSha, id: CommitSha): CarriedCommit {
+function toIncomingCommit(objects: GitObjects, base: CommitSha, id: CommitSha): IncomingCommit {
   const { message, parents, tree } = objects.commit(id)
-  const stateOf = (commit: CommitSha) => workflowsIn(objects, objects.commit(commit).tree)
+  const stateOf = (commit: CommitSha) => getWorkflowState(objects, objects.commit(commit).tree)
   const before = new Set(parents.length === 0 ? [''] : parents.map(stateOf))
   // A merge may take them from what it brings of the base.
-  const allowed = before.size === 1 ? before : new Set(mergeBases(objects, base, id).map(stateOf))
+  const allowed = before.size === 1 ? before : new Set(findMergeBases(objects, base, id).map(stateOf))
   return {
     id,
-    editsWorkflows: !allowed.has(workflowsIn(objects, tree)),
-    ...factsOfObject(Buffer.from(`tree ${tree}\n\n${message}`)),
+    editsWorkflows: !allowed.has(getWorkflowState(objects, tree)),
+    ...parseMessageFacts(Buffer.from(`tree ${tree}\n\n${message}`)),
   }
 }
 
-function workflowsIn(objects: Objects, tree: Parameters<Objects['tree']>[0]): string {
+function getWorkflowState(objects: GitObjects, tree: Parameters<GitObjects['tree']>[0]): string {
   const files = [...objects.tree(tree)].filter(([path]) => path.startsWith('.github/workflows/'))
   return files.map(([path, { oid }]) => `${path} ${oid}`).join('\n')
 }
 
-export interface RepositoryHooks {
+export interface MemoryRepositoryHooks {
   /** The base branch is about to be moved by a push of ours. */
-  readonly onLanding: (permit: MergePermit, commit: CommitSha, on: CommitSha) => void
+  readonly onMerge: (permit: MergePermit, commit: CommitSha, on: CommitSha) => void
 }
 
 export function openMemoryRepository(
-  server: Server,
-  kept: KeptRefs,
-  turn: Turn,
-  { onLanding }: RepositoryHooks,
-): Repository {
+  server: SimulatedGitHub,
+  mirrorRefs: MirrorRefs,
+  schedule: ScheduleCall,
+  { onMerge }: MemoryRepositoryHooks,
+): GitRepository {
   const { objects } = server
-  const keep = <K>(refs: Map<K, CommitSha>, key: K, tip: CommitSha | undefined) =>
+  const storeRef = <K>(refs: Map<K, CommitSha>, key: K, tip: CommitSha | undefined) =>
     tip === undefined ? void refs.delete(key) : void refs.set(key, tip)
-  const refused = (text: string): RefusedPush => ({
+  const rejectedPush = (text: string): RejectedPush => ({
     kind: 'refused',
     reason: `protected branch hook declined ${text}`,
     text: `protected branch hook declined\nerror: GH006: Protected branch update failed for refs/heads/main.\nerror: ${text}`,
@@ -128,16 +147,16 @@ export function openMemoryRepository(
     return commit
   }
   return {
-    ...openObjects(objects),
+    ...createObjectReader(objects),
     fetch: (branch, pull) =>
-      turn('git', `fetch ${branch}${pull === undefined ? '' : ` #${pull}`}`, () => {
-        keep(kept.branches, branch, server.tip(branch))
-        if (pull !== undefined) keep(kept.pulls, pull, server.pull(pull)?.head)
+      schedule('git', `fetch ${branch}${pull === undefined ? '' : ` #${pull}`}`, () => {
+        storeRef(mirrorRefs.branches, branch, server.tip(branch))
+        if (pull !== undefined) storeRef(mirrorRefs.pulls, pull, server.pull(pull)?.head)
       }),
-    tip: async (branch) => kept.branches.get(branch),
-    pullHead: async (pull) => kept.pulls.get(pull),
+    tip: async (branch) => mirrorRefs.branches.get(branch),
+    pullHead: async (pull) => mirrorRefs.pulls.get(pull),
     fetchTestMerge: (pull) =>
-      turn('git', `fetch the test merge of #${pull}`, () => {
+      schedule('git', `fetch the test merge of #${pull}`, () => {
         const { head, baseRef } = server.pull(pull) ?? {}
         const base = baseRef === undefined ? undefined : server.tip(baseRef)
         if (head === undefined || base === undefined) return undefined
@@ -145,57 +164,57 @@ export function openMemoryRepository(
         if (merged.kind !== 'clean') return undefined
         return server.commit(merged.tree, [base, head], 'Test merge')
       }),
-    land: (permit, as) => {
+    pushMerge: (permit, as) => {
       const commit = checked(permit, as ?? permit.landing.commit)
       const { baseRef, base } = permit.landing
-      return turn('push', `push ${commit.slice(0, 7)} to ${baseRef}`, () => {
+      return schedule('push', `push ${commit.slice(0, 7)} to ${baseRef}`, () => {
         const tip = server.tip(baseRef)
         // An earlier push whose answer was lost had arrived.
         if (tip === commit) return { kind: 'landed' }
         if (tip !== base) return { kind: 'base-moved' }
-        const refusal = server.refusalOf(baseRef, commit)
-        if (refusal !== undefined) return refused(refusal)
-        onLanding(permit, commit, tip)
+        const rejection = server.findRejectionReason(baseRef, commit)
+        if (rejection !== undefined) return rejectedPush(rejection)
+        onMerge(permit, commit, tip)
         server.moveBranch(baseRef, commit, server.bot)
         return { kind: 'landed' }
       })
     },
-    landTogether: (permits) => {
-      const why = whyNoTrain(permits)
+    pushMergeBatch: (permits) => {
+      const why = findBatchProblem(permits)
       if (why !== undefined) throw new GitError('refused', why)
       const commits = permits.map((permit) => checked(permit, permit.landing.commit))
       const [first, last] = [permits[0], commits.at(-1)]
       if (first === undefined || last === undefined) throw new GitError('refused', 'there is no permit')
       const { baseRef, base } = first.landing
       const cars = permits.map(({ landing }) => `#${landing.pull}`).join(', ')
-      return turn('push', `push a train of ${cars} to ${baseRef}`, () => {
+      return schedule('push', `push a train of ${cars} to ${baseRef}`, () => {
         const tip = server.tip(baseRef)
         if (tip === last) return { kind: 'landed' }
         if (tip !== base) return { kind: 'base-moved' }
-        const refusal = server.refusalOf(baseRef, last)
-        if (refusal !== undefined) return refused(refusal)
+        const rejection = server.findRejectionReason(baseRef, last)
+        if (rejection !== undefined) return rejectedPush(rejection)
         let on = tip
         for (const [at, permit] of permits.entries()) {
           const commit = commits[at] ?? last
-          onLanding(permit, commit, on)
+          onMerge(permit, commit, on)
           on = commit
         }
         server.moveBranch(baseRef, last, server.bot)
         return { kind: 'landed' }
       })
     },
-    stage: (permit) => {
+    createStagingBranch: (permit) => {
       const commit = checked(permit, permit.landing.commit)
-      const branch = temporaryBranch(permit.landing)
-      return turn('git', `push ${commit.slice(0, 7)} to ${branch}`, () => {
+      const branch = formatTemporaryBranch(permit.landing)
+      return schedule('git', `push ${commit.slice(0, 7)} to ${branch}`, () => {
         const tip = server.tip(branch)
         if (tip !== undefined && tip !== commit) return { kind: 'taken' }
         server.moveBranch(branch, commit, server.bot)
         return { kind: 'staged' }
       })
     },
-    unstage: (branch, commit) =>
-      turn('git', `remove ${branch}`, () => {
+    deleteStagingBranch: (branch, commit) =>
+      schedule('git', `remove ${branch}`, () => {
         const tip = server.tip(branch)
         if (tip === commit) server.moveBranch(branch, undefined, server.bot)
         return tip === undefined || tip === commit

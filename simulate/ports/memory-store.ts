@@ -3,27 +3,27 @@
 import type { PullNumber, UserId } from '../../src/change/ids.ts'
 import type { RepositoryName } from '../../src/change/snapshot.ts'
 import type { CommandRecord, ShownHead } from '../../src/gate/commands.ts'
-import type { LandingStop, StopAuthor, StopEvent } from '../../src/gate/landing-stop.ts'
+import type { MergeFreeze, FreezeAuthor, FreezeEvent } from '../../src/gate/landing-stop.ts'
 import type { Job } from '../../src/ports/jobs.ts'
-import type { Intent } from '../../src/ports/landings.ts'
+import type { MergeIntent } from '../../src/ports/landings.ts'
 import type { ParkedPull } from '../../src/ports/landing-stops.ts'
 import type { ReadyPull } from '../../src/ports/ready-pulls.ts'
-import type { PullState, SeenPush } from '../../src/ports/pull-memory.ts'
+import type { PullState, RecordedPush } from '../../src/ports/pull-memory.ts'
 import type { Store } from '../../src/ports/store.ts'
 import type { VerdictRecord } from '../../src/ports/verdicts.ts'
-import type { Coverage } from '../../src/checks/ownership/ownership.ts'
+import type { ApprovalCoverage } from '../../src/checks/ownership/ownership.ts'
 import { jobKey } from '../../src/store/jobs.ts'
-import { storableText } from '../../src/store/storable-text.ts'
+import { toStorableText } from '../../src/store/storable-text.ts'
 import { StoreError } from '../../src/store/store-error.ts'
-import type { Process } from '../scheduler.ts'
-import { noPageRecords } from './no-page-records.ts'
+import type { SimulatedProcess } from '../scheduler.ts'
+import { noopPageRecords } from './no-page-records.ts'
 
-export type EndedAs = 'landed' | 'abandoned' | 'mismatch'
+export type IntentOutcome = 'landed' | 'abandoned' | 'mismatch'
 
-export interface KeptIntent {
-  readonly intent: Intent
+export interface StoredIntent {
+  readonly intent: MergeIntent
   readonly lease: string
-  outcome?: EndedAs
+  outcome?: IntentOutcome
 }
 
 export interface JobRow {
@@ -32,7 +32,7 @@ export interface JobRow {
   startAfter: number
   state: 'waiting' | 'active'
   /** Who works on it, and how often it was taken. */
-  by?: Process
+  by?: SimulatedProcess
   runs: number
   order: number
 }
@@ -43,13 +43,13 @@ interface LeaseRow {
 }
 
 /** All rows. One for all instances; it outlives them. */
-export class Tables {
+export class StoreTables {
   readonly deliveries = new Set<string>()
   readonly jobs: JobRow[] = []
   readonly leases = new Map<string, LeaseRow>()
-  readonly intents: KeptIntent[] = []
-  readonly stops: LandingStop[] = []
-  readonly stopEvents: (StopEvent & { readonly comment?: number })[] = []
+  readonly intents: StoredIntent[] = []
+  readonly stops: MergeFreeze[] = []
+  readonly stopEvents: (FreezeEvent & { readonly comment?: number })[] = []
   readonly parked = new Map<string, ParkedPull>()
   readonly ready = new Map<string, ReadyPull>()
   readonly epochs = new Map<string, PullState[]>()
@@ -57,33 +57,33 @@ export class Tables {
   readonly commands = new Map<string, { readonly record: CommandRecord; readonly at: number }[]>()
   readonly reviews = new Map<string, Map<number, number>>()
   readonly approvals = new Map<string, Map<number, string>>()
-  readonly changes = new Map<string, Map<string, Coverage>>()
+  readonly changes = new Map<string, Map<string, ApprovalCoverage>>()
   readonly accounts = new Map<string, Map<string, UserId>>()
-  readonly pushes: SeenPush[] = []
+  readonly pushes: RecordedPush[] = []
   readonly verdicts = new Map<string, VerdictRecord[]>()
   readonly state = new Map<string, { readonly version: number; readonly value: string }>()
   readonly cache = new Map<string, { readonly value: string; readonly until: number }>()
   orders = 0
 }
 
-const keyOf = ({ owner, name }: RepositoryName) => `${owner}/${name}`.toLowerCase()
-const pullKey = (repository: RepositoryName, pull: PullNumber) => `${keyOf(repository)}#${pull}`
-const copy = <T>(value: T): T => structuredClone(value)
-const every = ''
+const repositoryKey = ({ owner, name }: RepositoryName) => `${owner}/${name}`.toLowerCase()
+const pullKey = (repository: RepositoryName, pull: PullNumber) => `${repositoryKey(repository)}#${pull}`
+const cloneValue = <T>(value: T): T => structuredClone(value)
+const allBranches = ''
 
 /** A turn at the store. */
-export type StoreTurn = <T>(label: string, act: () => T) => Promise<T>
+export type ScheduleStoreCall = <T>(label: string, act: () => T) => Promise<T>
 
 /** Milliseconds of silence after which whoever worked on a job is taken for dead. */
-export const silence = 15_000
+export const workerTimeoutMs = 15_000
 
-export interface StoreWorld {
-  readonly tables: Tables
+export interface MemoryStoreOptions {
+  readonly tables: StoreTables
   readonly now: () => number
-  readonly turn: StoreTurn
+  readonly turn: ScheduleStoreCall
 }
 
-export function putJob(tables: Tables, job: Job, startAfter: number): void {
+export function enqueueJob(tables: StoreTables, job: Job, startAfter: number): void {
   const key = jobKey(job)
   const waiting = tables.jobs.find((row) => row.key === key && row.state === 'waiting')
   if (waiting !== undefined) {
@@ -94,41 +94,42 @@ export function putJob(tables: Tables, job: Job, startAfter: number): void {
   tables.jobs.push({ key, job, startAfter, state: 'waiting', runs: 0, order: (tables.orders += 1) })
 }
 
-export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
+export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Store {
   const listAt = <K, V>(map: Map<K, V[]>, key: K): V[] => {
     const list = map.get(key) ?? []
     map.set(key, list)
     return list
   }
   const isIn = (row: { readonly repository: RepositoryName }, repository: RepositoryName) =>
-    keyOf(row.repository) === keyOf(repository)
+    repositoryKey(row.repository) === repositoryKey(repository)
   const mapAt = <K, A, B>(map: Map<K, Map<A, B>>, key: K): Map<A, B> => {
     const inner = map.get(key) ?? new Map<A, B>()
     map.set(key, inner)
     return inner
   }
   const intents = (repository: RepositoryName) =>
-    tables.intents.filter(({ intent }) => keyOf(intent.repository) === keyOf(repository))
-  const landed = (repository: RepositoryName) =>
+    tables.intents.filter(({ intent }) => repositoryKey(intent.repository) === repositoryKey(repository))
+  const mergedIntents = (repository: RepositoryName) =>
     intents(repository).filter(({ outcome }) => outcome === 'landed')
   const isValid = (lease: { name: string; fence: number }) => {
     const row = tables.leases.get(lease.name)
     return row?.fence === lease.fence && row.expiresAt !== undefined && row.expiresAt > now()
   }
-  const isRepeated = (repository: RepositoryName, by: StopAuthor) =>
+  const isRepeated = (repository: RepositoryName, by: FreezeAuthor) =>
     by.kind === 'person' &&
     tables.stopEvents.some(
-      (event) => keyOf(event.repository) === keyOf(repository) && event.comment === by.comment,
+      (event) =>
+        repositoryKey(event.repository) === repositoryKey(repository) && event.comment === by.comment,
     )
-  const note = (
+  const recordFreezeEvent = (
     {
       repository,
       branch,
       kind,
       reason,
       by,
-    }: Pick<LandingStop, 'repository' | 'branch' | 'kind' | 'reason' | 'by'>,
-    step: StopEvent['step'],
+    }: Pick<MergeFreeze, 'repository' | 'branch' | 'kind' | 'reason' | 'by'>,
+    step: FreezeEvent['step'],
   ) =>
     tables.stopEvents.push({
       repository,
@@ -147,12 +148,12 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
         if (tables.deliveries.has(guid)) return 'duplicate'
         tables.deliveries.add(guid)
         if (push && !tables.pushes.some((seen) => isSamePush(seen, push))) tables.pushes.push(push)
-        for (const job of jobs) putJob(tables, job, now())
+        for (const job of jobs) enqueueJob(tables, job, now())
         return 'new'
       }),
     enqueue: (job, afterSeconds = 0) =>
       turn(`enqueue ${jobKey(job)} after ${afterSeconds} s`, () =>
-        putJob(tables, job, now() + afterSeconds * 1000),
+        enqueueJob(tables, job, now() + afterSeconds * 1000),
       ),
     work: () => Promise.reject(new Error('the simulator takes jobs itself')),
 
@@ -177,14 +178,14 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
         if (row?.fence === fence) row.expiresAt = undefined
       }),
 
-    beginLanding: (lease, landing) =>
+    startMerge: (lease, landing) =>
       turn(`begin landing #${landing.pull}`, () => {
         if (!isValid(lease)) return undefined
-        const intent = { ...copy(landing), id: tables.intents.length + 1, fence: lease.fence }
+        const intent = { ...cloneValue(landing), id: tables.intents.length + 1, fence: lease.fence }
         tables.intents.push({ intent, lease: lease.name })
-        return copy(intent)
+        return cloneValue(intent)
       }),
-    endLanding: ({ id, pull, commit }, outcome, as = commit) =>
+    finishMerge: ({ id, pull, commit }, outcome, as = commit) =>
       turn(`end landing #${pull} as ${outcome}`, () => {
         const row = tables.intents[id - 1]
         if (row?.outcome === outcome) return false
@@ -194,7 +195,8 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
           throw new StoreError('already-settled', `intent ${id} is ${row?.outcome ?? 'unknown'}`)
         const { intent } = row
         const before =
-          outcome === 'landed' && landed(intent.repository).find((it) => it.intent.pull === intent.pull)
+          outcome === 'landed' &&
+          mergedIntents(intent.repository).find((it) => it.intent.pull === intent.pull)
         if (before && before.intent.commit !== as)
           throw new StoreError('already-landed', `pull request ${intent.pull} has landed before`)
         const ends = before ? 'abandoned' : outcome
@@ -202,31 +204,31 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
         tables.intents[id - 1] = { ...row, intent: { ...intent, commit: as }, outcome: ends }
         return ends === outcome
       }),
-    openLandings: (repository) =>
+    listPendingMerges: (repository) =>
       turn('read open landings', () =>
         intents(repository)
           .filter(({ outcome }) => outcome === undefined)
-          .map(({ intent }) => copy(intent)),
+          .map(({ intent }) => cloneValue(intent)),
       ),
-    abandonedLandings: (repository, pull) =>
+    listAbandonedMerges: (repository, pull) =>
       turn(`read what was given up of #${pull}`, () =>
         intents(repository)
           .filter(({ intent, outcome }) => intent.pull === pull && outcome === 'abandoned')
           .toReversed()
-          .map(({ intent }) => copy(intent)),
+          .map(({ intent }) => cloneValue(intent)),
       ),
-    landingOf: (repository, pull) =>
+    findMerge: (repository, pull) =>
       turn(`read the landing of #${pull}`, () =>
-        copy(landed(repository).find(({ intent }) => intent.pull === pull)?.intent),
+        cloneValue(mergedIntents(repository).find(({ intent }) => intent.pull === pull)?.intent),
       ),
-    landedCommits: (repository, commits) =>
+    findMergedCommits: (repository, commits) =>
       turn('read landed commits', () => {
-        const own = new Set(landed(repository).map(({ intent }) => intent.commit))
+        const own = new Set(mergedIntents(repository).map(({ intent }) => intent.commit))
         return new Set(commits.filter((commit) => own.has(commit)))
       }),
-    landedPulls: (repository, commits) =>
+    findPullsOfCommits: (repository, commits) =>
       turn('read landed pull requests', () => {
-        const own = new Map(landed(repository).map(({ intent }) => [intent.commit, intent.pull]))
+        const own = new Map(mergedIntents(repository).map(({ intent }) => [intent.commit, intent.pull]))
         return new Map(
           commits.flatMap((commit) => {
             const pull = own.get(commit)
@@ -242,7 +244,7 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
         const isThere = before?.snapshot.baseRef === snapshot.baseRef
         tables.ready.set(key, {
           pull: snapshot.pull,
-          snapshot: copy(snapshot),
+          snapshot: cloneValue(snapshot),
           readyAt: isThere ? before.readyAt : now(),
         })
       }),
@@ -251,94 +253,95 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
         [...tables.ready.values()]
           .filter(({ snapshot }) => isIn(snapshot, repository) && snapshot.baseRef === branch)
           .toSorted((a, b) => a.readyAt - b.readyAt || a.pull - b.pull)
-          .map(copy),
+          .map(cloneValue),
       ),
     dropReady: (repository, pulls) =>
       turn(`drop ${pulls.join(', ')} from the ready`, () => {
         for (const pull of pulls) tables.ready.delete(pullKey(repository, pull))
       }),
 
-    stopLandings: (order) =>
+    freezeMerges: (order) =>
       turn(`stop landings: ${order.kind}`, () => {
         const { repository, branch, kind, by } = order
         if (isRepeated(repository, by)) return undefined
-        const place = branch ?? every
+        const branchKey = branch ?? allBranches
         const isTakenBack =
           by.kind === 'person' &&
           tables.stopEvents.some(
             (event) =>
               isIn(event, repository) &&
-              (event.branch ?? every) === place &&
+              (event.branch ?? allBranches) === branchKey &&
               event.step === 'resumed' &&
               event.kind === 'frozen' &&
               (event.comment ?? 0) > by.comment,
           )
         if (isTakenBack) return undefined
         const at = tables.stops.findIndex(
-          (stop) => isIn(stop, repository) && (stop.branch ?? every) === place && stop.kind === kind,
+          (stop) =>
+            isIn(stop, repository) && (stop.branch ?? allBranches) === branchKey && stop.kind === kind,
         )
         const before = tables.stops[at]
         // That a refusal was met again is counted, not told again.
-        if (before === undefined || by.kind !== 'bot') note(order, 'stopped')
+        if (before === undefined || by.kind !== 'bot') recordFreezeEvent(order, 'stopped')
         if (before === undefined) {
-          const made: LandingStop = { ...copy(order), since: now(), times: 1 }
+          const made: MergeFreeze = { ...cloneValue(order), since: now(), times: 1 }
           tables.stops.push(made)
-          return copy(made)
+          return cloneValue(made)
         }
         const { since } = before
         const times = before.times + 1
-        tables.stops[at] = kind === 'refused' ? { ...copy(order), since, times } : { ...before, times }
-        return copy(tables.stops[at])
+        tables.stops[at] = kind === 'refused' ? { ...cloneValue(order), since, times } : { ...before, times }
+        return cloneValue(tables.stops[at])
       }),
-    resumeLandings: ({ branch, kinds, by, reason, saidAt = Infinity, repository }) =>
+    unfreezeMerges: ({ branch, kinds, by, reason, requestedAt = Infinity, repository }) =>
       turn(`resume landings: ${kinds.join(', ')}`, () => {
         if (isRepeated(repository, by)) return []
         const ended = tables.stops.filter((stop) => {
           if (!isIn(stop, repository)) return false
-          if (branch !== undefined && (stop.branch ?? every) !== branch) return false
+          if (branch !== undefined && (stop.branch ?? allBranches) !== branch) return false
           if (!kinds.includes(stop.kind)) return false
           if (by.kind === 'person' && stop.by.kind === 'person') return stop.by.comment < by.comment
-          return stop.since <= saidAt
+          return stop.since <= requestedAt
         })
         for (const stop of ended) {
           tables.stops.splice(tables.stops.indexOf(stop), 1)
-          note({ ...stop, reason, by }, 'resumed')
+          recordFreezeEvent({ ...stop, reason, by }, 'resumed')
         }
-        return copy(ended)
+        return cloneValue(ended)
       }),
-    retryLandings: ({ repository, branch }) =>
+    allowMergeAttempt: ({ repository, branch }) =>
       turn('retry landings', () => {
         for (const [at, stop] of tables.stops.entries())
           if (isIn(stop, repository) && stop.branch === branch && stop.kind === 'refused')
             tables.stops[at] = { ...stop, tryAgainAt: 0 }
       }),
-    landingStops: (repository) =>
+    listFreezes: (repository) =>
       turn('read stops', () =>
-        copy(tables.stops.filter((stop) => repository === undefined || isIn(stop, repository))),
+        cloneValue(tables.stops.filter((stop) => repository === undefined || isIn(stop, repository))),
       ),
-    stopEvents: (repository, most) =>
+    listFreezeEvents: (repository, limit) =>
       turn('read events', () =>
         tables.stopEvents
           .filter((event) => isIn(event, repository))
           .toReversed()
-          .slice(0, most)
-          .map(({ comment: _, ...event }) => copy(event)),
+          .slice(0, limit)
+          .map(({ comment: _, ...event }) => cloneValue(event)),
       ),
     parkPull: (repository, parked) =>
       turn(`park #${parked.pull}`, () => {
-        const kept = { ...parked, reason: storableText(parked.reason) }
-        tables.parked.set(pullKey(repository, parked.pull), kept)
+        const storable = { ...parked, reason: toStorableText(parked.reason) }
+        tables.parked.set(pullKey(repository, parked.pull), storable)
       }),
     parkedPull: (repository, pull) =>
       turn(`read whether #${pull} is parked`, () => tables.parked.get(pullKey(repository, pull))),
     parkedPulls: (repository) =>
       turn('read parked pulls', () =>
         [...tables.parked]
-          .filter(([key]) => key.startsWith(`${keyOf(repository)}#`))
+          .filter(([key]) => key.startsWith(`${repositoryKey(repository)}#`))
           .map(([, { pull }]) => pull)
           .toSorted((a, b) => a - b),
       ),
-    releasePull: (repository, pull) =>
+    unparkPull: (repository, pull) =>
       turn(`release #${pull}`, () => void tables.parked.delete(pullKey(repository, pull))),
 
     observe: (repository, pull, state) =>
@@ -347,7 +350,7 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
         const last = epochs.at(-1)
         const isSame =
           last?.head === state.head && last.baseRef === state.baseRef && last.config === state.config
-        if (!isSame) epochs.push(copy(state))
+        if (!isSame) epochs.push(cloneValue(state))
         return epochs.length - 1
       }),
     recordShown: (repository, pull, shown) =>
@@ -355,24 +358,26 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
         const all = listAt(tables.shown, pullKey(repository, pull))
         const last = all.at(-1)
         if (last?.epoch === shown.epoch && last.head === shown.head && last.change === shown.change) return
-        all.push(copy(shown))
+        all.push(cloneValue(shown))
       }),
     shownHeads: (repository, pull) =>
-      turn(`read what was shown on #${pull}`, () => copy(listAt(tables.shown, pullKey(repository, pull)))),
+      turn(`read what was shown on #${pull}`, () =>
+        cloneValue(listAt(tables.shown, pullKey(repository, pull))),
+      ),
     recordCommand: (repository, pull, record) =>
       turn(`record command ${record.command} by ${record.login} on #${pull}: ${record.outcome}`, () => {
         const all = listAt(tables.commands, pullKey(repository, pull))
         const ofAll = [...tables.commands].flatMap(([key, some]) =>
-          key.startsWith(`${keyOf(repository)}#`) ? some : [],
+          key.startsWith(`${repositoryKey(repository)}#`) ? some : [],
         )
         if (ofAll.some((each) => each.record.comment === record.comment)) return 'duplicate'
-        all.push({ record: copy(record), at: now() })
+        all.push({ record: cloneValue(record), at: now() })
         all.sort((a, b) => a.record.comment - b.record.comment)
         return 'new'
       }),
     commands: (repository, pull) =>
       turn(`read the commands of #${pull}`, () =>
-        listAt(tables.commands, pullKey(repository, pull)).map(({ record }) => copy(record)),
+        listAt(tables.commands, pullKey(repository, pull)).map(({ record }) => cloneValue(record)),
       ),
     firstSeenReviews: (repository, pull, epoch, reviews) =>
       turn(`read when reviews of #${pull} were seen`, () => {
@@ -380,12 +385,12 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
         for (const review of reviews) if (!seen.has(review)) seen.set(review, epoch)
         return new Map([...seen].filter(([review]) => reviews.includes(review)))
       }),
-    keepChange: (repository, pull, { id, covers }) =>
+    recordChange: (repository, pull, { id, covers }) =>
       turn(`keep what #${pull} does`, () => {
         const kept = mapAt(tables.changes, pullKey(repository, pull))
-        if (!kept.has(id)) kept.set(id, copy(covers))
+        if (!kept.has(id)) kept.set(id, cloneValue(covers))
       }),
-    keptChanges: (repository, pull, ids) =>
+    readChanges: (repository, pull, ids) =>
       turn(`read what #${pull} did`, () => {
         const kept = mapAt(tables.changes, pullKey(repository, pull))
         return new Map([...kept].filter(([id]) => ids.includes(id)))
@@ -398,12 +403,12 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
       }),
     firstSeenAccounts: (repository, accounts) =>
       turn('read accounts', () => {
-        const seen = mapAt(tables.accounts, keyOf(repository))
+        const seen = mapAt(tables.accounts, repositoryKey(repository))
         for (const [login, id] of accounts)
           if (!seen.has(login.toLowerCase())) seen.set(login.toLowerCase(), id)
         return new Map(seen)
       }),
-    pushersOf: (repository, pull, head) =>
+    listPushers: (repository, pull, head) =>
       turn(`read who pushed #${pull}`, () =>
         tables.pushes
           .filter((push) => isIn(push, repository) && push.pull === pull && push.head === head)
@@ -417,7 +422,7 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
       turn('count commands', () => {
         const counts = new Map<number, number>()
         for (const [key, all] of tables.commands)
-          if (key.startsWith(`${keyOf(repository)}#`))
+          if (key.startsWith(`${repositoryKey(repository)}#`))
             for (const { record, at } of all)
               if (at > now() - 3600_000) counts.set(record.user, (counts.get(record.user) ?? 0) + 1)
         return counts
@@ -428,9 +433,9 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
         const all = listAt(tables.verdicts, pullKey(record.repository, record.pull))
         const { head, base, config } = record
         const at = all.findIndex((it) => it.head === head && it.base === base && it.config === config)
-        const kept = { ...record, report: JSON.parse(JSON.stringify(record.report ?? null)) as unknown }
-        if (at < 0) all.push(kept)
-        else all[at] = kept
+        const stored = { ...record, report: JSON.parse(JSON.stringify(record.report ?? null)) as unknown }
+        if (at < 0) all.push(stored)
+        else all[at] = stored
       }),
     verdicts: (repository, pull) =>
       turn(`read the verdicts on #${pull}`, () =>
@@ -439,7 +444,7 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
 
     readState: (space, repository, key) =>
       turn(`read state "${space.name}"`, () => {
-        const row = tables.state.get(`${space.name}\n${keyOf(repository)}\n${key}`)
+        const row = tables.state.get(`${space.name}\n${repositoryKey(repository)}\n${key}`)
         if (row === undefined) return undefined
         const value = space.read(JSON.parse(row.value), row.version)
         if (value === undefined) throw new StoreError('unreadable', `the state "${space.name}" is none`)
@@ -448,14 +453,14 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
     writeState: (space, repository, values) =>
       turn(`write state "${space.name}"`, () => {
         for (const [key, value] of values)
-          tables.state.set(`${space.name}\n${keyOf(repository)}\n${key}`, {
+          tables.state.set(`${space.name}\n${repositoryKey(repository)}\n${key}`, {
             version: space.version,
             value: JSON.stringify(value),
           })
       }),
     retainState: (space, repository, keys) =>
       turn(`retain state "${space.name}"`, () => {
-        const prefix = `${space.name}\n${keyOf(repository)}\n`
+        const prefix = `${space.name}\n${repositoryKey(repository)}\n`
         for (const key of tables.state.keys())
           if (key.startsWith(prefix) && !keys.includes(key.slice(prefix.length))) tables.state.delete(key)
       }),
@@ -477,16 +482,16 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
             until: now() + seconds * 1000,
           })
       }),
-    ...noPageRecords,
+    ...noopPageRecords,
     waitingJobs: () => Promise.resolve([]),
     ping: () => Promise.resolve(),
     close: () => Promise.resolve(),
   }
 }
 
-function isSamePush(a: SeenPush, b: SeenPush): boolean {
+function isSamePush(a: RecordedPush, b: RecordedPush): boolean {
   return (
-    keyOf(a.repository) === keyOf(b.repository) &&
+    repositoryKey(a.repository) === repositoryKey(b.repository) &&
     a.pull === b.pull &&
     a.head === b.head &&
     a.pusher.id === b.pusher.id

@@ -1,29 +1,29 @@
 // What is kept for people who look at pages: nothing decides by it, so the simulator keeps none of it, and loses no turn over it.
 import type { PageRecords } from '../../src/ports/page-records.ts'
 
-const kept = () => Promise.resolve()
-const none = () => Promise.resolve([])
-const unknown = () => Promise.resolve(undefined)
+const resolveNothing = () => Promise.resolve()
+const resolveEmptyList = () => Promise.resolve([])
+const resolveUndefined = () => Promise.resolve(undefined)
 
-export const noPageRecords: PageRecords = {
-  listRepositories: kept,
-  listedRepositories: none,
-  recordLook: kept,
-  recordEnd: unknown,
-  retainOpenPulls: kept,
-  openPullRows: none,
-  pullRow: unknown,
-  verdictChanges: none,
-  verdictReport: unknown,
-  countOpenPulls: none,
-  mergedPulls: none,
-  mergedPull: unknown,
-  ruleDays: none,
-  recordCatalogs: kept,
-  catalogRows: none,
-  packageSummaries: none,
-  strandedPackages: none,
-  recordedPackage: unknown,
-  recordSeenImages: kept,
-  seenImages: () => Promise.resolve(new Map()),
+export const noopPageRecords: PageRecords = {
+  recordRepositories: resolveNothing,
+  listedRepositories: resolveEmptyList,
+  recordEvaluation: resolveNothing,
+  recordPullEnd: resolveUndefined,
+  retainOpenPulls: resolveNothing,
+  listOpenPullRecords: resolveEmptyList,
+  findPullRecord: resolveUndefined,
+  verdictChanges: resolveEmptyList,
+  verdictReport: resolveUndefined,
+  countOpenPulls: resolveEmptyList,
+  mergedPulls: resolveEmptyList,
+  mergedPull: resolveUndefined,
+  ruleDays: resolveEmptyList,
+  recordCatalogs: resolveNothing,
+  listCatalogTotals: resolveEmptyList,
+  packageSummaries: resolveEmptyList,
+  strandedPackages: resolveEmptyList,
+  recordedPackage: resolveUndefined,
+  recordImageSightings: resolveNothing,
+  findImageSightings: () => Promise.resolve(new Map()),
 }

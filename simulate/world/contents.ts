@@ -2,20 +2,20 @@
 // back by truth.ts, which shares nothing with what the bot reads them with.
 import { createHash } from 'node:crypto'
 
-export const packages = ['foo', 'bar'] as const
+export const packageNames = ['foo', 'bar'] as const
 export type PackageName = string
 
-export const catalogFile = (name: PackageName): string => `catalog/${name}/catalog.json`
-export const extraFile = (name: PackageName, part: number): string => `catalog/${name}/extra-${part}.json`
-export const ownersFile = (name: PackageName): string => `operators/${name}/ci.yaml`
-export const configFile = '.github/catalog-bot.yml'
-export const peopleFile = 'config.yaml'
+export const getCatalogPath = (name: PackageName): string => `catalog/${name}/catalog.json`
+export const getExtraPath = (name: PackageName, part: number): string => `catalog/${name}/extra-${part}.json`
+export const getOwnersPath = (name: PackageName): string => `operators/${name}/ci.yaml`
+export const configPath = '.github/catalog-bot.yml'
+export const maintainersPath = 'config.yaml'
 
 /** What can be wrong with a catalog file. */
-export const flaws = ['fork', 'dangling', 'missing-image', 'foreign-blob', 'broken'] as const
-export type Flaw = (typeof flaws)[number]
+export const catalogFlaws = ['fork', 'dangling', 'missing-image', 'foreign-blob', 'broken'] as const
+export type CatalogFlaw = (typeof catalogFlaws)[number]
 
-export interface Bundle {
+export interface SimulatedBundle {
   readonly name: string
   readonly package: string
   readonly version: string
@@ -23,22 +23,22 @@ export interface Bundle {
 }
 
 /** A bundle, whose image is named by what the bundle is. `isMissing`: no registry has it. */
-function bundleOf(name: PackageName, version: number, isMissing = false): Bundle {
+function createBundle(name: PackageName, version: number, isMissing = false): SimulatedBundle {
   const full = `${name}.v${version}.0.0`
   const digest = createHash('sha256').update(`${full} ${isMissing}`).digest('hex')
-  const place = isMissing ? 'missing' : 'bundles'
-  const image = `registry.example/${place}/${name}@sha256:${digest}`
+  const imageFolder = isMissing ? 'missing' : 'bundles'
+  const image = `registry.example/${imageFolder}/${name}@sha256:${digest}`
   const bundle = { name: full, package: name, version: `${version}.0.0`, image }
-  built.set(image, bundle)
+  bundleByImage.set(image, bundle)
   return bundle
 }
 
 /** Images are found by their content: what was built in one run is the same in every other. */
-const built = new Map<string, Bundle>()
+const bundleByImage = new Map<string, SimulatedBundle>()
 
 /** What a bundle image holds, as its catalog blob would say it. */
-export function knownBundle(image: string): object | undefined {
-  const bundle = built.get(image)
+export function findBundleContent(image: string): object | undefined {
+  const bundle = bundleByImage.get(image)
   return (
     bundle && {
       name: bundle.name,
@@ -51,7 +51,7 @@ export function knownBundle(image: string): object | undefined {
 
 export const isMissingImage = (image: string): boolean => image.startsWith('registry.example/missing/')
 
-function bundleBlob({ name, package: of, version, image }: Bundle): object {
+function toBundleBlob({ name, package: of, version, image }: SimulatedBundle): object {
   return {
     schema: 'olm.bundle',
     name,
@@ -62,14 +62,15 @@ function bundleBlob({ name, package: of, version, image }: Bundle): object {
   }
 }
 
-function channelBlob(of: PackageName, name: string, entries: readonly object[]): object {
+function toChannelBlob(of: PackageName, name: string, entries: readonly object[]): object {
   return { schema: 'olm.channel', package: of, name, entries }
 }
 
-const line = (blobs: readonly object[]): string => `${blobs.map((blob) => JSON.stringify(blob)).join(' ')}\n`
+const toJsonLine = (blobs: readonly object[]): string =>
+  `${blobs.map((blob) => JSON.stringify(blob)).join(' ')}\n`
 
 /** A package with so many versions, each replacing the one before. */
-export function catalogText(name: PackageName, versions: number, flaw?: Flaw): string {
+export function renderCatalog(name: PackageName, versions: number, flaw?: CatalogFlaw): string {
   const numbers = Array.from({ length: versions }, (_, at) => at + 1)
   const full = (version: number) => `${name}.v${version}.0.0`
   const entries = numbers.map((version) => ({
@@ -79,15 +80,15 @@ export function catalogText(name: PackageName, versions: number, flaw?: Flaw): s
   const dangling = flaw === 'dangling' ? [{ name: full(versions + 1), replaces: full(versions) }] : []
   const blobs = [
     { schema: 'olm.package', name, defaultChannel: 'stable' },
-    channelBlob(name, 'stable', [...entries, ...dangling]),
+    toChannelBlob(name, 'stable', [...entries, ...dangling]),
     ...numbers.map((version) =>
-      bundleBlob(bundleOf(name, version, flaw === 'missing-image' && version === versions)),
+      toBundleBlob(createBundle(name, version, flaw === 'missing-image' && version === versions)),
     ),
     ...(flaw === 'foreign-blob'
-      ? [channelBlob(packages.find((other) => other !== name) ?? name, 'taken', [{ name: full(1) }])]
+      ? [toChannelBlob(packageNames.find((other) => other !== name) ?? name, 'taken', [{ name: full(1) }])]
       : []),
   ]
-  const text = line(blobs)
+  const text = toJsonLine(blobs)
   return flaw === 'broken' ? text.slice(0, -12) : text
 }
 
@@ -95,24 +96,27 @@ export function catalogText(name: PackageName, versions: number, flaw?: Flaw): s
  * A file of its own with one version more, in a channel of its own. Two such files of the same version are valid alone, and
  * not together.
  */
-export function extraText(name: PackageName, part: number, version: number): string {
-  const { name: full } = bundleOf(name, version)
-  return line([channelBlob(name, `part-${part}`, [{ name: full }]), bundleBlob(bundleOf(name, version))])
+export function renderExtraFile(name: PackageName, part: number, version: number): string {
+  const { name: full } = createBundle(name, version)
+  return toJsonLine([
+    toChannelBlob(name, `part-${part}`, [{ name: full }]),
+    toBundleBlob(createBundle(name, version)),
+  ])
 }
 
-export const ownersText = (owners: readonly string[]): string => `reviewers: [${owners.join(', ')}]\n`
-export const peopleText = (maintainers: readonly string[]): string =>
+export const renderOwners = (owners: readonly string[]): string => `reviewers: [${owners.join(', ')}]\n`
+export const renderMaintainers = (maintainers: readonly string[]): string =>
   `maintainers: [${maintainers.join(', ')}]\n`
 
 /** Its members own what it owns. */
-export const team = { name: 'keepers', members: ['mia'] } as const
+export const ownerTeam = { name: 'keepers', members: ['mia'] } as const
 
-export const configs = {
+export const configTextByName = {
   plain: undefined,
   'merging off': 'merge: {enabled: false}\n',
   /** A team owns one of the packages, too. */
-  team: `owners: {packages: {bar: [coast/${team.name}]}}\n`,
+  team: `owners: {packages: {bar: [coast/${ownerTeam.name}]}}\n`,
   'confirm pushes': 'approvals: {confirmUnknownPushes: true}\n',
   unreadable: 'merge: {enabeld: true}\n',
 } as const
-export type ConfigName = keyof typeof configs
+export type ConfigName = keyof typeof configTextByName

@@ -1,23 +1,23 @@
 // Who lives in the world of a run, and what they may do there. Ids are what counts; logins can be given up and taken by others.
-import { userId, type UserId } from '../../src/change/ids.ts'
-import type { Person } from '../../src/change/snapshot.ts'
+import { toUserId, type UserId } from '../../src/change/ids.ts'
+import type { GitHubAccount } from '../../src/change/snapshot.ts'
 
-export type Role = 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin'
+export type RepositoryRole = 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin'
 
-interface Account {
-  person: Person
+interface SimulatedAccount {
+  person: GitHubAccount
   /** By time, oldest first: rights that were had a moment ago may still count. */
-  roles: { readonly at: number; readonly role: Role }[]
+  roles: { readonly at: number; readonly role: RepositoryRole }[]
   isGone: boolean
 }
 
-export class People {
-  readonly #accounts = new Map<string, Account>()
+export class SimulatedPeople {
+  readonly #accounts = new Map<string, SimulatedAccount>()
   #ids = 100
 
-  add(name: string, role: Role = 'read'): Person {
-    const person: Person = {
-      id: userId((this.#ids += 1)),
+  add(name: string, role: RepositoryRole = 'read'): GitHubAccount {
+    const person: GitHubAccount = {
+      id: toUserId((this.#ids += 1)),
       login: name,
       kind: name.endsWith('[bot]') ? 'bot' : 'user',
     }
@@ -26,39 +26,39 @@ export class People {
   }
 
   /** Who had this login at the beginning of the run. */
-  of(name: string): Person {
+  of(name: string): GitHubAccount {
     return this.#account(name).person
   }
 
-  withLogin(login: string): Person | undefined {
+  withLogin(login: string): GitHubAccount | undefined {
     const found = [...this.#accounts.values()].find(
       ({ person, isGone }) => !isGone && person.login.toLowerCase() === login.toLowerCase(),
     )
     return found?.person
   }
 
-  withId(id: UserId): Person | undefined {
+  withId(id: UserId): GitHubAccount | undefined {
     return [...this.#accounts.values()].find(({ person, isGone }) => !isGone && person.id === id)?.person
   }
 
-  roleOf(id: UserId): Role {
+  roleOf(id: UserId): RepositoryRole {
     return this.#byId(id)?.roles.at(-1)?.role ?? 'none'
   }
 
   /** What everybody may do now. */
-  roles(): readonly Role[] {
+  roles(): readonly RepositoryRole[] {
     return [...this.#accounts.values()].map(({ roles }) => roles.at(-1)?.role ?? 'none')
   }
 
   /** Every role that an account had between these times. */
-  rolesBetween(id: UserId, since: number, until = Infinity): readonly Role[] {
+  rolesBetween(id: UserId, since: number, until = Infinity): readonly RepositoryRole[] {
     const roles = this.#byId(id)?.roles ?? []
     const before = roles.findLast(({ at }) => at <= since)
     const later = roles.filter(({ at }) => at > since && at <= until)
     return [...(before ? [before] : []), ...later].map(({ role }) => role)
   }
 
-  setRole(name: string, role: Role, at: number): void {
+  setRole(name: string, role: RepositoryRole, at: number): void {
     this.#account(name).roles.push({ at, role })
   }
 
@@ -68,11 +68,11 @@ export class People {
     account.person = { ...account.person, login }
   }
 
-  #byId(id: UserId): Account | undefined {
+  #byId(id: UserId): SimulatedAccount | undefined {
     return [...this.#accounts.values()].find(({ person }) => person.id === id)
   }
 
-  #account(name: string): Account {
+  #account(name: string): SimulatedAccount {
     const account = this.#accounts.get(name)
     if (account === undefined) throw new Error(`nobody is called ${name}`)
     return account

@@ -1,16 +1,16 @@
 // GitHub as it truly is in a run: one repository, its branches, pull requests, comments and checks. People and the bot act on
 // it; every state of a pull request and of a branch is kept with the step in which it began, so that it can be said later
 // what held when.
-import { pullNumber, type CommitSha, type PullNumber, type TreeSha } from '../../src/change/ids.ts'
-import type { Person, RepositoryName, Review } from '../../src/change/snapshot.ts'
+import { toPullNumber, type CommitSha, type PullNumber, type TreeSha } from '../../src/change/ids.ts'
+import type { GitHubAccount, RepositoryName, PullReview } from '../../src/change/snapshot.ts'
 import { mergeTrees } from '../git/merge.ts'
-import { Objects } from '../git/objects.ts'
-import { contains } from '../git/history.ts'
-import { People } from './people.ts'
+import { GitObjects } from '../git/objects.ts'
+import { hasAncestor } from '../git/history.ts'
+import { SimulatedPeople } from './people.ts'
 
-export interface Comment {
+export interface SimulatedComment {
   readonly id: number
-  readonly author: Person
+  readonly author: GitHubAccount
   readonly body: string
   /** Milliseconds since the epoch: GitHub shows whole seconds of them. */
   readonly createdAt: number
@@ -19,12 +19,12 @@ export interface Comment {
   readonly reactions: readonly string[]
 }
 
-export interface Pull {
+export interface SimulatedPull {
   readonly number: PullNumber
   readonly state: 'open' | 'closed' | 'merged'
   readonly draft: boolean
   readonly title: string
-  readonly author: Person
+  readonly author: GitHubAccount
   readonly head: CommitSha
   readonly baseRef: string
   /** The tip of that branch when the head was pushed, or the branch chosen: GitHub's `base.sha`. */
@@ -32,8 +32,8 @@ export interface Pull {
   /** It stands on another pull request. */
   readonly stacked: boolean
   readonly labels: readonly string[]
-  readonly reviews: readonly Review[]
-  readonly comments: readonly Comment[]
+  readonly reviews: readonly PullReview[]
+  readonly comments: readonly SimulatedComment[]
   readonly createdAt: number
   readonly updatedAt: number
   /** What it was merged as. */
@@ -43,7 +43,7 @@ export interface Pull {
   readonly requested: readonly string[]
 }
 
-export interface CheckRun {
+export interface SimulatedCheckRun {
   readonly id: number
   readonly name: string
   readonly app: number
@@ -53,16 +53,16 @@ export interface CheckRun {
   readonly text: string
 }
 
-export interface Rules {
+export interface SimulatedBranchRules {
   /** Our own checks are required, on whatever is pushed unless the head contains the base. */
   readonly requiredChecks: readonly string[]
   readonly linear: boolean
   readonly locked: boolean
 }
 
-export const noRules: Rules = { requiredChecks: [], linear: false, locked: false }
+export const noBranchRules: SimulatedBranchRules = { requiredChecks: [], linear: false, locked: false }
 
-export interface Issue {
+export interface SimulatedIssue {
   readonly number: number
   readonly title: string
   readonly body: string
@@ -70,14 +70,14 @@ export interface Issue {
   readonly comments: readonly string[]
 }
 
-export interface Delivery {
+export interface SimulatedDelivery {
   readonly guid: string
   readonly event: string
   readonly payload: object
 }
 
 /** One state and since when it is so. */
-export interface Since<T> {
+export interface StateSince<T> {
   readonly step: number
   readonly at: number
   readonly value: T
@@ -85,24 +85,24 @@ export interface Since<T> {
 
 const botLogin = 'catalog-bot[bot]'
 export const appId = 77
-export const installation = 5
-export const main = 'main'
+export const installationId = 5
+export const mainBranch = 'main'
 
-const signature = 'people <people@example.invalid>'
+const defaultSignature = 'people <people@example.invalid>'
 
-export class Server {
+export class SimulatedGitHub {
   readonly name: RepositoryName = { owner: 'coast', name: 'catalogs' }
-  readonly objects = new Objects()
-  readonly people = new People()
-  readonly bot: Person
-  readonly branches = new Map<string, Since<CommitSha | undefined>[]>()
-  readonly pulls = new Map<PullNumber, Since<Pull>[]>()
-  readonly checks = new Map<CommitSha, CheckRun[]>()
-  readonly issues: Issue[] = []
-  readonly deliveries: Delivery[] = []
+  readonly objects = new GitObjects()
+  readonly people = new SimulatedPeople()
+  readonly bot: GitHubAccount
+  readonly branches = new Map<string, StateSince<CommitSha | undefined>[]>()
+  readonly pulls = new Map<PullNumber, StateSince<SimulatedPull>[]>()
+  readonly checks = new Map<CommitSha, SimulatedCheckRun[]>()
+  readonly issues: SimulatedIssue[] = []
+  readonly deliveries: SimulatedDelivery[] = []
   /** Images that registries have not. */
   readonly missingImages = new Set<string>()
-  rules: Rules = noRules
+  rules: SimulatedBranchRules = noBranchRules
   /** Suggestions, dispatches and the like: what the bot did that has no place above. */
   readonly others: string[] = []
   readonly #time: () => { step: number; now: number }
@@ -125,7 +125,7 @@ export class Server {
 
   /** All that people can see of it, in a text: two that are equal are the same world to everybody. */
   get state(): string {
-    const last = <T>(lists: ReadonlyMap<unknown, readonly Since<T>[]>) =>
+    const last = <T>(lists: ReadonlyMap<unknown, readonly StateSince<T>[]>) =>
       [...lists].map(([name, states]) => [name, states.at(-1)?.value])
     return JSON.stringify([last(this.branches), last(this.pulls), this.rules, this.people.roles()])
   }
@@ -138,17 +138,17 @@ export class Server {
     if (tip === undefined) throw new Error(`there is no branch ${branch}`)
     return tip
   }
-  pull(number: PullNumber): Pull | undefined {
+  pull(number: PullNumber): SimulatedPull | undefined {
     return this.pulls.get(number)?.at(-1)?.value
   }
-  openPulls(): readonly Pull[] {
+  openPulls(): readonly SimulatedPull[] {
     return [...this.pulls.keys()].flatMap((number) => {
       const pull = this.pull(number)
       return pull?.state === 'open' ? [pull] : []
     })
   }
 
-  moveBranch(branch: string, to: CommitSha | undefined, by: Person): void {
+  moveBranch(branch: string, to: CommitSha | undefined, by: GitHubAccount): void {
     const { step, now } = this.#time()
     const before = this.branches.get(branch) ?? []
     this.branches.set(branch, [...before, { step, at: now, value: to }])
@@ -158,22 +158,24 @@ export class Server {
   }
 
   /** GitHub marks every pull request as merged whose head its base contains. */
-  #closeMerged(branch: string, tip: CommitSha, by: Person): void {
+  #closeMerged(branch: string, tip: CommitSha, by: GitHubAccount): void {
     for (const pull of this.openPulls())
-      if (pull.baseRef === branch && contains(this.objects, tip, pull.head)) {
+      if (pull.baseRef === branch && hasAncestor(this.objects, tip, pull.head)) {
         this.changePull(pull.number, { state: 'merged', merged: tip })
         this.deliverPull('closed', pull.number, by)
       }
   }
 
-  commit(tree: TreeSha, parents: readonly CommitSha[], message: string, by = signature): CommitSha {
+  commit(tree: TreeSha, parents: readonly CommitSha[], message: string, by = defaultSignature): CommitSha {
     return this.objects.addCommit({ tree, parents, message, by, time: Math.floor(this.now / 1000) })
   }
 
-  openPull(pull: Pick<Pull, 'title' | 'author' | 'head' | 'baseRef' | 'draft' | 'stacked'>): PullNumber {
+  openPull(
+    pull: Pick<SimulatedPull, 'title' | 'author' | 'head' | 'baseRef' | 'draft' | 'stacked'>,
+  ): PullNumber {
     const { step, now } = this.#time()
-    const number = pullNumber(this.pulls.size + 1)
-    const value: Pull = {
+    const number = toPullNumber(this.pulls.size + 1)
+    const value: SimulatedPull = {
       ...pull,
       number,
       shownBase: this.mustTip(pull.baseRef),
@@ -191,7 +193,7 @@ export class Server {
     return number
   }
 
-  changePull(number: PullNumber, change: Partial<Pull>): void {
+  changePull(number: PullNumber, change: Partial<SimulatedPull>): void {
     const states = this.pulls.get(number)
     const before = states?.at(-1)
     if (states === undefined || before === undefined) return
@@ -210,12 +212,12 @@ export class Server {
     states.push({ step, at: now, value })
   }
 
-  addComment(number: PullNumber, author: Person, body: string): number {
+  addComment(number: PullNumber, author: GitHubAccount, body: string): number {
     const pull = this.pull(number)
     if (pull === undefined) return 0
     const id = this.id()
     const { now } = this
-    const comment: Comment = {
+    const comment: SimulatedComment = {
       id,
       author,
       body,
@@ -229,7 +231,12 @@ export class Server {
     return id
   }
 
-  changeComment(number: PullNumber, id: number, change: Partial<Comment> | undefined, by: Person): void {
+  changeComment(
+    number: PullNumber,
+    id: number,
+    change: Partial<SimulatedComment> | undefined,
+    by: GitHubAccount,
+  ): void {
     const pull = this.pull(number)
     const before = pull?.comments.find((comment) => comment.id === id)
     if (pull === undefined || before === undefined) return
@@ -241,7 +248,7 @@ export class Server {
     this.deliver('issue_comment', this.#aboutComment(number, before.author, action, by), by)
   }
 
-  #aboutComment(number: PullNumber, author: Person, action: string, sender: Person): object {
+  #aboutComment(number: PullNumber, author: GitHubAccount, action: string, sender: GitHubAccount): object {
     const isApp = author.kind === 'bot'
     return {
       action,
@@ -254,13 +261,13 @@ export class Server {
     }
   }
 
-  deliverPull(action: string, number: PullNumber, by: Person): void {
+  deliverPull(action: string, number: PullNumber, by: GitHubAccount): void {
     const pull = this.pull(number)
     if (pull === undefined) return
     this.deliver('pull_request', { action, pull_request: { number, head: { sha: pull.head } } }, by)
   }
 
-  deliver(event: string, payload: object, sender: Person): void {
+  deliver(event: string, payload: object, sender: GitHubAccount): void {
     const { owner, name } = this.name
     this.deliveries.push({
       guid: `delivery-${this.id()}`,
@@ -269,20 +276,20 @@ export class Server {
         sender: { id: sender.id, login: sender.login, type: sender.kind === 'bot' ? 'Bot' : 'User' },
         ...payload,
         repository: { name, owner: { login: owner } },
-        installation: { id: installation },
+        installation: { id: installationId },
       },
     })
   }
 
   /** What GitHub says to a push of a merge commit to a branch; undefined: it takes it. */
-  refusalOf(branch: string, commit: CommitSha): string | undefined {
-    if (branch !== main) return undefined
+  findRejectionReason(branch: string, commit: CommitSha): string | undefined {
+    if (branch !== mainBranch) return undefined
     const { rules } = this
     const { parents } = this.objects.commit(commit)
     if (rules.locked) return 'Cannot change this locked branch'
     if (rules.linear && parents.length > 1) return 'This branch must not contain merge commits.'
     const [base, head] = parents
-    const isUpToDate = base !== undefined && head !== undefined && contains(this.objects, head, base)
+    const isUpToDate = base !== undefined && head !== undefined && hasAncestor(this.objects, head, base)
     const judged = [commit, ...(isUpToDate ? [head] : [])]
     const open = rules.requiredChecks.filter((name) => !judged.some((each) => this.#isGreen(each, name)))
     const [first] = open
@@ -301,7 +308,7 @@ export class Server {
   mergeByGitHub(
     number: PullNumber,
     method: 'merge' | 'squash' | 'rebase',
-    by: Person,
+    by: GitHubAccount,
     message: string,
   ): string | undefined {
     const pull = this.pull(number)
@@ -319,7 +326,7 @@ export class Server {
   }
 
   /** What a list of states held at a step: the last state that began then or before. */
-  static at<T>(states: readonly Since<T>[], step: number): T | undefined {
+  static at<T>(states: readonly StateSince<T>[], step: number): T | undefined {
     return states.findLast((state) => state.step <= step)?.value
   }
 

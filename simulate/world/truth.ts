@@ -1,10 +1,10 @@
 // What is true of a tree of the simulated repository, read with forty lines that have nothing in common with the bot: who owns
 // what, whether catalogs are valid, what may not be touched. Only trees that contents.ts can write are understood.
 import type { TreeSha } from '../../src/change/ids.ts'
-import type { Objects } from '../git/objects.ts'
-import { configFile, isMissingImage, ownersFile, peopleFile, team } from './contents.ts'
+import type { GitObjects } from '../git/objects.ts'
+import { configPath, isMissingImage, getOwnersPath, maintainersPath, ownerTeam } from './contents.ts'
 
-interface Blob {
+interface CatalogBlob {
   readonly schema: string
   readonly name: string
   readonly package?: string
@@ -13,11 +13,11 @@ interface Blob {
 }
 
 /** The package in whose directories a path lies; undefined outside of all. */
-export function packageAt(path: string): string | undefined {
+export function findPackageOfPath(path: string): string | undefined {
   return /^(?:catalog|operators)\/([a-z]+)\/\w[\w.-]*$/.exec(path)?.[1]
 }
 
-export function changedPaths(objects: Objects, from: TreeSha, to: TreeSha): readonly string[] {
+export function listChangedPaths(objects: GitObjects, from: TreeSha, to: TreeSha): readonly string[] {
   const [before, after] = [objects.tree(from), objects.tree(to)]
   return [...new Set([...before.keys(), ...after.keys()])].filter((path) => {
     const [was, is] = [before.get(path), after.get(path)]
@@ -26,20 +26,22 @@ export function changedPaths(objects: Objects, from: TreeSha, to: TreeSha): read
 }
 
 /** Of logins, which have no case. */
-function list(text: string | undefined): readonly string[] {
+function parseLoginList(text: string | undefined): readonly string[] {
   const inside = /\[(.*)\]/.exec(text ?? '')?.[1] ?? ''
   return inside.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim().toLowerCase()]))
 }
 
-export const ownersIn = (objects: Objects, tree: TreeSha, name: string): readonly string[] =>
-  list(objects.text(tree, ownersFile(name)))
+export const getOwners = (objects: GitObjects, tree: TreeSha, name: string): readonly string[] =>
+  parseLoginList(objects.text(tree, getOwnersPath(name)))
 
 /** Whom a package belongs to besides: by the configuration, and not by its own file. */
-export const teamOwnersIn = (objects: Objects, tree: TreeSha, name: string): readonly string[] =>
-  (objects.text(tree, configFile) ?? '').includes(`{${name}: [coast/${team.name}]}`) ? team.members : []
+export const getTeamOwners = (objects: GitObjects, tree: TreeSha, name: string): readonly string[] =>
+  (objects.text(tree, configPath) ?? '').includes(`{${name}: [coast/${ownerTeam.name}]}`)
+    ? ownerTeam.members
+    : []
 
-export const maintainersIn = (objects: Objects, tree: TreeSha): readonly string[] =>
-  list(objects.text(tree, peopleFile))
+export const getMaintainers = (objects: GitObjects, tree: TreeSha): readonly string[] =>
+  parseLoginList(objects.text(tree, maintainersPath))
 
 export type ConfigFacts = {
   readonly isReadable: boolean
@@ -47,8 +49,8 @@ export type ConfigFacts = {
   readonly confirms: boolean
 }
 
-export function configIn(objects: Objects, tree: TreeSha): ConfigFacts {
-  const text = objects.text(tree, configFile) ?? ''
+export function getConfigFacts(objects: GitObjects, tree: TreeSha): ConfigFacts {
+  const text = objects.text(tree, configPath) ?? ''
   return {
     isReadable: !text.includes('enabeld'),
     merges: !text.includes('enabled: false'),
@@ -56,43 +58,43 @@ export function configIn(objects: Objects, tree: TreeSha): ConfigFacts {
   }
 }
 
-function blobsOf(text: string): readonly Blob[] | undefined {
+function parseBlobs(text: string): readonly CatalogBlob[] | undefined {
   try {
     return text
       .trim()
       .split(/(?<=\}) (?=\{)/)
-      .map((part) => JSON.parse(part) as Blob)
+      .map((part) => JSON.parse(part) as CatalogBlob)
   } catch {
     return undefined
   }
 }
 
 /** The packages that a file of a catalog speaks of; none where it cannot be read. */
-export function spokenOf(text: string | undefined): readonly string[] {
-  const blobs = text === undefined ? [] : (blobsOf(text) ?? [])
+export function findNamedPackages(text: string | undefined): readonly string[] {
+  const blobs = text === undefined ? [] : (parseBlobs(text) ?? [])
   const names = blobs.map((blob) => (blob.schema === 'olm.package' ? blob.name : (blob.package ?? '')))
   return [...new Set(names)].filter((name) => name !== '')
 }
 
 /** What is wrong with the catalog of a tree, in words; none: it is valid, as far as such trees can be otherwise. */
-export function faultsOf(objects: Objects, tree: TreeSha): readonly string[] {
+export function findCatalogProblems(objects: GitObjects, tree: TreeSha): readonly string[] {
   const faults: string[] = []
-  const byPackage = new Map<string, Blob[]>()
+  const byPackage = new Map<string, CatalogBlob[]>()
   for (const [path, { oid, mode }] of objects.tree(tree)) {
     if (!path.startsWith('catalog/')) continue
     if (mode !== '100644') faults.push(`${path} has the mode ${mode}`)
-    const blobs = blobsOf(Buffer.from(objects.blob(oid)).toString())
+    const blobs = parseBlobs(Buffer.from(objects.blob(oid)).toString())
     if (blobs === undefined) faults.push(`${path} cannot be read`)
     for (const blob of blobs ?? []) {
       const of = blob.schema === 'olm.package' ? blob.name : (blob.package ?? '')
       byPackage.set(of, [...(byPackage.get(of) ?? []), blob])
     }
   }
-  for (const [name, blobs] of byPackage) faults.push(...faultsOfPackage(name, blobs))
+  for (const [name, blobs] of byPackage) faults.push(...findPackageProblems(name, blobs))
   return faults
 }
 
-function faultsOfPackage(name: string, blobs: readonly Blob[]): readonly string[] {
+function findPackageProblems(name: string, blobs: readonly CatalogBlob[]): readonly string[] {
   const faults: string[] = []
   const of = (schema: string) => blobs.filter((blob) => blob.schema === schema)
   if (of('olm.package').length !== 1) faults.push(`${name} is declared ${of('olm.package').length} times`)

@@ -4,24 +4,24 @@ import { rmSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import { relative, resolve } from 'node:path'
 import type { Logger } from 'pino'
-import { manageStops, stopsRequest } from '../landing/manage-stops.ts'
-import type { LandingStops } from '../ports/landing-stops.ts'
+import { manageFreezes, freezesRequestSchema } from '../landing/manage-stops.ts'
+import type { MergeFreezes } from '../ports/landing-stops.ts'
 
 /** Operating systems limit socket paths to 104 or 108 bytes. */
-const longestPath = 100
-const longestBody = 10_000
+const maxSocketPathBytes = 100
+const maxBodyLength = 10_000
 
 /** Returns undefined if the path would be too long. */
 export function controlSocketPath(dataDirectory: string): string | undefined {
   const path = resolve(dataDirectory, 'control.sock')
   const shorter = relative('', path)
-  return [path, shorter].find((each) => Buffer.byteLength(each) <= longestPath)
+  return [path, shorter].find((each) => Buffer.byteLength(each) <= maxSocketPathBytes)
 }
 
 /** The caller must hold the data folder's lock: a socket left by an earlier process is removed. */
 export async function openControlSocket(
   dataDirectory: string,
-  { store, log }: { readonly store: LandingStops; readonly log: Logger },
+  { store, log }: { readonly store: MergeFreezes; readonly log: Logger },
 ): Promise<{ close(): Promise<void> }> {
   const path = controlSocketPath(dataDirectory)
   if (path === undefined) {
@@ -29,20 +29,20 @@ export async function openControlSocket(
     return { close: () => Promise.resolve() }
   }
   const server = createServer((request, response) => {
-    const answer = (status: number, value: unknown) =>
+    const respond = (status: number, value: unknown) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
-    bodyOf(request)
+    readJsonBody(request)
       .then(async (body) => {
-        const wanted = stopsRequest.safeParse(body)
-        if (!wanted.success) return answer(400, { error: 'the App does not understand this command line' })
-        const done = await manageStops(wanted.data, store)
+        const wanted = freezesRequestSchema.safeParse(body)
+        if (!wanted.success) return respond(400, { error: 'the App does not understand this command line' })
+        const done = await manageFreezes(wanted.data, store)
         if (wanted.data.verb !== 'list')
           log.info({ ...wanted.data }, 'the command line changed where merging is stopped')
-        return answer(200, done)
+        return respond(200, done)
       })
       .catch((error: unknown) => {
         log.error({ err: error }, 'a request of the command line failed')
-        answer(500, { error: 'the App failed; its log says why' })
+        respond(500, { error: 'the App failed; its log says why' })
       })
   })
   server.requestTimeout = 10_000
@@ -62,11 +62,11 @@ export async function openControlSocket(
   }
 }
 
-async function bodyOf(request: IncomingMessage): Promise<unknown> {
+async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   let text = ''
   for await (const chunk of request) {
     text += String(chunk)
-    if (text.length > longestBody) return undefined
+    if (text.length > maxBodyLength) return undefined
   }
   try {
     return JSON.parse(text)

@@ -11,47 +11,47 @@ export interface HealthReport {
   readonly problems: readonly string[]
 }
 
-export interface Health {
+export interface HealthMonitor {
   /** Records the outcome of a GitHub request made as the App. */
-  heardOfGitHub(error?: unknown): void
+  recordGitHubResult(error?: unknown): void
   report(): Promise<HealthReport>
 }
 
 /** Milliseconds; probes do not wait longer. */
-const patience = 2_000
+const storeTimeoutMs = 2_000
 
-const workWords: Readonly<Record<WorkClass, string>> = {
+const workClassLabels: Readonly<Record<WorkClass, string>> = {
   landing: 'merging',
   look: 'looks at pull requests',
   sweep: 'the sweep',
   scan: 'scans of images',
 }
 
-const sayHeld = ({ installation, works, until }: HeldInstallation): string =>
-  `what is left of GitHub's limit for installation ${installation} does not allow everything: until ${new Date(until).toISOString()} there wait ${works.map((work) => workWords[work]).join(', ')}`
+const formatHeldInstallation = ({ installation, works, until }: HeldInstallation): string =>
+  `what is left of GitHub's limit for installation ${installation} does not allow everything: until ${new Date(until).toISOString()} there wait ${works.map((work) => workClassLabels[work]).join(', ')}`
 
-export function openHealth(
+export function createHealthMonitor(
   store: { ping(): Promise<void> },
   clock: Clock,
   held: () => readonly HeldInstallation[] = () => [],
-): Health {
-  let credentialsRefused = false
+): HealthMonitor {
+  let areCredentialsRejected = false
   let silentSince: number | undefined
   return {
-    heardOfGitHub(error) {
+    recordGitHubResult(error) {
       if (error === undefined) {
-        credentialsRefused = false
+        areCredentialsRejected = false
         silentSince = undefined
         return
       }
-      if (error instanceof ForgeError && error.code === 'unauthorized') credentialsRefused = true
+      if (error instanceof ForgeError && error.code === 'unauthorized') areCredentialsRejected = true
       else silentSince ??= clock.now()
     },
     async report() {
-      const isStoreThere = await isDoneWithin(store.ping(), patience, clock).catch(() => false)
+      const isStoreThere = await isDoneWithin(store.ping(), storeTimeoutMs, clock).catch(() => false)
       const problems = [
         ...(isStoreThere ? [] : ['the database does not answer']),
-        ...(credentialsRefused
+        ...(areCredentialsRejected
           ? ["GitHub does not accept the App's credentials: check APP_ID and PRIVATE_KEY"]
           : []),
         ...(silentSince === undefined
@@ -59,10 +59,10 @@ export function openHealth(
           : [
               `GitHub does not say where the App is installed since ${new Date(silentSince).toISOString()}; this is retried`,
             ]),
-        ...held().map(sayHeld),
+        ...held().map(formatHeldInstallation),
       ]
       // Deliveries are still stored while GitHub does not answer.
-      return { isReady: isStoreThere && !credentialsRefused, problems }
+      return { isReady: isStoreThere && !areCredentialsRejected, problems }
     },
   }
 }

@@ -1,12 +1,12 @@
 import { workClasses } from '../github/budget/work-class.ts'
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 
-const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
+const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 
 /** A minute to four weeks, because this includes waiting for people. */
-const longDurations = [60, 300, 900, 3600, 4 * 3600, 24 * 3600, 3 * 86_400, 7 * 86_400, 28 * 86_400]
+const longDurationBuckets = [60, 300, 900, 3600, 4 * 3600, 24 * 3600, 3 * 86_400, 7 * 86_400, 28 * 86_400]
 
-export function openMetrics() {
+export function createMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
@@ -34,14 +34,14 @@ export function openMetrics() {
       name: 'catalog_bot_delivery_seconds',
       help: 'From the first byte of a delivery to its answer',
       labelNames: ['event', 'outcome'],
-      buckets: durations,
+      buckets: durationBuckets,
       registers,
     }),
     jobs: new Histogram({
       name: 'catalog_bot_job_seconds',
       help: 'Time to do one job',
       labelNames: ['kind', 'outcome'],
-      buckets: durations,
+      buckets: durationBuckets,
       registers,
     }),
     landings: new Counter({
@@ -64,7 +64,7 @@ export function openMetrics() {
     openedToMerged: new Histogram({
       name: 'catalog_bot_opened_to_merged_seconds',
       help: 'From the opening of a pull request to its merge by the bot',
-      buckets: longDurations,
+      buckets: longDurationBuckets,
       registers,
     }),
     remaining: new Gauge({
@@ -126,4 +126,4 @@ export function openMetrics() {
   }
 }
 
-export type Metrics = ReturnType<typeof openMetrics>
+export type Metrics = ReturnType<typeof createMetrics>

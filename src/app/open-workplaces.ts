@@ -2,22 +2,22 @@
 import { resolve } from 'node:path'
 import type { RepositoryName } from '../change/snapshot.ts'
 import { repositoryKey } from '../change/repository-key.ts'
-import { openMirror, type Mirror } from '../git/mirror.ts'
-import { openCommentMemory } from '../github/comment-memory.ts'
+import { openMirror, type GitMirror } from '../git/mirror.ts'
+import { createCommentCache } from '../github/comment-memory.ts'
 import { openForge } from '../github/forge.ts'
 import type { GitHubApp } from '../github/github-app.ts'
-import { openMerging } from '../github/merge-calls.ts'
-import { openRepositoryMemory } from '../github/repository-memory.ts'
+import { openMergeApi } from '../github/merge-calls.ts'
+import { createRepositoryCache } from '../github/repository-memory.ts'
 import type { Store } from '../ports/store.ts'
 import { noTracing, traceCalls } from '../ports/tracing.ts'
 import type { WorkClass } from '../github/budget/work-class.ts'
-import type { App, JobContext } from './jobs/job-context.ts'
+import type { AppServices, JobContext } from './jobs/job-context.ts'
 
 /** The App with its credentials, or the holder of one of its tokens. */
-export type ActingClient = Pick<GitHubApp, 'appId' | 'login' | 'octokit' | 'gitToken'> &
+export type ActingGitHubClient = Pick<GitHubApp, 'appId' | 'login' | 'octokit' | 'gitToken'> &
   Partial<Pick<GitHubApp, 'permissionsOn'>>
 
-export interface Workplaces {
+export interface RepositoryContexts {
   /** Rejects with a ForgeError or GitError if the repository is unreachable. */
   readonly open: (
     job: { readonly installation: number; readonly repository: RepositoryName },
@@ -30,48 +30,51 @@ export interface Workplaces {
 }
 
 /** Traced calls: GitHub requests and slow git commands. Mirror reads are too many and too fast. */
-const forgeCalls = [
+const tracedForgeCalls = [
   'readSnapshot',
   'openPulls',
   'branchRules',
-  'present',
+  'readOwnReports',
   'perform',
   'answer',
-  'checksOn',
+  'readOwnChecks',
 ] as const
-const mergingCalls = ['merge', 'enqueue', 'dequeue', 'sign', 'moveStaged'] as const
-const repositoryCalls = [
+const tracedMergingCalls = ['merge', 'enqueue', 'dequeue', 'createSignedCommit', 'moveStagingBranch'] as const
+const tracedRepositoryCalls = [
   'fetch',
   'fetchTestMerge',
   'merge',
-  'carried',
-  'land',
-  'landTogether',
-  'stage',
-  'unstage',
+  'readIncomingCommits',
+  'pushMerge',
+  'pushMergeBatch',
+  'createStagingBranch',
+  'deleteStagingBranch',
 ] as const
 
-export function openWorkplaces(app: App<Store>, github: ActingClient): Workplaces {
+export function openRepositoryContexts(
+  app: AppServices<Store>,
+  github: ActingGitHubClient,
+): RepositoryContexts {
   const { tracing = noTracing } = app
-  const mirrors = new Map<string, Promise<Mirror>>()
+  const mirrors = new Map<string, Promise<GitMirror>>()
   const acting = {
     ...github,
-    comments: openCommentMemory(app.clock),
-    repositories: openRepositoryMemory(app.clock),
+    comments: createCommentCache(app.clock),
+    repositories: createRepositoryCache(app.clock),
     pause: (milliseconds: number) => app.clock.sleep(milliseconds),
     mostComments: app.settings.budget.comments,
   }
 
-  const folderOf = ({ owner, name }: RepositoryName) =>
+  const mirrorFolderOf = ({ owner, name }: RepositoryName) =>
     resolve(app.settings.dataDirectory, 'mirrors', `${owner}.${name}.git`.toLowerCase())
 
-  function mirrorOf(installation: number, repository: RepositoryName): Promise<Mirror> {
+  function openRepositoryMirror(installation: number, repository: RepositoryName): Promise<GitMirror> {
     const key = repositoryKey(repository)
     const known = mirrors.get(key)
     if (known !== undefined) return known
     const opened = openMirror({
-      directory: folderOf(repository),
-      mostPaths: app.settings.budget.paths,
+      directory: mirrorFolderOf(repository),
+      maxPaths: app.settings.budget.paths,
       url: `${app.settings.gitUrl}/${repository.owner}/${repository.name}.git`,
       repository,
       credential: async () => ({
@@ -90,15 +93,15 @@ export function openWorkplaces(app: App<Store>, github: ActingClient): Workplace
       return {
         app,
         installation: job.installation,
-        forge: traceCalls(openForge(octokit, job.repository, acting), 'github', forgeCalls, tracing),
-        merging: traceCalls(openMerging(octokit, job.repository), 'github', mergingCalls, tracing),
+        forge: traceCalls(openForge(octokit, job.repository, acting), 'github', tracedForgeCalls, tracing),
+        merging: traceCalls(openMergeApi(octokit, job.repository), 'github', tracedMergingCalls, tracing),
         repository: traceCalls(
-          await mirrorOf(job.installation, job.repository),
+          await openRepositoryMirror(job.installation, job.repository),
           'git',
-          repositoryCalls,
+          tracedRepositoryCalls,
           tracing,
         ),
-        mirror: folderOf(job.repository),
+        mirror: mirrorFolderOf(job.repository),
       }
     },
     close: async () => {

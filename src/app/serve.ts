@@ -11,36 +11,39 @@ import type { Store } from '../ports/store.ts'
 import { traceCalls } from '../ports/tracing.ts'
 import { StoreError } from '../store/store-error.ts'
 import { openStore } from '../store/store.ts'
-import { catalogLoader } from '../examine/catalogs/catalog-loader.ts'
+import { createCatalogLoader } from '../examine/catalogs/catalog-loader.ts'
 import { openControlSocket } from './control-socket.ts'
-import { deliveryHandler } from './edge/deliveries.ts'
-import { keepCompiled } from '../workers/keep-compiled.ts'
-import { openLookPool } from '../examine/looks/look-pool.ts'
+import { createDeliveryHandler } from './edge/deliveries.ts'
+import { saveCompileCache } from '../workers/keep-compiled.ts'
+import { openEvaluationPool } from '../examine/looks/look-pool.ts'
 import { openReleasePool } from '../examine/release/release-pool.ts'
-import { openHealth, type HealthReport } from './health.ts'
+import { createHealthMonitor, type HealthReport } from './health.ts'
 import { isDoneWithin } from './is-done-within.ts'
-import { openMetrics } from './metrics.ts'
-import { openPages } from './pages/open-pages.ts'
-import { openResume } from './pages/resume.ts'
-import { openPublishing, takePublishEnvironment } from './publishing/open-publishing.ts'
-import { openTrials, takeTrialEnvironment } from './trials/open-trials.ts'
+import { createMetrics } from './metrics.ts'
+import { createPagesHandler } from './pages/open-pages.ts'
+import { createUnfreeze } from './pages/resume.ts'
+import { openPublishClient, extractPublishEnvironment } from './publishing/open-publishing.ts'
+import { openClusterTestClient, extractClusterTestEnvironment } from './trials/open-trials.ts'
 import { openReaderPool } from '../examine/catalogs/reader-pool.ts'
 import { openRegistries } from '../examine/registries.ts'
-import { allowanceOf } from './jobs/job-allowance.ts'
-import { pullsWaitingFor } from './jobs/refused-pull.ts'
+import { loadJobAllowance } from './jobs/job-allowance.ts'
+import { findPullsWaitingFor } from './jobs/refused-pull.ts'
 import { runJob } from './jobs/run-job.ts'
-import { readTarget } from '../web/pages/addresses.ts'
-import { SettingsError, storeFolder, type Credentials, type Settings } from './settings.ts'
+import { parseRequestTarget } from '../web/pages/addresses.ts'
+import { SettingsError, storeFolder, type AppCredentials, type BotSettings } from './settings.ts'
 import { startSweeper } from './jobs/sweep.ts'
 import { systemClock } from '../examine/system-clock.ts'
-import { openStoreMetrics } from './store-metrics.ts'
-import type { App } from './jobs/job-context.ts'
-import { openTurns } from './jobs/turns.ts'
-import { openWorkplaces } from './open-workplaces.ts'
+import { createStoreMetrics } from './store-metrics.ts'
+import type { AppServices } from './jobs/job-context.ts'
+import { createJobScheduler } from './jobs/turns.ts'
+import { openRepositoryContexts } from './open-workplaces.ts'
 import { openTracing } from './tracing/open-tracing.ts'
 
 /** Splits the milliseconds of a shutdown: first for images in progress, last for jobs after git was asked to end. */
-const gracesOf = (whole: number) => ({ images: Math.min(5_000, whole / 2), last: Math.min(3_000, whole / 4) })
+const splitShutdownTime = (whole: number) => ({
+  images: Math.min(5_000, whole / 2),
+  last: Math.min(3_000, whole / 4),
+})
 
 export interface RunningApp {
   /** Such as `http://127.0.0.1:3000`. */
@@ -49,25 +52,25 @@ export interface RunningApp {
 }
 
 /** Resolves to false for addresses it does not serve. */
-type Page = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>
+type PageHandler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>
 
 export interface ServeOptions {
   readonly clock?: Clock
   /** An extra page that uses the App's GitHub access. */
-  readonly page?: (github: GitHubApp) => Page
+  readonly page?: (github: GitHubApp) => PageHandler
 }
 
 /**
  * Starts the App. Rejects if the port is taken, the store cannot be opened or git is missing, and with a SettingsError
  * if GitHub rejects the credentials. It starts even if GitHub does not answer, because deliveries are stored.
  */
-export async function serve(
-  settings: Settings,
-  credentials: Credentials,
+export async function startApp(
+  settings: BotSettings,
+  credentials: AppCredentials,
   log: Logger,
   { clock = systemClock, page }: ServeOptions = {},
 ): Promise<RunningApp> {
-  const metrics = openMetrics()
+  const metrics = createMetrics()
   const github = openGitHubApp({
     onRemaining: ({ installation, resource, remaining, limit }) => {
       metrics.remaining.set({ installation, resource }, remaining)
@@ -82,10 +85,10 @@ export async function serve(
     clock,
     log,
   })
-  await checkCredentials(github, log)
+  await verifyCredentials(github, log)
   // Before any child process starts, so that none inherits the credentials.
-  const publishEnvironment = takePublishEnvironment(process.env)
-  const trialEnvironment = takeTrialEnvironment(process.env)
+  const publishEnvironment = extractPublishEnvironment(process.env)
+  const clusterTestEnvironment = extractClusterTestEnvironment(process.env)
   // Opening a remote or large database can take time, so log what startup waits for.
   const opening = performance.now()
   log.info({ database: settings.databaseUrl === undefined ? 'embedded' : 'server' }, 'opening the store')
@@ -108,40 +111,45 @@ export async function serve(
     environment: process.env,
     insecure: settings.insecureRegistries,
   })
-  const publishing = openPublishing(publishEnvironment)
-  const trials = openTrials(trialEnvironment)
-  const readStoreMetrics = openStoreMetrics(metrics.registry, store, clock)
-  const health = openHealth(store, clock, () => github.held())
-  const loader = catalogLoader(pool, store)
+  const publishing = openPublishClient(publishEnvironment)
+  const clusterTests = openClusterTestClient(clusterTestEnvironment)
+  const readStoreMetrics = createStoreMetrics(metrics.registry, store, clock)
+  const health = createHealthMonitor(store, clock, () => github.held())
+  const loader = createCatalogLoader(pool, store)
   const tracing = await openTracing(process.env, (error) =>
     log.warn({ err: error }, 'traces could not be sent'),
   )
-  const looks = traceCalls(openLookPool(settings.budget, settings.concurrency), 'look', ['look'], tracing)
+  const evaluationPool = traceCalls(
+    openEvaluationPool(settings.budget, settings.concurrency),
+    'look',
+    ['evaluate'],
+    tracing,
+  )
   const releases = openReleasePool(settings.budget)
-  const turns = openTurns(clock)
-  const app: App<Store> = {
+  const scheduler = createJobScheduler(clock)
+  const app: AppServices<Store> = {
     settings,
     store,
     registries,
     publishing,
-    trials,
+    clusterTests,
     loader,
-    looks,
+    evaluationPool,
     releases,
-    turns,
+    scheduler,
     metrics,
     clock,
     log,
     tracing,
   }
-  const workplaces = openWorkplaces(app, github)
+  const workplaces = openRepositoryContexts(app, github)
 
   const server = createServer(
-    await requestHandler(github, {
-      deliveries: deliveryHandler({
+    await createRequestHandler(github, {
+      deliveries: createDeliveryHandler({
         store,
         appId: credentials.appId,
-        waitingFor: (report) => pullsWaitingFor(report, store),
+        waitingFor: (report) => findPullsWaitingFor(report, store),
         secrets: [
           credentials.webhookSecret,
           ...(credentials.previousWebhookSecret === undefined ? [] : [credentials.previousWebhookSecret]),
@@ -158,13 +166,13 @@ export async function serve(
       health: () => health.report(),
       pages: [
         ...(page === undefined ? [] : [page(github)]),
-        ...optional(
-          openPages({
+        ...toOptionalArray(
+          createPagesHandler({
             settings,
             store,
             clock,
             log,
-            resume: openResume({
+            resume: createUnfreeze({
               store,
               open: workplaces.open,
               onResumed: ({ listed: { repository }, kind, branch, by: { login } }) =>
@@ -186,14 +194,14 @@ export async function serve(
       runJob(job, {
         app,
         openJobContext: workplaces.open,
-        allowanceOf: (one) =>
-          allowanceOf(one, store, { now: () => clock.now(), sweepSeconds: settings.sweepSeconds }),
+        loadAllowance: (one) =>
+          loadJobAllowance(one, store, { now: () => clock.now(), sweepSeconds: settings.sweepSeconds }),
         isInstalled: ({ repository }) => github.isInstalledOn(repository),
         onDone: (done, outcome, milliseconds) =>
           metrics.jobs.observe({ kind: done.kind, outcome }, milliseconds / 1000),
       }),
     settings.concurrency,
-    () => turns.waiting,
+    () => scheduler.waiting,
   )
   const sweeper = startSweeper({
     app,
@@ -201,10 +209,10 @@ export async function serve(
       try {
         const repositories = await github.installedRepositories()
         metrics.lastSweep.setToCurrentTime()
-        health.heardOfGitHub()
+        health.recordGitHubResult()
         return repositories
       } catch (error) {
-        health.heardOfGitHub(error)
+        health.recordGitHubResult(error)
         throw error
       }
     },
@@ -217,42 +225,48 @@ export async function serve(
   const { port } = server.address() as AddressInfo
   const address = `http://${settings.host === '0.0.0.0' ? '127.0.0.1' : settings.host}:${port}`
   log.info({ address }, 'listening')
-  keepCompiled()
+  saveCompileCache()
   return {
     address,
     async close() {
       await control?.close()
       await sweeper.stop()
-      turns.close()
+      scheduler.close()
       // The next process resumes an interrupted push; a short one may finish.
       const stopped = worker.stop()
-      const within = (milliseconds: number) => isDoneWithin(stopped, milliseconds, clock)
+      const stopsWithin = (milliseconds: number) => isDoneWithin(stopped, milliseconds, clock)
       const all = settings.stopSeconds * 1000
-      const { images, last } = gracesOf(all)
-      if (!(await within(images))) log.info('waiting for jobs to end')
+      const { images, last } = splitShutdownTime(all)
+      if (!(await stopsWithin(images))) log.info('waiting for jobs to end')
       // The next process restarts the trial and cleans up after this one.
-      await Promise.all([publishing.close(), trials.close()])
-      await within(all - images - last)
+      await Promise.all([publishing.close(), clusterTests.close()])
+      await stopsWithin(all - images - last)
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
       // Ends running git processes, and so the jobs that wait for them.
       await workplaces.close()
       closeLauncher()
-      if (!(await within(last))) {
+      if (!(await stopsWithin(last))) {
         log.warn('jobs did not end in time: the next start takes them up where they are')
         return
       }
-      await Promise.all([pool.close(), looks.close(), releases.close(), registries.close(), tracing.close()])
+      await Promise.all([
+        pool.close(),
+        evaluationPool.close(),
+        releases.close(),
+        registries.close(),
+        tracing.close(),
+      ])
       await store.close()
     },
   }
 }
 
-function optional<T>(value: T | undefined): readonly T[] {
+function toOptionalArray<T>(value: T | undefined): readonly T[] {
   return value === undefined ? [] : [value]
 }
 
-async function checkCredentials(github: GitHubApp, log: Logger): Promise<void> {
+async function verifyCredentials(github: GitHubApp, log: Logger): Promise<void> {
   try {
     await github.login()
   } catch (error) {
@@ -264,11 +278,11 @@ async function checkCredentials(github: GitHubApp, log: Logger): Promise<void> {
   }
 }
 
-interface Edge {
+interface RequestHandlerOptions {
   readonly deliveries: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>
   readonly metrics: () => Promise<string>
   readonly health: () => Promise<HealthReport>
-  readonly pages: readonly Page[]
+  readonly pages: readonly PageHandler[]
   readonly log: Logger
 }
 
@@ -276,30 +290,33 @@ interface Edge {
  * Mounts Probot's middleware behind ours: deliveries are stored before they are answered and never reach Probot's
  * handlers, which would run them in memory.
  */
-async function requestHandler(github: GitHubApp, { deliveries, metrics, health, pages, log }: Edge) {
+async function createRequestHandler(
+  github: GitHubApp,
+  { deliveries, metrics, health, pages, log }: RequestHandlerOptions,
+) {
   const middleware = await createNodeMiddleware(
     (_probot, { addHandler }) => {
       addHandler(deliveries)
       for (const page of pages) addHandler(page)
       addHandler(async (request, response) => {
         if (request.method !== 'GET' && request.method !== 'HEAD') return false
-        const answer = (text: string, type = 'text/plain; charset=utf-8', status = 200) => {
+        const respond = (text: string, type = 'text/plain; charset=utf-8', status = 200) => {
           response.writeHead(status, { 'content-type': type }).end(text)
           return true
         }
         switch (request.url?.split('?')[0] ?? '') {
           case '/livez':
-            return answer('ok\n')
+            return respond('ok\n')
           case '/healthz':
           case '/readyz': {
             const { isReady, problems } = await health()
-            const words = problems.length === 0 ? 'ok' : problems.join('\n')
-            return answer(`${words}\n`, undefined, isReady ? 200 : 503)
+            const healthText = problems.length === 0 ? 'ok' : problems.join('\n')
+            return respond(`${healthText}\n`, undefined, isReady ? 200 : 503)
           }
           case '/metrics':
-            return answer(await metrics(), 'text/plain; version=0.0.4; charset=utf-8')
+            return respond(await metrics(), 'text/plain; version=0.0.4; charset=utf-8')
           case '/':
-            return answer('catalog-bot is running. Deliveries go to /api/github/webhooks.\n')
+            return respond('catalog-bot is running. Deliveries go to /api/github/webhooks.\n')
           default:
             return false
         }
@@ -308,7 +325,8 @@ async function requestHandler(github: GitHubApp, { deliveries, metrics, health, 
     { probot: github.probot },
   )
   return (request: IncomingMessage, response: ServerResponse) => {
-    if (readTarget(request.url) === undefined) return void response.writeHead(400).end('not an address\n')
+    if (parseRequestTarget(request.url) === undefined)
+      return void response.writeHead(400).end('not an address\n')
     Promise.resolve(
       middleware(request, response, () => {
         response.writeHead(404, { 'content-type': 'text/plain' }).end('not found\n')

@@ -3,16 +3,16 @@ import { createPrivateKey } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { usualBudget, type LookBudget } from '../examine/looks/look-budget.ts'
-import { documentedLimits } from '../github/budget/github-limits.ts'
-import { usualReserves, type Reserves } from '../github/budget/work-class.ts'
+import { defaultEvaluationBudget, type EvaluationBudget } from '../examine/looks/look-budget.ts'
+import { documentedGitHubLimits } from '../github/budget/github-limits.ts'
+import { defaultReserves, type Reserves } from '../github/budget/work-class.ts'
 
-const seconds = z.coerce.number().int().min(1)
+const secondsSchema = z.coerce.number().int().min(1)
 
-const count = z.coerce.number().int().min(1)
-const megabyte = 1024 * 1024
+const countSchema = z.coerce.number().int().min(1)
+const bytesPerMegabyte = 1024 * 1024
 
-const schema = z.object({
+const environmentSchema = z.object({
   PORT: z.coerce.number().int().min(0).max(65535).default(3000),
   HOST: z.string().default('0.0.0.0'),
   /** If 1, the setup page also listens on other interfaces. */
@@ -30,35 +30,35 @@ const schema = z.object({
   /** Whether to respect GitHub's secondary rate limits, which its responses do not report. */
   GITHUB_THROTTLE: z.enum(['on', 'off']).default('on'),
   /** Milliseconds between writes of one installation. */
-  GITHUB_WRITE_PAUSE: z.coerce.number().int().min(0).default(documentedLimits.writePause),
+  GITHUB_WRITE_PAUSE: z.coerce.number().int().min(0).default(documentedGitHubLimits.writePause),
   /** Percentages of GitHub's limit reserved for more important work than evaluations, sweeps and scans. */
   GITHUB_RESERVES: z
     .string()
     .transform((text) => text.split(',').map(Number))
     .refine(
-      ([look = -1, sweep = -1, scan = -1, ...more]) =>
-        look >= 0 && look <= sweep && sweep <= scan && scan <= 90 && more.length === 0,
+      ([evaluation = -1, sweep = -1, scan = -1, ...more]) =>
+        evaluation >= 0 && evaluation <= sweep && sweep <= scan && scan <= 90 && more.length === 0,
       'must be three rising percentages up to 90, for looks, sweeps and scans, such as 10,30,50',
     )
-    .default([usualReserves.look * 100, usualReserves.sweep * 100, usualReserves.scan * 100]),
-  SWEEP_SECONDS: seconds.default(180),
+    .default([defaultReserves.look * 100, defaultReserves.sweep * 100, defaultReserves.scan * 100]),
+  SWEEP_SECONDS: secondsSchema.default(180),
   /** Overrides the repositories' configuration; 0: never. */
   SCAN_SECONDS: z.coerce.number().int().min(0).optional(),
-  SECOND_LOOK_SECONDS: seconds.default(3600),
-  PUBLISH_RETRY_SECONDS: seconds.default(15),
+  SECOND_LOOK_SECONDS: secondsSchema.default(3600),
+  PUBLISH_RETRY_SECONDS: secondsSchema.default(15),
   CONCURRENCY: z.coerce.number().int().min(1).max(64).default(4),
-  LEASE_SECONDS: seconds.default(60),
+  LEASE_SECONDS: secondsSchema.default(60),
   /** Kubernetes kills after 30. */
-  STOP_SECONDS: seconds.default(25),
+  STOP_SECONDS: secondsSchema.default(25),
   /** Budget of one pull request before it is too large to check: see LookBudget. */
-  MAX_PATHS: count.default(usualBudget.paths),
-  MAX_CHANGED_PATHS: count.default(usualBudget.changedPaths),
-  MAX_CHANGED_MEGABYTES: count.default(usualBudget.changedBytes / megabyte),
-  MAX_PEOPLE: count.default(usualBudget.people),
-  MAX_IMAGES: count.default(usualBudget.images),
-  MAX_COMMENTS: count.default(usualBudget.comments),
-  MAX_CHECK_SECONDS: count.default(usualBudget.time / 1000),
-  MAX_CHECK_MEGABYTES: count.min(256).default(usualBudget.memory),
+  MAX_PATHS: countSchema.default(defaultEvaluationBudget.paths),
+  MAX_CHANGED_PATHS: countSchema.default(defaultEvaluationBudget.changedPaths),
+  MAX_CHANGED_MEGABYTES: countSchema.default(defaultEvaluationBudget.changedBytes / bytesPerMegabyte),
+  MAX_PEOPLE: countSchema.default(defaultEvaluationBudget.people),
+  MAX_IMAGES: countSchema.default(defaultEvaluationBudget.images),
+  MAX_COMMENTS: countSchema.default(defaultEvaluationBudget.comments),
+  MAX_CHECK_SECONDS: countSchema.default(defaultEvaluationBudget.time / 1000),
+  MAX_CHECK_MEGABYTES: countSchema.min(256).default(defaultEvaluationBudget.memory),
   /** Private repositories are always limited to people who can read them on GitHub. */
   PAGES: z.enum(['off', 'public', 'signed-in']).default('public'),
   /** The public address, for links in reports and redirects from GitHub. */
@@ -78,7 +78,7 @@ const schema = z.object({
   INSECURE_REGISTRIES: z.string().default(''),
 })
 
-export interface Credentials {
+export interface AppCredentials {
   readonly appId: number
   readonly privateKey: string
   readonly webhookSecret: string
@@ -92,7 +92,7 @@ export interface SignInClient {
   readonly clientSecret: string
 }
 
-export interface Settings {
+export interface BotSettings {
   readonly port: number
   readonly host: string
   /** Localhost unless the operator changes it. */
@@ -100,7 +100,7 @@ export interface Settings {
   readonly dataDirectory: string
   readonly databaseUrl: string | undefined
   /** If absent, the setup page is shown. */
-  readonly credentials: Credentials | undefined
+  readonly credentials: AppCredentials | undefined
   /** The App whose token is used without credentials: see sweepOnce(). */
   readonly actsAs?: number | undefined
   readonly apiUrl: string
@@ -116,7 +116,7 @@ export interface Settings {
   /** Delay after a failed publication; doubles each time. */
   readonly publishRetrySeconds: number
   readonly concurrency: number
-  readonly budget: LookBudget
+  readonly budget: EvaluationBudget
   readonly leaseSeconds: number
   /** From the signal to the end of the process, including all pending work. */
   readonly stopSeconds: number
@@ -143,11 +143,11 @@ export class SettingsError extends Error {
  * Throws a SettingsError for invalid values and incomplete credentials: without a webhook secret, anyone could send
  * deliveries. Missing credentials are valid and start the setup.
  */
-export function readSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
-  const given = Object.fromEntries(
+export function readSettings(environment: Readonly<Record<string, string | undefined>>): BotSettings {
+  const definedVariables = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   )
-  const result = schema.safeParse(given)
+  const result = environmentSchema.safeParse(definedVariables)
   if (!result.success)
     throw new SettingsError(
       result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '),
@@ -160,10 +160,10 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     dataDirectory: values.DATA_DIR,
     databaseUrl: values.DATABASE_URL,
     credentials: readCredentials(values),
-    ...addressesOf(values),
+    ...deriveGitHubUrls(values),
     throttle: values.GITHUB_THROTTLE === 'on',
     writePause: values.GITHUB_WRITE_PAUSE,
-    reserves: reservesOf(values.GITHUB_RESERVES),
+    reserves: toReserves(values.GITHUB_RESERVES),
     sweepSeconds: values.SWEEP_SECONDS,
     scanSeconds: values.SCAN_SECONDS,
     secondLookSeconds: values.SECOND_LOOK_SECONDS,
@@ -172,7 +172,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     budget: {
       paths: values.MAX_PATHS,
       changedPaths: values.MAX_CHANGED_PATHS,
-      changedBytes: values.MAX_CHANGED_MEGABYTES * megabyte,
+      changedBytes: values.MAX_CHANGED_MEGABYTES * bytesPerMegabyte,
       people: values.MAX_PEOPLE,
       images: values.MAX_IMAGES,
       comments: values.MAX_COMMENTS,
@@ -181,8 +181,8 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     },
     leaseSeconds: values.LEASE_SECONDS,
     stopSeconds: values.STOP_SECONDS,
-    ...readPages(values),
-    rulesUrl: values.RULES_URL?.replace(/\/$/, '') ?? ownRules(values),
+    ...readPagesSettings(values),
+    rulesUrl: values.RULES_URL?.replace(/\/$/, '') ?? ownRulesUrl(values),
     opm: values.OPM_PATH,
     logLevel: values.LOG_LEVEL,
     insecureRegistries: values.INSECURE_REGISTRIES.split(',')
@@ -191,17 +191,19 @@ export function readSettings(environment: Readonly<Record<string, string | undef
   }
 }
 
-function reservesOf([look = 0, sweep = 0, scan = 0]: readonly number[]): Reserves {
-  return { landing: 0, look: look / 100, sweep: sweep / 100, scan: scan / 100 }
+function toReserves([evaluation = 0, sweep = 0, scan = 0]: readonly number[]): Reserves {
+  return { landing: 0, look: evaluation / 100, sweep: sweep / 100, scan: scan / 100 }
 }
 
 /** The bot's own pages show the rules too. */
-function ownRules({ PAGES, PUBLIC_URL }: z.output<typeof schema>): string | undefined {
+function ownRulesUrl({ PAGES, PUBLIC_URL }: z.output<typeof environmentSchema>): string | undefined {
   return PAGES === 'off' || PUBLIC_URL === undefined ? undefined : `${PUBLIC_URL.replace(/\/+$/, '')}/rules`
 }
 
 /** Throws a SettingsError if sign-in is configured but impossible or unsafe. */
-function readPages(values: z.output<typeof schema>): Pick<Settings, 'pages' | 'publicUrl' | 'signIn'> {
+function readPagesSettings(
+  values: z.output<typeof environmentSchema>,
+): Pick<BotSettings, 'pages' | 'publicUrl' | 'signIn'> {
   const { PAGES: pages, PUBLIC_URL: address, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret } = values
   const publicUrl = address?.replace(/\/+$/, '')
   if (publicUrl !== undefined && new URL(publicUrl).origin !== publicUrl)
@@ -231,7 +233,9 @@ function isSafeForCookies(address: string): boolean {
 /**
  * GitHub's API and git addresses. GitHub Enterprise Server serves its API below `/api/v3`, so either implies the other.
  */
-function addressesOf(values: z.output<typeof schema>): Pick<Settings, 'apiUrl' | 'gitUrl'> {
+function deriveGitHubUrls(
+  values: z.output<typeof environmentSchema>,
+): Pick<BotSettings, 'apiUrl' | 'gitUrl'> {
   const api = values.GITHUB_API_URL?.replace(/\/$/, '')
   const git = values.GITHUB_URL?.replace(/\/$/, '')
   const below = '/api/v3'
@@ -242,7 +246,7 @@ function addressesOf(values: z.output<typeof schema>): Pick<Settings, 'apiUrl' |
   }
 }
 
-function readCredentials(values: z.output<typeof schema>): Credentials | undefined {
+function readCredentials(values: z.output<typeof environmentSchema>): AppCredentials | undefined {
   const privateKey = readPrivateKey(values)
   if (privateKey !== undefined && !isPrivateKey(privateKey))
     throw new SettingsError('PRIVATE_KEY is damaged: it must be the whole private key of the App, in PEM')
@@ -276,7 +280,7 @@ function isPrivateKey(text: string): boolean {
 }
 
 /** Accepts PEM, PEM with literal `\n`, base64 of PEM, or a file. */
-function readPrivateKey(values: z.output<typeof schema>): string | undefined {
+function readPrivateKey(values: z.output<typeof environmentSchema>): string | undefined {
   if (values.PRIVATE_KEY !== undefined) {
     const text = values.PRIVATE_KEY.includes('-----BEGIN')
       ? values.PRIVATE_KEY.replaceAll('\\n', '\n')

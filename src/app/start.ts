@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import pino from 'pino'
-import { serve, type RunningApp } from './serve.ts'
+import { startApp, type RunningApp } from './serve.ts'
 import { readSettings } from './settings.ts'
-import { readKeptCredentials, setUp } from './setup/set-up.ts'
-import { versionIn } from './version.ts'
+import { readSavedCredentials, startSetup } from './setup/set-up.ts'
+import { readPackageVersion } from './version.ts'
 
 const packageFolder = join(import.meta.dirname, '..', '..')
 
 /** Redacted wherever they appear in a log. */
-const secret = [
+const redactedPaths = [
   '*.privateKey',
   '*.webhookSecret',
   '*.token',
@@ -27,13 +27,16 @@ export interface StartOptions {
 }
 
 /** Rejects with a SettingsError. Resolves when it serves the bot or the setup page. */
-export async function start({ environment, say }: StartOptions): Promise<{ close(): Promise<void> }> {
-  const kept = readKeptCredentials(environment.DATA_DIR ?? 'data')
-  const settings = readSettings({ ...kept, ...environment })
-  const log = pino({ level: settings.logLevel, redact: { paths: secret, censor: '[secret]' } })
+export async function startFromEnvironment({
+  environment,
+  say,
+}: StartOptions): Promise<{ close(): Promise<void> }> {
+  const savedCredentials = readSavedCredentials(environment.DATA_DIR ?? 'data')
+  const settings = readSettings({ ...savedCredentials, ...environment })
+  const log = pino({ level: settings.logLevel, redact: { paths: redactedPaths, censor: '[secret]' } })
   log.info(
     {
-      version: versionIn(packageFolder),
+      version: readPackageVersion(packageFolder),
       node: process.version,
       data: settings.databaseUrl === undefined ? settings.dataDirectory : 'a Postgres server',
       github: settings.gitUrl,
@@ -47,12 +50,12 @@ export async function start({ environment, say }: StartOptions): Promise<{ close
     log.warn(
       'nobody can sign in (CLIENT_ID, CLIENT_SECRET): the pages of private repositories are shown to nobody',
     )
-  const serving = (app: RunningApp) =>
+  const reportServing = (app: RunningApp) =>
     say(
       `catalog-bot listens at ${app.address} and checks all open pull requests every ${settings.sweepSeconds} s.`,
     )
-  if (settings.credentials === undefined) return setUp({ settings, log, say, onServing: serving })
-  const app = await serve(settings, settings.credentials, log)
-  serving(app)
+  if (settings.credentials === undefined) return startSetup({ settings, log, say, onServing: reportServing })
+  const app = await startApp(settings, settings.credentials, log)
+  reportServing(app)
   return app
 }

@@ -5,24 +5,28 @@ import type { Registry } from 'prom-client'
 import { repositoryKey } from '../change/repository-key.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { QueueLength } from '../ports/jobs.ts'
-import type { LandingStops } from '../ports/landing-stops.ts'
+import type { MergeFreezes } from '../ports/landing-stops.ts'
 import type { PageRecords } from '../ports/page-records.ts'
-import { stopsInForce } from '../gate/landing-stop.ts'
+import { activeFreezes } from '../gate/landing-stop.ts'
 import { isDoneWithin } from './is-done-within.ts'
 import { jobKinds } from './jobs/class-of-job.ts'
 
 /** Milliseconds for which values are reused. */
-const readAgain = 5_000
+const cacheTtlMs = 5_000
 /** Milliseconds for the store; Prometheus gives up after ten seconds. */
-const patience = 2_000
+const storeTimeoutMs = 2_000
 
 const verdictKinds = ['merge', 'wait', 'blocked', 'unknown'] as const
-const stopKinds = ['frozen', 'audit', 'refused'] as const
+const freezeKinds = ['frozen', 'audit', 'refused'] as const
 
-type Measured = QueueLength & LandingStops & Pick<PageRecords, 'countOpenPulls'>
+type MetricsStore = QueueLength & MergeFreezes & Pick<PageRecords, 'countOpenPulls'>
 
 /** Returns a function that updates the gauges. */
-export function openStoreMetrics(registry: Registry, store: Measured, clock: Clock): () => Promise<void> {
+export function createStoreMetrics(
+  registry: Registry,
+  store: MetricsStore,
+  clock: Clock,
+): () => Promise<void> {
   const registers = [registry]
   const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
     new Gauge<Label>({ name, help, labelNames, registers })
@@ -47,7 +51,7 @@ export function openStoreMetrics(registry: Registry, store: Measured, clock: Clo
     const [jobs, pulls, stops] = await Promise.all([
       store.waitingJobs(),
       store.countOpenPulls(),
-      store.landingStops(),
+      store.listFreezes(),
     ])
     // Export zeros too, for alerts that compare.
     for (const kind of jobKinds) {
@@ -66,10 +70,10 @@ export function openStoreMetrics(registry: Registry, store: Measured, clock: Clo
     stopped.reset()
     const named = Map.groupBy(stops, (stop) => repositoryKey(stop.repository))
     for (const [repository, its] of named)
-      for (const kind of stopKinds) {
-        const places = its.filter((stop) => stop.kind === kind)
-        const inForce = places.filter(
-          (stop) => stopsInForce([stop], stop.branch ?? '', clock.now()).length > 0,
+      for (const kind of freezeKinds) {
+        const freezes = its.filter((stop) => stop.kind === kind)
+        const inForce = freezes.filter(
+          (stop) => activeFreezes([stop], stop.branch ?? '', clock.now()).length > 0,
         )
         stopped.set({ repository, kind }, inForce.length)
       }
@@ -78,7 +82,7 @@ export function openStoreMetrics(registry: Registry, store: Measured, clock: Clo
   let readAt = Number.NEGATIVE_INFINITY
   let reading: Promise<void> | undefined
   return async () => {
-    if (clock.now() - readAt < readAgain) return
+    if (clock.now() - readAt < cacheTtlMs) return
     reading ??= read()
       .then(() => {
         failed.set(0)
@@ -88,6 +92,6 @@ export function openStoreMetrics(registry: Registry, store: Measured, clock: Clo
       .finally(() => {
         reading = undefined
       })
-    if (!(await isDoneWithin(reading, patience, clock))) failed.set(1)
+    if (!(await isDoneWithin(reading, storeTimeoutMs, clock))) failed.set(1)
   }
 }

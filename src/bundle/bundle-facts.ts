@@ -2,77 +2,80 @@
 import type { Location } from '../findings/finding.ts'
 import { annotationKeys, readMetadata } from './bundle-metadata.ts'
 import type { BundleFiles } from './bundle-files.ts'
-import { bundlePlaces, type BundlePlaces, type Path } from './bundle-places.ts'
-import { dataOf } from './manifest-document.ts'
+import { createBundleLocator, type BundleLocator, type FieldPath } from './bundle-places.ts'
+import { toJsonData } from './manifest-document.ts'
 import { valueAt, type Value } from '../go/tree.ts'
-import { listOf, textOf } from './fields.ts'
+import { asList, asString } from './fields.ts'
 import { readCsvFast } from './read-csv-fast.ts'
-import { isCsv, manifestObjects } from './registry-bundle.ts'
+import { isCsv, readManifestObjects } from './registry-bundle.ts'
 
 /** A text and its place in the bundle's files. */
-export interface Said {
+export interface LocatedText {
   readonly text: string
   readonly at: Location
 }
 
-export interface BundleFacts {
+export interface BundleUpgradeFacts {
   /** From the ClusterServiceVersion; absent or empty without one. */
-  readonly name?: Said
-  readonly version?: Said
-  readonly replaces?: Said
-  readonly skips: readonly Said[]
-  readonly skipRange?: Said
+  readonly name?: LocatedText
+  readonly version?: LocatedText
+  readonly replaces?: LocatedText
+  readonly skips: readonly LocatedText[]
+  readonly skipRange?: LocatedText
   /** From the annotations file. */
-  readonly package?: Said
-  readonly channels: readonly Said[]
-  readonly defaultChannel?: Said
+  readonly package?: LocatedText
+  readonly channels: readonly LocatedText[]
+  readonly defaultChannel?: LocatedText
 }
 
 /**
  * Never throws: omits what can't be read, which `validateBundle` reports. Without places, everything points to the
  * start of its file; finding places costs as much as reading the file.
  */
-export function bundleFacts(
+export function readBundleUpgradeFacts(
   files: BundleFiles,
   { places = true }: { readonly places?: boolean } = {},
-): BundleFacts {
-  const placeOf: BundlePlaces = places ? bundlePlaces(files) : (file) => ({ file, line: 1, column: 1 })
-  const csv = places ? manifestObjects(files).find(isCsv) : readCsvFast(files)
-  const inTree = (...path: readonly string[]) =>
-    dataOf(path.reduce<Value | undefined>((value, key) => valueAt(value, key), csv?.tree))
-  const inCsv = (...path: Path): Said | undefined => {
+): BundleUpgradeFacts {
+  const locate: BundleLocator = places ? createBundleLocator(files) : (file) => ({ file, line: 1, column: 1 })
+  const csv = places ? readManifestObjects(files).find(isCsv) : readCsvFast(files)
+  const getCsvField = (...path: readonly string[]) =>
+    toJsonData(path.reduce<Value | undefined>((value, key) => valueAt(value, key), csv?.tree))
+  const findCsvText = (...path: FieldPath): LocatedText | undefined => {
     if (!csv) return undefined
-    const text = textOf(inTree(...path.map(String)))
-    return text === '' ? undefined : { text, at: placeOf(csv.file, path) }
+    const text = asString(getCsvField(...path.map(String)))
+    return text === '' ? undefined : { text, at: locate(csv.file, path) }
   }
-  const skips = listOf(inTree('spec', 'skips')).flatMap((entry, index): Said[] =>
-    csv && textOf(entry) !== ''
-      ? [{ text: textOf(entry), at: placeOf(csv.file, ['spec', 'skips', index]) }]
+  const skips = asList(getCsvField('spec', 'skips')).flatMap((entry, index): LocatedText[] =>
+    csv && asString(entry) !== ''
+      ? [{ text: asString(entry), at: locate(csv.file, ['spec', 'skips', index]) }]
       : [],
   )
   const { annotations, annotationsFile } = readMetadata(files)
-  const annotated = (key: string): Said | undefined => {
+  const findAnnotation = (key: string): LocatedText | undefined => {
     const text = annotations?.[key]?.trim() ?? ''
-    return text === '' ? undefined : { text, at: placeOf(annotationsFile, ['annotations', key]) }
+    return text === '' ? undefined : { text, at: locate(annotationsFile, ['annotations', key]) }
   }
-  const channels = annotated(annotationKeys.channels)
+  const channels = findAnnotation(annotationKeys.channels)
   return {
-    ...some('name', inCsv('metadata', 'name')),
-    ...some('version', inCsv('spec', 'version')),
-    ...some('replaces', inCsv('spec', 'replaces')),
+    ...optionalField('name', findCsvText('metadata', 'name')),
+    ...optionalField('version', findCsvText('spec', 'version')),
+    ...optionalField('replaces', findCsvText('spec', 'replaces')),
     skips,
-    ...some('skipRange', inCsv('metadata', 'annotations', 'olm.skipRange')),
-    ...some('package', annotated(annotationKeys.package)),
+    ...optionalField('skipRange', findCsvText('metadata', 'annotations', 'olm.skipRange')),
+    ...optionalField('package', findAnnotation(annotationKeys.package)),
     channels:
       channels?.text
         .split(',')
         .map((channel) => channel.trim())
         .filter((channel) => channel !== '')
         .map((text) => ({ text, at: channels.at })) ?? [],
-    ...some('defaultChannel', annotated(annotationKeys.defaultChannel)),
+    ...optionalField('defaultChannel', findAnnotation(annotationKeys.defaultChannel)),
   }
 }
 
-function some<Key extends string>(key: Key, said: Said | undefined): { readonly [K in Key]?: Said } {
-  return said ? ({ [key]: said } as { readonly [K in Key]: Said }) : {}
+function optionalField<Key extends string>(
+  key: Key,
+  located: LocatedText | undefined,
+): { readonly [K in Key]?: LocatedText } {
+  return located ? ({ [key]: located } as { readonly [K in Key]: LocatedText }) : {}
 }

@@ -7,7 +7,7 @@ export type BundleFiles = ReadonlyMap<string, Uint8Array>
 export type BundleFormat = 'registry+v1' | 'plain+v0' | 'helm+v3'
 
 /** Files directly in a directory, sorted by the bytes of their names, as in Go. */
-export function filesIn(
+export function findFilesInDirectory(
   files: BundleFiles,
   directory: string,
   { hidden = false }: { readonly hidden?: boolean } = {},

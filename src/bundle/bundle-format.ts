@@ -1,11 +1,11 @@
-import { filesIn, type BundleFiles, type BundleFormat } from './bundle-files.ts'
+import { findFilesInDirectory, type BundleFiles, type BundleFormat } from './bundle-files.ts'
 import { readManifest } from './manifest-document.ts'
 import { valueAt } from '../go/tree.ts'
 
 /** Detects the format as opm does. Undefined if there are neither manifests nor a chart. */
 export function detectFormat(files: BundleFiles): BundleFormat | undefined {
-  if (chartRoot(files) !== undefined) return 'helm+v3'
-  const manifests = filesIn(files, 'manifests')
+  if (findChartRoot(files) !== undefined) return 'helm+v3'
+  const manifests = findFilesInDirectory(files, 'manifests')
   const isCsv = ([, bytes]: readonly [string, Uint8Array]) => {
     const document = readManifest(bytes)
     if (document.kind !== 'value') return false
@@ -17,7 +17,7 @@ export function detectFormat(files: BundleFiles): BundleFormat | undefined {
 }
 
 /** '' for the root, or `name/` for the only top-level directory with a chart. */
-export function chartRoot(files: BundleFiles): string | undefined {
+export function findChartRoot(files: BundleFiles): string | undefined {
   if (files.has('Chart.yaml')) return ''
   const roots = new Set<string>()
   for (const path of files.keys()) {

@@ -1,13 +1,13 @@
 // Reads `metadata/` as opm does: in name order, the first file that fits each of three roles. Includes dot files.
 import type { Json } from '../go/json/json.ts'
-import { decode, structsOf, textOf } from '../go/decode/decode.ts'
+import { decodeGoStruct, getStructList, getTextField } from '../go/decode/decode.ts'
 import type { StructType } from '../go/decode/go-type.ts'
-import { plainJson } from '../go/json/plain-json.ts'
-import { jsonNumber } from '../go/number.ts'
+import { toPlainJson } from '../go/json/plain-json.ts'
+import { formatJsonNumber } from '../go/number.ts'
 import { valueAt, withEntries, withItems, type MapValue, type Value } from '../go/tree.ts'
-import { filesIn, type BundleFiles } from './bundle-files.ts'
+import { findFilesInDirectory, type BundleFiles } from './bundle-files.ts'
 import { annotationsType, dependenciesType, propertiesType } from './csv-type.ts'
-import { rawJson, readManifest } from './manifest-document.ts'
+import { formatGoJsonWithRawNumbers, readManifest } from './manifest-document.ts'
 
 export const annotationKeys = {
   mediaType: 'operators.operatorframework.io.bundle.mediatype.v1',
@@ -18,7 +18,7 @@ export const annotationKeys = {
   defaultChannel: 'operators.operatorframework.io.bundle.channel.default.v1',
 } as const
 
-export interface TypedValue {
+export interface TypedMetadataEntry {
   readonly type: string
   readonly value: Json
   readonly tree: Value | undefined
@@ -30,100 +30,104 @@ export interface BundleMetadata {
   /** Undefined if no file has the package, the channels or the default channel. */
   readonly annotations: Readonly<Record<string, string>> | undefined
   readonly annotationsFile: string
-  readonly dependencies: readonly TypedValue[]
+  readonly dependencies: readonly TypedMetadataEntry[]
   readonly dependenciesFile: string
-  readonly properties: readonly TypedValue[]
+  readonly properties: readonly TypedMetadataEntry[]
 }
 
 export function readMetadata(files: BundleFiles): BundleMetadata {
   let annotations: Readonly<Record<string, string>> | undefined
   let annotationsFile = ''
-  let dependencies: readonly TypedValue[] = []
+  let dependencies: readonly TypedMetadataEntry[] = []
   let dependenciesFile = ''
-  let properties: readonly TypedValue[] = []
-  for (const [file, bytes] of filesIn(files, 'metadata', { hidden: true })) {
+  let properties: readonly TypedMetadataEntry[] = []
+  for (const [file, bytes] of findFilesInDirectory(files, 'metadata', { hidden: true })) {
     const document = readManifest(bytes)
     if (document.kind !== 'value') continue
-    const found = annotationsIn(document.value)
-    if (!annotations && found && namesPackage(found)) {
-      annotations = textsIn(found)
+    const found = findAnnotations(document.value)
+    if (!annotations && found && hasPackageAnnotation(found)) {
+      annotations = toStringRecord(found)
       annotationsFile = file
     }
     if (dependencies.length === 0) {
-      dependencies = typedValues(dependenciesType, document, 'dependencies')
+      dependencies = decodeTypedEntries(dependenciesType, document, 'dependencies')
       if (dependencies.length > 0) dependenciesFile = file
     }
-    if (properties.length === 0) properties = typedValues(propertiesType, document, 'properties')
+    if (properties.length === 0) properties = decodeTypedEntries(propertiesType, document, 'properties')
   }
   return { annotations, annotationsFile, dependencies, dependenciesFile, properties }
 }
 
 /** Empty if Go can't read one of the items. */
-function typedValues(
+function decodeTypedEntries(
   type: StructType,
   { value, json }: { readonly value: Value; readonly json?: string },
   field: string,
-): readonly TypedValue[] {
-  const { decoded, problems } = decode(type, withTypes(value, field))
+): readonly TypedMetadataEntry[] {
+  const { decoded, problems } = decodeGoStruct(type, withStringTypes(value, field))
   if (problems.length > 0) return []
-  return structsOf(decoded, field).map((item) => {
+  return getStructList(decoded, field).map((item) => {
     const tree = item.sources.get('value')
     return {
-      type: textOf(item, 'type'),
-      value: tree ? plainJson(tree) : null,
+      type: getTextField(item, 'type'),
+      value: tree ? toPlainJson(tree) : null,
       tree,
-      text: !tree ? '' : json === undefined ? rawJson(tree) : json.slice(tree.start, tree.end),
+      text: !tree
+        ? ''
+        : json === undefined
+          ? formatGoJsonWithRawNumbers(tree)
+          : json.slice(tree.start, tree.end),
     }
   })
 }
 
 /** Converts the types of the list's items to text. */
-function withTypes(document: Value, field: string): Value {
-  const texts = (value: Value): Value =>
+function withStringTypes(document: Value, field: string): Value {
+  const withStringType = (value: Value): Value =>
     value.kind === 'map'
       ? withEntries(
           value,
           value.entries.map((entry) =>
-            entry.key === 'type' ? { ...entry, value: asText(entry.value) } : entry,
+            entry.key === 'type' ? { ...entry, value: toStringValue(entry.value) } : entry,
           ),
         )
       : value
   if (document.kind !== 'map') return document
   const entries = document.entries.map((entry) =>
     entry.key === field && entry.value.kind === 'list'
-      ? { ...entry, value: withItems(entry.value, entry.value.items.map(texts)) }
+      ? { ...entry, value: withItems(entry.value, entry.value.items.map(withStringType)) }
       : entry,
   )
   return withEntries(document, entries)
 }
 
 /** Converts numbers and booleans to text, as the YAML decoder does for Go strings. */
-export function annotationsIn(document: Value): MapValue | undefined {
+export function findAnnotations(document: Value): MapValue | undefined {
   const found = valueAt(document, 'annotations')
   if (found?.kind !== 'map') return undefined
   return withEntries(
     found,
-    found.entries.map((entry) => ({ ...entry, value: asText(entry.value) })),
+    found.entries.map((entry) => ({ ...entry, value: toStringValue(entry.value) })),
   )
 }
 
-function asText(value: Value): Value {
+function toStringValue(value: Value): Value {
   if (value.kind !== 'number' && value.kind !== 'bool') return value
-  const text = value.kind === 'number' ? jsonNumber(value.value) : String(value.value)
+  const text = value.kind === 'number' ? formatJsonNumber(value.value) : String(value.value)
   return { kind: 'string', value: text, quoted: false, start: value.start, end: value.end }
 }
 
-function namesPackage(annotations: MapValue): boolean {
-  const { decoded, problems } = decode(annotationsType, annotations)
+function hasPackageAnnotation(annotations: MapValue): boolean {
+  const { decoded, problems } = decodeGoStruct(annotationsType, annotations)
   return (
     problems.length === 0 &&
     [annotationKeys.package, annotationKeys.channels, annotationKeys.defaultChannel].some(
-      (key) => textOf(decoded, key) !== '',
+      (key) => getTextField(decoded, key) !== '',
     )
   )
 }
 
-function textsIn({ entries }: MapValue): Readonly<Record<string, string>> {
+function toStringRecord({ entries }: MapValue): Readonly<Record<string, string>> {
   return Object.fromEntries(
     entries.flatMap(({ key, value }) => (value.kind === 'string' ? [[key, value.value]] : [])),
   )

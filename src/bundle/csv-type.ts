@@ -1,47 +1,52 @@
 // The Go types that opm decodes a bundle into, as far as opm refuses wrong types there. Omits what only Kubernetes
 // checks.
 import { bool, int32, mapOf, namedString, raw, slice, string, struct } from '../go/decode/go-type.ts'
-import { objectMeta } from '../go/decode/object-type.ts'
-import { apiServiceDescription, appLink, crdDescription, gvk } from '../catalog/load/property-types.ts'
+import { objectMetaType } from '../go/decode/object-type.ts'
+import {
+  apiServiceDescriptionType,
+  appLinkType,
+  crdDescriptionType,
+  gvkFields,
+} from '../catalog/load/property-types.ts'
 
-const container = struct('v1.Container', {
+const containerType = struct('v1.Container', {
   name: string,
   image: string,
   command: slice(string),
   args: slice(string),
   env: slice(struct('v1.EnvVar', { name: string, value: string })),
 })
-const deploymentSpec = struct('v1.DeploymentSpec', {
+const deploymentSpecType = struct('v1.DeploymentSpec', {
   replicas: int32,
   template: struct('v1.PodTemplateSpec', {
     spec: struct('v1.PodSpec', {
-      initContainers: slice(container),
-      containers: slice(container),
+      initContainers: slice(containerType),
+      containers: slice(containerType),
       serviceAccountName: string,
     }),
   }),
 })
 
 /** For reading the operator's own images. Go names its unnamed parts after the functions' types. */
-export const installType = struct('registry.csvSpec', {
+export const csvInstallType = struct('registry.csvSpec', {
   Install: struct('registry.strategy', {
     strategy: string,
     spec: struct('registry.strategySpec', {
-      Deployments: slice(struct('registry.dep', { Name: string, Spec: deploymentSpec })),
+      Deployments: slice(struct('registry.dep', { Name: string, Spec: deploymentSpecType })),
     }),
   }),
 })
 
-const definitionKey = struct('registry.DefinitionKey', { ...gvk, name: string })
+const definitionKeyType = struct('registry.DefinitionKey', { ...gvkFields, name: string })
 
-export const definitionsType = struct('struct', {
-  owned: slice(definitionKey),
-  required: slice(definitionKey),
+export const apiDefinitionsType = struct('struct', {
+  owned: slice(definitionKeyType),
+  required: slice(definitionKeyType),
 })
 
 export const relatedImageType = struct('declcfg.RelatedImage', { name: string, image: string })
 
-const permission = struct('v1alpha1.StrategyDeploymentPermissions', {
+const permissionsType = struct('v1alpha1.StrategyDeploymentPermissions', {
   serviceAccountName: string,
   rules: slice(
     struct('v1.PolicyRule', {
@@ -58,7 +63,7 @@ const permission = struct('v1alpha1.StrategyDeploymentPermissions', {
 export const csvType = struct('v1alpha1.ClusterServiceVersion', {
   apiVersion: string,
   kind: string,
-  metadata: objectMeta,
+  metadata: objectMetaType,
   spec: struct('v1alpha1.ClusterServiceVersionSpec', {
     install: struct('v1alpha1.NamedInstallStrategy', {
       strategy: string,
@@ -66,24 +71,24 @@ export const csvType = struct('v1alpha1.ClusterServiceVersion', {
         deployments: slice(
           struct('v1alpha1.StrategyDeploymentSpec', {
             name: string,
-            spec: deploymentSpec,
+            spec: deploymentSpecType,
             label: mapOf(string),
           }),
         ),
-        permissions: slice(permission),
-        clusterPermissions: slice(permission),
+        permissions: slice(permissionsType),
+        clusterPermissions: slice(permissionsType),
       }),
     }),
     version: string,
     release: string,
     maturity: string,
     customresourcedefinitions: struct('v1alpha1.CustomResourceDefinitions', {
-      owned: slice(crdDescription),
-      required: slice(crdDescription),
+      owned: slice(crdDescriptionType),
+      required: slice(crdDescriptionType),
     }),
     apiservicedefinitions: struct('v1alpha1.APIServiceDefinitions', {
-      owned: slice(apiServiceDescription),
-      required: slice(apiServiceDescription),
+      owned: slice(apiServiceDescriptionType),
+      required: slice(apiServiceDescriptionType),
     }),
     webhookdefinitions: slice(
       struct('v1alpha1.WebhookDescription', {
@@ -96,14 +101,14 @@ export const csvType = struct('v1alpha1.ClusterServiceVersion', {
         conversionCRDs: slice(string),
       }),
     ),
-    nativeAPIs: slice(struct('v1.GroupVersionKind', gvk)),
+    nativeAPIs: slice(struct('v1.GroupVersionKind', gvkFields)),
     minKubeVersion: string,
     displayName: string,
     description: string,
     keywords: slice(string),
     maintainers: slice(struct('v1alpha1.Maintainer', { name: string, email: string })),
-    provider: appLink,
-    links: slice(appLink),
+    provider: appLinkType,
+    links: slice(appLinkType),
     icon: slice(struct('v1alpha1.Icon', { base64data: string, mediatype: string })),
     installModes: slice(
       struct('v1alpha1.InstallMode', { type: namedString('v1alpha1.InstallModeType'), supported: bool }),
@@ -120,7 +125,7 @@ export const csvType = struct('v1alpha1.ClusterServiceVersion', {
 export const crdType = struct('v1.CustomResourceDefinition', {
   apiVersion: string,
   kind: string,
-  metadata: objectMeta,
+  metadata: objectMetaType,
   spec: struct('v1.CustomResourceDefinitionSpec', {
     group: string,
     version: string,
@@ -138,7 +143,7 @@ export const crdType = struct('v1.CustomResourceDefinition', {
   }),
 })
 
-const typed = { type: string, value: raw }
+const typedValueFields = { type: string, value: raw }
 
 export const annotationsType = struct('registry.Annotations', {
   'operators.operatorframework.io.bundle.package.v1': string,
@@ -146,13 +151,13 @@ export const annotationsType = struct('registry.Annotations', {
   'operators.operatorframework.io.bundle.channel.default.v1': string,
 })
 export const dependenciesType = struct('registry.DependenciesFile', {
-  dependencies: slice(struct('registry.Dependency', typed)),
+  dependencies: slice(struct('registry.Dependency', typedValueFields)),
 })
 export const propertiesType = struct('registry.PropertiesFile', {
-  properties: slice(struct('registry.Property', typed)),
+  properties: slice(struct('registry.Property', typedValueFields)),
 })
 
-export const propertyListType = struct('list', { list: slice(struct('registry.Property', typed)) })
+export const propertyListType = struct('list', { list: slice(struct('registry.Property', typedValueFields)) })
 export const gvkType = struct('property.GVK', { group: string, kind: string, version: string })
 export const packageType = struct('property.Package', {
   packageName: string,

@@ -2,17 +2,17 @@
 // Throws a Refusal where opm fails.
 import type { Json } from '../go/json/json.ts'
 import { compareBytes, quote } from '../go/text.ts'
-import { jsonNumber } from '../go/number.ts'
+import { formatJsonNumber } from '../go/number.ts'
 import { readJson, skipJsonSpace } from '../go/json/read-json.ts'
 import { JsonError } from '../go/json/json-error.ts'
-import { decode, structsOf, textOf } from '../go/decode/decode.ts'
-import { goKind } from '../go/decode/go-value.ts'
-import { plainJson } from '../go/json/plain-json.ts'
+import { decodeGoStruct, getStructList, getTextField } from '../go/decode/decode.ts'
+import { getGoKind } from '../go/decode/go-value.ts'
+import { toPlainJson } from '../go/json/plain-json.ts'
 import type { Value } from '../go/tree.ts'
 import { valueAt } from '../go/tree.ts'
 import { annotationKeys, type BundleMetadata } from './bundle-metadata.ts'
 import { gvkType, packageType, propertyListType } from './csv-type.ts'
-import { decodeOrRefuse, Refusal } from './refusal.ts'
+import { decodeOrThrow, BundleRejectedError } from './refusal.ts'
 
 export interface Gvk {
   readonly group: string
@@ -20,7 +20,7 @@ export interface Gvk {
   readonly kind: string
 }
 
-export interface Property {
+export interface DerivedProperty {
   readonly type: string
   readonly value: Json
   /** opm sorts by this JSON. */
@@ -28,11 +28,11 @@ export interface Property {
 }
 
 /** Has no tree if the property has no value. */
-interface WithTree extends Property {
+interface PropertyWithTree extends DerivedProperty {
   readonly tree: Value | undefined
 }
 
-export interface Sources {
+export interface PropertySources {
   readonly name: string
   readonly csv: Value
   readonly file: string
@@ -44,57 +44,68 @@ export interface Sources {
 }
 
 /** In opm's order; without `olm.bundle.object` and `olm.csv.metadata`. */
-export function derivedProperties(sources: Sources): readonly Property[] {
+export function deriveProperties(sources: PropertySources): readonly DerivedProperty[] {
   const { name, csv, file, spec, metadata, provided, required } = sources
   const packageName = metadata.annotations?.[annotationKeys.package] ?? ''
   // opm reads the version first, and only for a bundle with a package.
-  const own = packageName === '' ? [] : [ownPackage(packageName, file, spec, 'failed to derive properties: ')]
+  const own =
+    packageName === ''
+      ? []
+      : [createOwnPackageProperty(packageName, file, spec, 'failed to derive properties: ')]
   const before = `get properties for bundle ${quote(name)}: `
-  const found = distinct([
+  const found = removeDuplicateProperties([
     ...metadata.properties,
     ...own,
-    ...annotated(csv),
-    ...provided.map((kind) => withTree(property('olm.gvk', gvkJson(kind)))),
+    ...parsePropertiesAnnotation(csv),
+    ...provided.map((kind) => addPropertyTree(createProperty('olm.gvk', gvkToJson(kind)))),
   ])
   const gvks = [...provided]
-  const others: Property[] = []
-  let package_: Property | undefined
+  const others: DerivedProperty[] = []
+  let package_: DerivedProperty | undefined
   for (const [index, property] of found.entries()) {
     const parse = `${before}parse property[${index}] of type ${quote(property.type)}: `
-    if (property.type === 'olm.gvk') gvks.push(gvkOf(property, parse))
+    if (property.type === 'olm.gvk') gvks.push(decodeGvk(property, parse))
     else if (property.type === 'olm.package') {
-      const decoded = decodeOrRefuse(packageType, treeOf(property, parse), parse)
+      const decoded = decodeOrThrow(packageType, requireTree(property, parse), parse)
       const [itsName, version, release] = ['packageName', 'version', 'release'].map((key) =>
-        textOf(decoded, key),
+        getTextField(decoded, key),
       )
-      package_ = packageProperty(itsName ?? '', version ?? '', release ?? '')
+      package_ = createPackageProperty(itsName ?? '', version ?? '', release ?? '')
     } else others.push(property)
   }
   const requiredGvks: Gvk[] = []
-  const requiredPackages: Property[] = []
+  const requiredPackages: DerivedProperty[] = []
   for (const [index, dependency] of metadata.dependencies.entries()) {
     const parse = `${before}parse property[${index}] of type ${quote(dependency.type)}: `
-    if (dependency.type === 'olm.gvk') requiredGvks.push(gvkOf(dependency, parse))
+    if (dependency.type === 'olm.gvk') requiredGvks.push(decodeGvk(dependency, parse))
     else if (dependency.type === 'olm.package') {
-      const decoded = decodeOrRefuse(packageType, treeOf(dependency, parse), parse)
-      const value = { packageName: textOf(decoded, 'packageName'), versionRange: textOf(decoded, 'version') }
-      requiredPackages.push(property('olm.package.required', value))
+      const decoded = decodeOrThrow(packageType, requireTree(dependency, parse), parse)
+      const value = {
+        packageName: getTextField(decoded, 'packageName'),
+        versionRange: getTextField(decoded, 'version'),
+      }
+      requiredPackages.push(createProperty('olm.package.required', value))
     } else others.push(dependency)
   }
-  const { version, release } = versionOf(file, spec, `${before}get version: `, `${before}get release: `)
-  package_ ??= packageProperty(packageName, version, release)
+  const { version, release } = parseVersionAndRelease(
+    file,
+    spec,
+    `${before}get version: `,
+    `${before}get release: `,
+  )
+  package_ ??= createPackageProperty(packageName, version, release)
   requiredGvks.push(...required())
   const all = [
     package_,
-    ...uniqueGvks(gvks).map((kind) => property('olm.gvk', gvkJson(kind))),
-    ...uniqueGvks(requiredGvks).map((kind) => property('olm.gvk.required', gvkJson(kind))),
+    ...removeDuplicateGvks(gvks).map((kind) => createProperty('olm.gvk', gvkToJson(kind))),
+    ...removeDuplicateGvks(requiredGvks).map((kind) => createProperty('olm.gvk.required', gvkToJson(kind))),
     ...requiredPackages,
     ...others,
   ]
   return all.sort((a, b) => compareBytes(a.type, b.type) || compareBytes(a.text, b.text))
 }
 
-function versionOf(
+function parseVersionAndRelease(
   file: string,
   spec: ReadonlyMap<string, Value>,
   beforeVersion: string,
@@ -102,13 +113,13 @@ function versionOf(
 ): { readonly version: string; readonly release: string } {
   const version = spec.get('version')
   if (version && version.kind !== 'string' && version.kind !== 'null')
-    throw new Refusal(
-      `${beforeVersion}json: cannot unmarshal ${goKind(version)} into Go value of type string`,
+    throw new BundleRejectedError(
+      `${beforeVersion}json: cannot unmarshal ${getGoKind(version)} into Go value of type string`,
       { file, path: ['spec', 'version'] },
     )
   const release = spec.get('release')
   if (release && !['string', 'number', 'null'].includes(release.kind))
-    throw new Refusal(`${beforeRelease}release field must be a string or number`, {
+    throw new BundleRejectedError(`${beforeRelease}release field must be a string or number`, {
       file,
       path: ['spec', 'release'],
     })
@@ -118,31 +129,31 @@ function versionOf(
       release?.kind === 'string'
         ? release.value
         : release?.kind === 'number'
-          ? jsonNumber(release.value)
+          ? formatJsonNumber(release.value)
           : '',
   }
 }
 
-function ownPackage(
+function createOwnPackageProperty(
   packageName: string,
   file: string,
   spec: ReadonlyMap<string, Value>,
   before: string,
-): WithTree {
-  const { version, release } = versionOf(file, spec, before, before)
-  return withTree(packageProperty(packageName, version, release))
+): PropertyWithTree {
+  const { version, release } = parseVersionAndRelease(file, spec, before, before)
+  return addPropertyTree(createPackageProperty(packageName, version, release))
 }
 
-function packageProperty(packageName: string, version: string, release: string): Property {
-  return property('olm.package', { packageName, version, ...(release !== '' && { release }) })
+function createPackageProperty(packageName: string, version: string, release: string): DerivedProperty {
+  return createProperty('olm.package', { packageName, version, ...(release !== '' && { release }) })
 }
 
 /** From the annotation `olm.properties`. opm only logs an unreadable list and keeps what it has read. */
-function annotated(csv: Value): readonly WithTree[] {
+function parsePropertiesAnnotation(csv: Value): readonly PropertyWithTree[] {
   const annotation = valueAt(valueAt(valueAt(csv, 'metadata'), 'annotations'), 'olm.properties')
   if (annotation?.kind !== 'string') return []
   const text = annotation.value
-  const list = parsed(text)
+  const list = tryParseJsonTree(text)
   if (list?.kind !== 'list') return []
   const root: Value = {
     kind: 'map',
@@ -150,11 +161,11 @@ function annotated(csv: Value): readonly WithTree[] {
     end: 0,
     entries: [{ key: 'list', keyStart: 0, keyEnd: 0, value: list }],
   }
-  return structsOf(decode(propertyListType, root).decoded, 'list').map((item) => {
+  return getStructList(decodeGoStruct(propertyListType, root).decoded, 'list').map((item) => {
     const tree = item.sources.get('value')
     return {
-      type: textOf(item, 'type'),
-      value: tree ? plainJson(tree) : null,
+      type: getTextField(item, 'type'),
+      value: tree ? toPlainJson(tree) : null,
       // As written, because opm sorts by it.
       text: tree ? text.slice(tree.start, tree.end) : '',
       tree,
@@ -162,7 +173,7 @@ function annotated(csv: Value): readonly WithTree[] {
   })
 }
 
-function parsed(text: string): Value | undefined {
+function tryParseJsonTree(text: string): Value | undefined {
   try {
     const { value, end } = readJson(text, 0)
     return skipJsonSpace(text, end) < text.length ? undefined : value
@@ -172,7 +183,7 @@ function parsed(text: string): Value | undefined {
   }
 }
 
-function distinct(properties: readonly WithTree[]): readonly WithTree[] {
+function removeDuplicateProperties(properties: readonly PropertyWithTree[]): readonly PropertyWithTree[] {
   const seen = new Set<string>()
   return properties.filter(({ type, text }) => {
     const key = `type: ${type}, value: ${text}`
@@ -182,32 +193,32 @@ function distinct(properties: readonly WithTree[]): readonly WithTree[] {
   })
 }
 
-function gvkOf(from: WithTree, before: string): Gvk {
-  const decoded = decodeOrRefuse(gvkType, treeOf(from, before), before)
+function decodeGvk(from: PropertyWithTree, before: string): Gvk {
+  const decoded = decodeOrThrow(gvkType, requireTree(from, before), before)
   return {
-    group: textOf(decoded, 'group'),
-    version: textOf(decoded, 'version'),
-    kind: textOf(decoded, 'kind'),
+    group: getTextField(decoded, 'group'),
+    version: getTextField(decoded, 'version'),
+    kind: getTextField(decoded, 'kind'),
   }
 }
 
-function treeOf({ tree }: WithTree, before: string): Value {
-  if (!tree) throw new Refusal(`${before}unexpected end of JSON input`)
+function requireTree({ tree }: PropertyWithTree, before: string): Value {
+  if (!tree) throw new BundleRejectedError(`${before}unexpected end of JSON input`)
   return tree
 }
 
-function withTree(made: Property): WithTree {
+function addPropertyTree(made: DerivedProperty): PropertyWithTree {
   return { ...made, tree: readJson(made.text, 0).value }
 }
 
-function gvkJson({ group, version, kind }: Gvk): Json {
+function gvkToJson({ group, version, kind }: Gvk): Json {
   return { group, kind, version }
 }
 
-function uniqueGvks(kinds: readonly Gvk[]): readonly Gvk[] {
-  return [...new Map(kinds.map((kind) => [JSON.stringify(gvkJson(kind)), kind])).values()]
+function removeDuplicateGvks(kinds: readonly Gvk[]): readonly Gvk[] {
+  return [...new Map(kinds.map((kind) => [JSON.stringify(gvkToJson(kind)), kind])).values()]
 }
 
-function property(type: string, value: Json): Property {
+function createProperty(type: string, value: Json): DerivedProperty {
   return { type, value, text: JSON.stringify(value) }
 }

@@ -1,11 +1,11 @@
 import type { Json } from '../go/json/json.ts'
-import { at, listOf, textOf } from './fields.ts'
+import { getField, asList, asString } from './fields.ts'
 import type { ManifestObject } from './registry-bundle.ts'
 
 /** The first that is present counts. */
-export const exampleAnnotations = ['alm-examples', 'olm.examples'] as const
+export const exampleAnnotationKeys = ['alm-examples', 'olm.examples'] as const
 
-export interface Examples {
+export interface CsvExamples {
   readonly annotation: string
   /** `group/version Kind`; empty if the annotation is missing or unreadable. */
   readonly examples: readonly string[]
@@ -13,33 +13,33 @@ export interface Examples {
   readonly provided: readonly string[]
 }
 
-export function examplesOf({ data }: ManifestObject): Examples {
+export function parseCsvExamples({ data }: ManifestObject): CsvExamples {
   const annotation =
-    exampleAnnotations.find((name) => at(data, 'metadata', 'annotations', name) !== undefined) ??
+    exampleAnnotationKeys.find((name) => getField(data, 'metadata', 'annotations', name) !== undefined) ??
     'alm-examples'
-  const list = parsed(textOf(at(data, 'metadata', 'annotations', annotation)))
-  const crds = listOf(at(data, 'spec', 'customresourcedefinitions', 'owned')).map((entry) => {
-    const name = textOf(at(entry, 'name'))
-    return api(`${name.slice(name.indexOf('.') + 1)}/${textOf(at(entry, 'version'))}`, entry)
+  const list = tryParseJson(asString(getField(data, 'metadata', 'annotations', annotation)))
+  const crds = asList(getField(data, 'spec', 'customresourcedefinitions', 'owned')).map((entry) => {
+    const name = asString(getField(entry, 'name'))
+    return formatApiKey(`${name.slice(name.indexOf('.') + 1)}/${asString(getField(entry, 'version'))}`, entry)
   })
-  const services = listOf(at(data, 'spec', 'apiservicedefinitions', 'owned')).map((entry) =>
-    api(`${textOf(at(entry, 'group'))}/${textOf(at(entry, 'version'))}`, entry),
+  const services = asList(getField(data, 'spec', 'apiservicedefinitions', 'owned')).map((entry) =>
+    formatApiKey(`${asString(getField(entry, 'group'))}/${asString(getField(entry, 'version'))}`, entry),
   )
   return {
     annotation,
     // Another rule reports items that aren't objects.
-    examples: listOf(list)
-      .filter((example) => textOf(at(example, 'kind')) !== '')
-      .map((example) => api(textOf(at(example, 'apiVersion')), example)),
+    examples: asList(list)
+      .filter((example) => asString(getField(example, 'kind')) !== '')
+      .map((example) => formatApiKey(asString(getField(example, 'apiVersion')), example)),
     provided: [...crds, ...services],
   }
 }
 
-function api(apiVersion: string, entry: Json): string {
-  return `${apiVersion} ${textOf(at(entry, 'kind'))}`
+function formatApiKey(apiVersion: string, entry: Json): string {
+  return `${apiVersion} ${asString(getField(entry, 'kind'))}`
 }
 
-function parsed(text: string): Json | undefined {
+function tryParseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json
   } catch {

@@ -1,31 +1,31 @@
 // Reads fields of untyped JSON. Bundles are untrusted, so every step can fail.
 import type { Json } from '../go/json/json.ts'
-import type { Path } from './bundle-places.ts'
+import type { FieldPath } from './bundle-places.ts'
 
 export type JsonObject = { readonly [key: string]: Json }
 
-export function objectOf(value: Json | undefined): JsonObject {
+export function asObject(value: Json | undefined): JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
 }
 
-export function listOf(value: Json | undefined): readonly Json[] {
+export function asList(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? (value as readonly Json[]) : []
 }
 
-export function textOf(value: Json | undefined): string {
+export function asString(value: Json | undefined): string {
   return typeof value === 'string' ? value : ''
 }
 
-export function at(value: Json | undefined, ...path: readonly string[]): Json | undefined {
+export function getField(value: Json | undefined, ...path: readonly string[]): Json | undefined {
   let current = value
   for (const key of path) {
-    const object = objectOf(current)
+    const object = asObject(current)
     current = Object.hasOwn(object, key) ? object[key] : undefined
   }
   return current
 }
 
 /** From the ClusterServiceVersion's root to a pod field of the deployment at `index`. */
-export function podPath(index: number, ...field: Path): Path {
+export function podFieldPath(index: number, ...field: FieldPath): FieldPath {
   return ['spec', 'install', 'spec', 'deployments', index, 'spec', 'template', 'spec', ...field]
 }

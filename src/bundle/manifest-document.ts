@@ -1,17 +1,17 @@
 // Reads the first document of a manifest as Kubernetes' stream decoder does: JSON if it begins with a brace, else
 // go-yaml's dialect. Only counts later documents, because opm and OLM v0 ignore them.
 import type { Json } from '../go/json/json.ts'
-import { oncePer } from '../findings/once.ts'
-import { jsonText } from '../go/json/json-text.ts'
+import { memoizePerObject } from '../findings/once.ts'
+import { formatGoJson } from '../go/json/json-text.ts'
 import { readJson, skipJsonSpace } from '../go/json/read-json.ts'
-import { jsonNumber } from '../go/number.ts'
-import { chunksOf, trimLeadingSpace } from '../go/yaml/chunks.ts'
-import { plainJson } from '../go/json/plain-json.ts'
+import { formatJsonNumber } from '../go/number.ts'
+import { splitYamlChunks, trimLeadingSpace } from '../go/yaml/chunks.ts'
+import { toPlainJson } from '../go/json/plain-json.ts'
 import { valueAt, withEntries, withItems, type Value } from '../go/tree.ts'
 import { decodeLikeGo } from '../go/utf8.ts'
 import { decodeYaml } from '../go/yaml/encoding.ts'
 import { readYaml } from '../go/yaml/read-yaml.ts'
-import { regularManifest } from './regular-manifest.ts'
+import { parseRegularManifest } from './regular-manifest.ts'
 
 export type ManifestDocument =
   | {
@@ -24,12 +24,14 @@ export type ManifestDocument =
   | { readonly kind: 'unreadable'; readonly reason: string }
 
 /** `documents` counts non-empty documents. Cached per file, because reading is most of the work. */
-export const readManifest = oncePer((bytes: Uint8Array): ManifestDocument => {
-  const regular = regularManifest(bytes)
+export const readManifest = memoizePerObject((bytes: Uint8Array): ManifestDocument => {
+  const regular = parseRegularManifest(bytes)
   if (regular) return { kind: 'value', value: regular.tree, documents: 1 }
   const text = decodeLikeGo(bytes)
-  if (trimLeadingSpace(text).startsWith('{')) return readAsJson(text)
-  const chunks = [...chunksOf(bytes, 0, 0, decodeLikeGo)].map(({ start, end }) => bytes.subarray(start, end))
+  if (trimLeadingSpace(text).startsWith('{')) return parseJsonManifest(text)
+  const chunks = [...splitYamlChunks(bytes, 0, 0, decodeLikeGo)].map(({ start, end }) =>
+    bytes.subarray(start, end),
+  )
   const [first, ...others] = chunks
   if (first === undefined) return { kind: 'unreadable', reason: 'it is empty' }
   const result = readYaml(decodeYaml(first))
@@ -43,11 +45,11 @@ export const readManifest = oncePer((bytes: Uint8Array): ManifestDocument => {
 })
 
 /** Problems by line in later documents, for formats that use every document. */
-export function laterProblems(
+export function findLaterDocumentProblems(
   bytes: Uint8Array,
 ): readonly { readonly line: number; readonly reason: string }[] {
   if (trimLeadingSpace(decodeLikeGo(bytes)).startsWith('{')) return []
-  const [, ...later] = chunksOf(bytes, 0, 0, decodeLikeGo)
+  const [, ...later] = splitYamlChunks(bytes, 0, 0, decodeLikeGo)
   return later.flatMap(({ start, end, line }) => {
     const result = readYaml(decodeYaml(bytes.subarray(start, end)))
     if (!result.ok) return [{ line: line + 1, reason: result.error.message }]
@@ -59,7 +61,7 @@ export function laterProblems(
   })
 }
 
-function readAsJson(text: string): ManifestDocument {
+function parseJsonManifest(text: string): ManifestDocument {
   try {
     const { value, end } = readJson(text, 0)
     return { kind: 'value', value, documents: skipJsonSpace(text, end) < text.length ? 2 : 1, json: text }
@@ -69,42 +71,42 @@ function readAsJson(text: string): ManifestDocument {
 }
 
 /** Compact JSON with sorted keys, as Go writes untyped objects; 64-bit integers stay exact. */
-export function goJson(value: Value): string {
-  return jsonText(withGoNumbers(value), { escapeHtml: true, exactNumbers: true })
+export function formatUntypedGoJson(value: Value): string {
+  return formatGoJson(normalizeGoNumbers(value), { escapeHtml: true, exactNumbers: true })
 }
 
 /** Like goJson, but keeps every number as written. */
-export function rawJson(value: Value): string {
-  return jsonText(value, { escapeHtml: true, exactNumbers: true })
+export function formatGoJsonWithRawNumbers(value: Value): string {
+  return formatGoJson(value, { escapeHtml: true, exactNumbers: true })
 }
 
-export function dataOf(value: Value | undefined): Json | undefined {
-  return value === undefined ? undefined : plainJson(value)
+export function toJsonData(value: Value | undefined): Json | undefined {
+  return value === undefined ? undefined : toPlainJson(value)
 }
 
 // Deeper than any manifest; documents are untrusted.
 const maxDepth = 500
 
-function withGoNumbers(value: Value, depth = 0): Value {
-  if (value.kind === 'number') return { ...value, text: goNumber(value.text, value.value) }
+function normalizeGoNumbers(value: Value, depth = 0): Value {
+  if (value.kind === 'number') return { ...value, text: formatGoNumber(value.text, value.value) }
   if (depth > maxDepth) return value
   if (value.kind === 'list')
     return withItems(
       value,
-      value.items.map((item) => withGoNumbers(item, depth + 1)),
+      value.items.map((item) => normalizeGoNumbers(item, depth + 1)),
     )
   if (value.kind === 'map')
     return withEntries(
       value,
-      value.entries.map((entry) => ({ ...entry, value: withGoNumbers(entry.value, depth + 1) })),
+      value.entries.map((entry) => ({ ...entry, value: normalizeGoNumbers(entry.value, depth + 1) })),
     )
   return value
 }
 
-function goNumber(text: string, value: number): string {
+function formatGoNumber(text: string, value: number): string {
   if (/^-?\d{1,19}$/.test(text)) {
     const exact = BigInt(text)
     if (exact === BigInt.asIntN(64, exact)) return exact.toString()
   }
-  return jsonNumber(value)
+  return formatJsonNumber(value)
 }

@@ -1,20 +1,20 @@
 // Reads a bundle's ClusterServiceVersion alone and without places, because a package has hundreds of neighbors.
 import type { Value } from '../go/tree.ts'
-import { filesIn, type BundleFiles } from './bundle-files.ts'
+import { findFilesInDirectory, type BundleFiles } from './bundle-files.ts'
 import { readManifest } from './manifest-document.ts'
-import { isCsv, objectTypeOf } from './registry-bundle.ts'
+import { isCsv, parseObjectType } from './registry-bundle.ts'
 
 /** The first one, as in `manifestObjects`. Offsets in its tree are meaningless. */
 export function readCsvFast(files: BundleFiles): { readonly file: string; readonly tree: Value } | undefined {
-  for (const [file, bytes] of filesIn(files, 'manifests')) {
-    const tree = readTree(bytes)
-    const type = tree && objectTypeOf(tree)
+  for (const [file, bytes] of findFilesInDirectory(files, 'manifests')) {
+    const tree = parseManifestTree(bytes)
+    const type = tree && parseObjectType(tree)
     if (tree && type && isCsv(type)) return { file, tree }
   }
   return undefined
 }
 
-function readTree(bytes: Uint8Array): Value | undefined {
+function parseManifestTree(bytes: Uint8Array): Value | undefined {
   const document = readManifest(bytes)
   return document.kind === 'value' ? document.value : undefined
 }

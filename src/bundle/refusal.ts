@@ -1,30 +1,35 @@
 // Why opm refuses a bundle, in opm's words. Thrown only below `readRegistryBundle`.
-import { decode } from '../go/decode/decode.ts'
-import type { Decoded } from '../go/decode/decoded.ts'
+import { decodeGoStruct } from '../go/decode/decode.ts'
+import type { DecodedStruct } from '../go/decode/decoded.ts'
 import type { StructType } from '../go/decode/go-type.ts'
 import type { Value } from '../go/tree.ts'
-import type { Path } from './bundle-places.ts'
+import type { FieldPath } from './bundle-places.ts'
 
-export interface RefusedPlace {
+export interface RejectionLocation {
   readonly file: string
-  readonly path: Path
+  readonly path: FieldPath
 }
 
-export class Refusal extends Error {
+export class BundleRejectedError extends Error {
   /** Absent if the refusal isn't about a single place. */
-  readonly at: RefusedPlace | undefined
+  readonly at: RejectionLocation | undefined
 
-  constructor(message: string, at?: RefusedPlace) {
+  constructor(message: string, at?: RejectionLocation) {
     super(message)
     this.at = at
   }
 }
 
 /** Throws a Refusal with encoding/json's first error after `before`. `at` is the value's place. */
-export function decodeOrRefuse(type: StructType, value: Value, before = '', at?: RefusedPlace): Decoded {
-  const { decoded, problems } = decode(type, value)
+export function decodeOrThrow(
+  type: StructType,
+  value: Value,
+  before = '',
+  at?: RejectionLocation,
+): DecodedStruct {
+  const { decoded, problems } = decodeGoStruct(type, value)
   const [first] = problems
   if (!first) return decoded
   const below = first.field === '' ? [] : first.field.split('.')
-  throw new Refusal(before + first.message, at && { ...at, path: [...at.path, ...below] })
+  throw new BundleRejectedError(before + first.message, at && { ...at, path: [...at.path, ...below] })
 }

@@ -1,20 +1,20 @@
 // Reads a registry+v1 bundle as opm does: only first documents, without undecodable files, and the first
 // ClusterServiceVersion.
-import { once, oncePer } from '../findings/once.ts'
+import { lazy, memoizePerObject } from '../findings/once.ts'
 import type { Json } from '../go/json/json.ts'
 import { compareBytes, quote } from '../go/text.ts'
-import { structsOf, textOf } from '../go/decode/decode.ts'
-import type { Decoded } from '../go/decode/decoded.ts'
-import { goKind } from '../go/decode/go-value.ts'
+import { getStructList, getTextField } from '../go/decode/decode.ts'
+import type { DecodedStruct } from '../go/decode/decoded.ts'
+import { getGoKind } from '../go/decode/go-value.ts'
 import type { Value } from '../go/tree.ts'
 import { valueAt } from '../go/tree.ts'
 import { annotationKeys, readMetadata, type BundleMetadata } from './bundle-metadata.ts'
-import { filesIn, type BundleFiles } from './bundle-files.ts'
+import { findFilesInDirectory, type BundleFiles } from './bundle-files.ts'
 import { objectType } from '../go/decode/object-type.ts'
-import { crdType, definitionsType, installType, relatedImageType } from './csv-type.ts'
-import { derivedProperties, type Gvk, type Property } from './derived-properties.ts'
-import { dataOf, readManifest } from './manifest-document.ts'
-import { decodeOrRefuse, Refusal, type RefusedPlace } from './refusal.ts'
+import { crdType, apiDefinitionsType, csvInstallType, relatedImageType } from './csv-type.ts'
+import { deriveProperties, type Gvk, type DerivedProperty } from './derived-properties.ts'
+import { toJsonData, readManifest } from './manifest-document.ts'
+import { decodeOrThrow, BundleRejectedError, type RejectionLocation } from './refusal.ts'
 
 export interface ManifestObject {
   readonly file: string
@@ -26,7 +26,7 @@ export interface ManifestObject {
   readonly tree: Value
 }
 
-export interface Api extends Gvk {
+export interface BundleApi extends Gvk {
   readonly plural: string
 }
 
@@ -42,41 +42,41 @@ export interface RegistryBundle extends BundleMetadata {
   readonly objects: readonly ManifestObject[]
   readonly crds: readonly ManifestObject[]
   /** In opm's order, without the properties that hold whole manifests. */
-  readonly described: readonly Property[]
+  readonly derivedProperties: readonly DerivedProperty[]
   /** `spec.relatedImages`, including duplicates. */
   readonly relatedImages: readonly RelatedImage[]
   /** Images of all containers and init containers, without duplicates; '' for a container without one. */
   readonly operatorImages: readonly string[]
 }
 
-export type ReadBundle =
+export type RegistryBundleResult =
   | { readonly bundle: RegistryBundle; readonly problem?: undefined }
   | { readonly bundle?: undefined; readonly problem: string }
 
 /** `problem` is opm's reason to refuse the bundle. */
-export function readRegistryBundle(files: BundleFiles): ReadBundle {
-  const { bundle, refusals } = readAsFarAsPossible(files)
-  const [first] = refusals
+export function readRegistryBundle(files: BundleFiles): RegistryBundleResult {
+  const { bundle, rejections } = readRegistryBundlePartially(files)
+  const [first] = rejections
   if (first) return { problem: first.message }
   return bundle ? { bundle } : { problem: 'no csv in bundle' }
 }
 
-export interface PartlyReadBundle {
+export interface PartialRegistryBundle {
   /** What can be read, even if opm refuses the bundle. Absent without a ClusterServiceVersion. */
   readonly bundle?: RegistryBundle
   /** All reasons, starting with the one that opm reports. */
-  readonly refusals: readonly Refusal[]
+  readonly rejections: readonly BundleRejectedError[]
 }
 
 /** The objects of `manifests/` that opm sees, including every ClusterServiceVersion, in file order. */
-export const manifestObjects = oncePer((files: BundleFiles): readonly ManifestObject[] =>
-  filesIn(files, 'manifests').flatMap(([file, bytes]) => {
+export const readManifestObjects = memoizePerObject((files: BundleFiles): readonly ManifestObject[] =>
+  findFilesInDirectory(files, 'manifests').flatMap(([file, bytes]) => {
     const document = readManifest(bytes)
-    const type = document.kind === 'value' ? objectTypeOf(document.value) : undefined
+    const type = document.kind === 'value' ? parseObjectType(document.value) : undefined
     if (document.kind !== 'value' || type === undefined) return []
     const { value: tree } = document
-    const name = scalar(valueAt(valueAt(tree, 'metadata'), 'name'))
-    const data = once(() => dataOf(tree) ?? null)
+    const name = stringOrEmpty(valueAt(valueAt(tree, 'metadata'), 'name'))
+    const data = lazy(() => toJsonData(tree) ?? null)
     return [
       {
         file,
@@ -93,11 +93,11 @@ export const manifestObjects = oncePer((files: BundleFiles): readonly ManifestOb
 )
 
 /** Undefined for objects that opm's decoder skips: no kind, or an invalid version. */
-export function objectTypeOf(
+export function parseObjectType(
   tree: Value,
 ): { readonly apiVersion: string; readonly kind: string } | undefined {
-  const kind = scalar(valueAt(tree, 'kind'))
-  const apiVersion = scalar(valueAt(tree, 'apiVersion'))
+  const kind = stringOrEmpty(valueAt(tree, 'kind'))
+  const apiVersion = stringOrEmpty(valueAt(tree, 'apiVersion'))
   return kind === '' || apiVersion.split('/').length > 2 ? undefined : { apiVersion, kind }
 }
 
@@ -107,70 +107,74 @@ export function isCsv({ kind }: Pick<ManifestObject, 'kind'>): boolean {
 }
 
 /** Includes versions that aren't served. */
-export function definedApis(crds: readonly ManifestObject[]): readonly Api[] {
+export function getDefinedApis(crds: readonly ManifestObject[]): readonly BundleApi[] {
   return crds.flatMap(({ tree, apiVersion }) => {
     const spec = valueAt(tree, 'spec')
     const names = valueAt(spec, 'names')
     const listed = valueAt(spec, 'versions')
     const versions = (listed?.kind === 'list' ? listed.items : []).map((version) =>
-      scalar(valueAt(version, 'name')),
+      stringOrEmpty(valueAt(version, 'name')),
     )
     // v1beta1 can name a single version beside the list.
-    const single = apiVersion.endsWith('/v1beta1') ? scalar(valueAt(spec, 'version')) : ''
+    const single = apiVersion.endsWith('/v1beta1') ? stringOrEmpty(valueAt(spec, 'version')) : ''
     return [...versions, ...(single === '' ? [] : [single])].map((version) => ({
-      group: scalar(valueAt(spec, 'group')),
+      group: stringOrEmpty(valueAt(spec, 'group')),
       version,
-      kind: scalar(valueAt(names, 'kind')),
-      plural: scalar(valueAt(names, 'plural')),
+      kind: stringOrEmpty(valueAt(names, 'kind')),
+      plural: stringOrEmpty(valueAt(names, 'plural')),
     }))
   })
 }
 
 /** Continues after each reason to refuse the bundle, in opm's order. Cached per bundle. */
-export const readAsFarAsPossible = oncePer((files: BundleFiles): PartlyReadBundle => {
-  const refusals: Refusal[] = []
+export const readRegistryBundlePartially = memoizePerObject((files: BundleFiles): PartialRegistryBundle => {
+  const rejections: BundleRejectedError[] = []
   const attempt = <Result>(fallback: Result, step: () => Result): Result => {
     try {
       return step()
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      refusals.push(error)
+      if (!(error instanceof BundleRejectedError)) throw error
+      rejections.push(error)
       return fallback
     }
   }
-  const objects = manifestObjects(files)
-  if (objects.length === 0) return { refusals: [new Refusal('no bundle objects found')] }
+  const objects = readManifestObjects(files)
+  if (objects.length === 0) return { rejections: [new BundleRejectedError('no bundle objects found')] }
   const csv = objects.find(({ kind }) => kind === 'ClusterServiceVersion')
   if (csv)
-    attempt(undefined, () => void decodeOrRefuse(objectType, csv.tree, '', { file: csv.file, path: [] }))
-  const kept = objects.filter((object) => object === csv || object.kind !== 'ClusterServiceVersion')
-  const crds = kept.filter(isCrd)
-  for (const crd of crds) attempt(undefined, () => refuseBrokenCrd(crd))
-  if (!csv) return { refusals: [...refusals, new Refusal('no csv in bundle')] }
+    attempt(undefined, () => void decodeOrThrow(objectType, csv.tree, '', { file: csv.file, path: [] }))
+  const relevantObjects = objects.filter(
+    (object) => object === csv || object.kind !== 'ClusterServiceVersion',
+  )
+  const crds = relevantObjects.filter(isCrd)
+  for (const crd of crds) attempt(undefined, () => rejectInvalidCrd(crd))
+  if (!csv) return { rejections: [...rejections, new BundleRejectedError('no csv in bundle')] }
 
   const before = `error checking provided apis in bundle ${csv.name}: `
   const beforeServices = `${before}error getting apiservice definitions: `
-  const none: Definitions = { owned: [], required: [] }
+  const none: ApiDefinitions = { owned: [], required: [] }
   const spec = attempt(new Map<string, Value>(), () =>
-    specOf(csv, `${beforeServices}error unmarshaling into object map: `),
+    requireSpecFields(csv, `${beforeServices}error unmarshaling into object map: `),
   )
-  const services = attempt(none, () => definitions(csv, spec, 'apiservicedefinitions', beforeServices))
-  const resources = attempt(none, () => definitions(csv, spec, 'customresourcedefinitions', before))
-  const provided = [...definedApis(crds), ...services.owned.map(serviceApi)]
-  const place = (index: number): RefusedPlace => ({
+  const services = attempt(none, () =>
+    decodeApiDefinitions(csv, spec, 'apiservicedefinitions', beforeServices),
+  )
+  const resources = attempt(none, () => decodeApiDefinitions(csv, spec, 'customresourcedefinitions', before))
+  const provided = [...getDefinedApis(crds), ...services.owned.map(toServiceApi)]
+  const ownedCrdLocation = (index: number): RejectionLocation => ({
     file: csv.file,
     path: ['spec', 'customresourcedefinitions', 'owned', index],
   })
   const owned = resources.owned.flatMap((key, index) =>
-    attempt([], () => [{ api: resourceApi(key, before, place(index)), at: place(index) }]),
+    attempt([], () => [{ api: toCrdApi(key, before, ownedCrdLocation(index)), at: ownedCrdLocation(index) }]),
   )
-  refusals.push(...missingApis(owned, provided, before))
+  rejections.push(...findMissingApis(owned, provided, before))
 
   const metadata = readMetadata(files)
-  if (!metadata.annotations) refusals.push(new Refusal('Could not find annotations file'))
+  if (!metadata.annotations) rejections.push(new BundleRejectedError('Could not find annotations file'))
   const beforeRequired = `get properties for bundle ${quote(csv.name)}: get required apis: `
-  const described = attempt([], () =>
-    derivedProperties({
+  const derivedProperties = attempt([], () =>
+    deriveProperties({
       name: csv.name,
       csv: csv.tree,
       file: csv.file,
@@ -178,8 +182,8 @@ export const readAsFarAsPossible = oncePer((files: BundleFiles): PartlyReadBundl
       metadata,
       provided,
       required: () => [
-        ...resources.required.map((key) => resourceApi(key, beforeRequired)),
-        ...services.required.map(serviceApi),
+        ...resources.required.map((key) => toCrdApi(key, beforeRequired)),
+        ...services.required.map(toServiceApi),
       ],
     }),
   )
@@ -189,91 +193,93 @@ export const readAsFarAsPossible = oncePer((files: BundleFiles): PartlyReadBundl
     annotations: metadata.annotations ?? {},
     package: metadata.annotations?.[annotationKeys.package] ?? '',
     csv,
-    objects: kept,
+    objects: relevantObjects,
     crds,
-    described,
-    relatedImages: attempt([], () => relatedImages(csv, spec, beforeImages)),
-    operatorImages: attempt([], () => operatorImages(csv, beforeImages)),
+    derivedProperties,
+    relatedImages: attempt([], () => decodeRelatedImages(csv, spec, beforeImages)),
+    operatorImages: attempt([], () => findOperatorImages(csv, beforeImages)),
   }
-  return { bundle, refusals }
+  return { bundle, rejections }
 })
 
 function isCrd({ kind, apiVersion }: ManifestObject): boolean {
   return kind === 'CustomResourceDefinition' && /(?:^|\/)v1(?:beta1)?$/.test(apiVersion)
 }
 
-function refuseBrokenCrd({ file, tree, apiVersion }: ManifestObject): void {
+function rejectInvalidCrd({ file, tree, apiVersion }: ManifestObject): void {
   const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
   const before = `error decoding ${version} CRD: `
   if (!apiVersion.startsWith('apiextensions.k8s.io/'))
-    throw new Refusal(
+    throw new BundleRejectedError(
       `${before}no kind "CustomResourceDefinition" is registered for version ${quote(apiVersion)}`,
       { file, path: ['apiVersion'] },
     )
-  decodeOrRefuse(crdType, tree, before, { file, path: [] })
+  decodeOrThrow(crdType, tree, before, { file, path: [] })
 }
 
-function specOf({ file, tree }: ManifestObject, before: string): Map<string, Value> {
+function requireSpecFields({ file, tree }: ManifestObject, before: string): Map<string, Value> {
   const spec = valueAt(tree, 'spec')
-  if (spec === undefined) throw new Refusal(`${before}unexpected end of JSON input`, { file, path: [] })
+  if (spec === undefined)
+    throw new BundleRejectedError(`${before}unexpected end of JSON input`, { file, path: [] })
   if (spec.kind === 'null') return new Map()
   if (spec.kind !== 'map')
-    throw new Refusal(
-      `${before}json: cannot unmarshal ${goKind(spec)} into Go value of type map[string]*json.RawMessage`,
+    throw new BundleRejectedError(
+      `${before}json: cannot unmarshal ${getGoKind(spec)} into Go value of type map[string]*json.RawMessage`,
       { file, path: ['spec'] },
     )
   return new Map(spec.entries.map(({ key, value }) => [key, value]))
 }
 
-interface Definitions {
-  readonly owned: readonly Decoded[]
-  readonly required: readonly Decoded[]
+interface ApiDefinitions {
+  readonly owned: readonly DecodedStruct[]
+  readonly required: readonly DecodedStruct[]
 }
 
-function definitions(
+function decodeApiDefinitions(
   { file }: ManifestObject,
   spec: ReadonlyMap<string, Value>,
   field: string,
   before: string,
-): Definitions {
+): ApiDefinitions {
   const value = spec.get(field)
   if (!value) return { owned: [], required: [] }
-  const decoded = decodeOrRefuse(definitionsType, value, before, { file, path: ['spec', field] })
-  return { owned: structsOf(decoded, 'owned'), required: structsOf(decoded, 'required') }
+  const decoded = decodeOrThrow(apiDefinitionsType, value, before, { file, path: ['spec', field] })
+  return { owned: getStructList(decoded, 'owned'), required: getStructList(decoded, 'required') }
 }
 
-function serviceApi(key: Decoded): Api {
-  return { ...gvk(key), group: textOf(key, 'group'), plural: textOf(key, 'name') }
+function toServiceApi(key: DecodedStruct): BundleApi {
+  return { ...getVersionAndKind(key), group: getTextField(key, 'group'), plural: getTextField(key, 'name') }
 }
 
-function resourceApi(key: Decoded, before: string, at?: RefusedPlace): Api {
-  const name = textOf(key, 'name')
+function toCrdApi(key: DecodedStruct, before: string, at?: RejectionLocation): BundleApi {
+  const name = getTextField(key, 'name')
   const dot = name.indexOf('.')
-  if (dot < 0) throw new Refusal(`${before}couldn't parse plural.group from crd name: ${name}`, at)
-  return { ...gvk(key), group: name.slice(dot + 1), plural: name.slice(0, dot) }
+  if (dot < 0)
+    throw new BundleRejectedError(`${before}couldn't parse plural.group from crd name: ${name}`, at)
+  return { ...getVersionAndKind(key), group: name.slice(dot + 1), plural: name.slice(0, dot) }
 }
 
-function gvk(key: Decoded): { readonly version: string; readonly kind: string } {
-  return { version: textOf(key, 'version'), kind: textOf(key, 'kind') }
+function getVersionAndKind(key: DecodedStruct): { readonly version: string; readonly kind: string } {
+  return { version: getTextField(key, 'version'), kind: getTextField(key, 'kind') }
 }
 
 /** opm reports only the first. */
-function missingApis(
-  owned: readonly { readonly api: Api; readonly at: RefusedPlace }[],
-  provided: readonly Api[],
+function findMissingApis(
+  owned: readonly { readonly api: BundleApi; readonly at: RejectionLocation }[],
+  provided: readonly BundleApi[],
   before: string,
-): readonly Refusal[] {
-  const found = new Set(provided.map(apiText))
-  const missing = owned.filter(({ api }) => !found.has(apiText(api)))
+): readonly BundleRejectedError[] {
+  const found = new Set(provided.map(formatApi))
+  const missing = owned.filter(({ api }) => !found.has(formatApi(api)))
   if (missing.length === 0) return []
-  const shown = [...new Set([...provided].sort(compareApis).map((api) => `${apiText(api)}:{}`))].join(' ')
+  const shown = [...new Set([...provided].sort(compareApis).map((api) => `${formatApi(api)}:{}`))].join(' ')
   return missing.map(
     ({ api, at }) =>
-      new Refusal(`${before}couldn't find ${apiText(api)} in bundle. found: map[${shown}]`, at),
+      new BundleRejectedError(`${before}couldn't find ${formatApi(api)} in bundle. found: map[${shown}]`, at),
   )
 }
 
-function compareApis(a: Api, b: Api): number {
+function compareApis(a: BundleApi, b: BundleApi): number {
   return (
     compareBytes(a.group, b.group) ||
     compareBytes(a.version, b.version) ||
@@ -282,11 +288,11 @@ function compareApis(a: Api, b: Api): number {
   )
 }
 
-function apiText({ group, version, kind, plural }: Api): string {
+function formatApi({ group, version, kind, plural }: BundleApi): string {
   return `${group}/${version}/${kind} (${plural})`
 }
 
-function relatedImages(
+function decodeRelatedImages(
   { file }: ManifestObject,
   spec: ReadonlyMap<string, Value>,
   before: string,
@@ -294,39 +300,39 @@ function relatedImages(
   const value = spec.get('relatedImages')
   if (!value || value.kind === 'null') return []
   if (value.kind !== 'list')
-    throw new Refusal(
-      `${before}json: cannot unmarshal ${goKind(value)} into Go value of type []declcfg.RelatedImage`,
+    throw new BundleRejectedError(
+      `${before}json: cannot unmarshal ${getGoKind(value)} into Go value of type []declcfg.RelatedImage`,
       { file, path: ['spec', 'relatedImages'] },
     )
   return value.items.map((item, index) => {
     const at = { file, path: ['spec', 'relatedImages', index] }
-    const entry = decodeOrRefuse(relatedImageType, item, before, at)
-    return { name: textOf(entry, 'name'), image: textOf(entry, 'image') }
+    const entry = decodeOrThrow(relatedImageType, item, before, at)
+    return { name: getTextField(entry, 'name'), image: getTextField(entry, 'image') }
   })
 }
 
-function operatorImages({ file, tree }: ManifestObject, before: string): readonly string[] {
+function findOperatorImages({ file, tree }: ManifestObject, before: string): readonly string[] {
   const spec = valueAt(tree, 'spec')
   if (spec?.kind !== 'map') return []
-  const decoded = decodeOrRefuse(installType, spec, before, { file, path: ['spec'] })
-  const install = structOf(decoded, 'Install')
-  if (!install || textOf(install, 'strategy') !== 'deployment') return []
-  const deployments = structOf(install, 'spec')
-  const images = (deployments ? structsOf(deployments, 'Deployments') : []).flatMap((deployment) => {
-    const pod = structOf(structOf(structOf(deployment, 'Spec'), 'template'), 'spec')
+  const decoded = decodeOrThrow(csvInstallType, spec, before, { file, path: ['spec'] })
+  const install = getStructField(decoded, 'Install')
+  if (!install || getTextField(install, 'strategy') !== 'deployment') return []
+  const deployments = getStructField(install, 'spec')
+  const images = (deployments ? getStructList(deployments, 'Deployments') : []).flatMap((deployment) => {
+    const pod = getStructField(getStructField(getStructField(deployment, 'Spec'), 'template'), 'spec')
     if (!pod) return []
-    return [...structsOf(pod, 'containers'), ...structsOf(pod, 'initContainers')].map((container) =>
-      textOf(container, 'image'),
+    return [...getStructList(pod, 'containers'), ...getStructList(pod, 'initContainers')].map((container) =>
+      getTextField(container, 'image'),
     )
   })
   return [...new Set(images)]
 }
 
-function structOf(decoded: Decoded | undefined, field: string): Decoded | undefined {
+function getStructField(decoded: DecodedStruct | undefined, field: string): DecodedStruct | undefined {
   const value = decoded?.fields.get(field)
   return typeof value === 'object' && 'fields' in value ? value : undefined
 }
 
-function scalar(value: Value | undefined): string {
+function stringOrEmpty(value: Value | undefined): string {
   return value?.kind === 'string' ? value.value : ''
 }

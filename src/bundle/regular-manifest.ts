@@ -1,10 +1,10 @@
 // Reads a manifest that is one regular YAML document with the fast reader, once for all callers.
-import { oncePer } from '../findings/once.ts'
-import { RegularReader, type RegularDocument } from '../go/fast/regular-yaml.ts'
+import { memoizePerObject } from '../findings/once.ts'
+import { RegularYamlReader, type RegularYamlDocument } from '../go/fast/regular-yaml.ts'
 
 /** Undefined if the exact reader is needed, for example for JSON. Offsets are bytes of the file. */
-export const regularManifest = oncePer((bytes: Uint8Array): RegularDocument | undefined => {
-  const document = new RegularReader(bytes).read(0)
+export const parseRegularManifest = memoizePerObject((bytes: Uint8Array): RegularYamlDocument | undefined => {
+  const document = new RegularYamlReader(bytes).read(0)
   // Only the exact reader knows which of several documents is the first.
   return document?.end === bytes.length ? document : undefined
 })

@@ -1,10 +1,10 @@
 // APIs that Kubernetes removed, according to its deprecation guide, and their uses in a bundle.
 import { compareVersions, parseVersion, parseVersionTolerantly } from '../catalog/versions/version.ts'
-import type { Path } from './bundle-places.ts'
-import { at, listOf, textOf } from './fields.ts'
+import type { FieldPath } from './bundle-places.ts'
+import { getField, asList, asString } from './fields.ts'
 import type { RegistryBundle } from './registry-bundle.ts'
 
-const removed: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+const removedApisByRelease: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   '1.22': {
     'apiextensions.k8s.io/v1beta1': ['CustomResourceDefinition'],
     'scheduling.k8s.io/v1alpha1': ['PriorityClass'],
@@ -40,58 +40,64 @@ const removed: Readonly<Record<string, Readonly<Record<string, readonly string[]
 }
 
 /** The first Kubernetes release without the API. */
-export function removedIn(apiVersion: string, kind: string): string | undefined {
-  for (const [release, versions] of Object.entries(removed))
+export function findRemovalRelease(apiVersion: string, kind: string): string | undefined {
+  for (const [release, versions] of Object.entries(removedApisByRelease))
     if (Object.hasOwn(versions, apiVersion) && versions[apiVersion]?.includes(kind)) return release
   return undefined
 }
 
-export interface RemovedUse {
+export interface RemovedApiUse {
   /** Defaults to the CSV's file. */
   readonly file?: string
-  readonly path: Path
+  readonly path: FieldPath
   readonly data: { readonly api: string; readonly name: string; readonly release: string }
   /** No Kubernetes version that the bundle supports has the API. */
   readonly isCertain: boolean
 }
 
 /** Uses in manifests, CRDs and requested permissions. */
-export function* removedUses({ csv, objects }: RegistryBundle): Generator<RemovedUse> {
-  const needed = parseVersionTolerantly(textOf(at(csv.data, 'spec', 'minKubeVersion')))
+export function* findRemovedApiUses({ csv, objects }: RegistryBundle): Generator<RemovedApiUse> {
+  const needed = parseVersionTolerantly(asString(getField(csv.data, 'spec', 'minKubeVersion')))
   const isCertain = (release: string): boolean => {
-    const gone = parseVersion(`${release}.0`)
-    return needed.ok && gone.ok && compareVersions(needed.value, gone.value) >= 0
+    const removalVersion = parseVersion(`${release}.0`)
+    return needed.ok && removalVersion.ok && compareVersions(needed.value, removalVersion.value) >= 0
   }
   for (const { file, name, apiVersion, kind } of objects) {
-    const release = removedIn(apiVersion, kind)
+    const release = findRemovalRelease(apiVersion, kind)
     if (release === undefined) continue
     const data = { api: `${apiVersion} ${kind}`, name, release }
     yield { file, path: ['apiVersion'], data, isCertain: isCertain(release) }
   }
   const mentioned = new Set<string>()
   for (const list of ['owned', 'required'])
-    for (const [index, crd] of listOf(at(csv.data, 'spec', 'customresourcedefinitions', list)).entries())
-      for (const [position, resource] of listOf(at(crd, 'resources')).entries()) {
-        const [apiVersion, kind] = [textOf(at(resource, 'version')), textOf(at(resource, 'kind'))]
+    for (const [index, crd] of asList(
+      getField(csv.data, 'spec', 'customresourcedefinitions', list),
+    ).entries())
+      for (const [position, resource] of asList(getField(crd, 'resources')).entries()) {
+        const [apiVersion, kind] = [
+          asString(getField(resource, 'version')),
+          asString(getField(resource, 'kind')),
+        ]
         mentioned.add(`${kind.toLowerCase()}s`)
-        if (removedIn(apiVersion, kind) !== '1.25') continue
+        if (findRemovalRelease(apiVersion, kind) !== '1.25') continue
         const path = ['spec', 'customresourcedefinitions', list, index, 'resources', position]
         const data = {
           api: `${apiVersion} ${kind}`,
-          name: `a resource of ${textOf(at(crd, 'name'))}`,
+          name: `a resource of ${asString(getField(crd, 'name'))}`,
           release: '1.25',
         }
         yield { path, data, isCertain: isCertain('1.25') }
       }
   if (mentioned.has('podsecuritypolicies')) return
   for (const list of ['clusterPermissions', 'permissions'])
-    for (const [index, entry] of listOf(at(csv.data, 'spec', 'install', 'spec', list)).entries())
-      for (const [position, rule] of listOf(at(entry, 'rules')).entries()) {
-        const has = (field: string, wanted: string) => listOf(at(rule, field)).includes(wanted)
-        if (!has('apiGroups', 'policy') || !has('resources', 'podsecuritypolicies')) continue
+    for (const [index, entry] of asList(getField(csv.data, 'spec', 'install', 'spec', list)).entries())
+      for (const [position, rule] of asList(getField(entry, 'rules')).entries()) {
+        const ruleIncludes = (field: string, wanted: string) => asList(getField(rule, field)).includes(wanted)
+        if (!ruleIncludes('apiGroups', 'policy') || !ruleIncludes('resources', 'podsecuritypolicies'))
+          continue
         const data = {
           api: 'policy/v1beta1 PodSecurityPolicy',
-          name: `a permission of ${textOf(at(entry, 'serviceAccountName'))}`,
+          name: `a permission of ${asString(getField(entry, 'serviceAccountName'))}`,
           release: '1.25',
         }
         yield { path: ['spec', 'install', 'spec', list, index, 'rules', position], data, isCertain: false }

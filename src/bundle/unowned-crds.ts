@@ -1,21 +1,30 @@
 // CRDs that the ClusterServiceVersion doesn't own. As in operator-framework/api, one owned version covers the whole
 // kind.
-import { at, listOf, textOf } from './fields.ts'
-import { definedApis, type ManifestObject, type RegistryBundle } from './registry-bundle.ts'
+import { getField, asList, asString } from './fields.ts'
+import { getDefinedApis, type ManifestObject, type RegistryBundle } from './registry-bundle.ts'
 
-export function unownedCrds({ csv, crds }: Pick<RegistryBundle, 'csv' | 'crds'>): readonly ManifestObject[] {
+export function findUnownedCrds({
+  csv,
+  crds,
+}: Pick<RegistryBundle, 'csv' | 'crds'>): readonly ManifestObject[] {
   const owned = new Set(
-    listOf(at(csv.data, 'spec', 'customresourcedefinitions', 'owned')).map((entry) => {
-      const name = textOf(at(entry, 'name'))
-      return key(name.slice(name.indexOf('.') + 1), textOf(at(entry, 'version')), textOf(at(entry, 'kind')))
+    asList(getField(csv.data, 'spec', 'customresourcedefinitions', 'owned')).map((entry) => {
+      const name = asString(getField(entry, 'name'))
+      return formatApiKey(
+        name.slice(name.indexOf('.') + 1),
+        asString(getField(entry, 'version')),
+        asString(getField(entry, 'kind')),
+      )
     }),
   )
   const kinds = new Set(
-    definedApis(crds).flatMap(({ group, version, kind }) =>
-      owned.has(key(group, version, kind)) ? [key(group, '', kind)] : [],
+    getDefinedApis(crds).flatMap(({ group, version, kind }) =>
+      owned.has(formatApiKey(group, version, kind)) ? [formatApiKey(group, '', kind)] : [],
     ),
   )
-  return crds.filter((crd) => definedApis([crd]).some(({ group, kind }) => !kinds.has(key(group, '', kind))))
+  return crds.filter((crd) =>
+    getDefinedApis([crd]).some(({ group, kind }) => !kinds.has(formatApiKey(group, '', kind))),
+  )
 }
 
-const key = (...parts: readonly string[]): string => parts.join(' ')
+const formatApiKey = (...parts: readonly string[]): string => parts.join(' ')

@@ -3,19 +3,19 @@ import { trimSpace } from '../go/text.ts'
 import { decodeLikeGo } from '../go/utf8.ts'
 import { valueAt } from '../go/tree.ts'
 import { compareFindings, type Finding, type Location } from '../findings/finding.ts'
-import { finding } from '../findings/rule.ts'
+import { createFinding } from '../findings/rule.ts'
 import { detectFormat } from './bundle-format.ts'
-import { filesIn, type BundleFiles, type BundleFormat } from './bundle-files.ts'
-import { laterProblems, readManifest } from './manifest-document.ts'
-import { annotationKeys, annotationsIn } from './bundle-metadata.ts'
-import { bundlePlaces } from './bundle-places.ts'
-import type { Suite } from '../findings/suites.ts'
-import { findInBundle } from './bundle-rule.ts'
-import { contentRules } from './content-rules.ts'
+import { findFilesInDirectory, type BundleFiles, type BundleFormat } from './bundle-files.ts'
+import { findLaterDocumentProblems, readManifest } from './manifest-document.ts'
+import { annotationKeys, findAnnotations } from './bundle-metadata.ts'
+import { createBundleLocator } from './bundle-places.ts'
+import type { RuleSuite } from '../findings/suites.ts'
+import { runBundleRule } from './bundle-rule.ts'
+import { bundleContentRules } from './content-rules.ts'
 import { collidingFileNames } from './rules/colliding-file-names.ts'
 import { hiddenBundleFile } from './rules/hidden-bundle-file.ts'
 import { labelsDisagree } from './rules/labels-disagree.ts'
-import { readAsFarAsPossible } from './registry-bundle.ts'
+import { readRegistryBundlePartially } from './registry-bundle.ts'
 import { bracesInPlainBundle } from './rules/braces-in-plain-bundle.ts'
 import { largeBundleContent } from './rules/large-bundle-content.ts'
 import { misnamedAnnotationsFile } from './rules/misnamed-annotations-file.ts'
@@ -31,43 +31,49 @@ import { wrongBundleFormat } from './rules/wrong-bundle-format.ts'
 import { validateChart } from './validate-chart.ts'
 import { validateCsv } from './validate-csv.ts'
 
-export interface BundleReport {
+export interface BundleValidationReport {
   readonly format?: BundleFormat
   readonly findings: readonly Finding[]
 }
 
-export interface ValidateOptions {
+export interface BundleValidationOptions {
   /** Bytes of a file after gzip; without it the size isn't checked. */
   readonly packedSize?: (bytes: Uint8Array) => number
-  readonly suites?: readonly Suite[]
+  readonly suites?: readonly RuleSuite[]
   /** Image labels. The annotations file overrides them. */
   readonly labels?: Readonly<Record<string, string>>
 }
 
 /** Bytes: the API server's limit for a ConfigMap, and the default of opm's unpacker. */
-const unpackLimit = 1_048_576
-const unpackWarning = 0.85
+const maxUnpackedBytes = 1_048_576
+const unpackWarningRatio = 0.85
 
-export function validateBundle(files: BundleFiles, options: ValidateOptions = {}): BundleReport {
+export function validateBundle(
+  files: BundleFiles,
+  options: BundleValidationOptions = {},
+): BundleValidationReport {
   const format = detectFormat(files)
   const findings: Finding[] = []
   if (format === undefined)
     findings.push(
-      finding(unreadableBundle, undefined, { reason: 'it has neither manifests nor a chart', isEmpty: true }),
+      createFinding(unreadableBundle, undefined, {
+        reason: 'it has neither manifests nor a chart',
+        isEmpty: true,
+      }),
     )
   else if (format === 'helm+v3') findings.push(...validateChart(files))
   else {
     findings.push(...validateManifests(files, format), ...validateAnnotations(files, format, options.labels))
     if (format === 'registry+v1') {
-      const { bundle, refusals } = readAsFarAsPossible(files)
-      const placeOf = bundlePlaces(files)
-      for (const { message: reason, at } of refusals)
-        findings.push(finding(unreadableBundle, at && placeOf(at.file, at.path), { reason }))
+      const { bundle, rejections } = readRegistryBundlePartially(files)
+      const locate = createBundleLocator(files)
+      for (const { message: reason, at } of rejections)
+        findings.push(createFinding(unreadableBundle, at && locate(at.file, at.path), { reason }))
       if (bundle) {
-        findings.push(...validateCsv(bundle, placeOf))
-        for (const rule of contentRules)
+        findings.push(...validateCsv(bundle, locate))
+        for (const rule of bundleContentRules)
           if (rule.suite === undefined || options.suites?.includes(rule.suite))
-            findings.push(...findInBundle(rule, bundle, placeOf))
+            findings.push(...runBundleRule(rule, bundle, locate))
       }
     }
     if (options.packedSize) findings.push(...validateSize(files, options.packedSize))
@@ -75,50 +81,54 @@ export function validateBundle(files: BundleFiles, options: ValidateOptions = {}
   return { ...(format !== undefined && { format }), findings: findings.sort(compareFindings) }
 }
 
-function startOf(file: string): Location {
+function getFileStart(file: string): Location {
   return { file, line: 1, column: 1 }
 }
 
 function* validateManifests(files: BundleFiles, format: BundleFormat): Generator<Finding> {
   for (const path of files.keys())
     if (/^(?:manifests|metadata)\/.+\//.test(path))
-      yield finding(nestedBundleDirectory, startOf(path), { path })
-  yield* validateNames(files)
+      yield createFinding(nestedBundleDirectory, getFileStart(path), { path })
+  yield* validateFileNames(files)
   const csvs: string[] = []
-  for (const [file, bytes] of filesIn(files, 'manifests')) {
+  for (const [file, bytes] of findFilesInDirectory(files, 'manifests')) {
     const document = readManifest(bytes)
     if (document.kind === 'unreadable') {
-      yield finding(undecodableManifest, startOf(file), { file, reason: document.reason })
+      yield createFinding(undecodableManifest, getFileStart(file), { file, reason: document.reason })
       continue
     }
     const kind = valueAt(document.value, 'kind')
     if (kind?.kind !== 'string' || kind.value === '') {
-      yield finding(undecodableManifest, startOf(file), { file, reason: 'it has no kind' })
+      yield createFinding(undecodableManifest, getFileStart(file), { file, reason: 'it has no kind' })
       continue
     }
     if (kind.value === 'ClusterServiceVersion') csvs.push(file)
     // plain+v0 reads every document.
     if (format === 'registry+v1' && document.documents > 1)
-      yield finding(severalDocumentsInManifest, startOf(file), { file, documents: document.documents })
+      yield createFinding(severalDocumentsInManifest, getFileStart(file), {
+        file,
+        documents: document.documents,
+      })
     if (format === 'plain+v0')
-      for (const { line, reason } of laterProblems(bytes))
-        yield finding(undecodableManifest, { file, line, column: 1 }, { file, reason })
+      for (const { line, reason } of findLaterDocumentProblems(bytes))
+        yield createFinding(undecodableManifest, { file, line, column: 1 }, { file, reason })
     if (format === 'plain+v0' && decodeLikeGo(bytes).includes('{{'))
-      yield finding(bracesInPlainBundle, startOf(file), { file })
+      yield createFinding(bracesInPlainBundle, getFileStart(file), { file })
   }
-  if (csvs.length > 1) yield finding(severalCsvs, startOf(csvs[1] ?? ''), { names: csvs })
+  if (csvs.length > 1) yield createFinding(severalCsvs, getFileStart(csvs[1] ?? ''), { names: csvs })
 }
 
 /** Hidden names, and names that map to the same key of the ConfigMap that OLM unpacks into. */
-function* validateNames(files: BundleFiles): Generator<Finding> {
+function* validateFileNames(files: BundleFiles): Generator<Finding> {
   const keys = new Map<string, string>()
   for (const directory of ['manifests', 'metadata'])
-    for (const [file] of filesIn(files, directory, { hidden: true })) {
+    for (const [file] of findFilesInDirectory(files, directory, { hidden: true })) {
       const name = file.slice(directory.length + 1)
-      if (name.startsWith('.')) yield finding(hiddenBundleFile, startOf(file), { file })
+      if (name.startsWith('.')) yield createFinding(hiddenBundleFile, getFileStart(file), { file })
       const key = name.replace(/[^-._a-zA-Z0-9]/g, '-')
       const other = keys.get(key)
-      if (other !== undefined) yield finding(collidingFileNames, startOf(file), { file, other, key })
+      if (other !== undefined)
+        yield createFinding(collidingFileNames, getFileStart(file), { file, other, key })
       keys.set(key, file)
     }
 }
@@ -128,9 +138,9 @@ function* validateAnnotations(
   format: BundleFormat,
   labels: Readonly<Record<string, string>> = {},
 ): Generator<Finding> {
-  const found = filesIn(files, 'metadata', { hidden: true }).flatMap(([file, bytes]) => {
+  const found = findFilesInDirectory(files, 'metadata', { hidden: true }).flatMap(([file, bytes]) => {
     const document = readManifest(bytes)
-    const annotations = document.kind === 'value' ? annotationsIn(document.value) : undefined
+    const annotations = document.kind === 'value' ? findAnnotations(document.value) : undefined
     return annotations ? [{ file, annotations }] : []
   })
   // Without a file the labels count. opm refuses such a bundle, which another rule reports.
@@ -139,55 +149,61 @@ function* validateAnnotations(
   const file = first?.file ?? 'labels'
   const annotations = first?.annotations
   if (first && file !== 'metadata/annotations.yaml')
-    yield finding(misnamedAnnotationsFile, startOf(file), { file })
-  const text = (key: string) => {
+    yield createFinding(misnamedAnnotationsFile, getFileStart(file), { file })
+  const getAnnotation = (key: string) => {
     const value = annotations ? valueAt(annotations, key) : undefined
     if (!annotations) return key in labels ? trimSpace(labels[key] ?? '') : undefined
     return value?.kind === 'string' ? trimSpace(value.value) : undefined
   }
   if (annotations)
     for (const key of Object.values(annotationKeys)) {
-      const [label, annotation] = [labels[key], text(key)]
+      const [label, annotation] = [labels[key], getAnnotation(key)]
       if (label !== undefined && annotation !== undefined && trimSpace(label) !== annotation)
-        yield finding(labelsDisagree, startOf(file), { key, label, annotation })
+        yield createFinding(labelsDisagree, getFileStart(file), { key, label, annotation })
     }
   const { defaultChannel, mediaType, manifests, metadata, ...others } = annotationKeys
   for (const key of [mediaType, manifests, metadata, ...Object.values(others)])
-    if ((text(key) ?? '') === '') yield finding(missingBundleAnnotation, startOf(file), { key, file })
-  if (text(defaultChannel) === '')
-    yield finding(missingBundleAnnotation, startOf(file), { key: defaultChannel, file })
-  const named = text(mediaType) ?? ''
+    if ((getAnnotation(key) ?? '') === '')
+      yield createFinding(missingBundleAnnotation, getFileStart(file), { key, file })
+  if (getAnnotation(defaultChannel) === '')
+    yield createFinding(missingBundleAnnotation, getFileStart(file), { key: defaultChannel, file })
+  const named = getAnnotation(mediaType) ?? ''
   // opm's own name for plain bundles has no version.
   if (named !== '' && named !== format && !(named === 'plain' && format === 'plain+v0'))
-    yield finding(wrongBundleFormat, startOf(file), { named, found: format })
+    yield createFinding(wrongBundleFormat, getFileStart(file), { named, found: format })
   for (const [key, wanted] of [
     [manifests, 'manifests/'],
     [metadata, 'metadata/'],
   ] as const) {
-    const value = text(key) ?? ''
+    const value = getAnnotation(key) ?? ''
     if (value !== '' && value.replace(/^\.?\/|\/+$/g, '') !== wanted.slice(0, -1))
-      yield finding(movedBundleDirectory, startOf(file), { key, value, wanted })
+      yield createFinding(movedBundleDirectory, getFileStart(file), { key, value, wanted })
   }
 }
 
 /** Upper bound for gzip: its headers, and five bytes for every 16 KB. */
-const mostPacked = (bytes: number): number => bytes + 64 + Math.ceil(bytes / 1024)
+const getMaxGzipBytes = (bytes: number): number => bytes + 64 + Math.ceil(bytes / 1024)
 
-const inBase64 = (bytes: number): number => 4 * Math.ceil(bytes / 3)
+const getBase64Length = (bytes: number): number => 4 * Math.ceil(bytes / 3)
 
 function* validateSize(files: BundleFiles, packedSize: (bytes: Uint8Array) => number): Generator<Finding> {
-  const packed = [...filesIn(files, 'manifests'), ...filesIn(files, 'metadata')].filter(
-    ([file]) => file !== 'metadata/annotations.yaml',
-  )
+  const packed = [
+    ...findFilesInDirectory(files, 'manifests'),
+    ...findFilesInDirectory(files, 'metadata'),
+  ].filter(([file]) => file !== 'metadata/annotations.yaml')
   // Packing is expensive, and most bundles are small enough uncompressed.
-  const most = packed.reduce((sum, [, { length }]) => sum + inBase64(mostPacked(length)), 0)
-  if (most <= unpackLimit * unpackWarning) return
+  const maxPackedBytes = packed.reduce(
+    (sum, [, { length }]) => sum + getBase64Length(getMaxGzipBytes(length)),
+    0,
+  )
+  if (maxPackedBytes <= maxUnpackedBytes * unpackWarningRatio) return
   const sizes = packed
-    .map(([file, bytes]) => ({ file, bytes: inBase64(packedSize(bytes)) }))
+    .map(([file, bytes]) => ({ file, bytes: getBase64Length(packedSize(bytes)) }))
     .sort((a, b) => b.bytes - a.bytes)
   const bytes = sizes.reduce((sum, size) => sum + size.bytes, 0)
-  const largest = sizes.slice(0, 5).map((size) => `${size.file} (${size.bytes})`)
-  const data = { bytes, limit: unpackLimit, largest }
-  if (bytes > unpackLimit) yield finding(oversizedBundleContent, undefined, data)
-  else if (bytes > unpackLimit * unpackWarning) yield finding(largeBundleContent, undefined, data)
+  const largestFiles = sizes.slice(0, 5).map((size) => `${size.file} (${size.bytes})`)
+  const data = { bytes, limit: maxUnpackedBytes, largest: largestFiles }
+  if (bytes > maxUnpackedBytes) yield createFinding(oversizedBundleContent, undefined, data)
+  else if (bytes > maxUnpackedBytes * unpackWarningRatio)
+    yield createFinding(largeBundleContent, undefined, data)
 }

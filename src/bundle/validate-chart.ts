@@ -1,64 +1,67 @@
 // A helm+v3 bundle as far as it can be judged without Helm's engine: the chart's description and its structure.
 import type { Finding } from '../findings/finding.ts'
-import { finding } from '../findings/rule.ts'
-import { chartRoot } from './bundle-format.ts'
+import { createFinding } from '../findings/rule.ts'
+import { findChartRoot } from './bundle-format.ts'
 import type { BundleFiles } from './bundle-files.ts'
 import { decodeLikeGo } from '../go/utf8.ts'
-import { at, listOf, textOf } from './fields.ts'
-import { dataOf, readManifest } from './manifest-document.ts'
+import { getField, asList, asString } from './fields.ts'
+import { toJsonData, readManifest } from './manifest-document.ts'
 import { brokenChart } from './rules/broken-chart.ts'
 
-const semver = /^v?\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/
+const semverPattern = /^v?\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/
 
 export function* validateChart(files: BundleFiles): Generator<Finding> {
-  const root = chartRoot(files) ?? ''
+  const root = findChartRoot(files) ?? ''
   const file = `${root}Chart.yaml`
-  const broken = (problem: string) => finding(brokenChart, { file, line: 1, column: 1 }, { problem })
+  const createBrokenChartFinding = (problem: string) =>
+    createFinding(brokenChart, { file, line: 1, column: 1 }, { problem })
   const document = readManifest(files.get(file) ?? new Uint8Array(0))
   if (document.kind === 'unreadable') {
-    yield broken(`${file} cannot be read: ${document.reason}`)
+    yield createBrokenChartFinding(`${file} cannot be read: ${document.reason}`)
     return
   }
-  const chart = dataOf(document.value)
-  const apiVersion = textOf(at(chart, 'apiVersion'))
+  const chart = toJsonData(document.value)
+  const apiVersion = asString(getField(chart, 'apiVersion'))
   if (apiVersion !== 'v1' && apiVersion !== 'v2')
-    yield broken(`its apiVersion is "${apiVersion}", not v1 or v2`)
-  if (textOf(at(chart, 'name')) === '') yield broken('it has no name')
-  const version = textOf(at(chart, 'version'))
-  if (!semver.test(version)) yield broken(`"${version}" is no semantic version`)
-  if (textOf(at(chart, 'type')) === 'library') yield broken('it is a library, which installs nothing')
+    yield createBrokenChartFinding(`its apiVersion is "${apiVersion}", not v1 or v2`)
+  if (asString(getField(chart, 'name')) === '') yield createBrokenChartFinding('it has no name')
+  const version = asString(getField(chart, 'version'))
+  if (!semverPattern.test(version)) yield createBrokenChartFinding(`"${version}" is no semantic version`)
+  if (asString(getField(chart, 'type')) === 'library')
+    yield createBrokenChartFinding('it is a library, which installs nothing')
   const values = files.get(`${root}values.yaml`)
   if (values && values.length > 0) {
     const read = readManifest(values)
     if (read.kind === 'unreadable' && !/empty/.test(read.reason))
-      yield broken(`values.yaml cannot be read: ${read.reason}`)
+      yield createBrokenChartFinding(`values.yaml cannot be read: ${read.reason}`)
   }
   const schema = files.get(`${root}values.schema.json`)
-  if (schema && !isJsonObject(schema)) yield broken('values.schema.json is no JSON object')
+  if (schema && !isJsonObjectFile(schema))
+    yield createBrokenChartFinding('values.schema.json is no JSON object')
   for (const [path, bytes] of files)
     if (path.startsWith(`${root}templates/`) && !hasBalancedBraces(decodeLikeGo(bytes)))
-      yield broken(`${path} opens {{ and does not close it`)
+      yield createBrokenChartFinding(`${path} opens {{ and does not close it`)
   // Charts of the first version list them in a file of their own.
   const requirements = files.get(`${root}requirements.yaml`)
   const required = requirements && readManifest(requirements)
   const dependencies = [
-    ...listOf(at(chart, 'dependencies')),
-    ...(required?.kind === 'value' ? listOf(at(dataOf(required.value), 'dependencies')) : []),
+    ...asList(getField(chart, 'dependencies')),
+    ...(required?.kind === 'value' ? asList(getField(toJsonData(required.value), 'dependencies')) : []),
   ]
   for (const dependency of dependencies) {
-    const name = textOf(at(dependency, 'name'))
+    const name = asString(getField(dependency, 'name'))
     const isVendored = [...files.keys()].some(
       (path) => path.startsWith(`${root}charts/${name}/`) || path.startsWith(`${root}charts/${name}-`),
     )
-    if (!isVendored) yield broken(`its dependency "${name}" is not in charts/`)
+    if (!isVendored) yield createBrokenChartFinding(`its dependency "${name}" is not in charts/`)
   }
   if (
     ![...files.keys()].some((path) => path.startsWith(`${root}templates/`) || path.startsWith(`${root}crds/`))
   )
-    yield broken('it has neither templates nor CRDs')
+    yield createBrokenChartFinding('it has neither templates nor CRDs')
 }
 
-function isJsonObject(bytes: Uint8Array): boolean {
+function isJsonObjectFile(bytes: Uint8Array): boolean {
   try {
     const data: unknown = JSON.parse(decodeLikeGo(bytes))
     return typeof data === 'object' && data !== null && !Array.isArray(data)

@@ -1,33 +1,33 @@
 // The commits that a merge adds to the base branch, and the other pull requests that it closes. checks/commits judges
 // them.
 import type { BlobSha, CommitSha, PullNumber } from './ids.ts'
-import type { ClosedByWords } from './closing-words.ts'
+import type { ClosingReference } from './closing-words.ts'
 
 /** GitHub lists no more commits of a pull request, so people could not review further ones. */
-export const mostCarried = 250
+export const maxIncomingCommits = 250
 
 /** Bytes. Messages of larger commit objects, which people don't write, are not read. */
-export const largestCommit = 256 * 1024
+export const maxCommitObjectBytes = 256 * 1024
 
 /** GitHub rejects a push with a file above 100 MiB in any commit. */
-export const largestPushed = 100 * 1024 * 1024
+export const maxPushedFileBytes = 100 * 1024 * 1024
 
-export interface CarriedCommits {
+export interface IncomingCommits {
   /** False: a limit was exceeded, and the other fields are unknown. */
   readonly isWhole: boolean
   /** Commits reachable from the head but not the base, newest first, without the merge commit. */
-  readonly commits: readonly CarriedCommit[]
+  readonly commits: readonly IncomingCommit[]
   /** Files above `largestPushed` in any commit. */
   readonly largeFiles: readonly BlobSha[]
 }
 
-export interface CarriedCommit {
+export interface IncomingCommit {
   readonly id: CommitSha
   /** Whether its workflow files differ from those of its commit on the base branch. */
   readonly editsWorkflows: boolean
   readonly isSigned: boolean
   /** Undefined where readers may disagree on the message: it is too large, or not UTF-8. */
-  readonly closes: readonly ClosedByWords[] | undefined
+  readonly closes: readonly ClosingReference[] | undefined
 }
 
 export interface ClosedPull {
@@ -42,6 +42,6 @@ export interface ClosedPull {
   readonly heldBack?: string
 }
 
-export interface Carried extends CarriedCommits {
+export interface IncomingCommitsInput extends IncomingCommits {
   readonly pulls: readonly ClosedPull[]
 }

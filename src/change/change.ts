@@ -1,7 +1,7 @@
 // A pull request's change in catalog terms. describe-change.ts makes it from two trees, never from a list of GitHub or
 // the author.
-import type { BlobPlace, Catalog } from '../catalog/facts/catalog.ts'
-import type { Mark } from '../go/mark.ts'
+import type { BlobLocation, Catalog } from '../catalog/facts/catalog.ts'
+import type { TextPosition } from '../go/mark.ts'
 import type { Location } from '../findings/finding.ts'
 import type { PathChange } from './path-change.ts'
 
@@ -25,13 +25,13 @@ export interface TouchedPath extends PathChange {
   readonly role: PathRole
 }
 
-export interface Change {
+export interface PullRequestChange {
   /** Sorted by path. */
   readonly paths: readonly TouchedPath[]
   /** Catalogs with at least one differing path, sorted by root. */
   readonly catalogs: readonly CatalogChange[]
   /** New image references of the result, each once per place. */
-  readonly references: readonly NewReference[]
+  readonly references: readonly NewImageReference[]
   /** Changes of composite lists, sorted by path: exactly the paths of the role `references`. */
   readonly lists?: readonly ReferenceListChange[]
 }
@@ -46,8 +46,8 @@ export interface ReferenceListChange {
     readonly name: string
     readonly before: string
     readonly after: string
-    readonly mark: Mark
-    readonly imageMark: Mark
+    readonly mark: TextPosition
+    readonly imageMark: TextPosition
   }[]
   readonly names: readonly string[]
   readonly known: readonly string[]
@@ -56,8 +56,8 @@ export interface ReferenceListChange {
 export interface ListedImage {
   readonly name: string
   readonly image: string
-  readonly mark: Mark
-  readonly imageMark: Mark
+  readonly mark: TextPosition
+  readonly imageMark: TextPosition
 }
 
 export interface CatalogChange {
@@ -76,13 +76,17 @@ export interface PackageChange {
   /** Directories (below the catalog's root) with files about this package, before or after. */
   readonly directories: readonly string[]
   readonly bundles: {
-    readonly added: readonly { readonly name: string; readonly version: string; readonly place: BlobPlace }[]
+    readonly added: readonly {
+      readonly name: string
+      readonly version: string
+      readonly place: BlobLocation
+    }[]
     readonly removed: readonly { readonly name: string; readonly version: string }[]
     /** Same name, other content: published bundles are immutable. `fields` names what differs, such as `image`, `properties`. */
     readonly changed: readonly {
       readonly name: string
       readonly fields: readonly string[]
-      readonly place: BlobPlace
+      readonly place: BlobLocation
     }[]
   }
   readonly channels: {
@@ -111,7 +115,7 @@ export interface ChannelChange {
   }
 }
 
-export interface NewReference {
+export interface NewImageReference {
   readonly reference: string
   readonly at: Location
   readonly package: string

@@ -1,27 +1,27 @@
 // The issues and pull requests that GitHub closes because of a commit message.
 // https://docs.github.com/en/issues/tracking-your-work-with-issues/linking-a-pull-request-to-an-issue
 
-export interface ClosedByWords {
+export interface ClosingReference {
   /** `owner/name` in lower case; absent for the commit's own repository. */
   readonly repository?: string
   readonly number: number
 }
 
 /** Real messages close fewer; the limit bounds the work. */
-const mostClosed = 200
+const maxClosingReferences = 200
 
-const reference =
+const closingKeywordPattern =
   /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?) ?:? ?(?:(?:https?:\/\/[\w.:-]{1,200}\/)?(?<repository>[\w.-]{1,100}\/[\w.-]{1,100}?)(?:#|\/(?:issues|pull|pulls)\/)|#|gh-)(?<number>\d{1,10})(?!\d)/giu
 
 /** Without duplicates, in order. */
-export function closedByWords(message: string): readonly ClosedByWords[] {
-  const found = new Map<string, ClosedByWords>()
+export function findClosingReferences(message: string): readonly ClosingReference[] {
+  const found = new Map<string, ClosingReference>()
   const line = message.normalize('NFKC').replace(/\s+/g, ' ')
-  for (const { groups = {} } of line.matchAll(reference)) {
+  for (const { groups = {} } of line.matchAll(closingKeywordPattern)) {
     const repository = groups['repository']?.toLowerCase()
     const number = Number(groups['number'])
     found.set(`${repository ?? ''}#${number}`, { ...(repository !== undefined && { repository }), number })
-    if (found.size >= mostClosed) break
+    if (found.size >= maxClosingReferences) break
   }
   return [...found.values()]
 }

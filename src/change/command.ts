@@ -17,7 +17,7 @@ export const commandNames = [
 ] as const
 export type CommandName = (typeof commandNames)[number]
 
-export interface Command {
+export interface SlashCommand {
   readonly name: CommandName
   /** The start of a commit id, 7 to 64 lower-case hex digits. */
   readonly sha?: string
@@ -27,30 +27,35 @@ export interface Command {
 
 export type ParsedComment =
   | { readonly kind: 'none' }
-  | { readonly kind: 'command'; readonly command: Command }
+  | { readonly kind: 'command'; readonly command: SlashCommand }
   /** Meant for the bot but unclear: several commands, or unknown words after one. */
   | { readonly kind: 'unclear'; readonly reason: string }
 
 /** Only the top counts, so that a quoted mail below gives no command. */
-export const linesRead = 20
+export const maxCommandLines = 20
 
-const commandLine = /^\/(?<name>[a-z]+(?:-[a-z]+)*)(?:[ \t]+(?<rest>.*?))?[ \t]*$/
-const commitPrefix = /^[0-9a-f]{7,64}$/
-const takesCommit: ReadonlySet<CommandName> = new Set(['approve', 'merge', 'preview', 'test-install'])
-const takesWords: ReadonlySet<CommandName> = new Set(['freeze', 'thaw', 'rollback', 'override'])
+const commandLinePattern = /^\/(?<name>[a-z]+(?:-[a-z]+)*)(?:[ \t]+(?<rest>.*?))?[ \t]*$/
+const commitPrefixPattern = /^[0-9a-f]{7,64}$/
+const commandsTakingCommit: ReadonlySet<CommandName> = new Set([
+  'approve',
+  'merge',
+  'preview',
+  'test-install',
+])
+const commandsTakingText: ReadonlySet<CommandName> = new Set(['freeze', 'thaw', 'rollback', 'override'])
 
 export function parseComment(body: string): ParsedComment {
-  const found = new Map<string, Command>()
-  for (const line of plainLines(body)) {
-    const match = commandLine.exec(line)?.groups
+  const found = new Map<string, SlashCommand>()
+  for (const line of findPlainLines(body)) {
+    const match = commandLinePattern.exec(line)?.groups
     const name = commandNames.find((known) => known === match?.name)
     if (match === undefined || name === undefined) continue
     const rest = match.rest ?? ''
-    if (rest !== '' && takesWords.has(name)) {
+    if (rest !== '' && commandsTakingText.has(name)) {
       found.set(`${name} ${rest}`, { name, words: rest })
       continue
     }
-    if (rest !== '' && !(takesCommit.has(name) && commitPrefix.test(rest)))
+    if (rest !== '' && !(commandsTakingCommit.has(name) && commitPrefixPattern.test(rest)))
       return {
         kind: 'unclear',
         reason: `/${name} cannot be followed by ${JSON.stringify(rest.slice(0, 40))}`,
@@ -64,22 +69,23 @@ export function parseComment(body: string): ParsedComment {
 }
 
 // Starts of constructs that continue over a blank line: fences and HTML, including comments.
-const reachesOn = /```|~~~|</
+const multilineConstructPattern = /```|~~~|</
 // Starts of blocks other than paragraphs, heading underlines, and indented code.
-const blockStart = /^(?:[ \t]|[>#=|:+*-]|\d{1,9}[.)])/
+const blockStartPattern = /^(?:[ \t]|[>#=|:+*-]|\d{1,9}[.)])/
 // Starts of spans that may continue on the next lines: code, links, images, emphasis, math, escapes.
-const spanStart = /[`[\]*_~$\\{}]/
+const spanStartPattern = /[`[\]*_~$\\{}]/
 // Quote headers of mail programs.
-const quoteLead = /(?:wrote|schrieb|escribió|a écrit)\s*:$|^From: |^-+ *Original Message/i
+const quoteHeaderPattern = /(?:wrote|schrieb|escribió|a écrit)\s*:$|^From: |^-+ *Original Message/i
 
 /** Lines of plain paragraphs near the top; skips lines that could belong to another construct. */
-function* plainLines(body: string): Generator<string> {
+function* findPlainLines(body: string): Generator<string> {
   let paragraph: string[] = []
   // CommonMark's only line endings.
-  for (const line of [...body.split(/\r\n|\n|\r/).slice(0, linesRead), '']) {
-    if (reachesOn.test(line) || quoteLead.test(line)) return
+  for (const line of [...body.split(/\r\n|\n|\r/).slice(0, maxCommandLines), '']) {
+    if (multilineConstructPattern.test(line) || quoteHeaderPattern.test(line)) return
     if (/^[ \t]*$/.test(line)) {
-      if (paragraph.every((part) => !blockStart.test(part) && !spanStart.test(part))) yield* paragraph
+      if (paragraph.every((part) => !blockStartPattern.test(part) && !spanStartPattern.test(part)))
+        yield* paragraph
       paragraph = []
     } else paragraph.push(line)
   }

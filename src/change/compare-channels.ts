@@ -1,10 +1,10 @@
 // Compares the channels of one package: entries, edges, heads. The order of entries is ignored.
 import type { ChannelBlob, ChannelEntry } from '../catalog/facts/catalog.ts'
-import { upgradeGraph } from '../catalog/graph/upgrade-graph.ts'
-import { differingFields, type BlobComparer } from './blob-text.ts'
+import { analyzeUpgradeGraph } from '../catalog/graph/upgrade-graph.ts'
+import { findDifferingFields, type BlobComparer } from './blob-text.ts'
 import type { ChannelChange, PackageChange } from './change.ts'
 
-const nothing = { added: [], removed: [], changed: [] } as const
+const noChannelChanges = { added: [], removed: [], changed: [] } as const
 
 /** Sorted by name. */
 export function compareChannels(
@@ -12,7 +12,7 @@ export function compareChannels(
   result: readonly ChannelBlob[],
   comparer: BlobComparer,
 ): PackageChange['channels'] {
-  if (base.length + result.length === 0) return nothing
+  if (base.length + result.length === 0) return noChannelChanges
   const before = new Map(base.map((channel) => [channel.name, channel]))
   const after = new Map(result.map((channel) => [channel.name, channel]))
   const changed: ChannelChange[] = []
@@ -41,17 +41,17 @@ function compareChannel(
   const changed = [...after.values()]
     .filter((entry) => {
       const old = before.get(entry.name)
-      return old !== undefined && !sameEdges(old, entry)
+      return old !== undefined && !hasSameEdges(old, entry)
     })
     .map(({ name }) => name)
     .sort()
   if (added.length + removed.length + changed.length === 0) {
     // Equal entries with different text: a property, an unknown field, or only formatting.
     const values = comparer.values(base.place, result.place)
-    if (values && differingFields(values.base, values.result, new Set(['entries'])).length === 0)
+    if (values && findDifferingFields(values.base, values.result, new Set(['entries'])).length === 0)
       return undefined
   }
-  const [headBefore, headAfter] = [headOf(base.entries), headOf(result.entries)]
+  const [headBefore, headAfter] = [findSingleHead(base.entries), findSingleHead(result.entries)]
   return {
     name: result.name,
     head: {
@@ -62,7 +62,7 @@ function compareChannel(
   }
 }
 
-function sameEdges(a: ChannelEntry, b: ChannelEntry): boolean {
+function hasSameEdges(a: ChannelEntry, b: ChannelEntry): boolean {
   return (
     a.replaces === b.replaces &&
     a.skipRange === b.skipRange &&
@@ -73,7 +73,7 @@ function sameEdges(a: ChannelEntry, b: ChannelEntry): boolean {
 }
 
 /** Undefined unless the channel has exactly one head. */
-function headOf(entries: readonly ChannelEntry[]): string | undefined {
-  const { heads } = upgradeGraph(entries)
+function findSingleHead(entries: readonly ChannelEntry[]): string | undefined {
+  const { heads } = analyzeUpgradeGraph(entries)
   return heads.length === 1 ? heads[0] : undefined
 }

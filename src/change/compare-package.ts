@@ -1,21 +1,21 @@
 // Compares one package's bundles, channels, deprecations and metadata. What cannot be compared counts as different;
 // formatting is ignored.
 import type {
-  BlobPlace,
+  BlobLocation,
   BundleBlob,
   DeprecationEntry,
   OtherBlob,
   PackageBlob,
 } from '../catalog/facts/catalog.ts'
-import { canonical, differingFields, repositoryPath, type BlobComparer } from './blob-text.ts'
+import { toCanonicalJson, findDifferingFields, toRepositoryPath, type BlobComparer } from './blob-text.ts'
 import type { PackageChange } from './change.ts'
-import { directoryInCatalog } from './layout/classify-path.ts'
+import { getCatalogSubdirectory } from './layout/classify-path.ts'
 import { compareChannels } from './compare-channels.ts'
-import { bundleVersion, placesOf, type PackageBlobs } from './package-blobs.ts'
-import { readFields } from './read-by-olm.ts'
+import { getBundleVersion, getBlobLocations, type PackageBlobs } from './package-blobs.ts'
+import { filterOlmVisibleFields } from './read-by-olm.ts'
 
 /** Shared, because there may be hundreds of thousands of packages without changes. */
-const nothing = { added: [], removed: [], changed: [] } as const
+const noChanges = { added: [], removed: [], changed: [] } as const
 const noDeprecations: ReadonlyMap<string, DeprecationEntry> = new Map()
 
 /** Lists of a bundle whose order is irrelevant: opm sorts them when it writes. */
@@ -35,18 +35,18 @@ export function comparePackage(
   const change: PackageChange = {
     name,
     kind: !base ? 'added' : !result ? 'removed' : 'changed',
-    directories: directoriesOf(root, base, result),
+    directories: collectPackageDirectories(root, base, result),
     bundles: compareBundles(base?.bundles ?? [], result?.bundles ?? [], comparer),
     channels: compareChannels(base?.channels ?? [], result?.channels ?? [], comparer),
     ...(moved && { defaultChannel: { before: before.defaultChannel, after: after.defaultChannel } }),
     metadata: compareMetadata(base?.packages ?? [], result?.packages ?? [], comparer),
     deprecations: compareDeprecations(base, result),
-    others: countOthers(base, result, comparer),
+    others: countChangedOtherBlobs(base, result, comparer),
   }
-  return change.kind !== 'changed' || differs(change) ? change : undefined
+  return change.kind !== 'changed' || hasPackageChanges(change) ? change : undefined
 }
 
-function differs({
+function hasPackageChanges({
   bundles,
   channels,
   defaultChannel,
@@ -64,10 +64,10 @@ function differs({
   )
 }
 
-function directoriesOf(root: string, base?: PackageBlobs, result?: PackageBlobs): string[] {
+function collectPackageDirectories(root: string, base?: PackageBlobs, result?: PackageBlobs): string[] {
   const directories = new Set<string>()
-  for (const { file } of [...placesOf(base), ...placesOf(result)])
-    directories.add(directoryInCatalog(repositoryPath(root, file), root) ?? '')
+  for (const { file } of [...getBlobLocations(base), ...getBlobLocations(result)])
+    directories.add(getCatalogSubdirectory(toRepositoryPath(root, file), root) ?? '')
   return [...directories].sort()
 }
 
@@ -76,9 +76,9 @@ function compareBundles(
   result: readonly BundleBlob[],
   comparer: BlobComparer,
 ): PackageChange['bundles'] {
-  if (base.length + result.length === 0) return nothing
-  const before = byName(base)
-  const after = byName(result)
+  if (base.length + result.length === 0) return noChanges
+  const before = groupByName(base)
+  const after = groupByName(result)
   const added = []
   const removed = []
   const changed = []
@@ -86,17 +86,17 @@ function compareBundles(
     if (!bundle) continue
     const [old, ...oldMore] = before.get(name) ?? []
     if (!old) {
-      added.push({ name, version: bundleVersion(bundle), place: bundle.place })
+      added.push({ name, version: getBundleVersion(bundle), place: bundle.place })
       continue
     }
-    const fields = bundleDifference(old, bundle, comparer)
+    const fields = findBundleDifferences(old, bundle, comparer)
     // Validation rejects a second blob of the same name, but it must not hide an edit of the first.
-    if (more.length !== oldMore.length || more.some((twin, at) => !sameTwin(oldMore[at], twin, comparer)))
+    if (more.length !== oldMore.length || more.some((copy, at) => !isSameCopy(oldMore[at], copy, comparer)))
       fields.push('copies')
     if (fields.length > 0) changed.push({ name, fields, place: bundle.place })
   }
   for (const [name, [bundle]] of before)
-    if (bundle && !after.has(name)) removed.push({ name, version: bundleVersion(bundle) })
+    if (bundle && !after.has(name)) removed.push({ name, version: getBundleVersion(bundle) })
   return {
     added: added.sort(compareNames),
     removed: removed.sort(compareNames),
@@ -104,28 +104,29 @@ function compareBundles(
   }
 }
 
-function sameTwin(base: BundleBlob | undefined, result: BundleBlob, comparer: BlobComparer): boolean {
+function isSameCopy(base: BundleBlob | undefined, result: BundleBlob, comparer: BlobComparer): boolean {
   return base !== undefined && comparer.sameBytes(base.place, result.place)
 }
 
-function bundleDifference(base: BundleBlob, result: BundleBlob, comparer: BlobComparer): string[] {
+function findBundleDifferences(base: BundleBlob, result: BundleBlob, comparer: BlobComparer): string[] {
   if (comparer.sameBytes(base.place, result.place)) return []
   const values = comparer.values(base.place, result.place)
   if (values) {
-    const differing = differingFields(values.base, values.result, unorderedBundleFields)
-    return readFields(differing, values.base, values.result)
+    const differing = findDifferingFields(values.base, values.result, unorderedBundleFields)
+    return filterOlmVisibleFields(differing, values.base, values.result)
   }
   const fields = []
   if (base.image !== result.image) fields.push('image')
-  if (facts(base.properties) !== facts(result.properties)) fields.push('properties')
-  if (facts(base.relatedImages) !== facts(result.relatedImages)) fields.push('relatedImages')
+  if (toComparableList(base.properties) !== toComparableList(result.properties)) fields.push('properties')
+  if (toComparableList(base.relatedImages) !== toComparableList(result.relatedImages))
+    fields.push('relatedImages')
   // The facts omit most metadata, so equal facts don't prove equality when the texts differ.
   return fields.length > 0 ? fields : ['text']
 }
 
-function facts(list: BundleBlob['properties'] | BundleBlob['relatedImages']): string {
+function toComparableList(list: BundleBlob['properties'] | BundleBlob['relatedImages']): string {
   return list
-    .map(({ mark: _, ...fact }) => canonical(fact))
+    .map(({ mark: _, ...fact }) => toCanonicalJson(fact))
     .sort()
     .join()
 }
@@ -141,13 +142,13 @@ function compareMetadata(
   if (!before || !after || comparer.sameBytes(before.place, after.place)) return []
   const values = comparer.values(before.place, after.place)
   if (!values) return ['text']
-  return differingFields(values.base, values.result).filter((field) => field !== 'defaultChannel')
+  return findDifferingFields(values.base, values.result).filter((field) => field !== 'defaultChannel')
 }
 
 function compareDeprecations(base?: PackageBlobs, result?: PackageBlobs): PackageChange['deprecations'] {
-  const before = deprecationsOf(base)
-  const after = deprecationsOf(result)
-  if (before.size + after.size === 0) return nothing
+  const before = indexDeprecations(base)
+  const after = indexDeprecations(result)
+  if (before.size + after.size === 0) return noChanges
   const added = []
   const removed = []
   const changed = []
@@ -160,25 +161,27 @@ function compareDeprecations(base?: PackageBlobs, result?: PackageBlobs): Packag
   return { added, removed, changed }
 }
 
-function deprecationsOf(blobs: PackageBlobs | undefined): ReadonlyMap<string, DeprecationEntry> {
+function indexDeprecations(blobs: PackageBlobs | undefined): ReadonlyMap<string, DeprecationEntry> {
   if (!blobs?.deprecations.length) return noDeprecations
   const entries = blobs.deprecations.flatMap((blob) => blob.entries)
   return new Map(entries.map((entry) => [`${entry.schema}\n${entry.name}`, entry]))
 }
 
-function countOthers(
+function countChangedOtherBlobs(
   base: PackageBlobs | undefined,
   result: PackageBlobs | undefined,
   comparer: BlobComparer,
 ): number {
   if (!base?.others.length && !result?.others.length) return 0
   // Compares values only between blobs of the same schema and name.
-  const before = Map.groupBy(base?.others ?? [], called)
+  const before = Map.groupBy(base?.others ?? [], toBlobKey)
   let left = base?.others.length ?? 0
   let unpaired = 0
   for (const blob of result?.others ?? []) {
-    const alike = before.get(called(blob)) ?? []
-    const pair = alike.slice(0, mostAlike).findIndex((other) => sameValue(other.place, blob.place, comparer))
+    const alike = before.get(toBlobKey(blob)) ?? []
+    const pair = alike
+      .slice(0, maxSameNamedBlobs)
+      .findIndex((other) => hasSameValue(other.place, blob.place, comparer))
     if (pair < 0) unpaired++
     else {
       alike.splice(pair, 1)
@@ -189,19 +192,19 @@ function countOthers(
 }
 
 /** Limit for blobs with equal schema and name; the rest count as different. */
-const mostAlike = 100
+const maxSameNamedBlobs = 100
 
-function called({ schema, name }: OtherBlob): string {
+function toBlobKey({ schema, name }: OtherBlob): string {
   return `${schema}\n${name}`
 }
 
-function sameValue(base: BlobPlace, result: BlobPlace, comparer: BlobComparer): boolean {
+function hasSameValue(base: BlobLocation, result: BlobLocation, comparer: BlobComparer): boolean {
   if (comparer.sameBytes(base, result)) return true
   const values = comparer.values(base, result)
-  return values !== undefined && differingFields(values.base, values.result).length === 0
+  return values !== undefined && findDifferingFields(values.base, values.result).length === 0
 }
 
-function byName<Blob extends { readonly name: string }>(blobs: readonly Blob[]): Map<string, Blob[]> {
+function groupByName<Blob extends { readonly name: string }>(blobs: readonly Blob[]): Map<string, Blob[]> {
   const named = new Map<string, Blob[]>()
   for (const blob of blobs) {
     const known = named.get(blob.name)

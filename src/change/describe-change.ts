@@ -1,23 +1,29 @@
 // Describes two trees' difference in catalog terms: classified paths, changed packages and new images. Reads only what
 // differs, through the caller's `texts`.
 import type { Catalog } from '../catalog/facts/catalog.ts'
-import { compareBlobs, repositoryPath, type Texts } from './blob-text.ts'
+import { compareBlobs, toRepositoryPath, type TreeFiles } from './blob-text.ts'
 import { compareCatalogs } from './layout/catalog-version.ts'
-import type { CatalogChange, Change, PackageChange, ReferenceListChange, TouchedPath } from './change.ts'
+import type {
+  CatalogChange,
+  PullRequestChange,
+  PackageChange,
+  ReferenceListChange,
+  TouchedPath,
+} from './change.ts'
 import { classifyPath } from './layout/classify-path.ts'
 import { comparePackage } from './compare-package.ts'
 import { compareReferenceLists } from './references/compare-reference-lists.ts'
-import { foldersOf, type Layout } from './layout/layout.ts'
-import { newListedReferences, newReferences } from './references/new-references.ts'
-import { packagesIn } from './package-blobs.ts'
+import { collectDirectories, type Layout } from './layout/layout.ts'
+import { findNewListReferences, findNewReferences } from './references/new-references.ts'
+import { groupBlobsByPackage } from './package-blobs.ts'
 import type { PathChange } from './path-change.ts'
 
-export interface ChangeInput {
+export interface DescribeChangeInput {
   readonly paths: readonly PathChange[]
   readonly layout: Layout
   /** Whole catalogs on both sides. Untouched ones are ignored. */
   readonly catalogs: readonly CatalogPair[]
-  readonly texts: Texts
+  readonly treeFiles: TreeFiles
 }
 
 export interface CatalogPair {
@@ -30,7 +36,12 @@ export interface CatalogPair {
 }
 
 /** Never throws on invalid catalogs: what cannot be compared counts as different. */
-export function describeChange({ paths, layout, catalogs, texts }: ChangeInput): Change {
+export function describeChange({
+  paths,
+  layout,
+  catalogs,
+  treeFiles,
+}: DescribeChangeInput): PullRequestChange {
   const lists: ReferenceListChange[] = []
   const touched = [...paths]
     .sort((a, b) => compareText(a.path, b.path))
@@ -38,7 +49,7 @@ export function describeChange({ paths, layout, catalogs, texts }: ChangeInput):
       const role = classifyPath(path.path, layout)
       const list =
         role.kind === 'infrastructure' && role.odd === undefined
-          ? compareReferenceLists(path, texts)
+          ? compareReferenceLists(path, treeFiles)
           : undefined
       if (list) lists.push(list)
       return { ...path, role: list ? { kind: 'references' } : role }
@@ -48,26 +59,30 @@ export function describeChange({ paths, layout, catalogs, texts }: ChangeInput):
       .filter(({ before, after }) => before?.oid !== after?.oid || before?.mode !== after?.mode)
       .map(({ path }) => path),
   )
-  const folders = foldersOf(paths.map(({ path }) => path))
+  const folders = collectDirectories(paths.map(({ path }) => path))
   const changes = catalogs
     .filter(({ root }) => folders.has(root))
     .sort(compareCatalogs)
-    .map((pair) => describeCatalog(pair, content, texts))
+    .map((pair) => describeCatalogChange(pair, content, treeFiles))
   return {
     paths: touched,
     catalogs: changes,
-    references: [...changes.flatMap(newReferences), ...lists.flatMap(newListedReferences)],
+    references: [...changes.flatMap(findNewReferences), ...lists.flatMap(findNewListReferences)],
     ...(lists.length > 0 && { lists }),
   }
 }
 
-function describeCatalog(pair: CatalogPair, differing: ReadonlySet<string>, texts: Texts): CatalogChange {
+function describeCatalogChange(
+  pair: CatalogPair,
+  differing: ReadonlySet<string>,
+  treeFiles: TreeFiles,
+): CatalogChange {
   const { root, version, base, result } = pair
-  const files = touchedFiles(pair, differing)
-  const names = new Set([...packageNames(base, files), ...packageNames(result, files)])
-  const before = packagesIn(base, names)
-  const after = packagesIn(result, names)
-  const comparer = compareBlobs(root, (path) => differing.has(path), texts)
+  const files = findTouchedFiles(pair, differing)
+  const names = new Set([...findPackageNames(base, files), ...findPackageNames(result, files)])
+  const before = groupBlobsByPackage(base, names)
+  const after = groupBlobsByPackage(result, names)
+  const comparer = compareBlobs(root, (path) => differing.has(path), treeFiles)
   const packages: PackageChange[] = []
   for (const name of [...names].sort(compareText)) {
     const change = comparePackage(root, name, before.get(name), after.get(name), comparer)
@@ -83,7 +98,7 @@ function describeCatalog(pair: CatalogPair, differing: ReadonlySet<string>, text
 }
 
 /** Files whose content differs, or that only one side reads because an .indexignore changed. */
-function touchedFiles({ root, base, result }: CatalogPair, differing: ReadonlySet<string>): Set<string> {
+function findTouchedFiles({ root, base, result }: CatalogPair, differing: ReadonlySet<string>): Set<string> {
   const before = new Set(base?.files.map(({ path }) => path))
   const after = new Set(result?.files.map(({ path }) => path))
   const touched = new Set<string>()
@@ -92,11 +107,11 @@ function touchedFiles({ root, base, result }: CatalogPair, differing: ReadonlySe
     [after, before],
   ] as const)
     for (const file of files)
-      if (!others.has(file) || differing.has(repositoryPath(root, file))) touched.add(file)
+      if (!others.has(file) || differing.has(toRepositoryPath(root, file))) touched.add(file)
   return touched
 }
 
-function packageNames(catalog: Catalog | undefined, files: ReadonlySet<string>): Set<string> {
+function findPackageNames(catalog: Catalog | undefined, files: ReadonlySet<string>): Set<string> {
   const names = new Set<string>()
   if (!catalog) return names
   for (const blob of catalog.packages) if (files.has(blob.place.file)) names.add(blob.name)

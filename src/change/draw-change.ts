@@ -1,7 +1,7 @@
 import { drawDifference, type Drawing } from '../catalog/graph/drawing.ts'
 import { drawMermaid } from '../catalog/graph/draw-mermaid.ts'
-import { packageGraphs } from '../catalog/graph/package-graph.ts'
-import type { Change } from './change.ts'
+import { buildPackageGraphs } from '../catalog/graph/package-graph.ts'
+import type { PullRequestChange } from './change.ts'
 
 export interface ChangeDrawing {
   readonly catalogs: readonly string[]
@@ -9,13 +9,13 @@ export interface ChangeDrawing {
 }
 
 /** In the order of catalogs and packages. Removed packages have no drawing. */
-export function drawChange(change: Change): ChangeDrawing[] {
+export function drawChange(change: PullRequestChange): ChangeDrawing[] {
   const found = new Map<string, { catalogs: string[]; drawing: Drawing }>()
   for (const { root, version, base, result, packages } of change.catalogs)
     for (const { name, kind } of packages) {
       if (kind === 'removed' || !result) continue
-      const before = base && packageGraphs(base, name)[0]
-      const drawing = drawDifference(before, packageGraphs(result, name)[0])
+      const before = base && buildPackageGraphs(base, name)[0]
+      const drawing = drawDifference(before, buildPackageGraphs(result, name)[0])
       if (drawing.channels.length === 0) continue
       const key = JSON.stringify(drawing)
       const known = found.get(key)
@@ -26,6 +26,6 @@ export function drawChange(change: Change): ChangeDrawing[] {
 }
 
 /** Mermaid source of all legible drawings; undefined where there are none. */
-export function changeAsMermaid(change: Change): string | undefined {
+export function renderChangeAsMermaid(change: PullRequestChange): string | undefined {
   return drawMermaid(drawChange(change).map(({ drawing }) => drawing))
 }

@@ -11,33 +11,33 @@ export type PullNumber = Branded<number, 'PullNumber'>
 /** A numeric account id, because logins can be renamed and taken over (T25). */
 export type UserId = Branded<number, 'UserId'>
 
-const objectId = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
+const objectIdPattern = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
 /** Throws a TypeError when the text isn't an object id: other text must never reach git's argv. */
-export function commitSha(text: string): CommitSha {
-  return checked(text) as CommitSha
+export function toCommitSha(text: string): CommitSha {
+  return assertObjectId(text) as CommitSha
 }
-export function treeSha(text: string): TreeSha {
-  return checked(text) as TreeSha
+export function toTreeSha(text: string): TreeSha {
+  return assertObjectId(text) as TreeSha
 }
-export function blobSha(text: string): BlobSha {
-  return checked(text) as BlobSha
+export function toBlobSha(text: string): BlobSha {
+  return assertObjectId(text) as BlobSha
 }
-export function pullNumber(value: number): PullNumber {
+export function toPullNumber(value: number): PullNumber {
   if (!Number.isSafeInteger(value) || value < 1)
     throw new TypeError(`not a pull request number: ${String(value)}`)
   return value as PullNumber
 }
-export function userId(value: number): UserId {
+export function toUserId(value: number): UserId {
   if (!Number.isSafeInteger(value) || value < 1) throw new TypeError(`not a user id: ${String(value)}`)
   return value as UserId
 }
 
 export function isObjectId(text: string): boolean {
-  return objectId.test(text)
+  return objectIdPattern.test(text)
 }
 
-function checked(text: string): string {
+function assertObjectId(text: string): string {
   if (!isObjectId(text)) throw new TypeError(`not a git object id: ${JSON.stringify(text)}`)
   return text
 }

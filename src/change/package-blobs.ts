@@ -1,5 +1,5 @@
 import type {
-  BlobPlace,
+  BlobLocation,
   BundleBlob,
   Catalog,
   ChannelBlob,
@@ -17,25 +17,25 @@ export interface PackageBlobs {
 }
 
 /** Shared, because a catalog can have hundreds of thousands of packages, most without most kinds of blobs. */
-const nothing: PackageBlobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] }
+const noBlobs: PackageBlobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] }
 
 /** By package; `names` limits which. Packages without blobs are not in the map. */
-export function packagesIn(
+export function groupBlobsByPackage(
   catalog: Catalog | undefined,
   names?: ReadonlySet<string>,
 ): ReadonlyMap<string, PackageBlobs> {
   const found = new Map<string, { -readonly [Kind in keyof PackageBlobs]: PackageBlobs[Kind] }>()
   const gather = <Kind extends keyof PackageBlobs>(
     kind: Kind,
-    blobs: PackageBlobs[Kind] = nothing[kind],
+    blobs: PackageBlobs[Kind] = noBlobs[kind],
     nameOf: (blob: PackageBlobs[Kind][number]) => string,
   ): void => {
     for (const blob of blobs) {
       const name = nameOf(blob)
       if (names?.has(name) === false) continue
       let its = found.get(name)
-      if (!its) found.set(name, (its = { ...nothing }))
-      if (its[kind] === nothing[kind]) its[kind] = [blob] as never
+      if (!its) found.set(name, (its = { ...noBlobs }))
+      if (its[kind] === noBlobs[kind]) its[kind] = [blob] as never
       else (its[kind] as (typeof blob)[]).push(blob)
     }
   }
@@ -47,7 +47,7 @@ export function packagesIn(
   return found
 }
 
-export function placesOf(blobs: PackageBlobs | undefined): BlobPlace[] {
+export function getBlobLocations(blobs: PackageBlobs | undefined): BlobLocation[] {
   if (!blobs) return []
   return [blobs.packages, blobs.channels, blobs.bundles, blobs.deprecations, blobs.others].flatMap((list) =>
     list.map(({ place }) => place),
@@ -55,7 +55,7 @@ export function placesOf(blobs: PackageBlobs | undefined): BlobPlace[] {
 }
 
 /** From the bundle's `olm.package` property; '' without one. */
-export function bundleVersion(bundle: BundleBlob): string {
+export function getBundleVersion(bundle: BundleBlob): string {
   for (const { type, value } of bundle.properties)
     if (type === 'olm.package' && typeof value === 'object' && value !== null && 'version' in value)
       return typeof value.version === 'string' ? value.version : ''

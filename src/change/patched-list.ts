@@ -1,41 +1,41 @@
 // Caches values derived from a tree's path list. Successive trees differ in a few of tens of thousands of paths, so
 // values are updated from the difference. Results are the same as without the cache.
-import type { ListedEntry } from './path-change.ts'
-import { firstNotBefore } from './sorted-paths.ts'
+import type { TreePathEntry } from './path-change.ts'
+import { findLowerBound } from './sorted-paths.ts'
 
-type Listed = string | { readonly path: string }
+type PathEntry = string | { readonly path: string }
 
 /** What a list lost and gained, both sorted by path. A changed entry is in both. */
-export interface Patch<Entry extends Listed> {
+export interface ListPatch<Entry extends PathEntry> {
   readonly removed: readonly Entry[]
   readonly added: readonly Entry[]
 }
 
-interface Origin {
+interface ListOrigin {
   /** Weak, because a branch's tips form an endless chain. */
-  readonly from: WeakRef<readonly Listed[]>
-  readonly patch: Patch<Listed>
+  readonly from: WeakRef<readonly PathEntry[]>
+  readonly patch: ListPatch<PathEntry>
 }
 
-const origins = new WeakMap<readonly Listed[], Origin>()
+const originByList = new WeakMap<readonly PathEntry[], ListOrigin>()
 
 /** Recomputing costs no more than following a longer chain. */
-const mostSteps = 32
+const maxPatchSteps = 32
 
-const mostRuns = 10_000
+const maxArrayRuns = 10_000
 
-const pathOf = (entry: Listed): string => (typeof entry === 'string' ? entry : entry.path)
+const pathOf = (entry: PathEntry): string => (typeof entry === 'string' ? entry : entry.path)
 
 /** Applies the differences and remembers the origin. Returns the list itself without differences. */
-export function patchList<Entry extends Listed>(
+export function patchList<Entry extends PathEntry>(
   list: readonly Entry[],
-  patch: Patch<Entry>,
+  patch: ListPatch<Entry>,
 ): readonly Entry[] {
   const { removed, added } = patch
   if (removed.length === 0 && added.length === 0) return list
-  const gone = new Set(removed.map(pathOf))
+  const removedPaths = new Set(removed.map(pathOf))
   const arriving = new Map(added.map((entry) => [pathOf(entry), entry]))
-  const steps = [...new Set([...gone, ...arriving.keys()])].sort()
+  const steps = [...new Set([...removedPaths, ...arriving.keys()])].sort()
   let patched: Entry[] = []
   // Copies unchanged runs as a whole, which is much faster than entry by entry.
   let runs: (readonly Entry[])[] = []
@@ -45,17 +45,17 @@ export function patchList<Entry extends Listed>(
   }
   let next = 0
   for (const path of steps) {
-    const at = firstNotBefore(list, path, pathOf, next)
+    const at = findLowerBound(list, path, pathOf, next)
     if (at > next) runs.push(list.slice(next, at))
     const here = list[at]
-    next = here !== undefined && gone.has(path) && pathOf(here) === path ? at + 1 : at
+    next = here !== undefined && removedPaths.has(path) && pathOf(here) === path ? at + 1 : at
     const entry = arriving.get(path)
     if (entry !== undefined) runs.push([entry])
-    if (runs.length > mostRuns) join()
+    if (runs.length > maxArrayRuns) join()
   }
   runs.push(list.slice(next))
   join()
-  origins.set(patched, { from: new WeakRef(list), patch })
+  originByList.set(patched, { from: new WeakRef(list), patch })
   return patched
 }
 
@@ -63,19 +63,19 @@ export function patchList<Entry extends Listed>(
  * Computes a value with `full`, or with `patched` from the value of the list's origin. Both must give the same result.
  * Cached as long as the list.
  */
-export function perList<Entry extends Listed, Value>(
+export function memoizePerList<Entry extends PathEntry, Value>(
   full: (list: readonly Entry[]) => Value,
-  patched: (value: Value, patch: Patch<Entry>) => Value,
+  patched: (value: Value, patch: ListPatch<Entry>) => Value,
 ): (list: readonly Entry[]) => Value {
-  const made = new WeakMap<readonly Listed[], { readonly value: Value }>()
+  const made = new WeakMap<readonly PathEntry[], { readonly value: Value }>()
   return (list) => {
-    const steps: { readonly to: readonly Listed[]; readonly patch: Patch<Entry> }[] = []
-    let from: readonly Listed[] | undefined = list
+    const steps: { readonly to: readonly PathEntry[]; readonly patch: ListPatch<Entry> }[] = []
+    let from: readonly PathEntry[] | undefined = list
     let known = made.get(list)
-    while (known === undefined && from !== undefined && steps.length < mostSteps) {
-      const origin: Origin | undefined = origins.get(from)
+    while (known === undefined && from !== undefined && steps.length < maxPatchSteps) {
+      const origin: ListOrigin | undefined = originByList.get(from)
       // An origin is always a list of the same kind.
-      if (origin !== undefined) steps.push({ to: from, patch: origin.patch as Patch<Entry> })
+      if (origin !== undefined) steps.push({ to: from, patch: origin.patch as ListPatch<Entry> })
       from = origin?.from.deref()
       known = from && made.get(from)
     }
@@ -88,10 +88,10 @@ export function perList<Entry extends Listed, Value>(
 }
 
 /** Filters a list in order. Returns the same object while no member changes. */
-export function sublist<Entry extends Listed>(
+export function createListFilter<Entry extends PathEntry>(
   isWanted: (entry: Entry) => boolean,
 ): (list: readonly Entry[]) => readonly Entry[] {
-  return perList<Entry, readonly Entry[]>(
+  return memoizePerList<Entry, readonly Entry[]>(
     (list) => list.filter(isWanted),
     (wanted, { removed, added }) =>
       patchList(wanted, { removed: removed.filter(isWanted), added: added.filter(isWanted) }),
@@ -99,7 +99,7 @@ export function sublist<Entry extends Listed>(
 }
 
 /** Counts members by key, ignoring those without one. Returns the same object while no key changes. */
-export function keysOf<Entry extends Listed>(
+export function createKeyCollector<Entry extends PathEntry>(
   keyOf: (entry: Entry) => string | undefined,
 ): (list: readonly Entry[]) => ReadonlySet<string> {
   const change = (counts: Map<string, number>, entries: readonly Entry[], by: number) => {
@@ -108,7 +108,10 @@ export function keysOf<Entry extends Listed>(
       if (key !== undefined) counts.set(key, (counts.get(key) ?? 0) + by)
     }
   }
-  const counted = perList<Entry, { readonly counts: ReadonlyMap<string, number>; keys: ReadonlySet<string> }>(
+  const counted = memoizePerList<
+    Entry,
+    { readonly counts: ReadonlyMap<string, number>; keys: ReadonlySet<string> }
+  >(
     (list) => {
       const counts = new Map<string, number>()
       change(counts, list, 1)
@@ -130,13 +133,13 @@ export function keysOf<Entry extends Listed>(
 }
 
 /** The paths of entries. Returns the same object for related trees with the same paths. */
-export const pathsOf = perList<ListedEntry, readonly string[]>(
+export const pathsOf = memoizePerList<TreePathEntry, readonly string[]>(
   (entries) => entries.map(pathOf),
   (paths, { removed, added }) => {
-    const [gone, arriving] = [new Set(removed.map(pathOf)), new Set(added.map(pathOf))]
+    const [removedPaths, arriving] = [new Set(removed.map(pathOf)), new Set(added.map(pathOf))]
     return patchList(paths, {
-      removed: [...gone].filter((path) => !arriving.has(path)),
-      added: [...arriving].filter((path) => !gone.has(path)),
+      removed: [...removedPaths].filter((path) => !arriving.has(path)),
+      added: [...arriving].filter((path) => !removedPaths.has(path)),
     })
   },
 )

@@ -7,7 +7,7 @@ export interface TreeEntry {
   readonly oid: BlobSha
 }
 
-export interface ListedEntry extends TreeEntry {
+export interface TreePathEntry extends TreeEntry {
   readonly path: string
 }
 

@@ -1,11 +1,11 @@
 // A catalog's package as stored for web pages: plain JSON, made once for each state of the catalog, so that a page
 // reads one row.
 import type { PackageGraph } from '../catalog/graph/package-graph.ts'
-import { packageGraphs } from '../catalog/graph/package-graph.ts'
-import { reachingHead } from '../catalog/graph/upgrade-paths.ts'
+import { buildPackageGraphs } from '../catalog/graph/package-graph.ts'
+import { findBundlesReachingHead } from '../catalog/graph/upgrade-paths.ts'
 import { compareVersions, parseVersion } from '../catalog/versions/version.ts'
 import type { BundleBlob, Catalog, CsvMetadata } from '../catalog/facts/catalog.ts'
-import { textField } from '../go/json/json-fields.ts'
+import { getJsonTextField } from '../go/json/json-fields.ts'
 
 export interface RecordedCatalog {
   /** Used in URLs: unique in the repository, without a slash. */
@@ -75,10 +75,10 @@ export interface PackageSummary {
   readonly stranded: readonly string[]
 }
 
-const mostStranded = 50
-const mostHeads = 5
+const maxStrandedBundles = 50
+const maxHeads = 5
 
-export function summarisePackage(of: RecordedPackage): PackageSummary {
+export function summarizePackage(of: RecordedPackage): PackageSummary {
   const { name, displayName, defaultChannel, channels, bundles, owners, deprecated } = of
   const [newest] = bundles
   const chosen = channels.filter(({ isDefault }) => isDefault)
@@ -87,7 +87,7 @@ export function summarisePackage(of: RecordedPackage): PackageSummary {
     name,
     ...(displayName !== undefined && { displayName }),
     defaultChannel,
-    heads: [...new Set(heads)].slice(0, mostHeads),
+    heads: [...new Set(heads)].slice(0, maxHeads),
     versions: bundles.length,
     ...(newest !== undefined && newest.version !== '' && { newest: newest.version }),
     owners,
@@ -95,26 +95,26 @@ export function summarisePackage(of: RecordedPackage): PackageSummary {
     stranded: bundles
       .filter(({ isStranded }) => isStranded)
       .map((bundle) => bundle.name)
-      .slice(0, mostStranded),
+      .slice(0, maxStrandedBundles),
   }
 }
 
 /** Further bundles are cut, to keep the page readable. */
-const mostBundles = 500
-const mostImages = 2000
-const mostEdges = 3000
-const longestText = 2000
+const maxBundles = 500
+const maxImages = 2000
+const maxGraphEdges = 3000
+const maxTextLength = 2000
 
 /** Every package that a catalog declares or refers to, by name. A generator, because there may be many. */
-export function* recordPackages(
+export function* toRecordedPackages(
   catalog: Catalog,
   ownersOf: (packageName: string, file: string) => readonly string[],
 ): Generator<RecordedPackage> {
   const bundles = Map.groupBy(catalog.bundles, ({ package: of }) => of)
   const blobs = new Map(catalog.packages.map((blob) => [blob.name, blob]))
   const channels = Map.groupBy(catalog.channels, ({ package: of }) => of)
-  const graphs = new Map(packageGraphs(catalog).map((graph) => [graph.name, graph]))
-  const deprecations = deprecatedIn(catalog)
+  const graphs = new Map(buildPackageGraphs(catalog).map((graph) => [graph.name, graph]))
+  const deprecations = getDeprecationMessages(catalog)
   const names = [...new Set([...blobs.keys(), ...channels.keys(), ...bundles.keys()])]
     .filter((name) => name !== '')
     .sort()
@@ -123,11 +123,11 @@ export function* recordPackages(
     const its = channels.get(name) ?? []
     const graph = graphs.get(name)
     const deprecatedAs = (schema: string, object: string) => deprecations.get(`${name}\n${schema}\n${object}`)
-    const own = newestFirst(bundles.get(name) ?? []).slice(0, mostBundles)
+    const own = sortNewestFirst(bundles.get(name) ?? []).slice(0, maxBundles)
     const versions = new Map(own.map(({ bundle, parsed }) => [bundle.name, parsed]))
     const reaching = new Set(
       its.flatMap(({ entries }) => [
-        ...reachingHead(
+        ...findBundlesReachingHead(
           entries,
           entries.map((entry) => {
             const version = versions.get(entry.name)
@@ -137,25 +137,26 @@ export function* recordPackages(
       ]),
     )
     const recorded = own.map(({ bundle, version }) => {
-      const metadata = metadataOf(bundle)
+      const metadata = findCsvMetadata(bundle)
       const inChannels = its.filter(({ entries }) => entries.some((entry) => entry.name === bundle.name))
       const deprecated = deprecatedAs('olm.bundle', bundle.name)
       return {
         name: bundle.name,
         version,
-        image: cut(bundle.image),
+        image: truncateText(bundle.image),
         channels: inChannels.map((channel) => channel.name),
-        ...(deprecated !== undefined && { deprecated: cut(deprecated) }),
-        ...(metadata && metadata.minKubeVersion !== '' && { minKubeVersion: cut(metadata.minKubeVersion) }),
+        ...(deprecated !== undefined && { deprecated: truncateText(deprecated) }),
+        ...(metadata &&
+          metadata.minKubeVersion !== '' && { minKubeVersion: truncateText(metadata.minKubeVersion) }),
         ...(metadata && {
           installModes: metadata.installModes
             .filter(({ supported }) => supported)
-            .map(({ type }) => cut(type)),
+            .map(({ type }) => truncateText(type)),
         }),
         ...(inChannels.length > 0 && !reaching.has(bundle.name) && { isStranded: true as const }),
       }
     })
-    const newest = own[0] && metadataOf(own[0].bundle)
+    const newest = own[0] && findCsvMetadata(own[0].bundle)
     const deprecated = deprecatedAs('olm.package', '')
     const edges = graph?.channels.reduce(
       (sum, channel) => sum + channel.edges.length + channel.nodes.length,
@@ -163,10 +164,10 @@ export function* recordPackages(
     )
     yield {
       name,
-      ...(newest && newest.displayName !== '' && { displayName: cut(newest.displayName) }),
-      description: cut(blob?.description ?? ''),
+      ...(newest && newest.displayName !== '' && { displayName: truncateText(newest.displayName) }),
+      description: truncateText(blob?.description ?? ''),
       defaultChannel: blob?.defaultChannel ?? '',
-      ...(deprecated !== undefined && { deprecated: cut(deprecated) }),
+      ...(deprecated !== undefined && { deprecated: truncateText(deprecated) }),
       owners: ownersOf(name, (blob ?? its[0] ?? own[0]?.bundle)?.place.file ?? ''),
       channels: (graph?.channels ?? []).map((channel) => {
         const reason = deprecatedAs('olm.channel', channel.name)
@@ -175,17 +176,17 @@ export function* recordPackages(
           entries: channel.nodes.filter(({ isEntry }) => isEntry).length,
           heads: channel.heads,
           isDefault: channel.isDefault,
-          ...(reason !== undefined && { deprecated: cut(reason) }),
+          ...(reason !== undefined && { deprecated: truncateText(reason) }),
         }
       }),
       bundles: recorded,
-      images: imagesOf(own.map(({ bundle }) => bundle)),
-      ...(graph && edges !== undefined && edges <= mostEdges && { graph }),
+      images: collectImages(own.map(({ bundle }) => bundle)),
+      ...(graph && edges !== undefined && edges <= maxGraphEdges && { graph }),
     }
   }
 }
 
-function deprecatedIn(catalog: Catalog): ReadonlyMap<string, string> {
+function getDeprecationMessages(catalog: Catalog): ReadonlyMap<string, string> {
   return new Map(
     catalog.deprecations.flatMap((blob) =>
       blob.entries.map(
@@ -195,14 +196,14 @@ function deprecatedIn(catalog: Catalog): ReadonlyMap<string, string> {
   )
 }
 
-function newestFirst(bundles: readonly BundleBlob[]) {
+function sortNewestFirst(bundles: readonly BundleBlob[]) {
   return bundles
     .map((bundle) => {
       const version = bundle.properties
         .filter(({ type }) => type === 'olm.package')
-        .map(({ value }) => textField(value, 'version'))
+        .map(({ value }) => getJsonTextField(value, 'version'))
         .join('')
-      return { bundle, version: cut(version), parsed: parseVersion(version) }
+      return { bundle, version: truncateText(version), parsed: parseVersion(version) }
     })
     .sort((a, b) =>
       a.parsed.ok && b.parsed.ok
@@ -211,39 +212,39 @@ function newestFirst(bundles: readonly BundleBlob[]) {
     )
 }
 
-function metadataOf({ properties }: BundleBlob): CsvMetadata | undefined {
+function findCsvMetadata({ properties }: BundleBlob): CsvMetadata | undefined {
   const found = properties.find(({ type, error }) => type === 'olm.csv.metadata' && error === undefined)
   return found?.value as CsvMetadata | undefined
 }
 
-function imagesOf(bundles: readonly BundleBlob[]): readonly RecordedImage[] {
+function collectImages(bundles: readonly BundleBlob[]): readonly RecordedImage[] {
   const images = new Map<string, Set<string>>()
   for (const { name, image, relatedImages } of bundles)
     for (const reference of [image, ...relatedImages.map((related) => related.image)]) {
       if (reference === '') continue
       const known = images.get(reference)
       if (known) known.add(name)
-      else if (images.size < mostImages) images.set(reference, new Set([name]))
+      else if (images.size < maxImages) images.set(reference, new Set([name]))
     }
   return [...images].map(([reference, names]) => ({ reference, bundles: [...names] }))
 }
 
-function cut(text: string): string {
-  return text.length <= longestText ? text : `${text.slice(0, longestText - 1).toWellFormed()}…`
+function truncateText(text: string): string {
+  return text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength - 1).toWellFormed()}…`
 }
 
 /** Catalog names for URLs: the version if unique, else the folder, else the whole path. */
-export function catalogKeys(catalogs: readonly { readonly root: string; readonly version?: string }[]) {
-  const last = (root: string) => root.split('/').at(-1) ?? ''
-  const whole = (root: string) => (root === '' ? 'catalog' : root.replaceAll('/', '~'))
-  const ways = [
-    ({ root }: { root: string }) => last(root),
+export function createCatalogKeys(catalogs: readonly { readonly root: string; readonly version?: string }[]) {
+  const lastSegment = (root: string) => root.split('/').at(-1) ?? ''
+  const fullPathKey = (root: string) => (root === '' ? 'catalog' : root.replaceAll('/', '~'))
+  const keyFormats = [
+    ({ root }: { root: string }) => lastSegment(root),
     ({ version, root }: { root: string; version?: string }) =>
-      version === undefined ? whole(root) : `v${version}`,
+      version === undefined ? fullPathKey(root) : `v${version}`,
   ]
-  for (const way of ways) {
-    const keys = catalogs.map(way)
+  for (const keyFormat of keyFormats) {
+    const keys = catalogs.map(keyFormat)
     if (new Set(keys).size === keys.length && keys.every((key) => key !== '')) return keys
   }
-  return catalogs.map(({ root }) => whole(root))
+  return catalogs.map(({ root }) => fullPathKey(root))
 }

@@ -7,14 +7,14 @@ export interface RepositoryName {
   readonly name: string
 }
 
-export interface Person {
+export interface GitHubAccount {
   readonly id: UserId
   /** For display and matching owner files; no authority without the id. */
   readonly login: string
   readonly kind: 'user' | 'bot'
 }
 
-export interface Snapshot {
+export interface PullSnapshot {
   readonly repository: RepositoryName
   readonly pull: PullNumber
   readonly state: 'open' | 'closed' | 'merged'
@@ -23,7 +23,7 @@ export interface Snapshot {
   /** ISO 8601, for display. Absent: unknown. */
   readonly openedAt?: string
   /** Null when the account was deleted ("ghost"). */
-  readonly author: Person | null
+  readonly author: GitHubAccount | null
   readonly head: CommitSha
   /** The base branch, without `refs/heads/`. */
   readonly baseRef: string
@@ -38,33 +38,33 @@ export interface Snapshot {
   readonly headRepository: RepositoryName | null
   readonly labels: readonly string[]
   /** The full history in the order given, which need not be chronological (T28). */
-  readonly reviews: readonly Review[]
-  readonly comments: readonly Comment[]
+  readonly reviews: readonly PullReview[]
+  readonly comments: readonly PullComment[]
   /** Set where there are too many comments or reviews to read. Then the rest decides nothing. */
   readonly excess?: string
   /**
    * Who pushed the head (T24). Null: GitHub does not say. Absent: nobody asked, as in an offline check.
    * Never taken from commits: their authors are free text (T22).
    */
-  readonly pusher?: Person | null
+  readonly pusher?: GitHubAccount | null
   /** True for a stacked pull request that isn't directly on the protected branch (T17). */
   readonly stacked: boolean
 }
 
-export interface Review {
+export interface PullReview {
   readonly id: number
-  readonly author: Person | null
+  readonly author: GitHubAccount | null
   readonly state: 'approved' | 'changes-requested' | 'commented' | 'dismissed'
   /** The reviewed commit, which binds the approval (I4). */
   readonly commit: CommitSha | null
   readonly submittedAt: string
 }
 
-export interface Comment {
+export interface PullComment {
   readonly id: number
   /** GitHub's node id, to ask who edited it. Absent: that is unknown. */
   readonly node?: string
-  readonly author: Person | null
+  readonly author: GitHubAccount | null
   readonly body: string
   readonly createdAt: string
   readonly updatedAt: string

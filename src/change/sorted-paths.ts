@@ -1,7 +1,7 @@
 // Binary search in sorted paths, because trees have tens of thousands.
 
 /** The first index from `start` on whose path is not before `path`; the length where there is none. */
-export function firstNotBefore<Entry>(
+export function findLowerBound<Entry>(
   sorted: readonly Entry[],
   path: string,
   pathOf: (entry: Entry) => string,
@@ -19,23 +19,23 @@ export function firstNotBefore<Entry>(
 }
 
 export function hasPath(sorted: readonly string[], path: string): boolean {
-  return sorted[firstNotBefore(sorted, path, itself)] === path
+  return sorted[findLowerBound(sorted, path, identity)] === path
 }
 
 /** Whether a path is below the directory; all are below ''. */
-export function hasBelow(sorted: readonly string[], directory: string): boolean {
+export function hasPathBelow(sorted: readonly string[], directory: string): boolean {
   if (directory === '') return sorted.length > 0
   const prefix = `${directory}/`
-  return sorted[firstNotBefore(sorted, prefix, itself)]?.startsWith(prefix) === true
+  return sorted[findLowerBound(sorted, prefix, identity)]?.startsWith(prefix) === true
 }
 
-export function pathsBelow(sorted: readonly string[], directory: string): readonly string[] {
+export function findPathsBelow(sorted: readonly string[], directory: string): readonly string[] {
   if (directory === '') return sorted
   // '0' follows the slash in ASCII.
   return sorted.slice(
-    firstNotBefore(sorted, `${directory}/`, itself),
-    firstNotBefore(sorted, `${directory}0`, itself),
+    findLowerBound(sorted, `${directory}/`, identity),
+    findLowerBound(sorted, `${directory}0`, identity),
   )
 }
 
-const itself = (path: string): string => path
+const identity = (path: string): string => path

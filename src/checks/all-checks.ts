@@ -3,14 +3,14 @@ import { checkIds, type CheckId } from '../findings/checks.ts'
 import type { Check } from './check.ts'
 import { imagesCheck } from './images/images.ts'
 import { installCheck } from './install/install.ts'
-import { ownership } from './ownership/ownership.ts'
+import { ownershipCheck } from './ownership/ownership.ts'
 import { validationCheck } from './validation/validation.ts'
 
-const byId: { readonly [Id in CheckId]: Check<Id> } = {
-  ownership,
+const checkById: { readonly [Id in CheckId]: Check<Id> } = {
+  ownership: ownershipCheck,
   validation: validationCheck,
   images: imagesCheck,
   install: installCheck,
 }
 
-export const allChecks: readonly Check[] = checkIds.map((id) => byId[id])
+export const allChecks: readonly Check[] = checkIds.map((id) => checkById[id])

@@ -9,10 +9,10 @@ import { commitRules } from './commits/rules.ts'
 import { imageRules } from './images/rules.ts'
 import { installRules } from './install/rules.ts'
 import { ownershipRules } from './ownership/rules.ts'
-import { opmReleaseUnknown } from './validation/opm-release-unknown.ts'
+import { unknownOpmRelease } from './validation/opm-release-unknown.ts'
 import { templateRules } from './validation/templates/rules.ts'
 import { upgradeRules } from './validation/upgrade/rules.ts'
-import { rules } from './validation/rules.ts'
+import { catalogRules } from './validation/rules.ts'
 
 export const allRules: readonly AnyRule[] = [
   configUnreadable,
@@ -21,11 +21,11 @@ export const allRules: readonly AnyRule[] = [
   ...fileRules,
   ...loadRules,
   ...modelRules,
-  ...rules,
+  ...catalogRules,
   ...upgradeRules,
   ...templateRules,
   ...bundleDirectoryRules,
-  opmReleaseUnknown,
+  unknownOpmRelease,
   ...imageRules,
   ...bundleRules,
   ...installRules,

@@ -2,31 +2,31 @@
 // outcome.
 import type { BundleBlob } from '../catalog/facts/catalog.ts'
 import type { Config } from '../config/config.ts'
-import type { Carried } from '../change/carried-commits.ts'
-import type { Change } from '../change/change.ts'
+import type { IncomingCommitsInput } from '../change/carried-commits.ts'
+import type { PullRequestChange } from '../change/change.ts'
 import type { UserId } from '../change/ids.ts'
-import type { Snapshot } from '../change/snapshot.ts'
-import type { TemplateState } from '../change/layout/template-pairs.ts'
+import type { PullSnapshot } from '../change/snapshot.ts'
+import type { LoadedTemplatePair } from '../change/layout/template-pairs.ts'
 import type { CheckId } from '../findings/checks.ts'
 import type { Finding } from '../findings/finding.ts'
 import type { Layout } from '../change/layout/layout.ts'
 import type { Approval } from './approval.ts'
-import type { Becoming } from './bundles/becoming.ts'
+import type { ProjectedCatalog } from './bundles/becoming.ts'
 import type { PackageSources } from './bundles/package-sources.ts'
-import type { AskedServer } from './install/running-catalog.ts'
-import type { PlannedTrial } from './install/trial/plan-trials.ts'
-import type { TriedInstall } from './install/tried-install.ts'
-import type { Answers, Question } from './questions.ts'
+import type { CatalogServerResponse } from './install/running-catalog.ts'
+import type { PlannedClusterTest } from './install/trial/plan-trials.ts'
+import type { InstallSummary } from './install/tried-install.ts'
+import type { CheckAnswers, CheckQuestion } from './questions.ts'
 
 /**
  * Everything a check may read. Rules, owners and configuration come from the base tip, so the author controls none of
  * them.
  */
 export interface CheckInput {
-  readonly snapshot: Snapshot
+  readonly snapshot: PullSnapshot
   readonly config: Config
   readonly layout: Layout
-  readonly change: Change
+  readonly change: PullRequestChange
   /** All paths of the base tip's tree, sorted. */
   readonly basePaths: readonly string[]
   /** Texts of owner files at the base tip and in the result, by path. */
@@ -47,20 +47,20 @@ export interface CheckInput {
   readonly published?: readonly PublishedBundle[]
   readonly bundleDirectories?: readonly PackageSources[]
   /** The catalogs after these directories' bundles are added. Absent: not computed. */
-  readonly becoming?: readonly Becoming[]
+  readonly projectedCatalogs?: readonly ProjectedCatalog[]
   /** Touched templates and their catalogs. Absent: none. */
-  readonly templates?: readonly TemplateState[]
+  readonly templates?: readonly LoadedTemplatePair[]
   /** What the push carries besides the tree. Absent: unknown. */
-  readonly carried?: Carried
+  readonly incomingCommits?: IncomingCommitsInput
   /** Touched packages as `opm serve` returns them, by catalog root and package. Absent: not requested. */
   readonly served?: ReadonlyMap<string, ReadonlyMap<string, ServedPackage>>
   /** Whether the base branch requires signed commits. Absent: no. */
-  readonly demandsSignatures?: boolean
+  readonly requiresSignedCommits?: boolean
 }
 
 /** What a server of the resulting catalog returns for a package. */
 export interface ServedPackage {
-  readonly asked: readonly AskedServer[]
+  readonly responses: readonly CatalogServerResponse[]
   /** Manifests, as JSON, of bundles without an image, by bundle. */
   readonly objects: ReadonlyMap<string, readonly string[]>
 }
@@ -72,7 +72,7 @@ export interface PublishedBundle {
 }
 
 /** Who can unblock the pull request, and how. */
-export interface Waiting {
+export interface PendingAction {
   /** For people: `an owner of foo approves`. */
   readonly what: string
   /** Logins and `organization/team` names. Never empty: maintainers are the fallback. */
@@ -87,7 +87,7 @@ export interface Waiting {
 }
 
 /** A change that the bot suggests to the author. */
-export interface Offer {
+export interface SuggestedPatch {
   /** Letters, digits and `./_+-` only. */
   readonly path: string
   readonly template: string
@@ -104,17 +104,17 @@ export interface CheckOutcome {
     readonly reason: string
     readonly retryAfter: number
   }[]
-  readonly waiting: readonly Waiting[]
+  readonly waiting: readonly PendingAction[]
   /** Why the bot merges it only on request, for people. */
-  readonly byHand?: readonly string[]
+  readonly manualMergeReasons?: readonly string[]
   /** Suggested fixes for the comment. */
-  readonly offers?: readonly Offer[]
+  readonly suggestedPatches?: readonly SuggestedPatch[]
   /** The configuration does not require the check: its findings never block a merge. */
   readonly isOptional?: true
   /** Attempted installations, for the check run. Absent: the summary is enough. */
-  readonly tried?: readonly TriedInstall[]
+  readonly installSummaries?: readonly InstallSummary[]
   /** Trials on a cluster that the configuration asks for. */
-  readonly trials?: readonly { readonly root: string; readonly trial: PlannedTrial }[]
+  readonly clusterTests?: readonly { readonly root: string; readonly trial: PlannedClusterTest }[]
   /** What the check looked at: `3 packages, 41 bundles, 2 catalogs`. Shown when it passes. */
   readonly summary: string
 }
@@ -122,6 +122,6 @@ export interface CheckOutcome {
 export interface Check<Id extends CheckId = CheckId> {
   readonly id: Id
   /** Called again with more answers until it asks nothing new, because questions can depend on earlier answers. */
-  ask(input: CheckInput, answers: Answers): readonly Question[]
-  judge(input: CheckInput, answers: Answers): CheckOutcome
+  ask(input: CheckInput, answers: CheckAnswers): readonly CheckQuestion[]
+  judge(input: CheckInput, answers: CheckAnswers): CheckOutcome
 }

@@ -1,14 +1,14 @@
 // Questions that checks ask, and their possible answers. Questions are data: the caller fetches the answers, and a
 // missing answer counts as unknown.
 import type { BundleFormat } from '../bundle/bundle-files.ts'
-import type { BundleStatement } from '../bundle/render/compare-with-image.ts'
+import type { ComparableBundle } from '../bundle/render/compare-with-image.ts'
 import type { Json } from '../go/json/json.ts'
-import type { BundleFacts } from './install/bundle-facts.ts'
+import type { InstallFacts } from './install/bundle-facts.ts'
 import type { Finding } from '../findings/finding.ts'
-import type { Person } from '../change/snapshot.ts'
+import type { GitHubAccount } from '../change/snapshot.ts'
 import type { CommitSha, UserId } from '../change/ids.ts'
 
-export type Question =
+export type CheckQuestion =
   /** `platforms`: also list platforms, which costs more. */
   | { readonly kind: 'image'; readonly reference: string; readonly platforms?: boolean }
   /** What does the bundle image contain? By digest, so the answer never changes. */
@@ -36,7 +36,7 @@ export type Question =
   | { readonly kind: 'check-run'; readonly commit: CommitSha; readonly app: number; readonly name: string }
 
 /** A failure that is never the author's fault; asked again later. */
-export interface Unknown {
+export interface UnknownAnswer {
   readonly kind: 'unknown'
   /** For people: `quay.io answered 503`. */
   readonly reason: string
@@ -63,7 +63,7 @@ export type ImageAnswer =
   | { readonly kind: 'blocked'; readonly reason: string }
   /** The registry does not say whether it is missing or private. Asked again later. */
   | { readonly kind: 'missing-or-private'; readonly reason: string }
-  | Unknown
+  | UnknownAnswer
 
 /** A bundle image's content, as an `olm.bundle` blob would state it, and its findings. */
 export type BundleAnswer =
@@ -76,13 +76,13 @@ export type BundleAnswer =
        * Without bulky properties (`olm.bundle.object`, `olm.csv.metadata`) and the bundle's own image. Absent if opm
        * cannot read the bundle.
        */
-      readonly content?: BundleStatement
+      readonly content?: ComparableBundle
       /** The parts of the ClusterServiceVersion that catalog templates use. Absent if too large. */
       readonly csv?: Json
       /** Places name files in the bundle. */
       readonly findings: readonly Finding[]
       /** Input for a simulated install, if asked for. */
-      readonly install?: BundleFacts
+      readonly install?: InstallFacts
       /**
        * True if the bot uses credentials that readers of its comments may lack: content of the image must not be
        * repeated.
@@ -92,13 +92,13 @@ export type BundleAnswer =
   | Exclude<ImageAnswer, { readonly kind: 'ok' }>
 
 export type UserAnswer =
-  { readonly kind: 'person'; readonly person: Person } | { readonly kind: 'nobody' } | Unknown
-export type MembershipAnswer = { readonly kind: 'yes' } | { readonly kind: 'no' } | Unknown
+  { readonly kind: 'person'; readonly person: GitHubAccount } | { readonly kind: 'nobody' } | UnknownAnswer
+export type MembershipAnswer = { readonly kind: 'yes' } | { readonly kind: 'no' } | UnknownAnswer
 export type RoleAnswer =
   | { readonly kind: 'role'; readonly role: 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin' }
-  | Unknown
+  | UnknownAnswer
 
-export type CommentAnswer = { readonly kind: 'unedited' } | { readonly kind: 'edited' } | Unknown
+export type CommentAnswer = { readonly kind: 'unedited' } | { readonly kind: 'edited' } | UnknownAnswer
 
 /** `red`: ended without success. `missing`: this App has no check of this name on the commit. */
 export type CheckRunAnswer =
@@ -106,9 +106,9 @@ export type CheckRunAnswer =
   | { readonly kind: 'running' }
   | { readonly kind: 'missing' }
   | { readonly kind: 'red'; readonly conclusion: string }
-  | Unknown
+  | UnknownAnswer
 
-export interface AnswerTo {
+export interface AnswerByKind {
   image: ImageAnswer
   bundle: BundleAnswer
   install: BundleAnswer
@@ -121,12 +121,14 @@ export interface AnswerTo {
 }
 
 /** Unanswered questions are unknown. */
-export interface Answers {
-  get<Kind extends Question['kind']>(question: Extract<Question, { kind: Kind }>): AnswerTo[Kind]
+export interface CheckAnswers {
+  get<Kind extends CheckQuestion['kind']>(
+    question: Extract<CheckQuestion, { kind: Kind }>,
+  ): AnswerByKind[Kind]
 }
 
 /** A stable key, for caches and for matching answers. */
-export function questionKey(question: Question): string {
+export function questionKey(question: CheckQuestion): string {
   switch (question.kind) {
     case 'image':
       return `image ${question.reference}${question.platforms === true ? ' with platforms' : ''}`
@@ -150,7 +152,7 @@ export function questionKey(question: Question): string {
 }
 
 /** Answers from a map; missing ones are unknown. */
-export function answersFrom(known: ReadonlyMap<string, AnswerTo[keyof AnswerTo]>): Answers {
+export function createAnswers(known: ReadonlyMap<string, AnswerByKind[keyof AnswerByKind]>): CheckAnswers {
   return {
     get: (question) =>
       (known.get(questionKey(question)) ?? {

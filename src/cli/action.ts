@@ -3,22 +3,22 @@
 import { execFile } from 'node:child_process'
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { pullNumber } from '../change/ids.ts'
-import { whatToTell } from '../examine/looks/what-to-tell.ts'
+import { toPullNumber } from '../change/ids.ts'
+import { prepareReport } from '../examine/looks/what-to-tell.ts'
 import type { Finding } from '../findings/finding.ts'
 import { renderSarif } from '../findings/render-sarif.ts'
-import { code, logLine, plain } from '../messages/escape.ts'
-import { commentMarker, composeReport } from '../messages/report.ts'
-import { workflowLog } from '../messages/workflow-log.ts'
-import { runForEvent, type ActionRun } from './action/run-for-event.ts'
-import { withExamination } from './local-pull.ts'
+import { toCodeSpan, toLogLine, escapeMarkdown } from '../messages/escape.ts'
+import { commentMarker, renderReport } from '../messages/report.ts'
+import { formatWorkflowLog } from '../messages/workflow-log.ts'
+import { decideActionRun, type ActionRun } from './action/run-for-event.ts'
+import { withLocalEvaluation } from './local-pull.ts'
 import { findLocalCatalogs } from './local-catalogs.ts'
-import { exitWith, print } from './output.ts'
+import { setExitCode, print } from './output.ts'
 import { parseRepository } from './parse-repository.ts'
-import { rulePages } from './rule-address.ts'
-import { judgeDirectories, placed, sarifOptions } from './validate.ts'
+import { rulesBaseUrl } from './rule-address.ts'
+import { validateDirectories, withLocation, loadSarifOptions } from './validate.ts'
 
-const run = promisify(execFile)
+const execFileAsync = promisify(execFile)
 
 export interface ActionOptions {
   readonly sarif?: string
@@ -26,7 +26,7 @@ export interface ActionOptions {
   readonly offline?: boolean
 }
 
-interface Judged {
+interface ActionRunResult {
   /** A word for the output `verdict`. */
   readonly verdict: 'merge' | 'wait' | 'blocked' | 'unknown' | 'passed' | 'failed'
   readonly isWrong: boolean
@@ -35,72 +35,79 @@ interface Judged {
   readonly summary: string
 }
 
-export async function action(options: ActionOptions): Promise<void> {
+export async function runAction(options: ActionOptions): Promise<void> {
   try {
-    const judged = await judge(options)
-    for (const line of workflowLog(judged.findings)) print(line)
+    const judged = await evaluateEvent(options)
+    for (const line of formatWorkflowLog(judged.findings)) print(line)
     const sarif = options.sarif
     if (sarif !== undefined) {
-      const all = judged.findings.map((finding) => placed(finding, judged.findings))
+      const all = judged.findings.map((finding) => withLocation(finding, judged.findings))
       await writeFile(
         sarif,
         renderSarif(
           all.filter(({ at }) => at.file !== ''),
-          await sarifOptions(),
+          await loadSarifOptions(),
         ),
       )
     }
-    await tell('GITHUB_STEP_SUMMARY', `${judged.summary}\n`)
+    await appendToRunnerFile('GITHUB_STEP_SUMMARY', `${judged.summary}\n`)
     const count = (severity: Finding['severity']) =>
       judged.findings.filter((finding) => finding.severity === severity).length
-    await tell(
+    await appendToRunnerFile(
       'GITHUB_OUTPUT',
-      outputs({
+      formatActionOutputs({
         verdict: judged.verdict,
         errors: count('error'),
         warnings: count('warning'),
         sarif: sarif ?? '',
       }),
     )
-    print(logLine(`verdict: ${judged.verdict}`))
-    exitWith(judged.isWrong && options.failOn === 'errors' ? 1 : 0)
+    print(toLogLine(`verdict: ${judged.verdict}`))
+    setExitCode(judged.isWrong && options.failOn === 'errors' ? 1 : 0)
   } catch (error) {
     // Uses logLine() because the message may be untrusted and the runner reads both streams.
-    print(logLine(`catalog-bot could not run: ${error instanceof Error ? error.message : String(error)}`))
-    exitWith(2)
+    print(toLogLine(`catalog-bot could not run: ${error instanceof Error ? error.message : String(error)}`))
+    setExitCode(2)
   }
 }
 
-async function judge(options: ActionOptions): Promise<Judged> {
+async function evaluateEvent(options: ActionOptions): Promise<ActionRunResult> {
   const { GITHUB_EVENT_NAME: name, GITHUB_EVENT_PATH: path } = process.env
-  const event = runForEvent(name, path === undefined ? undefined : JSON.parse(await readFile(path, 'utf8')))
+  const event = decideActionRun(
+    name,
+    path === undefined ? undefined : JSON.parse(await readFile(path, 'utf8')),
+  )
   switch (event.kind) {
     case 'refused':
       throw new Error(event.why)
     case 'check':
-      return judgePull(event, options)
+      return evaluatePull(event, options)
     case 'validate':
-      return judgeAll()
+      return validateAllCatalogs()
   }
 }
 
-async function judgePull(
+async function evaluatePull(
   event: Extract<ActionRun, { kind: 'check' }>,
   options: ActionOptions,
-): Promise<Judged> {
-  const { base, head } = await commitsOf(event.head)
+): Promise<ActionRunResult> {
+  const { base, head } = await resolveCommits(event.head)
   const { author, baseRef: baseName } = event
   const { offline } = options
   const { GITHUB_SERVER_URL: web = 'https://github.com', GITHUB_REPOSITORY: named } = process.env
   const pull = { repo: '.', base, baseName, head, author, offline }
-  return withExamination(pull, async (examination, repository) => {
+  return withLocalEvaluation(pull, async (examination, repository) => {
     const { verdict } = examination
-    const told = await whatToTell(examination, repository)
+    const reportInputs = await prepareReport(examination, repository)
     const page =
       named === undefined
         ? undefined
-        : { web, repository: parseRepository(named), pull: pullNumber(event.pull) }
-    const { comment } = composeReport(verdict, { ...told, page, rulesUrl: rulePages().replace(/\/$/, '') })
+        : { web, repository: parseRepository(named), pull: toPullNumber(event.pull) }
+    const { comment } = renderReport(verdict, {
+      ...reportInputs,
+      page,
+      rulesUrl: rulesBaseUrl().replace(/\/$/, ''),
+    })
     return {
       verdict: verdict.kind,
       isWrong: verdict.kind === 'blocked',
@@ -114,30 +121,30 @@ async function judgePull(
  * The commits to compare. GitHub's merge commit has what is to be merged, also where its history is cut behind its parents;
  * with the whole history the head itself is merged, so that its commits are looked at.
  */
-async function commitsOf(head: string): Promise<{ readonly base: string; readonly head: string }> {
-  const [merge = '', ...parents] = (await git('rev-list', '--parents', '--max-count=1', 'HEAD')).split(' ')
+async function resolveCommits(head: string): Promise<{ readonly base: string; readonly head: string }> {
+  const [merge = '', ...parents] = (await runGit('rev-list', '--parents', '--max-count=1', 'HEAD')).split(' ')
   const [base, second, ...more] = parents
   if (base === undefined || second !== head || more.length > 0)
     throw new Error(
       "the checkout is not GitHub's merge of this pull request with its parents: use actions/checkout without `ref`, and with `fetch-depth: 2`",
     )
-  const isCut = (await git('rev-parse', '--is-shallow-repository')) === 'true'
+  const isCut = (await runGit('rev-parse', '--is-shallow-repository')) === 'true'
   return { base, head: isCut ? merge : head }
 }
 
-async function git(...parameters: readonly string[]): Promise<string> {
-  return (await run('git', [...parameters])).stdout.trim()
+async function runGit(...parameters: readonly string[]): Promise<string> {
+  return (await execFileAsync('git', [...parameters])).stdout.trim()
 }
 
-async function judgeAll(): Promise<Judged> {
+async function validateAllCatalogs(): Promise<ActionRunResult> {
   const { roots } = await findLocalCatalogs()
   if (roots.length === 0) throw new Error('no catalog is found in this repository')
-  const { passed, findings } = await judgeDirectories(roots)
+  const { passed, findings } = await validateDirectories(roots)
   const lines = findings
     .slice(0, 50)
     .map(
       ({ severity, at, what }) =>
-        `- ${severity}: ${at === undefined ? '' : `${code(at.file)} `}${plain(what)}`,
+        `- ${severity}: ${at === undefined ? '' : `${toCodeSpan(at.file)} `}${escapeMarkdown(what)}`,
     )
   const headline = `### ${roots.length} ${roots.length === 1 ? 'catalog' : 'catalogs'}: ${passed ? 'passed' : 'failed'}`
   const summary = [headline, ...(lines.length === 0 ? [] : ['', ...lines])].join('\n')
@@ -145,12 +152,15 @@ async function judgeAll(): Promise<Judged> {
 }
 
 /** Appends to one of the runner's files. Does nothing without the file, as on a person's machine. */
-async function tell(variable: 'GITHUB_STEP_SUMMARY' | 'GITHUB_OUTPUT', text: string): Promise<void> {
+async function appendToRunnerFile(
+  variable: 'GITHUB_STEP_SUMMARY' | 'GITHUB_OUTPUT',
+  text: string,
+): Promise<void> {
   const file = process.env[variable]
   if (file !== undefined && file !== '') await appendFile(file, text)
 }
 
-function outputs(values: Readonly<Record<string, string | number>>): string {
+function formatActionOutputs(values: Readonly<Record<string, string | number>>): string {
   return Object.entries(values)
     .map(([name, value]) => {
       if (/[\r\n]/.test(String(value))) throw new Error(`the output ${name} would be several lines`)

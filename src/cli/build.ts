@@ -3,35 +3,39 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { cacheHome } from '../examine/catalogs/cache-home.ts'
+import { getCacheDirectory } from '../examine/catalogs/cache-home.ts'
 import { systemClock } from '../examine/system-clock.ts'
-import { printable } from '../findings/printable.ts'
+import { toPrintable } from '../findings/printable.ts'
 import type {
-  BuildMemory,
-  CatalogFile,
-  CatalogImage,
-  CatalogImageOrder,
+  ImageBuildCache,
+  CatalogImageFile,
+  BuiltCatalogImage,
+  CatalogImageSpec,
   CatalogPublisher,
-  Published,
-  Target,
+  ImagePublishResult,
+  PublishImageTarget,
 } from '../image/catalog-publisher.ts'
-import { compositeFiles, parseCompositeList, type CompositeList } from '../image/composite.ts'
-import { dockerfile } from '../image/dockerfile.ts'
+import {
+  renderCompositeFiles,
+  parseCompositeCatalogSpec,
+  type CompositeCatalogSpec,
+} from '../image/composite.ts'
+import { renderDockerfile } from '../image/dockerfile.ts'
 import { ImageError } from '../image/image-error.ts'
 import { openCatalogPublisher } from '../image/open-catalog-publisher.ts'
 import { openPusher } from '../image/open-pusher.ts'
-import { referenceOf } from '../image/base-image.ts'
+import { parseReferenceOrThrow } from '../image/base-image.ts'
 import { formatImageReference } from '../go/reference/image-reference.ts'
 import { readCatalogFolder } from '../image/read-catalog-folder.ts'
 import { writeOciLayout } from '../image/write-oci-layout.ts'
 import { openRegistry } from '../registry/open-registry.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import { readRegistryAccess } from '../registry/registry-access.ts'
-import { keyValues } from './key-values.ts'
-import { exitWith, print, printJson, say } from './output.ts'
-import { pathInRepository, vouchForPublished, type VouchOptions } from './vouch-for-published.ts'
+import { parseKeyValues } from './key-values.ts'
+import { setExitCode, print, printJson, printToStderr } from './output.ts'
+import { findPathInRepository, openAttester, type AttestOptions } from './vouch-for-published.ts'
 
-export interface RebaseOptions extends VouchOptions {
+export interface RebaseOptions extends AttestOptions {
   readonly baseImage: string
   readonly tag?: readonly string[]
   readonly extraLabels?: readonly string[]
@@ -55,25 +59,25 @@ export interface BuildOptions extends RebaseOptions {
 
 export async function build(source: string, options: BuildOptions): Promise<void> {
   if (options.dockerfile === true) return printDockerfile(source, options)
-  const list = statSync(source).isDirectory() ? undefined : parseCompositeList(readFileSync(source))
-  const tags = options.tag ?? tagOf(list)
-  mustGoSomewhere(options, tags)
+  const list = statSync(source).isDirectory() ? undefined : parseCompositeCatalogSpec(readFileSync(source))
+  const tags = options.tag ?? getListTags(list)
+  requireDestination(options, tags)
   await withPublisher(options, async (publisher, registry, reader) => {
-    const vouch = await vouchForPublished(options, publisher, reader)
-    const files = list ? await compositeFiles(registry, list) : await readCatalogFolder(source)
-    const order = orderOf(files, options)
-    const path = list ? undefined : pathInRepository(source)
+    const attest = await openAttester(options, publisher, reader)
+    const files = list ? await renderCompositeFiles(registry, list) : await readCatalogFolder(source)
+    const order = toImageOrder(files, options)
+    const path = list ? undefined : findPathInRepository(source)
     if (options.ociLayout !== undefined) {
       const image = await publisher.build(order)
       await writeOciLayout(image, options.ociLayout, tags.length > 0 ? tags : ['latest'])
-      return report(options, image, [])
+      return printBuildResult(options, image, [])
     }
-    const published: [string, Published][] = []
-    for (const target of targetsOf(tags, options)) {
+    const published: [string, ImagePublishResult][] = []
+    for (const target of parsePushTargets(tags, options)) {
       const one = await publisher.publish(order, target)
       published.push([
         target.repository,
-        await vouch(one, target, {
+        await attest(one, target, {
           built: () => publisher.build(order),
           files: () => Promise.resolve(files),
           annotations: order.annotations ?? {},
@@ -81,38 +85,38 @@ export async function build(source: string, options: BuildOptions): Promise<void
         }),
       ])
     }
-    report(options, published.at(-1)?.[1].image, published)
+    printBuildResult(options, published.at(-1)?.[1].image, published)
   })
 }
 
 export async function rebase(image: string, options: RebaseOptions): Promise<void> {
   const tags = options.tag ?? (image.includes('@') ? [] : [image])
-  mustGoSomewhere(options, tags)
+  requireDestination(options, tags)
   await withPublisher(options, async (publisher, _registry, reader) => {
-    const vouch = await vouchForPublished(options, publisher, reader)
+    const attest = await openAttester(options, publisher, reader)
     const { baseImage: base, extraLabels, annotation, platform } = options
-    const annotations = annotation && keyValues(annotation, 'annotation')
+    const annotations = annotation && parseKeyValues(annotation, 'annotation')
     // By digest, because the build may set the image's own tag.
-    const { host, repository } = referenceOf(image)
+    const { host, repository } = parseReferenceOrThrow(image)
     const name = formatImageReference({ host, repository })
     const digest = await publisher.digestOf(image)
     const rebased = await publisher.rebase({
       image: digest === undefined ? image : `${name}@${digest}`,
       base,
-      ...(extraLabels && { labels: keyValues(extraLabels, 'label') }),
+      ...(extraLabels && { labels: parseKeyValues(extraLabels, 'label') }),
       ...(annotations && { annotations }),
       ...(platform && { platforms: platform }),
     })
     if (options.ociLayout !== undefined) {
       await writeOciLayout(rebased, options.ociLayout, tags.length > 0 ? tags : ['latest'])
-      return report(options, rebased, [])
+      return printBuildResult(options, rebased, [])
     }
-    const published: [string, Published][] = []
-    for (const target of targetsOf(tags, options)) {
+    const published: [string, ImagePublishResult][] = []
+    for (const target of parsePushTargets(tags, options)) {
       const one = await publisher.push(rebased, target)
       published.push([
         target.repository,
-        await vouch(one, target, {
+        await attest(one, target, {
           built: () => Promise.resolve(rebased),
           files: async () => (await publisher.read(`${name}@${digest ?? ''}`)).files,
           annotations: annotations ?? {},
@@ -120,64 +124,64 @@ export async function rebase(image: string, options: RebaseOptions): Promise<voi
         }),
       ])
     }
-    report(options, rebased, published)
+    printBuildResult(options, rebased, published)
   })
 }
 
-function orderOf(files: readonly CatalogFile[], options: BuildOptions): CatalogImageOrder {
+function toImageOrder(files: readonly CatalogImageFile[], options: BuildOptions): CatalogImageSpec {
   const { extraLabels, annotation, platform, created } = options
-  const time = created ?? sourceDate(process.env['SOURCE_DATE_EPOCH'])
+  const time = created ?? parseSourceDateEpoch(process.env['SOURCE_DATE_EPOCH'])
   return {
     files,
     base: options.baseImage,
     cache: options.serveCache,
     compression: options.uncompressed === true ? 'none' : 'gzip',
     format: options.format,
-    ...(extraLabels && { labels: keyValues(extraLabels, 'label') }),
-    ...(annotation && { annotations: keyValues(annotation, 'annotation') }),
+    ...(extraLabels && { labels: parseKeyValues(extraLabels, 'label') }),
+    ...(annotation && { annotations: parseKeyValues(annotation, 'annotation') }),
     ...(platform && { platforms: platform }),
     ...(time !== undefined && { created: time }),
   }
 }
 
 /** Reproducible builds state it in seconds: https://reproducible-builds.org/specs/source-date-epoch/ */
-function sourceDate(epoch: string | undefined): string | undefined {
+function parseSourceDateEpoch(epoch: string | undefined): string | undefined {
   if (epoch === undefined || epoch === '') return undefined
   // The largest four-digit year.
   if (!/^\d{1,12}$/.test(epoch) || Number(epoch) > 253_402_300_799)
-    throw new Error(`SOURCE_DATE_EPOCH must be a number of seconds, not "${printable(epoch)}"`)
+    throw new Error(`SOURCE_DATE_EPOCH must be a number of seconds, not "${toPrintable(epoch)}"`)
   return new Date(Number(epoch) * 1000).toISOString()
 }
 
 function printDockerfile(source: string, options: BuildOptions): void {
   if (!statSync(source).isDirectory()) throw new Error(`provided root path "${source}" is not a directory`)
   print(
-    dockerfile({
+    renderDockerfile({
       directory: basename(resolve(source)),
       base: options.baseImage,
       builder: options.builderImage,
-      labels: keyValues(options.extraLabels ?? [], 'label'),
+      labels: parseKeyValues(options.extraLabels ?? [], 'label'),
     }),
   )
-  exitWith(0)
+  setExitCode(0)
 }
 
-function tagOf(list: CompositeList | undefined): readonly string[] {
+function getListTags(list: CompositeCatalogSpec | undefined): readonly string[] {
   return list?.repository === undefined || list.tag === undefined ? [] : [`${list.repository}:${list.tag}`]
 }
 
-function mustGoSomewhere(options: RebaseOptions, tags: readonly string[]): void {
-  const ways = [options.push === true, options.dryRun === true, options.ociLayout !== undefined]
-  if (ways.filter(Boolean).length !== 1)
+function requireDestination(options: RebaseOptions, tags: readonly string[]): void {
+  const destinations = [options.push === true, options.dryRun === true, options.ociLayout !== undefined]
+  if (destinations.filter(Boolean).length !== 1)
     throw new Error('say where the image goes: one of --push, --dry-run, --oci-layout DIR')
   if (options.ociLayout === undefined && tags.length === 0)
     throw new Error('name the image: --tag REGISTRY/REPOSITORY:TAG')
 }
 
-function targetsOf(
+function parsePushTargets(
   tags: readonly string[],
   options: RebaseOptions & { readonly force?: boolean },
-): readonly Target[] {
+): readonly PublishImageTarget[] {
   const byRepository = new Map<string, string[]>()
   for (const text of tags) {
     const [, repository, tag] = /^(.*\/[^:@]*):([^/@]+)$/.exec(text) ?? []
@@ -207,15 +211,15 @@ async function withPublisher(
     registry,
     published,
     pusher,
-    memory: diskMemory(),
+    buildCache: openDiskBuildCache(),
     packsIn: 'here',
   })
   try {
     await use(publisher, registry, published)
   } catch (error) {
     if (!(error instanceof ImageError) || !['invalid-catalog', 'no-cache'].includes(error.code)) throw error
-    say(`Error: ${error.message.split('\n').map(printable).join('\n')}`)
-    exitWith(1)
+    printToStderr(`Error: ${error.message.split('\n').map(toPrintable).join('\n')}`)
+    setExitCode(1)
   } finally {
     await publisher.close()
     await published.close()
@@ -224,7 +228,7 @@ async function withPublisher(
 }
 
 /** In this user's cache. Errors count as missing entries. */
-function diskMemory(folder = join(cacheHome(), 'images')): BuildMemory {
+function openDiskBuildCache(folder = join(getCacheDirectory(), 'images')): ImageBuildCache {
   const pathOf = (key: string) => join(folder, createHash('sha256').update(key).digest('hex'))
   return {
     async get(key) {
@@ -247,10 +251,10 @@ function diskMemory(folder = join(cacheHome(), 'images')): BuildMemory {
   }
 }
 
-function report(
+function printBuildResult(
   options: RebaseOptions,
-  image: CatalogImage | undefined,
-  published: readonly (readonly [string, Published])[],
+  image: BuiltCatalogImage | undefined,
+  published: readonly (readonly [string, ImagePublishResult])[],
 ): void {
   if (options.output === 'json') {
     const layer = image && { ...image.layer, packages: image.layer.packages?.length, listed: undefined }
@@ -267,35 +271,39 @@ function report(
       })),
     })
   } else {
-    if (image) for (const line of describe(image)) print(line)
+    if (image) for (const line of describeImage(image)) print(line)
     for (const [repository, one] of published)
       for (const line of describePublished(repository, one, options.dryRun === true)) print(line)
   }
-  exitWith(0)
+  setExitCode(0)
 }
 
-function describe({ digest, platforms, base, layer }: CatalogImage): readonly string[] {
+function describeImage({ digest, platforms, base, layer }: BuiltCatalogImage): readonly string[] {
   const { packages, bundles, size, uncompressed, cacheDigest } = layer
   return [
     `image ${digest} for ${platforms.join(', ')}`,
     ...(base ? [`base ${base.name}@${base.digest}`] : []),
-    `layer ${layer.digest}: ${megabytes(size)}${uncompressed > 0 ? ` (${megabytes(uncompressed)} unpacked)` : ''}`,
+    `layer ${layer.digest}: ${formatMegabytes(size)}${uncompressed > 0 ? ` (${formatMegabytes(uncompressed)} unpacked)` : ''}`,
     ...(packages ? [`catalog ${packages.length} packages, ${bundles} bundles`] : []),
     ...(cacheDigest === undefined ? [] : [`cache ${cacheDigest}`]),
   ]
 }
 
-function describePublished(repository: string, published: Published, isTrial: boolean): readonly string[] {
+function describePublished(
+  repository: string,
+  published: ImagePublishResult,
+  isDryRun: boolean,
+): readonly string[] {
   return published.tags.map(({ tag, before, after }) => {
-    const name = printable(`${repository}:${tag}`)
+    const name = toPrintable(`${repository}:${tag}`)
     if (published.unchanged || before === after) return `unchanged: ${name} is ${after}`
-    const what = isTrial ? 'would be set' : 'set'
+    const verb = isDryRun ? 'would be set' : 'set'
     return before === undefined
-      ? `new: ${name} ${what} to ${after}`
-      : `${what}: ${name} to ${after} (was ${before})`
+      ? `new: ${name} ${verb} to ${after}`
+      : `${verb}: ${name} to ${after} (was ${before})`
   })
 }
 
-function megabytes(bytes: number): string {
+function formatMegabytes(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`
 }

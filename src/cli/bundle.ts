@@ -4,17 +4,17 @@ import { statSync } from 'node:fs'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
 import { detectFormat } from '../bundle/bundle-format.ts'
 import { parseSuites } from '../bundle/bundle-rule.ts'
-import { suites } from '../findings/suites.ts'
+import { suiteNames } from '../findings/suites.ts'
 import { readRegistryBundle } from '../bundle/registry-bundle.ts'
-import { migrationProblem, renderBundle } from '../bundle/render/render-bundle.ts'
+import { findMigrationProblem, renderBundle } from '../bundle/render/render-bundle.ts'
 import { validateBundle } from '../bundle/validate-bundle.ts'
 import { renderJson } from '../findings/render-json.ts'
 import { renderText } from '../findings/render-text.ts'
 import { pullBundle } from '../registry/pull-bundle.ts'
-import { packedSize } from '../registry/unpack/packed-size.ts'
-import { hasColour } from './colour.ts'
-import { exitWith, print } from './output.ts'
-import { filesBelow, mustNameRegistry, withRegistry } from './pulled-bundles.ts'
+import { computeGzippedSize } from '../registry/unpack/packed-size.ts'
+import { supportsColor } from './colour.ts'
+import { setExitCode, print } from './output.ts'
+import { readBundleDirectory, requireRegistry, withRegistry } from './pulled-bundles.ts'
 
 export interface BundleOptions {
   readonly output: 'text' | 'json'
@@ -24,21 +24,21 @@ export interface BundleOptions {
   readonly suite?: string
 }
 
-export async function validateOne(name: string, options: BundleOptions): Promise<void> {
-  const asked = parseSuites(options.suite ?? '')
-  if ('unknown' in asked)
+export async function runBundleValidate(name: string, options: BundleOptions): Promise<void> {
+  const requestedSuites = parseSuites(options.suite ?? '')
+  if ('unknown' in requestedSuites)
     throw new Error(
-      `there is no suite "${asked.unknown}"; use one of: ${suites.join(', ')}, operatorframework, all`,
+      `there is no suite "${requestedSuites.unknown}"; use one of: ${suiteNames.join(', ')}, operatorframework, all`,
     )
-  const { files, labels } = await open(name, options)
+  const { files, labels } = await loadBundle(name, options)
   const { format, findings } = validateBundle(files, {
-    packedSize,
-    suites: asked.suites,
+    packedSize: computeGzippedSize,
+    suites: requestedSuites.suites,
     labels,
   })
   const passed = findings.every(({ severity }) => severity !== 'error')
-  const refusal = format === 'registry+v1' ? readRegistryBundle(files).problem : undefined
-  const report = { dir: name, passed, ...(refusal !== undefined && { message: refusal }), findings }
+  const rejection = format === 'registry+v1' ? readRegistryBundle(files).problem : undefined
+  const report = { dir: name, passed, ...(rejection !== undefined && { message: rejection }), findings }
   if (options.output === 'json') print(renderJson(report))
   else {
     const textOf = (file: string) => {
@@ -46,22 +46,22 @@ export async function validateOne(name: string, options: BundleOptions): Promise
       return bytes && new TextDecoder().decode(bytes)
     }
     print(`${name}: ${format ?? 'not a bundle'}, ${passed ? 'passed' : 'failed'}`)
-    if (findings.length > 0) print(renderText(findings, { textOf, colour: hasColour(process.stdout) }))
+    if (findings.length > 0) print(renderText(findings, { textOf, color: supportsColor(process.stdout) }))
   }
-  exitWith(passed ? 0 : 1)
+  setExitCode(passed ? 0 : 1)
 }
 
-export async function renderOne(reference: string, options: BundleOptions): Promise<void> {
-  const { files, image } = await open(reference, options)
+export async function runBundleRender(reference: string, options: BundleOptions): Promise<void> {
+  const { files, image } = await loadBundle(reference, options)
   const { bundle, problem } = readRegistryBundle(files)
   if (!bundle) throw new Error(`${reference} cannot be rendered: ${problem}`)
   const csvMetadata = options.migrateLevel === 'bundle-object-to-csv-metadata'
-  const unmigratable = csvMetadata ? migrationProblem(bundle, image) : undefined
+  const unmigratable = csvMetadata ? findMigrationProblem(bundle, image) : undefined
   if (unmigratable !== undefined) throw new Error(`${reference} cannot be rendered: ${unmigratable}`)
   print(JSON.stringify(renderBundle(bundle, image, { csvMetadata }), undefined, 4))
 }
 
-interface OpenedBundle {
+interface LoadedBundle {
   readonly files: BundleFiles
   /** '' for a directory. */
   readonly image: string
@@ -69,13 +69,13 @@ interface OpenedBundle {
 }
 
 /** As for opm, an existing path is a directory, and anything else is an image. */
-async function open(name: string, options: BundleOptions): Promise<OpenedBundle> {
+async function loadBundle(name: string, options: BundleOptions): Promise<LoadedBundle> {
   const found = statSync(name, { throwIfNoEntry: false })
   if (found) {
     if (!found.isDirectory()) throw new Error(`${name} is not a directory`)
-    return { files: filesBelow(name), image: '', labels: {} }
+    return { files: readBundleDirectory(name), image: '', labels: {} }
   }
-  mustNameRegistry(name)
+  requireRegistry(name)
   return withRegistry(options.insecureRegistry, async (registry) => {
     const { files, labels } = await pullBundle(registry, name)
     if (detectFormat(files) !== undefined) return { files, image: name, labels }

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs'
 import { isIgnoreFile, selectFiles } from '../catalog/load/select-files.ts'
 import { openCatalogDirectory } from '../examine/catalogs/catalog-directory.ts'
-import { catalogDirectory, pullBundleOrCatalog } from '../registry/pull-bundle.ts'
-import { mustNameRegistry, withRegistry } from './pulled-bundles.ts'
+import { getCatalogDirectory, pullBundleOrCatalog } from '../registry/pull-bundle.ts'
+import { requireRegistry, withRegistry } from './pulled-bundles.ts'
 
 export interface CatalogSourceFile {
   readonly path: string
@@ -11,14 +11,14 @@ export interface CatalogSourceFile {
 }
 
 /** A directory is read as opm reads it; anything else is an image, unpacked in a process of its own. */
-export async function catalogFiles(
+export async function readCatalogFiles(
   name: string,
   insecure: readonly string[] | undefined,
 ): Promise<readonly CatalogSourceFile[]> {
-  if (statSync(name, { throwIfNoEntry: false })) return filesOfDirectory(name)
-  mustNameRegistry(name)
+  if (statSync(name, { throwIfNoEntry: false })) return readDirectoryFiles(name)
+  requireRegistry(name)
   const { files, labels } = await withRegistry(insecure, (registry) => pullBundleOrCatalog(registry, name))
-  const directory = catalogDirectory(labels)
+  const directory = getCatalogDirectory(labels)
   if (directory === undefined)
     throw new Error(`${name} is no catalog image: no label says where its catalog lies`)
   const below = new Map([...files].map(([path, bytes]) => [path.slice(directory.length + 1), bytes]))
@@ -31,7 +31,7 @@ export async function catalogFiles(
   return paths.map((path) => ({ path, bytes: () => below.get(path) ?? new Uint8Array() }))
 }
 
-function filesOfDirectory(dir: string): readonly CatalogSourceFile[] {
+function readDirectoryFiles(dir: string): readonly CatalogSourceFile[] {
   const directory = openCatalogDirectory(dir)
   if (directory.kind !== 'files') throw new Error(directory.message)
   return directory.files.map((file) => ({

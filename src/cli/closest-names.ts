@@ -1,19 +1,19 @@
 /** At most three, the closest first: names that differ in few letters or contain the input. */
-export function closestNames(typed: string, names: readonly string[]): string[] {
-  const most = Math.max(2, Math.floor(typed.length / 3))
+export function findClosestNames(typed: string, names: readonly string[]): string[] {
+  const maxDistance = Math.max(2, Math.floor(typed.length / 3))
   return names
     .map((name) => ({
       name,
-      far: typed.length > 2 && name.includes(typed) ? 0 : distance(typed, name),
+      far: typed.length > 2 && name.includes(typed) ? 0 : editDistance(typed, name),
     }))
-    .filter(({ far }) => far <= most)
+    .filter(({ far }) => far <= maxDistance)
     .sort((a, b) => a.far - b.far)
     .slice(0, 3)
     .map(({ name }) => name)
 }
 
 /** Levenshtein distance. */
-function distance(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, at) => at)
   for (let row = 1; row <= a.length; row++) {
     const line = [row]

@@ -1,6 +1,6 @@
 // Whether what is printed may have colours: https://no-color.org and https://force-color.org, else where a terminal reads it.
 
-export function hasColour(stream: { readonly isTTY?: boolean }, environment = process.env): boolean {
+export function supportsColor(stream: { readonly isTTY?: boolean }, environment = process.env): boolean {
   const { NO_COLOR, FORCE_COLOR, TERM } = environment
   if (FORCE_COLOR !== undefined && FORCE_COLOR !== '') return !['0', 'false'].includes(FORCE_COLOR)
   if (NO_COLOR !== undefined && NO_COLOR !== '') return false

@@ -1,17 +1,21 @@
 // `completion SHELL`: a script that completes commands, options, their choices, and else file names. Made of the tree of
 // commands alone, so that it knows all that they know; starts nothing at a key press.
 import type { Command, Option } from 'commander'
-import { allCommands } from './help.ts'
+import { listCommands } from './help.ts'
 
 export type Shell = 'bash' | 'zsh' | 'fish'
 
 export function completionScript(program: Command, shell: Shell): string {
-  return scripts[shell](program)
+  return scriptByShell[shell](program)
 }
 
-const scripts: Readonly<Record<Shell, (program: Command) => string>> = { bash, zsh, fish }
+const scriptByShell: Readonly<Record<Shell, (program: Command) => string>> = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
+}
 
-interface Completed {
+interface CommandCompletion {
   /** The words that lead to it, with a blank between: '' for the program itself. */
   readonly path: string
   readonly description: string
@@ -21,14 +25,14 @@ interface Completed {
   readonly choices: readonly string[]
 }
 
-function completed(program: Command): Completed[] {
-  return allCommands(program)
-    .filter((command) => command === program || isShown(command))
+function listCompletions(program: Command): CommandCompletion[] {
+  return listCommands(program)
+    .filter((command) => command === program || isVisible(command))
     .map((command) => {
       const help = command.createHelp()
       const commands = help.visibleCommands(command).filter((one) => one.name() !== 'help')
       return {
-        path: wordsOf(command),
+        path: getCompletionWords(command),
         description: command.description(),
         commands: commands.map((one) => ({ name: one.name(), description: one.description() })),
         options: help.visibleOptions(command),
@@ -37,32 +41,32 @@ function completed(program: Command): Completed[] {
     })
 }
 
-function isShown(command: Command): boolean {
+function isVisible(command: Command): boolean {
   const { parent } = command
   return parent === null || parent.createHelp().visibleCommands(parent).includes(command)
 }
 
-function wordsOf(command: Command): string {
+function getCompletionWords(command: Command): string {
   if (command.parent === null) return ''
-  return `${wordsOf(command.parent)} ${command.name()}`.trim()
+  return `${getCompletionWords(command.parent)} ${command.name()}`.trim()
 }
 
-function flagsOf({ short, long }: Option): string[] {
+function getFlags({ short, long }: Option): string[] {
   return [long, short].filter((flag) => flag !== undefined)
 }
 
 const takesValue = ({ required, optional }: Option) => required || optional
 
-function bash(program: Command): string {
-  const cases = completed(program).map(({ path, commands, options, choices }) => {
+function bashScript(program: Command): string {
+  const cases = listCompletions(program).map(({ path, commands, options, choices }) => {
     const words = [...commands.map(({ name }) => name), ...choices]
     const valued = options.filter(takesValue)
     const chosen = valued.filter(({ argChoices }) => argChoices)
     return `    '${path}')
-      words='${words.join(' ')}' flags='${options.flatMap(flagsOf).join(' ')}'
+      words='${words.join(' ')}' flags='${options.flatMap(getFlags).join(' ')}'
       case "$before" in
-${chosen.map((option) => `        ${flagsOf(option).join('|')}) words='${option.argChoices?.join(' ')}' flags='' ;;`).join('\n')}
-${withValue(valued.filter((option) => !chosen.includes(option)))}
+${chosen.map((option) => `        ${getFlags(option).join('|')}) words='${option.argChoices?.join(' ')}' flags='' ;;`).join('\n')}
+${flagsWithValue(valued.filter((option) => !chosen.includes(option)))}
       esac ;;`
   })
   return `# Completion of catalog-bot for bash: source <(catalog-bot completion bash)
@@ -71,7 +75,7 @@ _catalog_bot() {
   COMPREPLY=()
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$place $word" in
-${completed(program)
+${listCompletions(program)
   .filter(({ path }) => path !== '')
   .map(({ path }) => `      '${path.includes(' ') ? '' : ' '}${path}') place='${path}' ;;`)
   .join('\n')}
@@ -89,26 +93,26 @@ complete -o bashdefault -o default -F _catalog_bot catalog-bot
 `
 }
 
-function withValue(options: readonly Option[]): string {
-  const flags = options.flatMap(flagsOf)
+function flagsWithValue(options: readonly Option[]): string {
+  const flags = options.flatMap(getFlags)
   return flags.length === 0 ? '' : `        ${flags.join('|')}) words='' flags='' ;;`
 }
 
-function zsh(program: Command): string {
-  const functions = completed(program).map(({ path, commands, options, choices }) => {
+function zshScript(program: Command): string {
+  const functions = listCompletions(program).map(({ path, commands, options, choices }) => {
     const described = commands.map(
-      ({ name, description }) => `    ${inZsh(`${name}:${description.replaceAll(':', '\\:')}`)}`,
+      ({ name, description }) => `    ${escapeForZsh(`${name}:${description.replaceAll(':', '\\:')}`)}`,
     )
-    const specs = options.map((option) => `    ${inZsh(zshSpec(option))}`).join(' \\\n')
-    const name = functionName(path)
+    const specs = options.map((option) => `    ${escapeForZsh(formatZshSpec(option))}`).join(' \\\n')
+    const name = toShellFunctionName(path)
     if (commands.length === 0)
       return `${name}() {
   _arguments -s \\
 ${specs} \\
-    ${choices.length > 0 ? inZsh(`1:argument:(${choices.join(' ')})`) : "'*:file:_files'"}
+    ${choices.length > 0 ? escapeForZsh(`1:argument:(${choices.join(' ')})`) : "'*:file:_files'"}
 }`
     const inner = commands
-      .map((one) => `        ${one.name}) ${functionName(`${path} ${one.name}`.trim())} ;;`)
+      .map((one) => `        ${one.name}) ${toShellFunctionName(`${path} ${one.name}`.trim())} ;;`)
       .join('\n')
     return `${name}() {
   local state line
@@ -135,12 +139,12 @@ compdef _catalog_bot catalog-bot
 `
 }
 
-function functionName(path: string): string {
+function toShellFunctionName(path: string): string {
   return `_catalog_bot${path === '' ? '' : `_${path.replace(/\W/g, '_')}`}`
 }
 
-function zshSpec(option: Option): string {
-  const [flag = '', ...others] = flagsOf(option)
+function formatZshSpec(option: Option): string {
+  const [flag = '', ...others] = getFlags(option)
   const words = option.description.replaceAll(/[[\]]/g, String.raw`\$&`).replaceAll(':', String.raw`\:`)
   const action = option.argChoices ? `(${option.argChoices.join(' ')})` : '_files'
   const value = takesValue(option) ? `:value:${action}` : ''
@@ -148,16 +152,17 @@ function zshSpec(option: Option): string {
   return `${others.length > 0 ? `(${others.join(' ')})` : ''}*${flag}[${words}]${value}`
 }
 
-function inZsh(text: string): string {
+function escapeForZsh(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
-function fish(program: Command): string {
-  const lines = completed(program).flatMap(({ path, commands, options, choices }) => {
-    const at = `-n ${inFish(`__catalog_bot_at ${path}`.trim())}`
+function fishScript(program: Command): string {
+  const lines = listCompletions(program).flatMap(({ path, commands, options, choices }) => {
+    const at = `-n ${escapeForFish(`__catalog_bot_at ${path}`.trim())}`
     return [
       ...commands.map(
-        ({ name, description }) => `complete -c catalog-bot -f ${at} -a ${name} -d ${inFish(description)}`,
+        ({ name, description }) =>
+          `complete -c catalog-bot -f ${at} -a ${name} -d ${escapeForFish(description)}`,
       ),
       ...choices.map((choice) => `complete -c catalog-bot -f ${at} -a ${choice}`),
       ...options.map((option) => {
@@ -166,22 +171,22 @@ function fish(program: Command): string {
           ...(option.short ? [`-s ${option.short.slice(1)}`] : []),
         ].join(' ')
         const value = option.argChoices
-          ? ` -x -a ${inFish(option.argChoices.join(' '))}`
+          ? ` -x -a ${escapeForFish(option.argChoices.join(' '))}`
           : takesValue(option)
             ? ' -r'
             : ''
-        return `complete -c catalog-bot ${at} ${flags}${value} -d ${inFish(option.description)}`
+        return `complete -c catalog-bot ${at} ${flags}${value} -d ${escapeForFish(option.description)}`
       }),
     ]
   })
-  const paths = completed(program)
+  const paths = listCompletions(program)
     .map(({ path }) => path)
     .filter((path) => path !== '')
   return `# Completion of catalog-bot for fish: catalog-bot completion fish > ~/.config/fish/completions/catalog-bot.fish
 function __catalog_bot_at
   set -l place
   for word in (commandline -opc)[2..-1]
-    if contains -- (string join -- ' ' $place $word) ${paths.map(inFish).join(' ')}
+    if contains -- (string join -- ' ' $place $word) ${paths.map(escapeForFish).join(' ')}
       set -a place $word
     end
   end
@@ -191,6 +196,6 @@ ${lines.join('\n')}
 `
 }
 
-function inFish(text: string): string {
+function escapeForFish(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", String.raw`\'`)}'`
 }

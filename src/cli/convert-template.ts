@@ -1,27 +1,27 @@
 // `convert-template basic|substitutes [FILE]`: a template that renders to the catalog in a file, as opm prints it. Exit 1 in
 // opm's words where the file is no catalog, 2 when the command could not run.
 import { readFileSync, statSync } from 'node:fs'
-import { convertedTemplate, type ConvertedKind } from '../catalog/template/convert-template.ts'
-import { printable } from '../findings/printable.ts'
-import { exitWith, print, say } from './output.ts'
+import { convertToTemplate, type TemplateConversionKind } from '../catalog/template/convert-template.ts'
+import { toPrintable } from '../findings/printable.ts'
+import { setExitCode, print, printToStderr } from './output.ts'
 
 export interface ConvertTemplateOptions {
   readonly output: 'json' | 'yaml'
 }
 
 export function convertTemplate(
-  kind: ConvertedKind,
+  kind: TemplateConversionKind,
   file: string | undefined,
   { output }: ConvertTemplateOptions,
 ): void {
-  const read = convertedTemplate(kind, bytesOf(file), output)
+  const read = convertToTemplate(kind, readInput(file), output)
   if (read.ok) print(read.value)
-  else say(`Error: converting: ${read.error.split('\n').map(printable).join('\n')}`)
-  exitWith(read.ok ? 0 : 1)
+  else printToStderr(`Error: converting: ${read.error.split('\n').map(toPrintable).join('\n')}`)
+  setExitCode(read.ok ? 0 : 1)
 }
 
 /** Without a file, a terminal as input would block forever. */
-function bytesOf(file = '-'): Uint8Array {
+function readInput(file = '-'): Uint8Array {
   if (file !== '-') {
     if (statSync(file).isDirectory()) throw new Error(`${file} is a directory: name one file of the catalog`)
     return readFileSync(file)

@@ -1,10 +1,10 @@
 // Judges what `doctor` collected about permissions, deliveries, clock, proxy and registries.
 import type { ImageAnswer } from '../checks/questions.ts'
-import { proxyFor, proxyVariables } from '../ports/proxy.ts'
+import { selectProxy, proxyVariables } from '../ports/proxy.ts'
 import type { TokenPermissions } from '../gate/landing-demands.ts'
-import { printable } from '../findings/printable.ts'
+import { toPrintable } from '../findings/printable.ts'
 
-export interface Remark {
+export interface DoctorRemark {
   readonly about: 'permissions' | 'deliveries' | 'clock' | 'proxy' | 'registries'
   /** Undefined for unknown results and for information. */
   readonly ok: boolean | undefined
@@ -12,13 +12,13 @@ export interface Remark {
 }
 
 /** Required for merging; app.yml describes what the others enable. */
-const needed: ReadonlySet<string> = new Set(['contents', 'pull_requests', 'checks', 'metadata'])
+const requiredPermissions: ReadonlySet<string> = new Set(['contents', 'pull_requests', 'checks', 'metadata'])
 
 /** `wanted` comes from app.yml. */
-export function aboutPermissions(
+export function diagnosePermissions(
   wanted: Readonly<Record<string, string>>,
   granted: TokenPermissions | undefined,
-): Remark {
+): DoctorRemark {
   if (granted === undefined)
     return { about: 'permissions', ok: undefined, text: 'only the App itself can ask what it may do' }
   const missing = Object.entries(wanted).filter(([name, level]) => {
@@ -30,19 +30,19 @@ export function aboutPermissions(
   const names = missing.map(([name, level]) => `${name}: ${level}`).join(', ')
   return {
     about: 'permissions',
-    ok: missing.some(([name]) => needed.has(name)) ? false : undefined,
+    ok: missing.some(([name]) => requiredPermissions.has(name)) ? false : undefined,
     text: `the App lacks ${names}; grant it in the App's settings, and accept the change where it is installed`,
   }
 }
 
-export interface Delivered {
+export interface DeliveryStatus {
   /** 0 without an answer. */
   readonly status: number
   readonly at: string
 }
 
 /** `delivered`: latest first; undefined where unknown. */
-export function aboutDeliveries(delivered: readonly Delivered[] | undefined): Remark {
+export function diagnoseDeliveries(delivered: readonly DeliveryStatus[] | undefined): DoctorRemark {
   const about = 'deliveries'
   if (delivered === undefined)
     return { about, ok: undefined, text: 'only the App itself can see its deliveries' }
@@ -58,26 +58,27 @@ export function aboutDeliveries(delivered: readonly Delivered[] | undefined): Re
     return {
       about,
       ok: true,
-      text: `the last ${delivered.length} were all accepted, the latest at ${printable(last.at)}`,
+      text: `the last ${delivered.length} were all accepted, the latest at ${toPrintable(last.at)}`,
     }
   const why = failed[0]?.status === 0 ? 'nobody answered' : `the answer was ${failed[0]?.status}`
   return {
     about,
     ok: last === failed[0] ? false : undefined,
-    text: `${failed.length} of the last ${delivered.length} failed, the latest of them at ${printable(failed[0]?.at ?? '')} (${why})`,
+    text: `${failed.length} of the last ${delivered.length} failed, the latest of them at ${toPrintable(failed[0]?.at ?? '')} (${why})`,
   }
 }
 
 /** Seconds. GitHub rejects App tokens issued in its future: https://docs.github.com/apps (JWT, `iat`). */
-const mostSkew = 30
+const maxClockSkewSeconds = 30
 
 /** `answered` is an answer's `Date`; `now` is the local time halfway through the request. */
-export function aboutClock(answered: string | undefined, now: number): Remark {
+export function diagnoseClock(answered: string | undefined, now: number): DoctorRemark {
   const there = Date.parse(answered ?? '')
   if (Number.isNaN(there))
     return { about: 'clock', ok: undefined, text: 'GitHub did not say what time it is' }
   const seconds = Math.round((now - there) / 1000)
-  if (Math.abs(seconds) <= mostSkew) return { about: 'clock', ok: true, text: "it agrees with GitHub's" }
+  if (Math.abs(seconds) <= maxClockSkewSeconds)
+    return { about: 'clock', ok: true, text: "it agrees with GitHub's" }
   const direction = seconds > 0 ? 'ahead of' : 'behind'
   return {
     about: 'clock',
@@ -87,12 +88,14 @@ export function aboutClock(answered: string | undefined, now: number): Remark {
 }
 
 /** Undefined where no proxy is set. */
-export function aboutProxy(environment: Readonly<Record<string, string | undefined>>): Remark | undefined {
+export function diagnoseProxy(
+  environment: Readonly<Record<string, string | undefined>>,
+): DoctorRemark | undefined {
   const name = proxyVariables.find((one) => (environment[one] ?? '') !== '')
   if (name === undefined) return undefined
   let proxy
   try {
-    proxy = proxyFor(new URL('https://registry.example'), { [name]: environment[name] })
+    proxy = selectProxy(new URL('https://registry.example'), { [name]: environment[name] })
   } catch (error) {
     return {
       about: 'proxy',
@@ -105,16 +108,16 @@ export function aboutProxy(environment: Readonly<Record<string, string | undefin
     name: 'registries are asked by name, so that the proxy must keep the bot from internal addresses',
     address: 'registries are asked at addresses that the bot has checked',
   } as const
-  const way = environment['REGISTRY_PROXY']
+  const proxySetting = environment['REGISTRY_PROXY']
   // Omits the user and password that the variable may contain.
   return {
     about: 'proxy',
     ok: undefined,
-    text: `${name} leads to ${printable(proxy?.address ?? 'no proxy')}; ${registries[way === 'off' || way === 'name' ? way : 'address']}`,
+    text: `${name} leads to ${toPrintable(proxy?.url ?? 'no proxy')}; ${registries[proxySetting === 'off' || proxySetting === 'name' ? proxySetting : 'address']}`,
   }
 }
 
-export function aboutRegistries(answers: ReadonlyMap<string, ImageAnswer>): readonly Remark[] {
+export function diagnoseRegistries(answers: ReadonlyMap<string, ImageAnswer>): readonly DoctorRemark[] {
   if (answers.size === 0)
     return [
       {
@@ -123,17 +126,20 @@ export function aboutRegistries(answers: ReadonlyMap<string, ImageAnswer>): read
         text: 'none was asked: the configuration names none; use --registry HOST',
       },
     ]
-  return [...answers].map(([host, answer]): Remark => {
+  return [...answers].map(([host, answer]): DoctorRemark => {
     const isThere = answer.kind === 'ok' || answer.kind === 'missing' || answer.kind === 'missing-or-private'
-    if (isThere) return { about: 'registries', ok: true, text: `${printable(host)} answers` }
-    return { about: 'registries', ok: false, text: `${printable(host)}: ${printable(answer.reason)}` }
+    if (isThere) return { about: 'registries', ok: true, text: `${toPrintable(host)} answers` }
+    return { about: 'registries', ok: false, text: `${toPrintable(host)}: ${toPrintable(answer.reason)}` }
   })
 }
 
-const marks = { true: 'ok', false: 'WRONG', undefined: '-' } as const
+const statusMarks = { true: 'ok', false: 'WRONG', undefined: '-' } as const
 
-export function remarksAsText(remarks: readonly Remark[]): string {
+export function formatRemarks(remarks: readonly DoctorRemark[]): string {
   return remarks
-    .map(({ about, ok, text }) => `${marks[String(ok) as keyof typeof marks].padEnd(5)} ${about}: ${text}`)
+    .map(
+      ({ about, ok, text }) =>
+        `${statusMarks[String(ok) as keyof typeof statusMarks].padEnd(5)} ${about}: ${text}`,
+    )
     .join('\n')
 }

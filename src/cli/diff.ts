@@ -1,20 +1,20 @@
 // `diff`: what changes, in catalog words and as a picture. Exit 0 also when nothing does.
-import { changeAsMermaid, drawChange } from '../change/draw-change.ts'
-import type { Change } from '../change/change.ts'
+import { renderChangeAsMermaid, drawChange } from '../change/draw-change.ts'
+import type { PullRequestChange } from '../change/change.ts'
 import { drawSvg } from '../catalog/graph/draw-svg.ts'
-import type { Becoming } from '../checks/bundles/becoming.ts'
-import { becomingChange, describeBecoming } from '../messages/describe-becoming.ts'
+import type { ProjectedCatalog } from '../checks/bundles/becoming.ts'
+import { toProjectedChange, describeProjectedChange } from '../messages/describe-becoming.ts'
 import {
-  changeAsMarkdown,
-  changeAsText,
+  formatChangeAsMarkdown,
+  formatChangeAsText,
   describeChangeLines,
-  type Line,
+  type DescriptionLine,
 } from '../messages/describe-change.ts'
-import { fencedMermaid } from '../messages/fenced-mermaid.ts'
-import { changeForMachines } from './check.ts'
-import { examineLocally } from './local-pull.ts'
-import { exitWith, print, printJson, say } from './output.ts'
-import { putPictures } from './pictures.ts'
+import { renderMermaidBlock } from '../messages/fenced-mermaid.ts'
+import { changeToJson } from './check.ts'
+import { evaluateLocalPull } from './local-pull.ts'
+import { setExitCode, print, printJson, printToStderr } from './output.ts'
+import { writePictures } from './pictures.ts'
 
 export interface DiffOptions {
   readonly repo: string
@@ -26,61 +26,67 @@ export interface DiffOptions {
   readonly out?: string
 }
 
-export async function diff(options: DiffOptions): Promise<void> {
+export async function printDiff(options: DiffOptions): Promise<void> {
   const { output, out } = options
   if (out !== undefined && output !== 'svg') throw new Error('--out needs -o svg')
   const {
     change,
     becoming = [],
     merge,
-  } = await examineLocally({ ...options, author: 'nobody', offline: true })
+  } = await evaluateLocalPull({ ...options, author: 'nobody', offline: true })
   if (merge.kind === 'conflict') throw new Error(`base and head conflict in ${merge.paths.join(', ')}`)
   switch (output) {
     case 'text':
-      print(changeAsText(linesOf(change, becoming)).join('\n'))
+      print(formatChangeAsText(toDiffLines(change, becoming)).join('\n'))
       break
     case 'json':
-      printJson(changeForMachines(change))
+      printJson(changeToJson(change))
       break
     case 'markdown':
-      print(asMarkdown(change, becoming))
+      print(renderMarkdownDiff(change, becoming))
       break
     case 'mermaid': {
-      const graph = graphOf(change, becoming)
-      if (graph === undefined) say('No channel changes, or the changes are too large to draw.')
+      const graph = renderDiffGraph(change, becoming)
+      if (graph === undefined) printToStderr('No channel changes, or the changes are too large to draw.')
       else print(graph)
       break
     }
     case 'svg':
-      putPictures(
-        drawn(change, becoming).map(({ catalogs, drawing }) => ({
+      writePictures(
+        drawDiff(change, becoming).map(({ catalogs, drawing }) => ({
           name: drawing.package,
           // Only where a package changes in different ways in different catalogs the names need more than its name.
           variant: catalogs.join(' '),
           draw: () => drawSvg(drawing),
         })),
-        { extension: 'svg', out, none: 'No channel changes.' },
+        { extension: 'svg', out, emptyMessage: 'No channel changes.' },
       )
   }
-  exitWith(0)
+  setExitCode(0)
 }
 
 /** Bundle directories change no catalog yet, so their effect follows the changes. */
-function linesOf(change: Change, becoming: readonly Becoming[]): Line[] {
-  return [...describeChangeLines(change), ...describeBecoming(becoming)]
+function toDiffLines(change: PullRequestChange, projected: readonly ProjectedCatalog[]): DescriptionLine[] {
+  return [...describeChangeLines(change), ...describeProjectedChange(projected)]
 }
 
-function drawn(change: Change, becoming: readonly Becoming[]): ReturnType<typeof drawChange> {
+function drawDiff(
+  change: PullRequestChange,
+  projected: readonly ProjectedCatalog[],
+): ReturnType<typeof drawChange> {
   const pictures = drawChange(change)
-  return pictures.length > 0 ? pictures : drawChange(becomingChange(becoming))
+  return pictures.length > 0 ? pictures : drawChange(toProjectedChange(projected))
 }
 
-function graphOf(change: Change, becoming: readonly Becoming[]): string | undefined {
-  return changeAsMermaid(change) ?? changeAsMermaid(becomingChange(becoming))
+function renderDiffGraph(
+  change: PullRequestChange,
+  projected: readonly ProjectedCatalog[],
+): string | undefined {
+  return renderChangeAsMermaid(change) ?? renderChangeAsMermaid(toProjectedChange(projected))
 }
 
-function asMarkdown(change: Change, becoming: readonly Becoming[]): string {
-  const lines = changeAsMarkdown(linesOf(change, becoming))
-  const graph = graphOf(change, becoming)
-  return [...lines, ...(graph === undefined ? [] : ['', fencedMermaid(graph)])].join('\n')
+function renderMarkdownDiff(change: PullRequestChange, projected: readonly ProjectedCatalog[]): string {
+  const lines = formatChangeAsMarkdown(toDiffLines(change, projected))
+  const graph = renderDiffGraph(change, projected)
+  return [...lines, ...(graph === undefined ? [] : ['', renderMermaidBlock(graph)])].join('\n')
 }

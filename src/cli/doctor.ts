@@ -7,35 +7,35 @@ import { join } from 'node:path'
 import { Octokit } from '@octokit/rest'
 import pino from 'pino'
 import { parse } from 'yaml'
-import { readSettings, type Settings } from '../app/settings.ts'
+import { readSettings, type BotSettings } from '../app/settings.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import { parseConfig, type Config } from '../config/config.ts'
-import { landingInputOf } from '../examine/landing-input.ts'
+import { toMergePlanInput } from '../examine/landing-input.ts'
 import { systemClock } from '../examine/system-clock.ts'
-import { chooseLandingMethod } from '../gate/choose-landing-method.ts'
+import { chooseMergeStrategy } from '../gate/choose-landing-method.ts'
 import type { BranchRules } from '../gate/branch-rules.ts'
 import type { TokenPermissions } from '../gate/landing-demands.ts'
-import { recommendedRulesets } from '../gate/recommended-rulesets.ts'
-import { sendApiVersion } from '../github/api-version.ts'
+import { buildRecommendedRulesets } from '../gate/recommended-rulesets.ts'
+import { createApiVersionPlugin } from '../github/api-version.ts'
 import { openForge } from '../github/forge.ts'
 import { openGitHubApp, type GitHubApp } from '../github/github-app.ts'
 import { readBranchRules } from '../github/read-branch-rules.ts'
-import { landingPlanAsText } from '../messages/landing-plan.ts'
+import { formatMergePlanAsText } from '../messages/landing-plan.ts'
 import { scanImages } from '../registry/scan-images.ts'
 import {
-  aboutClock,
-  aboutDeliveries,
-  aboutPermissions,
-  aboutProxy,
-  aboutRegistries,
-  remarksAsText,
-  type Delivered,
-  type Remark,
+  diagnoseClock,
+  diagnoseDeliveries,
+  diagnosePermissions,
+  diagnoseProxy,
+  diagnoseRegistries,
+  formatRemarks,
+  type DeliveryStatus,
+  type DoctorRemark,
 } from './diagnosis.ts'
-import { exitWith, print, printJson, say } from './output.ts'
+import { setExitCode, print, printJson, printToStderr } from './output.ts'
 import { parseRepository } from './parse-repository.ts'
 import { withRegistry } from './pulled-bundles.ts'
-import { packageFolder } from './version.ts'
+import { findPackageFolder } from './version.ts'
 
 export interface DoctorOptions {
   readonly repository?: string
@@ -51,14 +51,14 @@ export interface DoctorOptions {
   readonly output: 'text' | 'json'
 }
 
-interface Diagnosed {
+interface DiagnosisReport {
   readonly app: number
   readonly rules: BranchRules
   readonly permissions: TokenPermissions | undefined
-  readonly remarks: readonly Remark[]
+  readonly remarks: readonly DoctorRemark[]
 }
 
-export async function doctor(named: string | undefined, options: DoctorOptions): Promise<void> {
+export async function runDoctor(named: string | undefined, options: DoctorOptions): Promise<void> {
   if ((named === undefined) === (options.repository === undefined))
     throw new Error('name one repository: catalog-bot doctor OWNER/NAME')
   const repository = parseRepository(named ?? options.repository ?? '')
@@ -68,13 +68,13 @@ export async function doctor(named: string | undefined, options: DoctorOptions):
     rules,
     permissions,
     remarks: ofGitHub,
-  } = await diagnose(options, repository, readSettings(process.env))
-  const input = landingInputOf(config, { rules, permissions, app })
-  const plan = chooseLandingMethod(input)
-  const rulesets = recommendedRulesets(rules.branch, app, input.checksToRequire)
+  } = await runDiagnosis(options, repository, readSettings(process.env))
+  const input = toMergePlanInput(config, { rules, permissions, app })
+  const plan = chooseMergeStrategy(input)
+  const rulesets = buildRecommendedRulesets(rules.branch, app, input.checksToRequire)
   if (options.rulesets !== undefined) await writeRulesets(options.rulesets, rulesets)
-  const proxy = aboutProxy(process.env)
-  const remarks = [...ofGitHub, ...(proxy ? [proxy] : []), ...(await askRegistries(config, options))]
+  const proxy = diagnoseProxy(process.env)
+  const remarks = [...ofGitHub, ...(proxy ? [proxy] : []), ...(await probeRegistries(config, options))]
   if (options.output === 'json')
     printJson({
       repository: `${repository.owner}/${repository.name}`,
@@ -85,11 +85,11 @@ export async function doctor(named: string | undefined, options: DoctorOptions):
       rulesets,
       remarks,
     })
-  else print(`${landingPlanAsText(rules.branch, plan)}\n${remarksAsText(remarks)}`)
+  else print(`${formatMergePlanAsText(rules.branch, plan)}\n${formatRemarks(remarks)}`)
   const isWell = remarks.every(({ ok }) => ok !== false) && plan.method && plan.missing.length === 0
   // An unread setting may forbid the merge.
   const isUnread = permissions === undefined || rules.unread.length > 0
-  exitWith(!isWell ? 1 : isUnread ? 2 : 0)
+  setExitCode(!isWell ? 1 : isUnread ? 2 : 0)
 }
 
 async function readConfigFile(path: string | undefined): Promise<Config> {
@@ -98,22 +98,22 @@ async function readConfigFile(path: string | undefined): Promise<Config> {
   throw new Error(`the configuration cannot be used: ${parsed.findings.map(({ what }) => what).join('; ')}`)
 }
 
-async function diagnose(
+async function runDiagnosis(
   options: DoctorOptions,
   repository: RepositoryName,
-  settings: Settings,
-): Promise<Diagnosed> {
+  settings: BotSettings,
+): Promise<DiagnosisReport> {
   return settings.credentials === undefined
-    ? withToken(options, repository, settings)
-    : asApp(options, repository, settings, settings.credentials)
+    ? diagnoseWithToken(options, repository, settings)
+    : diagnoseAsApp(options, repository, settings, settings.credentials)
 }
 
-async function asApp(
+async function diagnoseAsApp(
   { branch }: DoctorOptions,
   repository: RepositoryName,
-  { apiUrl, throttle, writePause }: Settings,
-  credentials: NonNullable<Settings['credentials']>,
-): Promise<Diagnosed> {
+  { apiUrl, throttle, writePause }: BotSettings,
+  credentials: NonNullable<BotSettings['credentials']>,
+): Promise<DiagnosisReport> {
   const log = pino({ level: 'silent' })
   const app = openGitHubApp({ ...credentials, apiUrl, throttle, writePause, clock: systemClock, log })
   const octokit = await app.octokit(await app.installationOn(repository))
@@ -121,18 +121,18 @@ async function asApp(
   const rules = await forge.branchRules(branch ?? (await forge.defaultBranch()))
   const permissions = await app.permissionsOn(repository)
   const remarks = [
-    aboutPermissions(wantedPermissions(), permissions),
-    aboutDeliveries(await deliveries(app)),
-    await clock(octokit),
+    diagnosePermissions(readManifestPermissions(), permissions),
+    diagnoseDeliveries(await fetchDeliveries(app)),
+    await checkClock(octokit),
   ]
   return { app: app.appId, rules, permissions, remarks }
 }
 
-async function withToken(
+async function diagnoseWithToken(
   { branch, app: given, tokenVariable }: DoctorOptions,
   repository: RepositoryName,
-  { apiUrl }: Settings,
-): Promise<Diagnosed> {
+  { apiUrl }: BotSettings,
+): Promise<DiagnosisReport> {
   const app = given
   if (app === undefined)
     throw new Error(
@@ -140,8 +140,8 @@ async function withToken(
     )
   const auth = process.env[tokenVariable]
   if (auth === undefined || auth === '') throw new Error(`there is no token in ${tokenVariable}`)
-  const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore }
-  const octokit = new (Octokit.plugin(sendApiVersion(say)))({
+  const quiet = { debug: ignoreError, info: ignoreError, warn: ignoreError, error: ignoreError }
+  const octokit = new (Octokit.plugin(createApiVersionPlugin(printToStderr)))({
     auth,
     baseUrl: apiUrl,
     userAgent: 'catalog-bot',
@@ -150,21 +150,25 @@ async function withToken(
   const target = { owner: repository.owner, repo: repository.name }
   const wanted = branch ?? (await octokit.rest.repos.get(target)).data.default_branch
   const rules = await readBranchRules(octokit, repository, wanted, { app, isApp: false })
-  const remarks = [aboutPermissions({}, undefined), aboutDeliveries(undefined), await clock(octokit)]
+  const remarks = [
+    diagnosePermissions({}, undefined),
+    diagnoseDeliveries(undefined),
+    await checkClock(octokit),
+  ]
   return { app, rules, permissions: undefined, remarks }
 }
 
 /** Any answer of GitHub has its time. */
-async function clock(octokit: {
+async function checkClock(octokit: {
   request(route: 'GET /rate_limit'): Promise<{ readonly headers: { readonly date?: string | undefined } }>
-}): Promise<Remark> {
+}): Promise<DoctorRemark> {
   const before = systemClock.now()
   const { headers } = await octokit.request('GET /rate_limit')
-  return aboutClock(headers.date, (before + systemClock.now()) / 2)
+  return diagnoseClock(headers.date, (before + systemClock.now()) / 2)
 }
 
 /** Undefined where GitHub doesn't report them, as for an App without a webhook. */
-async function deliveries({ probot }: GitHubApp): Promise<readonly Delivered[] | undefined> {
+async function fetchDeliveries({ probot }: GitHubApp): Promise<readonly DeliveryStatus[] | undefined> {
   try {
     const { data } = await (await probot.auth()).rest.apps.listWebhookDeliveries({ per_page: 50 })
     return data.map(({ status_code: status, delivered_at: at }) => ({ status, at }))
@@ -173,18 +177,18 @@ async function deliveries({ probot }: GitHubApp): Promise<readonly Delivered[] |
   }
 }
 
-function wantedPermissions(): Readonly<Record<string, string>> {
-  const manifest = parse(readFileSync(join(packageFolder(), 'app.yml'), 'utf8')) as {
+function readManifestPermissions(): Readonly<Record<string, string>> {
+  const manifest = parse(readFileSync(join(findPackageFolder(), 'app.yml'), 'utf8')) as {
     readonly default_permissions: Readonly<Record<string, string>>
   }
   return manifest.default_permissions
 }
 
 /** Asks for an arbitrary image, because only the registry's answer matters. */
-async function askRegistries(config: Config, options: DoctorOptions): Promise<readonly Remark[]> {
+async function probeRegistries(config: Config, options: DoctorOptions): Promise<readonly DoctorRemark[]> {
   const allowed = config.images.registries.map((one) => one.split('/')[0] ?? '')
   const hosts = [...new Set([...allowed, ...(options.registry ?? [])])]
-  if (hosts.length === 0) return aboutRegistries(new Map())
+  if (hosts.length === 0) return diagnoseRegistries(new Map())
   const { answers } = await withRegistry(options.insecureRegistry, (registry) =>
     scanImages(
       registry,
@@ -192,19 +196,19 @@ async function askRegistries(config: Config, options: DoctorOptions): Promise<re
       { clock: systemClock, concurrency: 8 },
     ),
   )
-  return aboutRegistries(
+  return diagnoseRegistries(
     new Map([...answers].map(([reference, answer]) => [reference.slice(0, reference.indexOf('/')), answer])),
   )
 }
 
-const ignore = () => undefined
+const ignoreError = () => undefined
 
 async function writeRulesets(
   folder: string,
-  rulesets: ReturnType<typeof recommendedRulesets>,
+  rulesets: ReturnType<typeof buildRecommendedRulesets>,
 ): Promise<void> {
   await mkdir(folder, { recursive: true })
   for (const [name, ruleset] of Object.entries(rulesets))
     await writeFile(join(folder, `ruleset-${name}.json`), `${JSON.stringify(ruleset, undefined, 2)}\n`)
-  say(`wrote ruleset-a.json and ruleset-b.json to ${folder}`)
+  printToStderr(`wrote ruleset-a.json and ruleset-b.json to ${folder}`)
 }

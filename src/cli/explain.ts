@@ -1,14 +1,14 @@
 // `explain`: prints everything that a decision rests on and leads to, and stops.
-import { changeAsMermaid } from '../change/draw-change.ts'
-import { composeReport } from '../messages/report.ts'
-import { summariseChange } from '../messages/summarise-change.ts'
-import { becomingChange, describeBecoming } from '../messages/describe-becoming.ts'
-import { changeAsMarkdown, describeChangeLines } from '../messages/describe-change.ts'
-import { changeForMachines } from './check.ts'
-import { examineLocally, type LocalPullOptions } from './local-pull.ts'
-import { exitWith, print } from './output.ts'
+import { renderChangeAsMermaid } from '../change/draw-change.ts'
+import { renderReport } from '../messages/report.ts'
+import { summarizeChange } from '../messages/summarise-change.ts'
+import { toProjectedChange, describeProjectedChange } from '../messages/describe-becoming.ts'
+import { formatChangeAsMarkdown, describeChangeLines } from '../messages/describe-change.ts'
+import { changeToJson } from './check.ts'
+import { evaluateLocalPull, type LocalPullOptions } from './local-pull.ts'
+import { setExitCode, print } from './output.ts'
 
-export async function explain(options: LocalPullOptions): Promise<void> {
+export async function explainPull(options: LocalPullOptions): Promise<void> {
   const {
     snapshot,
     config,
@@ -18,18 +18,21 @@ export async function explain(options: LocalPullOptions): Promise<void> {
     change,
     becoming = [],
     verdict,
-  } = await examineLocally(options)
+  } = await evaluateLocalPull(options)
   const { outcomes, permit, ...decision } = verdict
-  const report = composeReport(verdict, {
-    summary: summariseChange(change),
-    changeLines: changeAsMarkdown([...describeChangeLines(change), ...describeBecoming(becoming)]),
-    graph: changeAsMermaid(change) ?? changeAsMermaid(becomingChange(becoming)),
+  const report = renderReport(verdict, {
+    summary: summarizeChange(change),
+    changeLines: formatChangeAsMarkdown([
+      ...describeChangeLines(change),
+      ...describeProjectedChange(becoming),
+    ]),
+    graph: renderChangeAsMermaid(change) ?? renderChangeAsMermaid(toProjectedChange(becoming)),
   })
   print(
     JSON.stringify(
       {
         snapshot,
-        facts: { config, configDigest, layout, merge, change: changeForMachines(change) },
+        facts: { config, configDigest, layout, merge, change: changeToJson(change) },
         findings: outcomes.flatMap((outcome) => outcome.findings),
         verdict: { ...decision, lands: permit !== undefined },
         actions: [
@@ -42,5 +45,5 @@ export async function explain(options: LocalPullOptions): Promise<void> {
       2,
     ),
   )
-  exitWith(verdict.kind === 'merge' ? 0 : 1)
+  setExitCode(verdict.kind === 'merge' ? 0 : 1)
 }

@@ -1,9 +1,9 @@
 // `generate dockerfile DIR`: DIR.Dockerfile beside the catalog, as opm writes it. `build --dockerfile` prints the same text.
 import { statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
-import { dockerfile } from '../image/dockerfile.ts'
-import { keyValues } from './key-values.ts'
-import { exitWith, say } from './output.ts'
+import { renderDockerfile } from '../image/dockerfile.ts'
+import { parseKeyValues } from './key-values.ts'
+import { setExitCode, printToStderr } from './output.ts'
 
 export interface GenerateDockerfileOptions {
   readonly baseImage: string
@@ -19,9 +19,9 @@ export function generateDockerfile(dir: string, options: GenerateDockerfileOptio
     throw new Error(`${dir} has no name of its own: name the directory as it is called`)
   const path = join(dirname(from), `${directory}.Dockerfile`)
   if (!statSync(from).isDirectory()) throw new Error(`provided root path "${from}" is not a directory`)
-  const text = dockerfile({ directory, base, builder, labels: keyValues(extraLabels, 'label') })
+  const text = renderDockerfile({ directory, base, builder, labels: parseKeyValues(extraLabels, 'label') })
   // Never overwrites a file, which may have been edited.
   writeFileSync(path, text, { flag: 'wx' })
-  say(`wrote ${path}`)
-  exitWith(0)
+  printToStderr(`wrote ${path}`)
+  setExitCode(0)
 }

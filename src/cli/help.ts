@@ -1,27 +1,27 @@
 import type { Command } from 'commander'
 
-const about = new WeakMap<Command, readonly string[]>()
+const examplesByCommand = new WeakMap<Command, readonly string[]>()
 
-export function explain(command: Command, examples: readonly string[], text = ''): Command {
-  about.set(command, examples)
+export function addHelp(command: Command, examples: readonly string[], text = ''): Command {
+  examplesByCommand.set(command, examples)
   const shown = examples.map((example) => `  catalog-bot ${example}`).join('\n')
   return command.addHelpText('after', `\nExamples:\n${shown}${text === '' ? '' : `\n\n${text}`}`)
 }
 
-export function examplesOf(command: Command): readonly string[] {
-  return about.get(command) ?? []
+export function getExamples(command: Command): readonly string[] {
+  return examplesByCommand.get(command) ?? []
 }
 
-export function allCommands(command: Command): Command[] {
-  return [command, ...command.commands.flatMap(allCommands)]
+export function listCommands(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(listCommands)]
 }
 
 /** `catalog-bot bundle validate`. */
-export function pathOf(command: Command): string {
-  return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name()
+export function getCommandPath(command: Command): string {
+  return command.parent ? `${getCommandPath(command.parent)} ${command.name()}` : command.name()
 }
 
-export function tellWhereHelpIs(program: Command): void {
-  for (const command of allCommands(program))
-    command.showHelpAfterError(`Run "${pathOf(command)} --help" for what it takes.`)
+export function addHelpHint(program: Command): void {
+  for (const command of listCommands(program))
+    command.showHelpAfterError(`Run "${getCommandPath(command)} --help" for what it takes.`)
 }

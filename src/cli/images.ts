@@ -2,14 +2,14 @@
 // are certainly not, 2 when that could not be found out for some, or when it could not run.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { systemClock } from '../examine/system-clock.ts'
-import { readFile } from '../catalog/load/read-file.ts'
+import { parseCatalogFile } from '../catalog/load/read-file.ts'
 import type { ImageAnswer } from '../checks/questions.ts'
 import { openCatalogDirectory } from '../examine/catalogs/catalog-directory.ts'
-import { printable } from '../findings/printable.ts'
+import { toPrintable } from '../findings/printable.ts'
 import { openRegistry } from '../registry/open-registry.ts'
 import { readRegistryAccess } from '../registry/registry-access.ts'
-import { isDefinite, scanImages, type ScanProgress } from '../registry/scan-images.ts'
-import { exitWith, print, say } from './output.ts'
+import { isDefiniteAnswer, scanImages, type ImageScanProgress } from '../registry/scan-images.ts'
+import { setExitCode, print, printToStderr } from './output.ts'
 
 export interface ImagesOptions {
   readonly concurrency: number
@@ -18,8 +18,8 @@ export interface ImagesOptions {
   readonly insecureRegistry?: readonly string[]
 }
 
-export async function images(dir: string, options: ImagesOptions): Promise<void> {
-  const references = referencesIn(dir)
+export async function checkImages(dir: string, options: ImagesOptions): Promise<void> {
+  const references = findImageReferences(dir)
   const registry = openRegistry({
     clock: systemClock,
     ...(await readRegistryAccess(process.env, options.insecureRegistry)),
@@ -30,7 +30,7 @@ export async function images(dir: string, options: ImagesOptions): Promise<void>
       clock: systemClock,
       concurrency,
       ...(resume !== undefined && {
-        earlier: earlierAnswers(resume),
+        earlier: readEarlierAnswers(resume),
         onAnswer: (reference: string, answer: ImageAnswer) =>
           appendFileSync(resume, `${JSON.stringify({ reference, answer })}\n`),
       }),
@@ -40,7 +40,7 @@ export async function images(dir: string, options: ImagesOptions): Promise<void>
       for (const [reference, answer] of report.answers) print(JSON.stringify({ reference, ...answer }))
     else {
       for (const [reference, answer] of report.answers)
-        if (answer.kind !== 'ok') print(printable(`${answer.kind}: ${reference}: ${answer.reason}`))
+        if (answer.kind !== 'ok') print(toPrintable(`${answer.kind}: ${reference}: ${answer.reason}`))
       for (const { host, total, byKind } of report.registries)
         print(
           `${host === '' ? '(no registry)' : host}: ${total} (${Object.entries(byKind)
@@ -49,20 +49,20 @@ export async function images(dir: string, options: ImagesOptions): Promise<void>
         )
     }
     const absent = [...report.answers.values()].filter(({ kind }) => kind !== 'ok')
-    exitWith(absent.some(isDefinite) ? 1 : absent.length > 0 ? 2 : 0)
+    setExitCode(absent.some(isDefiniteAnswer) ? 1 : absent.length > 0 ? 2 : 0)
   } finally {
     await registry.close()
   }
 }
 
-function referencesIn(dir: string): ReadonlySet<string> {
+function findImageReferences(dir: string): ReadonlySet<string> {
   const directory = openCatalogDirectory(dir)
   if (directory.kind !== 'files') throw new Error(directory.message)
   const references = new Set<string>()
   for (const file of directory.files) {
     const bytes = file.read()
     if ('error' in bytes) throw new Error(bytes.error)
-    for (const { image, relatedImages } of readFile(bytes).bundles)
+    for (const { image, relatedImages } of parseCatalogFile(bytes).bundles)
       for (const reference of [image, ...relatedImages.map((related) => related.image)])
         if (reference !== '') references.add(reference)
   }
@@ -70,7 +70,7 @@ function referencesIn(dir: string): ReadonlySet<string> {
 }
 
 /** Skips an incomplete last line, so that its reference is asked again. */
-function earlierAnswers(file: string): ReadonlyMap<string, ImageAnswer> {
+function readEarlierAnswers(file: string): ReadonlyMap<string, ImageAnswer> {
   const earlier = new Map<string, ImageAnswer>()
   if (!existsSync(file)) return earlier
   for (const line of readFileSync(file, 'utf8').split('\n')) {
@@ -84,8 +84,8 @@ function earlierAnswers(file: string): ReadonlyMap<string, ImageAnswer> {
   return earlier
 }
 
-function showProgress({ done, total, rate, remaining }: ScanProgress): void {
+function showProgress({ done, total, rate, remaining }: ImageScanProgress): void {
   const left = remaining === undefined ? '' : `, ${Math.ceil(remaining)} s left`
   process.stderr.write(`\r${done} of ${total}, ${rate.toFixed(0)}/s${left}   `)
-  if (done === total) say('')
+  if (done === total) printToStderr('')
 }

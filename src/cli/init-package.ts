@@ -1,11 +1,11 @@
 // `init NAME`: an olm.package blob with its description and icon, as opm init prints it.
 import { readFileSync } from 'node:fs'
 import { sniffImage } from '../catalog/load/sniff-image.ts'
-import { writeJson } from '../catalog/write/write-json.ts'
-import { writeYaml } from '../catalog/write/write-yaml.ts'
+import { formatCatalogJson } from '../catalog/write/write-json.ts'
+import { formatCatalogYaml } from '../catalog/write/write-yaml.ts'
 import type { WritableCatalog } from '../catalog/write/writable.ts'
 import { decodeLikeGo } from '../go/utf8.ts'
-import { exitWith, print } from './output.ts'
+import { setExitCode, print } from './output.ts'
 
 export interface InitPackageOptions {
   readonly defaultChannel?: string
@@ -24,7 +24,7 @@ export function initPackage(name: string, options: InitPackageOptions): void {
         schema: 'olm.package',
         name,
         defaultChannel,
-        ...(icon !== undefined && { icon: iconOf(icon) }),
+        ...(icon !== undefined && { icon: readIcon(icon) }),
         ...(text !== '' && { description: text }),
       },
     ],
@@ -33,12 +33,12 @@ export function initPackage(name: string, options: InitPackageOptions): void {
     deprecations: [],
     others: [],
   }
-  print((output === 'yaml' ? writeYaml : writeJson)(catalog))
-  exitWith(0)
+  print((output === 'yaml' ? formatCatalogYaml : formatCatalogJson)(catalog))
+  setExitCode(0)
 }
 
 /** opm rejects SVG, which most operators use and consoles show. */
-function iconOf(file: string): { readonly base64data: string; readonly mediatype: string } {
+function readIcon(file: string): { readonly base64data: string; readonly mediatype: string } {
   const bytes = readFileSync(file)
   const found = sniffImage(bytes)
   if (found?.startsWith('image/') !== true)

@@ -4,15 +4,15 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { configPath } from '../config/config-path.ts'
 import { defaultConfig } from '../config/config.ts'
-import { demandedChecks } from '../gate/demanded-checks.ts'
-import { recommendedRulesets } from '../gate/recommended-rulesets.ts'
-import { printable } from '../findings/printable.ts'
-import { namesOfChecks } from '../messages/report.ts'
+import { getRequiredOwnChecks } from '../gate/demanded-checks.ts'
+import { buildRecommendedRulesets } from '../gate/recommended-rulesets.ts'
+import { toPrintable } from '../findings/printable.ts'
+import { toCheckNames } from '../messages/report.ts'
 import { initPackage, type InitPackageOptions } from './init-package.ts'
 import { findLocalCatalogs } from './local-catalogs.ts'
-import { exitWith, print, say } from './output.ts'
-import { defaultBase } from './pull-defaults.ts'
-import { version } from './version.ts'
+import { setExitCode, print, printToStderr } from './output.ts'
+import { findDefaultBase } from './pull-defaults.ts'
+import { readVersion } from './version.ts'
 
 export interface InitOptions extends InitPackageOptions {
   readonly action?: boolean
@@ -20,7 +20,7 @@ export interface InitOptions extends InitPackageOptions {
   readonly app?: number
 }
 
-export async function init(name: string | undefined, options: InitOptions): Promise<void> {
+export async function runInit(name: string | undefined, options: InitOptions): Promise<void> {
   const { defaultChannel, description, icon, output, action, write, app } = options
   if (name !== undefined) {
     if (action !== undefined || write !== undefined || app !== undefined)
@@ -29,7 +29,7 @@ export async function init(name: string | undefined, options: InitOptions): Prom
   }
   if ([defaultChannel, description, icon, output].some((given) => given !== undefined))
     throw new Error('name the package: catalog-bot init NAME')
-  if (action === true) return print(workflow())
+  if (action === true) return print(renderWorkflow())
   await initRepository(write === true, app)
 }
 
@@ -37,7 +37,7 @@ async function initRepository(isToWrite: boolean, app: number | undefined): Prom
   const { top, roots } = await findLocalCatalogs()
   const hasConfig = existsSync(join(top, configPath))
   if (roots.length > 0) {
-    print(`Catalogs: ${roots.map((root) => printable(root)).join(', ')}`)
+    print(`Catalogs: ${roots.map((root) => toPrintable(root)).join(', ')}`)
     print(
       hasConfig
         ? `${configPath} is there already, and stays as it is.`
@@ -48,19 +48,19 @@ async function initRepository(isToWrite: boolean, app: number | undefined): Prom
     if (hasConfig) print(`List its directory under "catalogs" in ${configPath}.`)
     else if (isToWrite) {
       mkdirSync(dirname(join(top, configPath)), { recursive: true })
-      writeFileSync(join(top, configPath), configuration, { flag: 'wx' })
+      writeFileSync(join(top, configPath), configTemplate, { flag: 'wx' })
       print(`Wrote ${configPath}: put the directory of your catalog into it.`)
     } else
       print(
-        `Say where it is, in ${configPath} ("catalog-bot init --write" writes this file):\n\n${configuration}`,
+        `Say where it is, in ${configPath} ("catalog-bot init --write" writes this file):\n\n${configTemplate}`,
       )
   }
   await printRulesets(top, app)
   print('\nWithout the App, a workflow can validate: catalog-bot init --action')
-  exitWith(roots.length > 0 ? 0 : 1)
+  setExitCode(roots.length > 0 ? 0 : 1)
 }
 
-const configuration = `# What catalog-bot does in this repository. Every field: docs/configuration.md of the project.
+const configTemplate = `# What catalog-bot does in this repository. Every field: docs/configuration.md of the project.
 catalogs:
   - path: catalog # the directory of a file-based catalog
 `
@@ -71,14 +71,14 @@ async function printRulesets(top: string, app: number | undefined): Promise<void
     print('\nThe rulesets to import need the id of your App: catalog-bot init --app ID')
     return
   }
-  const branch = await defaultBase(top).then(
+  const branch = await findDefaultBase(top).then(
     ({ name }) => name,
     () => {
-      say('The default branch is not known here; the rulesets are for main.')
+      printToStderr('The default branch is not known here; the rulesets are for main.')
       return 'main'
     },
   )
-  const { a, b } = recommendedRulesets(branch, app, namesOfChecks(demandedChecks(defaultConfig)))
+  const { a, b } = buildRecommendedRulesets(branch, app, toCheckNames(getRequiredOwnChecks(defaultConfig)))
   print('\nImport two rulesets (Settings, Rules, Rulesets, Import a ruleset). Save each as a file:')
   for (const [file, ruleset] of [
     ['ruleset-a.json', a],
@@ -88,7 +88,7 @@ async function printRulesets(top: string, app: number | undefined): Promise<void
 }
 
 /** Pins actions by commit, because tags can be moved. */
-function workflow(): string {
+function renderWorkflow(): string {
   return `# .github/workflows/catalog.yml: judges the catalogs of each pull request. It merges nothing, and needs no App.
 name: catalog
 on: pull_request
@@ -106,7 +106,7 @@ jobs:
         with:
           node-version: 24
       # Not in the checkout: an .npmrc of the pull request's would say from where.
-      - run: npm install --prefix "$RUNNER_TEMP/catalog-bot" --ignore-scripts @catalog-bot/cli@${version()}
+      - run: npm install --prefix "$RUNNER_TEMP/catalog-bot" --ignore-scripts @catalog-bot/cli@${readVersion()}
         working-directory: \${{ runner.temp }}
       - run: '"$RUNNER_TEMP/catalog-bot/node_modules/.bin/catalog-bot" action'
 `

@@ -4,21 +4,25 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { statSync } from 'node:fs'
-import { assemble } from '../catalog/facts/assemble.ts'
+import { assembleCatalog } from '../catalog/facts/assemble.ts'
 import type { BundleBlob, Catalog } from '../catalog/facts/catalog.ts'
 import { isIgnoreFile, selectFiles } from '../catalog/load/select-files.ts'
-import { servedCatalog, type ServedCatalog } from '../catalog/api/served-catalog.ts'
-import { readServedFile } from '../catalog/api/served-file.ts'
-import type { AskedServer, CatalogImage, RunningCatalog } from '../checks/install/running-catalog.ts'
+import { buildServedCatalog, type ServedCatalog } from '../catalog/api/served-catalog.ts'
+import { parseServedFile } from '../catalog/api/served-file.ts'
+import type {
+  CatalogServerResponse,
+  ServedCatalogImage,
+  RunningCatalog,
+} from '../checks/install/running-catalog.ts'
 import { openFactsCache } from '../examine/catalogs/facts-cache.ts'
 import { readCatalogDirectory } from '../examine/catalogs/read-catalog.ts'
-import { once } from '../findings/once.ts'
-import { fetchTree } from '../image/base-image.ts'
-import { catalogDirectory, pullBundleOrCatalog } from '../registry/pull-bundle.ts'
-import { askCatalog } from '../serving/ask-catalog.ts'
+import { lazy } from '../findings/once.ts'
+import { fetchImageTree } from '../image/base-image.ts'
+import { getCatalogDirectory, pullBundleOrCatalog } from '../registry/pull-bundle.ts'
+import { queryCatalogServer } from '../serving/ask-catalog.ts'
 import { openGrpcServer } from '../serving/grpc-server.ts'
-import { askOpm } from '../serving/opm-server.ts'
-import { mustNameRegistry, withRegistry } from './pulled-bundles.ts'
+import { queryOpm } from '../serving/opm-server.ts'
+import { requireRegistry, withRegistry } from './pulled-bundles.ts'
 
 export interface InstallCatalog {
   readonly catalog: Catalog
@@ -26,50 +30,50 @@ export interface InstallCatalog {
   readonly files: ReadonlyMap<string, () => Uint8Array>
   /** Absent for an image. */
   readonly directory?: string
-  readonly images: readonly CatalogImage[]
+  readonly images: readonly ServedCatalogImage[]
   /** Undefined where opm would not serve it. */
   readonly served: () => ServedCatalog | undefined
 }
 
 /** Milliseconds for opm on one catalog: it makes its cache first. */
-const opmTime = 300_000
-const closingTime = 1000
+const opmTimeoutMs = 300_000
+const closeTimeoutMs = 1000
 
 /** Rejects when the source isn't a catalog. */
 export async function readInstallCatalog(
   name: string,
   insecure: readonly string[] | undefined,
 ): Promise<InstallCatalog> {
-  if (statSync(name, { throwIfNoEntry: false })) return fromDirectory(name)
-  mustNameRegistry(name)
+  if (statSync(name, { throwIfNoEntry: false })) return catalogFromDirectory(name)
+  requireRegistry(name)
   return withRegistry(insecure, async (registry) => {
     const { files, labels } = await pullBundleOrCatalog(registry, name)
-    const directory = catalogDirectory(labels)
+    const directory = getCatalogDirectory(labels)
     if (directory === undefined)
       throw new Error(`${name} is no catalog image: no label says where its catalog lies`)
     const below = new Map([...files].map(([path, bytes]) => [path.slice(directory.length + 1), bytes]))
-    const { images } = await fetchTree(registry, name, 'not-a-catalog')
+    const { images } = await fetchImageTree(registry, name, 'not-a-catalog')
     return {
-      ...fromFiles(below),
+      ...catalogFromFiles(below),
       images: images.map(({ config, labels: its, platform }) => ({
         reference: name,
         platform,
-        directory: catalogDirectory(its),
-        ...startOf(config['config']),
+        directory: getCatalogDirectory(its),
+        ...parseStartCommand(config['config']),
       })),
     }
   })
 }
 
-function fromDirectory(directory: string): InstallCatalog {
+function catalogFromDirectory(directory: string): InstallCatalog {
   const cache = openFactsCache()
   const read = readCatalogDirectory(directory, (bytes) => cache.factsOf(bytes))
   if (read.kind !== 'catalog') throw new Error(read.message)
   const files = new Map(read.paths.map((path) => [path, () => read.bytesOf(path) ?? new Uint8Array()]))
-  return { catalog: read.catalog, files, directory, images: [], served: once(() => serve(files)) }
+  return { catalog: read.catalog, files, directory, images: [], served: lazy(() => toServedCatalog(files)) }
 }
 
-function fromFiles(
+function catalogFromFiles(
   all: ReadonlyMap<string, Uint8Array>,
 ): Pick<InstallCatalog, 'catalog' | 'files' | 'served'> {
   const ignores = [...all].filter(([path]) => isIgnoreFile(path))
@@ -80,31 +84,35 @@ function fromFiles(
   if (loadError) throw new Error(loadError.message)
   const files = new Map(paths.map((path) => [path, () => all.get(path) ?? new Uint8Array()]))
   const cache = openFactsCache()
-  const catalog = assemble([...files].map(([path, bytes]) => ({ path, facts: cache.factsOf(bytes()) })))
-  return { catalog, files, served: once(() => serve(files)) }
+  const catalog = assembleCatalog(
+    [...files].map(([path, bytes]) => ({ path, facts: cache.factsOf(bytes()) })),
+  )
+  return { catalog, files, served: lazy(() => toServedCatalog(files)) }
 }
 
-function serve(files: InstallCatalog['files']): ServedCatalog | undefined {
-  const read = servedCatalog([...files].map(([path, bytes]) => ({ path, file: readServedFile(bytes()) })))
+function toServedCatalog(files: InstallCatalog['files']): ServedCatalog | undefined {
+  const read = buildServedCatalog(
+    [...files].map(([path, bytes]) => ({ path, file: parseServedFile(bytes()) })),
+  )
   return read.ok ? read.value : undefined
 }
 
 /** Ignores values that aren't text, as other readers do. */
-function startOf(config: unknown): Pick<CatalogImage, 'entrypoint' | 'command' | 'user'> {
+function parseStartCommand(config: unknown): Pick<ServedCatalogImage, 'entrypoint' | 'command' | 'user'> {
   const fields = (typeof config === 'object' && config !== null ? config : {}) as Readonly<
     Record<string, unknown>
   >
-  const texts = (value: unknown) =>
+  const stringsIn = (value: unknown) =>
     Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []
   return {
-    entrypoint: texts(fields['Entrypoint']),
-    command: texts(fields['Cmd']),
+    entrypoint: stringsIn(fields['Entrypoint']),
+    command: stringsIn(fields['Cmd']),
     user: typeof fields['User'] === 'string' ? fields['User'] : '',
   }
 }
 
 /** The objects that the catalog's server gives of a bundle, as JSON. */
-export function objectsOf({ served, catalog }: InstallCatalog, blob: BundleBlob): readonly string[] {
+export function listBundleObjects({ served, catalog }: InstallCatalog, blob: BundleBlob): readonly string[] {
   const channel = catalog.channels.find(
     ({ package: its, entries }) => its === blob.package && entries.some(({ name }) => name === blob.name),
   )
@@ -113,36 +121,42 @@ export function objectsOf({ served, catalog }: InstallCatalog, blob: BundleBlob)
 }
 
 /** Serves the catalog and asks for it: our own server over gRPC, and opm where the environment names one. */
-export async function runCatalog(
+export async function probeCatalogServers(
   one: InstallCatalog,
   packageName: string,
   opm: string | undefined,
 ): Promise<RunningCatalog> {
   return {
-    asked: [...(await askOwn(one, packageName)), ...(await askTheirs(one, packageName, opm))],
+    responses: [
+      ...(await queryOwnServer(one, packageName)),
+      ...(await queryOpmServer(one, packageName, opm)),
+    ],
     images: one.images,
   }
 }
 
-async function askOwn({ served }: InstallCatalog, packageName: string): Promise<readonly AskedServer[]> {
+async function queryOwnServer(
+  { served }: InstallCatalog,
+  packageName: string,
+): Promise<readonly CatalogServerResponse[]> {
   const catalog = served()
   // The previous step reports the reason.
   if (!catalog) return []
   const server = await openGrpcServer(catalog, { host: '127.0.0.1', port: 0 })
   try {
-    return await askCatalog('catalog-bot', server.port, [packageName])
+    return await queryCatalogServer('catalog-bot', server.port, [packageName])
   } finally {
-    await server.close(closingTime)
+    await server.close(closeTimeoutMs)
   }
 }
 
-async function askTheirs(
+async function queryOpmServer(
   { directory, files }: InstallCatalog,
   packageName: string,
   opm: string | undefined,
-): Promise<readonly AskedServer[]> {
+): Promise<readonly CatalogServerResponse[]> {
   if (opm === undefined || opm === '') return []
-  if (directory !== undefined) return askOpm(opm, directory, [packageName], opmTime)
+  if (directory !== undefined) return queryOpm(opm, directory, [packageName], opmTimeoutMs)
   const scratch = await mkdtemp(join(tmpdir(), 'catalog-bot-install-'))
   try {
     for (const [path, bytes] of files) {
@@ -150,7 +164,7 @@ async function askTheirs(
       await mkdir(dirname(join(scratch, path)), { recursive: true })
       await writeFile(join(scratch, path), bytes())
     }
-    return await askOpm(opm, scratch, [packageName], opmTime)
+    return await queryOpm(opm, scratch, [packageName], opmTimeoutMs)
   } finally {
     await rm(scratch, { recursive: true, force: true })
   }

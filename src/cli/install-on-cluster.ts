@@ -2,25 +2,29 @@
 // long as the trials last; the cluster has to get to this machine for it.
 import { networkInterfaces } from 'node:os'
 import type { BundleBlob } from '../catalog/facts/catalog.ts'
-import type { BundleContent } from '../checks/install/bundle-content.ts'
-import type { Installs } from '../checks/install/install-report.ts'
+import type { InstallBundleContent } from '../checks/install/bundle-content.ts'
+import type { InstallVerdict } from '../checks/install/install-report.ts'
 import type { CatalogUnderTest } from '../checks/install/resolutions.ts'
 import type { InstallPlan } from '../checks/install/simulate-install.ts'
-import type { Target } from '../checks/install/targets.ts'
-import { planTrials, type NotTried, type PlannedTrial } from '../checks/install/trial/plan-trials.ts'
-import type { CatalogAt } from '../checks/install/trial/trial-plan.ts'
-import type { TrialReport } from '../checks/install/trial/trial-report.ts'
-import { targetsOn } from '../checks/install/trial/try-on-cluster.ts'
-import { verdictOfTrials } from '../checks/install/trial/trial-verdict.ts'
+import type { InstallTarget } from '../checks/install/targets.ts'
+import {
+  planChannelClusterTests,
+  type SkippedClusterTest,
+  type PlannedClusterTest,
+} from '../checks/install/trial/plan-trials.ts'
+import type { CatalogLocation } from '../checks/install/trial/trial-plan.ts'
+import type { ClusterTestReport } from '../checks/install/trial/trial-report.ts'
+import { listSupportedTargets } from '../checks/install/trial/try-on-cluster.ts'
+import { combineTestVerdicts } from '../checks/install/trial/trial-verdict.ts'
 import { systemClock } from '../examine/system-clock.ts'
 import type { Clock } from '../ports/clock.ts'
-import { printable } from '../findings/printable.ts'
-import { elapsed, whatWasTried } from '../messages/describe-trials.ts'
+import { toPrintable } from '../findings/printable.ts'
+import { formatElapsed, formatClusterTestTitle } from '../messages/describe-trials.ts'
 import { openGrpcServer } from '../serving/grpc-server.ts'
 import type { InstallCatalog } from './install-catalog.ts'
-import { say } from './output.ts'
+import { printToStderr } from './output.ts'
 
-export interface ClusterOptions {
+export interface ClusterInstallOptions {
   readonly kubeconfig?: string
   readonly context?: string
   readonly catalogHost?: string
@@ -28,42 +32,42 @@ export interface ClusterOptions {
   readonly forceCleanUp?: true
 }
 
-export interface ClusterInstall {
-  readonly installs: Installs
-  readonly trials: readonly TrialReport[]
-  readonly notTried: readonly NotTried[]
+export interface ClusterInstallResult {
+  readonly installs: InstallVerdict
+  readonly trials: readonly ClusterTestReport[]
+  readonly notTried: readonly SkippedClusterTest[]
 }
 
-export interface TriedCatalog {
+export interface TestedCatalog {
   readonly catalog: InstallCatalog
   readonly image?: string
 }
 
-export interface ClusterRequest {
+export interface ClusterInstallRequest {
   readonly plan: InstallPlan
   readonly test: CatalogUnderTest
-  readonly main: TriedCatalog
-  readonly base: TriedCatalog | undefined
-  readonly contents: ReadonlyMap<BundleBlob, BundleContent>
+  readonly main: TestedCatalog
+  readonly base: TestedCatalog | undefined
+  readonly contents: ReadonlyMap<BundleBlob, InstallBundleContent>
   /** None named: whatever the cluster has and the bundles are made for. */
-  readonly wanted: readonly Target[]
+  readonly wanted: readonly InstallTarget[]
   /** With what it installs in the simulation, by channel. */
-  readonly simulated: ReadonlyMap<string, readonly Target[]>
+  readonly simulated: ReadonlyMap<string, readonly InstallTarget[]>
 }
 
-const closingTime = 1000
+const closeTimeoutMs = 1000
 
 export async function installOnCluster(
-  request: ClusterRequest,
-  options: ClusterOptions,
+  request: ClusterInstallRequest,
+  options: ClusterInstallOptions,
   {
     clock = systemClock,
-    tell = say,
+    tell = printToStderr,
   }: { readonly clock?: Clock; readonly tell?: (line: string) => void } = {},
-): Promise<ClusterInstall> {
+): Promise<ClusterInstallResult> {
   // Loaded on demand because it is slow and most installs need no cluster.
   const { openCluster } = await import('../cluster/open-cluster.ts')
-  const { tryTrials } = await import('../cluster/try-trials.ts')
+  const { runClusterTests: tryTrials } = await import('../cluster/try-trials.ts')
   const { sweepCluster } = await import('../cluster/janitor.ts')
   const cluster = await openCluster({
     file: options.kubeconfig ?? '',
@@ -77,9 +81,10 @@ export async function installOnCluster(
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal)
   const closing: (() => Promise<unknown>)[] = [() => cluster.close()]
   const began = clock.now()
-  const progress = (says: string) => tell(`${elapsed(began, clock.now()).padStart(6)}  ${printable(says)}`)
+  const progress = (message: string) =>
+    tell(`${formatElapsed(began, clock.now()).padStart(6)}  ${toPrintable(message)}`)
   try {
-    const { trials, notTried } = plannedTrials(request, targetsOn(await cluster.discover()))
+    const { trials, notTried } = planClusterTests(request, listSupportedTargets(await cluster.discover()))
     const run = {
       cluster,
       clock,
@@ -91,16 +96,16 @@ export async function installOnCluster(
       tell(
         `removed what the trial ${id} left${leftovers.length === 0 ? '' : `, but ${leftovers.join(', ')}`}`,
       )
-    const serve = async (one: TriedCatalog): Promise<CatalogAt> => {
+    const serve = async (one: TestedCatalog): Promise<CatalogLocation> => {
       if (one.image !== undefined) return { image: one.image }
       const served = one.catalog.served()
       if (!served) throw new Error('the catalog cannot be served, so no cluster can be given it')
-      const host = options.catalogHost ?? ownAddress()
+      const host = options.catalogHost ?? guessOwnAddress()
       const server = await openGrpcServer(served, { host: isLoopback(host) ? host : '0.0.0.0', port: 0 })
-      closing.unshift(() => server.close(closingTime))
+      closing.unshift(() => server.close(closeTimeoutMs))
       return { address: `${host}:${server.port}` }
     }
-    const place =
+    const setup =
       trials.length === 0
         ? { catalog: { image: '' } }
         : {
@@ -113,14 +118,14 @@ export async function installOnCluster(
           }
     const reports = await tryTrials(trials, {
       ...run,
-      place,
+      environment: setup,
       onTrial: (planned, attempt) =>
         progress(
-          `${whatWasTried({ ...planned, steps: planned.steps.map(({ root }) => root) })}${attempt > 1 ? `, attempt ${attempt}` : ''}`,
+          `${formatClusterTestTitle({ ...planned, steps: planned.steps.map(({ root }) => root) })}${attempt > 1 ? `, attempt ${attempt}` : ''}`,
         ),
     })
     const isCut = reports.length < trials.length
-    const installs = verdictOfTrials(reports)
+    const installs = combineTestVerdicts(reports)
     // A trial proves only its own channel.
     const isWhole = request.plan.channels.every(({ resolution }) =>
       trials.some(({ channel }) => channel === resolution.channel),
@@ -139,12 +144,12 @@ export async function installOnCluster(
   }
 }
 
-function plannedTrials(
-  { plan, test, contents, wanted, simulated, main, base }: ClusterRequest,
-  present: readonly Target[],
-): { readonly trials: readonly PlannedTrial[]; readonly notTried: readonly NotTried[] } {
-  const trials: PlannedTrial[] = []
-  const notTried: NotTried[] = []
+function planClusterTests(
+  { plan, test, contents, wanted, simulated, main, base }: ClusterInstallRequest,
+  present: readonly InstallTarget[],
+): { readonly trials: readonly PlannedClusterTest[]; readonly notTried: readonly SkippedClusterTest[] } {
+  const trials: PlannedClusterTest[] = []
+  const notTried: SkippedClusterTest[] = []
   const named = [...plan.request.catalog.bundles, ...(base?.catalog.catalog.bundles ?? [])]
   for (const { resolution } of plan.channels) {
     const { channel } = resolution
@@ -160,7 +165,7 @@ function plannedTrials(
           channel,
           why: 'it takes catalogs from images alone: give the image instead of a directory',
         })
-    const planned = planTrials({
+    const planned = planChannelClusterTests({
       package: plan.request.package,
       resolution,
       targets,
@@ -168,14 +173,14 @@ function plannedTrials(
       contentOf: (blob) => contents.get(blob),
       blobNamed: (name) => named.find((blob) => blob.name === name),
     })
-    trials.push(...planned.trials)
-    notTried.push(...planned.notTried)
+    trials.push(...planned.tests)
+    notTried.push(...planned.skipped)
   }
   return { trials, notTried }
 }
 
 /** A guess at this machine's address, which the user can override. */
-function ownAddress(): string {
+function guessOwnAddress(): string {
   const found = Object.values(networkInterfaces())
     .flatMap((all) => all ?? [])
     .find(({ family, internal }) => family === 'IPv4' && !internal)

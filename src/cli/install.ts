@@ -3,34 +3,39 @@
 import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import type { BundleBlob } from '../catalog/facts/catalog.ts'
-import type { BundleContent } from '../checks/install/bundle-content.ts'
-import { bundleFacts } from '../checks/install/bundle-facts.ts'
+import type { InstallBundleContent } from '../checks/install/bundle-content.ts'
+import { computeInstallFacts } from '../checks/install/bundle-facts.ts'
 import type { ChannelInstall, InstallReport } from '../checks/install/install-report.ts'
-import { hasInlineObjects, inlineBundle } from '../checks/install/inline-bundle.ts'
-import { CatalogUnderTest, ownName, type OtherCatalog } from '../checks/install/resolutions.ts'
-import { judgeInstall, planInstall, type InstallPlan } from '../checks/install/simulate-install.ts'
-import { targetIds, targetNamed, type Target } from '../checks/install/targets.ts'
-import { printable } from '../findings/printable.ts'
+import { hasInlineObjects, readInlineBundle } from '../checks/install/inline-bundle.ts'
+import { CatalogUnderTest, testedCatalogName, type DependencyCatalog } from '../checks/install/resolutions.ts'
+import { evaluateInstall, planInstall, type InstallPlan } from '../checks/install/simulate-install.ts'
+import { targetIds, parseTarget, type InstallTarget } from '../checks/install/targets.ts'
+import { toPrintable } from '../findings/printable.ts'
 import { describeInstall } from '../messages/describe-install.ts'
-import { describeTrials } from '../messages/describe-trials.ts'
+import { describeClusterTests } from '../messages/describe-trials.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
 import { detectFormat } from '../bundle/bundle-format.ts'
-import { eachOf } from '../examine/gather-answers.ts'
-import { answerOf } from '../registry/answer-of.ts'
+import { forEachInParallel } from '../examine/gather-answers.ts'
+import { toImageAnswer } from '../registry/answer-of.ts'
 import { pullBundle } from '../registry/pull-bundle.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
-import { packedSize } from '../registry/unpack/packed-size.ts'
-import { objectsOf, readInstallCatalog, runCatalog, type InstallCatalog } from './install-catalog.ts'
+import { computeGzippedSize } from '../registry/unpack/packed-size.ts'
+import {
+  listBundleObjects,
+  readInstallCatalog,
+  probeCatalogServers,
+  type InstallCatalog,
+} from './install-catalog.ts'
 import {
   installOnCluster,
-  type ClusterInstall,
-  type ClusterOptions,
-  type TriedCatalog,
+  type ClusterInstallResult,
+  type ClusterInstallOptions,
+  type TestedCatalog,
 } from './install-on-cluster.ts'
-import { exitWith, print, printJson } from './output.ts'
-import { filesBelow, withRegistry } from './pulled-bundles.ts'
+import { setExitCode, print, printJson } from './output.ts'
+import { readBundleDirectory, withRegistry } from './pulled-bundles.ts'
 
-export interface InstallOptions extends ClusterOptions {
+export interface InstallOptions extends ClusterInstallOptions {
   readonly package: string
   readonly channel?: readonly string[]
   readonly allChannels?: true
@@ -45,25 +50,25 @@ export interface InstallOptions extends ClusterOptions {
 }
 
 /** Each bundle is unpacked in a process of its own. */
-const pulledAtOnce = 4
+const maxConcurrentPulls = 4
 
-export async function install(dir: string, options: InstallOptions): Promise<void> {
-  const wanted = (options.with ?? []).map(wantedTarget)
-  const local = localBundles(options.bundle ?? [])
+export async function runInstall(dir: string, options: InstallOptions): Promise<void> {
+  const wanted = (options.with ?? []).map(parseInstallTarget)
+  const local = readLocalBundles(options.bundle ?? [])
   const { insecureRegistry: insecure } = options
   const main = await readInstallCatalog(dir, insecure)
   const { catalog } = main
   const before =
     options.upgradeFrom === undefined ? undefined : await readInstallCatalog(options.upgradeFrom, insecure)
   const base = before?.catalog
-  const others = await besideCatalogs(options.beside ?? [], insecure)
+  const others = await loadOtherCatalogs(options.beside ?? [], insecure)
   const test = new CatalogUnderTest(catalog, base, { others })
-  const channels = channelsFor(test, dir, options)
+  const channels = selectChannels(test, dir, options)
   const plan = planInstall({ catalog, base, package: options.package, channels }, test)
   const sources = [main, ...others]
-  const contents = await open(plan, local, sources, options)
-  const running = await runCatalog(main, options.package, process.env['OPM_PATH'])
-  const report = judgeInstall(
+  const contents = await openBundles(plan, local, sources, options)
+  const running = await probeCatalogServers(main, options.package, process.env['OPM_PATH'])
+  const report = evaluateInstall(
     plan,
     (blob) => contents.get(blob) ?? { kind: 'unknown', reason: 'it was not opened' },
     {
@@ -72,32 +77,32 @@ export async function install(dir: string, options: InstallOptions): Promise<voi
       sha256: (text) => createHash('sha256').update(text).digest('hex'),
     },
   )
-  const tried =
+  const clusterResult =
     options.kubeconfig === undefined || report.installs === 'no'
       ? undefined
       : await installOnCluster(
           {
             plan,
             test,
-            main: triedCatalog(main, dir),
-            base: before && triedCatalog(before, options.upgradeFrom ?? ''),
+            main: toTestedCatalog(main, dir),
+            base: before && toTestedCatalog(before, options.upgradeFrom ?? ''),
             contents,
             wanted,
-            simulated: new Map(report.channels.map((one) => [one.channel, installable(one)])),
+            simulated: new Map(report.channels.map((one) => [one.channel, installableTargets(one)])),
           },
           options,
         )
-  printReport(report, tried, options)
+  printReport(report, clusterResult, options)
   // The cluster's result overrides questions that the simulation left open.
-  const installs = tried?.installs ?? report.installs
-  exitWith(installs === 'yes' ? 0 : installs === 'no' ? 1 : 2)
+  const installs = clusterResult?.installs ?? report.installs
+  setExitCode(installs === 'yes' ? 0 : installs === 'no' ? 1 : 2)
 }
 
-function triedCatalog(catalog: InstallCatalog, name: string): TriedCatalog {
+function toTestedCatalog(catalog: InstallCatalog, name: string): TestedCatalog {
   return { catalog, ...(catalog.directory === undefined && { image: name }) }
 }
 
-function installable({ acceptance }: ChannelInstall): readonly Target[] {
+function installableTargets({ acceptance }: ChannelInstall): readonly InstallTarget[] {
   return acceptance
     .filter(({ installs }) => installs === 'yes' || installs === 'unknown')
     .map(({ target }) => target)
@@ -105,7 +110,7 @@ function installable({ acceptance }: ChannelInstall): readonly Target[] {
 
 function printReport(
   report: InstallReport,
-  tried: ClusterInstall | undefined,
+  clusterResult: ClusterInstallResult | undefined,
   { output, objects }: InstallOptions,
 ): void {
   const withObjects = objects === true
@@ -114,42 +119,42 @@ function printReport(
       ...channel,
       objects: withObjects ? channel.objects.map(({ manifest }) => manifest) : undefined,
     }))
-    return printJson({ ...report, channels: shown, cluster: tried })
+    return printJson({ ...report, channels: shown, cluster: clusterResult })
   }
   print(describeInstall(report))
-  if (tried) print(describeTrials(tried.trials, tried.notTried))
+  if (clusterResult) print(describeClusterTests(clusterResult.trials, clusterResult.notTried))
   if (!withObjects) return
   for (const { channel, objects: made } of report.channels)
     for (const { manifest, file } of made)
       print(
-        `--- # channel ${printable(channel)}, from ${printable(file)}\n${JSON.stringify(manifest, undefined, 2)}`,
+        `--- # channel ${toPrintable(channel)}, from ${toPrintable(file)}\n${JSON.stringify(manifest, undefined, 2)}`,
       )
 }
 
-function channelsFor(test: CatalogUnderTest, dir: string, options: InstallOptions): readonly string[] {
+function selectChannels(test: CatalogUnderTest, dir: string, options: InstallOptions): readonly string[] {
   const channels = test.channelsOf(options.package)
-  if (channels === undefined) throw new Error(`${dir} has no package "${printable(options.package)}"`)
+  if (channels === undefined) throw new Error(`${dir} has no package "${toPrintable(options.package)}"`)
   const names = channels.map(({ name }) => name)
   if (options.allChannels) return names
   for (const named of options.channel ?? [])
     if (!names.includes(named))
       throw new Error(
-        `package "${printable(options.package)}" has no channel "${printable(named)}"; it has ${names.map(printable).join(', ')}`,
+        `package "${toPrintable(options.package)}" has no channel "${toPrintable(named)}"; it has ${names.map(toPrintable).join(', ')}`,
       )
   return options.channel ?? channels.filter(({ isDefault }) => isDefault).map(({ name }) => name)
 }
 
-async function open(
-  { toOpen }: InstallPlan,
-  local: ReadonlyMap<string, BundleContent>,
+async function openBundles(
+  { bundlesToOpen }: InstallPlan,
+  local: ReadonlyMap<string, InstallBundleContent>,
   sources: readonly InstallCatalog[],
   { offline, insecureRegistry }: InstallOptions,
-): Promise<ReadonlyMap<BundleBlob, BundleContent>> {
-  const contents = new Map<BundleBlob, BundleContent>()
+): Promise<ReadonlyMap<BundleBlob, InstallBundleContent>> {
+  const contents = new Map<BundleBlob, InstallBundleContent>()
   const toPull: BundleBlob[] = []
-  for (const blob of toOpen) {
+  for (const blob of bundlesToOpen) {
     const given = local.get(blob.name)
-    const inline = given || (blob.image !== '' && !offline) ? undefined : contentInCatalog(blob, sources)
+    const inline = given || (blob.image !== '' && !offline) ? undefined : findContentInCatalog(blob, sources)
     if (given) contents.set(blob, given)
     else if (inline) contents.set(blob, inline)
     else if (blob.image === '')
@@ -164,20 +169,24 @@ async function open(
   }
   if (toPull.length > 0)
     await withRegistry(insecureRegistry, (registry) =>
-      eachOf(toPull, pulledAtOnce, async (blob) => void contents.set(blob, await pull(registry, blob.image))),
+      forEachInParallel(
+        toPull,
+        maxConcurrentPulls,
+        async (blob) => void contents.set(blob, await pullBundleContent(registry, blob.image)),
+      ),
     )
   return contents
 }
 
-async function pull(registry: RegistryClient, image: string): Promise<BundleContent> {
+async function pullBundleContent(registry: RegistryClient, image: string): Promise<InstallBundleContent> {
   try {
     const { files, labels } = await pullBundle(registry, image)
-    if (detectFormat(files) !== undefined) return contentOf(files, labels, 'image')
+    if (detectFormat(files) !== undefined) return toBundleContent(files, labels, 'image')
     // Charts may be anywhere in an image.
     const whole = await pullBundle(registry, image, { directories: [''] })
-    return contentOf(whole.files, labels, 'image')
+    return toBundleContent(whole.files, labels, 'image')
   } catch (error) {
-    const answer = answerOf(error)
+    const answer = toImageAnswer(error)
     if (answer.kind === 'ok') throw error
     // A private and a missing image look alike, and a blocked registry proves nothing.
     const isOpen = ['unknown', 'missing-or-private', 'blocked'].includes(answer.kind)
@@ -186,56 +195,61 @@ async function pull(registry: RegistryClient, image: string): Promise<BundleCont
 }
 
 /** What the catalog itself holds of it: the whole bundle, or nothing that could be installed. */
-function contentInCatalog(blob: BundleBlob, sources: readonly InstallCatalog[]): BundleContent | undefined {
+function findContentInCatalog(
+  blob: BundleBlob,
+  sources: readonly InstallCatalog[],
+): InstallBundleContent | undefined {
   const source = sources.find(({ catalog }) => catalog.bundles.includes(blob))
   if (!source || !hasInlineObjects(blob)) return undefined
-  const files = inlineBundle(source.catalog, blob, objectsOf(source, blob))
+  const files = readInlineBundle(source.catalog, blob, listBundleObjects(source, blob))
   // Nothing of it is unpacked, so nobody packs it.
-  return files && { kind: 'bundle', from: 'catalog', files, facts: bundleFacts(files, { labels: {} }) }
+  return (
+    files && { kind: 'bundle', from: 'catalog', files, facts: computeInstallFacts(files, { labels: {} }) }
+  )
 }
 
 /** `[NAME[:PRIORITY]=]DIR|IMAGE`: other CatalogSources of the cluster. */
-async function besideCatalogs(
+async function loadOtherCatalogs(
   named: readonly string[],
   insecure: readonly string[] | undefined,
-): Promise<readonly (InstallCatalog & OtherCatalog)[]> {
-  const found: (InstallCatalog & OtherCatalog)[] = []
+): Promise<readonly (InstallCatalog & DependencyCatalog)[]> {
+  const found: (InstallCatalog & DependencyCatalog)[] = []
   for (const [index, text] of named.entries()) {
     const match = /^(?:(?<name>[a-z0-9][a-z0-9.-]*)(?::(?<priority>-?\d{1,9}))?=)?(?<place>.+)$/.exec(text)
-    if (!match?.groups) throw new Error(`--beside takes [NAME[:PRIORITY]=]DIR, not "${printable(text)}"`)
+    if (!match?.groups) throw new Error(`--beside takes [NAME[:PRIORITY]=]DIR, not "${toPrintable(text)}"`)
     const { name = `beside-${index + 1}`, priority = '0', place = '' } = match.groups
-    if (name === ownName || found.some((one) => one.name === name))
+    if (name === testedCatalogName || found.some((one) => one.name === name))
       throw new Error(`--beside: two catalogs are named "${name}"`)
     found.push({ ...(await readInstallCatalog(place, insecure)), name, priority: Number(priority) })
   }
   return found
 }
 
-function contentOf(
+function toBundleContent(
   files: BundleFiles,
   labels: Readonly<Record<string, string>>,
   from: 'image' | 'directory',
-): BundleContent {
-  const facts = bundleFacts(files, { labels, packedSize })
+): InstallBundleContent {
+  const facts = computeInstallFacts(files, { labels, packedSize: computeGzippedSize })
   return { kind: 'bundle', from, files, facts }
 }
 
 /** `NAME=DIR`: a bundle's content from a directory. */
-function localBundles(named: readonly string[]): ReadonlyMap<string, BundleContent> {
+function readLocalBundles(named: readonly string[]): ReadonlyMap<string, InstallBundleContent> {
   return new Map(
-    named.map((text): [string, BundleContent] => {
+    named.map((text): [string, InstallBundleContent] => {
       const at = text.indexOf('=')
       const directory = text.slice(at + 1)
-      if (at < 1) throw new Error(`--bundle takes NAME=DIR, not "${printable(text)}"`)
+      if (at < 1) throw new Error(`--bundle takes NAME=DIR, not "${toPrintable(text)}"`)
       if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
         throw new Error(`${directory} is not a directory`)
-      return [text.slice(0, at), contentOf(filesBelow(directory), {}, 'directory')]
+      return [text.slice(0, at), toBundleContent(readBundleDirectory(directory), {}, 'directory')]
     }),
   )
 }
 
-function wantedTarget(text: string): Target {
-  const found = targetNamed(text)
+function parseInstallTarget(text: string): InstallTarget {
+  const found = parseTarget(text)
   if (found === undefined) throw new Error(`--with takes ${targetIds.join(', ')}`)
   return found
 }

@@ -5,15 +5,15 @@ import { userInfo } from 'node:os'
 import { controlSocketPath } from '../app/control-socket.ts'
 import { storeFolder } from '../app/settings.ts'
 import { systemClock } from '../examine/system-clock.ts'
-import { printable } from '../findings/printable.ts'
-import { sayAuthor, sayStop, type LandingStop } from '../gate/landing-stop.ts'
-import { manageStops, type StopsAnswer, type StopsRequest } from '../landing/manage-stops.ts'
+import { toPrintable } from '../findings/printable.ts'
+import { formatFreezeAuthor, formatFreeze, type MergeFreeze } from '../gate/landing-stop.ts'
+import { manageFreezes, type FreezesResponse, type FreezesRequest } from '../landing/manage-stops.ts'
 import { StoreError } from '../store/store-error.ts'
 import { openStore } from '../store/store.ts'
-import { exitWith, print, printJson, say } from './output.ts'
+import { setExitCode, print, printJson, printToStderr } from './output.ts'
 import { parseRepository } from './parse-repository.ts'
 
-export interface LandingsOptions {
+export interface FreezeCommandOptions {
   readonly repository?: string
   readonly branch?: string
   readonly reason?: string
@@ -22,15 +22,15 @@ export interface LandingsOptions {
 }
 
 /** Exit code 0, also where nothing is stopped; 1 when there was nothing to resume. Rejects where the store cannot be had. */
-export async function landings(verb: string, options: LandingsOptions): Promise<void> {
-  const wanted = wantedOf(verb, options)
-  const answer = await ask(wanted)
+export async function runFreezeCommand(verb: string, options: FreezeCommandOptions): Promise<void> {
+  const wanted = parseFreezeRequest(verb, options)
+  const answer = await sendFreezeRequest(wanted)
   if (options.json === true) printJson(answer)
-  else tell(wanted, answer)
-  exitWith(wanted.verb === 'resume' && answer.changed.length === 0 ? 1 : 0)
+  else printFreezes(wanted, answer)
+  setExitCode(wanted.verb === 'resume' && answer.changed.length === 0 ? 1 : 0)
 }
 
-function wantedOf(verb: string, options: LandingsOptions): StopsRequest {
+function parseFreezeRequest(verb: string, options: FreezeCommandOptions): FreezesRequest {
   const repository = options.repository === undefined ? undefined : parseRepository(options.repository)
   if (verb === 'list') return { verb, ...(repository && { repository }) }
   if (verb !== 'stop' && verb !== 'resume')
@@ -41,11 +41,11 @@ function wantedOf(verb: string, options: LandingsOptions): StopsRequest {
   return verb === 'stop' ? { verb, ...order } : { verb, ...order, audit }
 }
 
-async function ask(wanted: StopsRequest): Promise<StopsAnswer> {
+async function sendFreezeRequest(wanted: FreezesRequest): Promise<FreezesResponse> {
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory = 'data' } = process.env
-  if (databaseUrl) return withStore({ databaseUrl }, wanted)
+  if (databaseUrl) return executeOnStore({ databaseUrl }, wanted)
   const socket = controlSocketPath(dataDirectory)
-  const answer = socket === undefined ? undefined : await askApp(socket, wanted)
+  const answer = socket === undefined ? undefined : await requestFromApp(socket, wanted)
   if (answer !== undefined) return answer
   const folder = storeFolder(dataDirectory)
   if (!existsSync(folder))
@@ -53,7 +53,7 @@ async function ask(wanted: StopsRequest): Promise<StopsAnswer> {
       `there is no store in ${dataDirectory}: set DATA_DIR or DATABASE_URL to what the App has, or run this where it runs`,
     )
   try {
-    return await withStore({ dataDirectory: folder, patience: 0 }, wanted)
+    return await executeOnStore({ dataDirectory: folder, patience: 0 }, wanted)
   } catch (error) {
     if (!(error instanceof StoreError) || error.code !== 'in-use') throw error
     throw new Error(
@@ -63,63 +63,68 @@ async function ask(wanted: StopsRequest): Promise<StopsAnswer> {
   }
 }
 
-async function withStore(
+async function executeOnStore(
   where: { databaseUrl: string } | { dataDirectory: string; patience: number },
-  wanted: StopsRequest,
-): Promise<StopsAnswer> {
+  wanted: FreezesRequest,
+): Promise<FreezesResponse> {
   const store = await openStore({ ...where, clock: systemClock })
   try {
-    return await manageStops(wanted, store)
+    return await manageFreezes(wanted, store)
   } finally {
     await store.close()
   }
 }
 
 /** Undefined when no App listens there. */
-async function askApp(socketPath: string, wanted: StopsRequest): Promise<StopsAnswer | undefined> {
+async function requestFromApp(
+  socketPath: string,
+  wanted: FreezesRequest,
+): Promise<FreezesResponse | undefined> {
   return await new Promise((done, failed) => {
-    const asking = request({ socketPath, method: 'POST', path: '/', timeout: 30_000 }, (response) => {
+    const clientRequest = request({ socketPath, method: 'POST', path: '/', timeout: 30_000 }, (response) => {
       let text = ''
       response.setEncoding('utf8')
       response.on('data', (chunk: string) => (text += chunk))
       response.on('end', () => {
-        const value = JSON.parse(text) as StopsAnswer | { error: string }
+        const value = JSON.parse(text) as FreezesResponse | { error: string }
         if ('error' in value) failed(new Error(value.error))
         else done(value)
       })
       response.on('error', failed)
     })
-    asking.on('error', (error: NodeJS.ErrnoException) => {
+    clientRequest.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') done(undefined)
       else failed(error)
     })
-    asking.on('timeout', () => asking.destroy(new Error('the App did not answer within 30 s')))
-    asking.end(JSON.stringify(wanted))
+    clientRequest.on('timeout', () => clientRequest.destroy(new Error('the App did not answer within 30 s')))
+    clientRequest.end(JSON.stringify(wanted))
   })
 }
 
-function tell(wanted: StopsRequest, { changed, stops, events }: StopsAnswer): void {
+function printFreezes(wanted: FreezesRequest, { changed, stops, events }: FreezesResponse): void {
   if (wanted.verb === 'resume') {
-    for (const stop of changed) print(`Resumed: ${nameOf(stop)}`)
-    if (changed.length === 0) say('There was nothing to resume.')
+    for (const stop of changed) print(`Resumed: ${formatBranchName(stop)}`)
+    if (changed.length === 0) printToStderr('There was nothing to resume.')
     const audits = stops.filter(
       ({ kind, branch }) => kind === 'audit' && (wanted.branch === undefined || branch === wanted.branch),
     )
     if (audits.length > 0 && !wanted.audit)
-      say('A stop that the audit ordered stays. Look at its cause, then resume with --audit.')
+      printToStderr('A stop that the audit ordered stays. Look at its cause, then resume with --audit.')
   }
   if (stops.length === 0) print('Merging is stopped nowhere.')
-  for (const stop of stops) print(`${nameOf(stop)}: ${printable(sayStop(stop))}`)
+  for (const stop of stops) print(`${formatBranchName(stop)}: ${toPrintable(formatFreeze(stop))}`)
   if (wanted.verb === 'list' && events.length > 0) {
     print('')
     for (const { step, kind, branch, reason, by, at } of events) {
-      const where = branch === undefined ? 'every branch' : printable(branch)
-      const why = reason === '' ? '' : `: ${printable(reason)}`
-      print(`${new Date(at).toISOString()} ${step} (${kind}) ${where} by ${printable(sayAuthor(by))}${why}`)
+      const where = branch === undefined ? 'every branch' : toPrintable(branch)
+      const why = reason === '' ? '' : `: ${toPrintable(reason)}`
+      print(
+        `${new Date(at).toISOString()} ${step} (${kind}) ${where} by ${toPrintable(formatFreezeAuthor(by))}${why}`,
+      )
     }
   }
 }
 
-function nameOf({ repository: { owner, name }, branch }: LandingStop): string {
-  return printable(`${owner}/${name}${branch === undefined ? '' : ` ${branch}`}`)
+function formatBranchName({ repository: { owner, name }, branch }: MergeFreeze): string {
+  return toPrintable(`${owner}/${name}${branch === undefined ? '' : ` ${branch}`}`)
 }

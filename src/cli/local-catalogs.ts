@@ -7,17 +7,17 @@ import { findLayout } from '../examine/find-layout.ts'
 import type { BlobSha } from '../change/ids.ts'
 import { configPath } from '../config/config-path.ts'
 import { parseConfig, type Config } from '../config/config.ts'
-import { saySystemError } from './system-error.ts'
+import { formatSystemError } from './system-error.ts'
 
-const run = promisify(execFile)
+const execFileAsync = promisify(execFile)
 /** Bytes; enough for half a million paths of usual length. */
-const mostListed = 64 * 1024 * 1024
+const maxListingBytes = 64 * 1024 * 1024
 
 /**
  * Directories as seen from the current one, in the order of their versions, at least one. `config` is a file that states
  * them, or false for none. Throws an Error outside of a git repository, and where none is recognised.
  */
-export async function localCatalogs(config?: string | false): Promise<string[]> {
+export async function listLocalCatalogs(config?: string | false): Promise<string[]> {
   const { top, roots } = await findLocalCatalogs(config)
   if (roots.length > 0) return roots
   throw new Error(
@@ -29,25 +29,25 @@ export async function localCatalogs(config?: string | false): Promise<string[]> 
 export async function findLocalCatalogs(
   config?: string | false,
 ): Promise<{ readonly top: string; readonly roots: string[] }> {
-  const [top = '', listed = ''] = await git()
+  const [top = '', listed = ''] = await listGitFiles()
   const paths = listed.split('\0').filter((path) => path !== '')
   const layout = await findLayout(
     { read: (path, limit = Infinity) => Promise.resolve(readPlainFile(join(top, path), limit)) },
     paths.map((path) => ({ path, mode: '100644', oid: path as BlobSha })),
-    catalogsIn(config === undefined ? join(top, configPath) : config, config !== undefined),
+    parseConfiguredCatalogs(config === undefined ? join(top, configPath) : config, config !== undefined),
   )
   return { top, roots: layout.catalogs.map(({ root }) => relative('', join(top, root)) || '.') }
 }
 
 /** The top of the repository, and its tracked or addable files, each followed by NUL. */
-async function git(): Promise<string[]> {
+async function listGitFiles(): Promise<string[]> {
   try {
-    const { stdout } = await run('git', ['rev-parse', '--show-toplevel'])
+    const { stdout } = await execFileAsync('git', ['rev-parse', '--show-toplevel'])
     const top = stdout.replace(/\n$/, '')
     const files = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
-    return [top, (await run('git', ['-C', top, ...files], { maxBuffer: mostListed })).stdout]
+    return [top, (await execFileAsync('git', ['-C', top, ...files], { maxBuffer: maxListingBytes })).stdout]
   } catch (cause) {
-    if (saySystemError(cause) !== undefined) throw cause
+    if (formatSystemError(cause) !== undefined) throw cause
     throw new Error('the current directory is not in a git repository: name the directory of a catalog', {
       cause,
     })
@@ -59,7 +59,7 @@ function readPlainFile(path: string, limit: number): Uint8Array {
   return found?.isFile() === true && found.size <= limit ? readFileSync(path) : new Uint8Array()
 }
 
-function catalogsIn(file: string | false, isNamed: boolean): Config['catalogs'] {
+function parseConfiguredCatalogs(file: string | false, isNamed: boolean): Config['catalogs'] {
   if (file === false || (!isNamed && !existsSync(file))) return []
   const parsed = parseConfig(readFileSync(resolve(file), 'utf8'))
   if (parsed.kind === 'config') return parsed.config.catalogs

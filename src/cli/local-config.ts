@@ -16,15 +16,15 @@ export interface LocalConfig {
  * The configuration for a directory: from `file`, or from `.github/catalog-bot.yml` at the top of its repository, or
  * the default. Throws an Error with every problem's place for a file that is no configuration or cannot be read.
  */
-export async function localConfig(directory: string, file: string | undefined): Promise<LocalConfig> {
+export async function loadLocalConfig(directory: string, file: string | undefined): Promise<LocalConfig> {
   const there = realpathSync(directory)
-  const top = topOf(there)
+  const top = findRepositoryRoot(there)
   const path = file === undefined ? join(top, configPath) : resolve(file)
   const root = relative(top, there).split(sep).join('/')
   if (file === undefined && !existsSync(path)) return { settings: {}, registries: [], root }
   const content = readPlainFile(path, file === undefined)
   // Loaded on demand, because schema and rules take longer to load than most catalogs to judge.
-  const { readConfigFile } = await import('../config/config-file.ts')
+  const { parseConfigFile: readConfigFile } = await import('../config/config-file.ts')
   const { allRules } = await import('../checks/all-rules.ts')
   const { config, findings } = readConfigFile(content, new Set(allRules.map(({ id }) => id)))
   if (config !== undefined && findings.length === 0)
@@ -41,7 +41,7 @@ function readPlainFile(path: string, isBots: boolean): Uint8Array | 'link' | 'di
 }
 
 /** The nearest directory upwards that has a configuration or is a repository; the directory itself where none is. */
-function topOf(directory: string): string {
+function findRepositoryRoot(directory: string): string {
   for (let at = directory; ; at = dirname(at)) {
     if (existsSync(join(at, configPath)) || existsSync(join(at, '.git'))) return at
     if (dirname(at) === at) return directory

@@ -1,10 +1,10 @@
 // `once`: one sweep of one repository with a token from the environment, then the end. Exit code 0: every pull request has its
 // answer; 1: something is left, or merging is stopped; 2: it could not run. The token is no argument and reaches no other process.
 import pino from 'pino'
-import { sweepOnce, type Swept, type SweptPull } from '../app/once/sweep-once.ts'
+import { sweepOnce, type SweepOnceResult, type SweptPull } from '../app/once/sweep-once.ts'
 import { readSettings } from '../app/settings.ts'
-import { printable } from '../findings/printable.ts'
-import { exitWith, print, printJson, say } from './output.ts'
+import { toPrintable } from '../findings/printable.ts'
+import { setExitCode, print, printJson, printToStderr } from './output.ts'
 import { parseRepository } from './parse-repository.ts'
 
 export interface OnceCommandOptions {
@@ -14,7 +14,7 @@ export interface OnceCommandOptions {
   readonly output: 'text' | 'json'
 }
 
-export async function once(options: OnceCommandOptions): Promise<void> {
+export async function runOnce(options: OnceCommandOptions): Promise<void> {
   const repository = parseRepository(options.repository)
   const token = takeToken(options.tokenVariable)
   const environment = { ...process.env }
@@ -40,9 +40,9 @@ export async function once(options: OnceCommandOptions): Promise<void> {
     log: pino({ level: settings.logLevel }, pino.destination(2)),
     signal: stopping.signal,
   })
-  if (options.output === 'json') printJson(asJson(swept))
-  else tell(swept)
-  exitWith(isDone(swept) ? 0 : 1)
+  if (options.output === 'json') printJson(sweepResultToJson(swept))
+  else printSweepResult(swept)
+  setExitCode(isDone(swept) ? 0 : 1)
 }
 
 /** Removes the token so that child processes don't inherit it. */
@@ -53,17 +53,17 @@ function takeToken(variable: string): string {
   return token
 }
 
-const isDone = ({ left, failed, stops, pulls }: Swept): boolean =>
+const isDone = ({ left, failed, stops, pulls }: SweepOnceResult): boolean =>
   left.length === 0 &&
   failed.length === 0 &&
   stops.length === 0 &&
   pulls.every(({ outcome }) => outcome !== 'unknown')
 
-function asJson({ pulls, stops, left, failed }: Swept): unknown {
+function sweepResultToJson({ pulls, stops, left, failed }: SweepOnceResult): unknown {
   return { pulls, stops, left, failed: failed.map(({ job }) => job) }
 }
 
-const words: Readonly<Record<SweptPull['outcome'], string>> = {
+const outcomeLabels: Readonly<Record<SweptPull['outcome'], string>> = {
   merged: 'merged',
   merge: 'ready to merge',
   wait: 'waits',
@@ -71,21 +71,21 @@ const words: Readonly<Record<SweptPull['outcome'], string>> = {
   unknown: 'not decided',
 }
 
-function tell({ pulls, stops, left, failed }: Swept): void {
+function printSweepResult({ pulls, stops, left, failed }: SweepOnceResult): void {
   if (pulls.length === 0) print('No pull request was looked at.')
   for (const { pull, outcome, reasons } of pulls) {
-    const why = reasons.length === 0 ? '' : `: ${reasons.map((reason) => printable(reason)).join('; ')}`
-    print(`#${pull} ${words[outcome]}${why}`)
+    const why = reasons.length === 0 ? '' : `: ${reasons.map((reason) => toPrintable(reason)).join('; ')}`
+    print(`#${pull} ${outcomeLabels[outcome]}${why}`)
   }
   for (const { branch, reason } of stops)
     print(
-      `Merging is stopped on ${branch === undefined ? 'every branch' : printable(branch)}: ${printable(reason)}`,
+      `Merging is stopped on ${branch === undefined ? 'every branch' : toPrintable(branch)}: ${toPrintable(reason)}`,
     )
-  for (const { job } of failed) say(`Failed: ${nameOf(job)}. The log above says why.`)
-  for (const job of left) say(`Left for the next run: ${nameOf(job)}`)
+  for (const { job } of failed) printToStderr(`Failed: ${formatJobName(job)}. The log above says why.`)
+  for (const job of left) printToStderr(`Left for the next run: ${formatJobName(job)}`)
 }
 
-function nameOf(job: Swept['left'][number]): string {
+function formatJobName(job: SweepOnceResult['left'][number]): string {
   if ('pull' in job) return `pull request ${job.pull}`
-  return 'branch' in job ? `${job.kind} ${printable(job.branch)}` : job.kind
+  return 'branch' in job ? `${job.kind} ${toPrintable(job.branch)}` : job.kind
 }

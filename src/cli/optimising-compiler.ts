@@ -3,16 +3,16 @@
 import { setFlagsFromString } from 'node:v8'
 
 /** Seconds since the start of the process. */
-const longRun = 0.5
+const longRunSeconds = 0.5
 
 /** Bytes. Nearly all public catalog files are smaller. */
-const largeFile = 4 * 1024 * 1024
+const largeFileBytes = 4 * 1024 * 1024
 
-let isHeldBack = true
+let isCompilerDisabled = true
 
 /** Enables the compiler in a long run or before a large file. */
-export function compileWhatIsHot(nextBytes: number): void {
-  if (!isHeldBack || (nextBytes < largeFile && process.uptime() < longRun)) return
-  isHeldBack = false
+export function enableOptimizingCompiler(nextBytes: number): void {
+  if (!isCompilerDisabled || (nextBytes < largeFileBytes && process.uptime() < longRunSeconds)) return
+  isCompilerDisabled = false
   setFlagsFromString('--turbofan')
 }

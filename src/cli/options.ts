@@ -2,14 +2,14 @@
 // value and is repeated for more: one that took all words behind it would swallow the argument.
 import { InvalidArgumentError, Option } from 'commander'
 
-export function repeatable(flags: string, description: string): Option {
+export function repeatableOption(flags: string, description: string): Option {
   return new Option(flags, `${description}; repeat it for more`).argParser(
     (value: string, before: readonly string[] | undefined) => [...(before ?? []), value],
   )
 }
 
 /** The same, where values have no commas: several may be given at once, with commas between them. */
-export function list(flags: string, description: string, choices?: readonly string[]): Option {
+export function listOption(flags: string, description: string, choices?: readonly string[]): Option {
   return new Option(flags, `${description}; repeat it, or put commas between them`).argParser(
     (text: string, before: readonly string[] | undefined) => {
       const values = text.split(',').map((value) => value.trim())
@@ -22,24 +22,24 @@ export function list(flags: string, description: string, choices?: readonly stri
   )
 }
 
-export function wholeNumber(flags: string, description: string, least: number, most: number): Option {
+export function integerOption(flags: string, description: string, min: number, max: number): Option {
   return new Option(flags, description).argParser((text: string) => {
     const number = Number(text)
-    if (/^\d{1,15}$/.test(text) && number >= least && number <= most) return number
+    if (/^\d{1,15}$/.test(text) && number >= min && number <= max) return number
     throw new InvalidArgumentError(
-      most === Number.MAX_SAFE_INTEGER
-        ? `It must be a whole number of at least ${least}.`
-        : `It must be a whole number from ${least} to ${most}.`,
+      max === Number.MAX_SAFE_INTEGER
+        ? `It must be a whole number of at least ${min}.`
+        : `It must be a whole number from ${min} to ${max}.`,
     )
   })
 }
 
-export function port(flags: string, description: string): Option {
-  return wholeNumber(flags, `${description}; 0 takes any that is free`, 0, 65_535)
+export function portOption(flags: string, description: string): Option {
+  return integerOption(flags, `${description}; 0 takes any that is free`, 0, 65_535)
 }
 
 /** A time in ISO 8601. */
-export function time(flags: string, description: string): Option {
+export function timeOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser((text: string) => {
     if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(Date.parse(text)))
       throw new InvalidArgumentError('It must be a time such as 2026-01-31T12:00:00Z.')
@@ -55,15 +55,15 @@ export function repositoryOption(): Option {
   })
 }
 
-export function outputs(...choices: readonly string[]): Option {
+export function outputOption(...choices: readonly string[]): Option {
   return new Option('-o, --output <format>', 'what to print').choices(choices).default(choices[0])
 }
 
-export function insecureRegistry(): Option {
-  return list('--insecure-registry <host>', 'a registry to contact over plain HTTP')
+export function insecureRegistryOption(): Option {
+  return listOption('--insecure-registry <host>', 'a registry to contact over plain HTTP')
 }
 
-export function migrateLevel(): Option {
+export function migrateLevelOption(): Option {
   return new Option(
     '--migrate-level <level>',
     'none, or one olm.csv.metadata instead of the manifests, as for opm',
@@ -72,7 +72,7 @@ export function migrateLevel(): Option {
     .default('none')
 }
 
-export function role(): Option {
+export function roleOption(): Option {
   return new Option('--role <role>', "the author's role on the repository")
     .choices(['none', 'read', 'triage', 'write', 'maintain', 'admin'])
     .default('read')

@@ -1,7 +1,7 @@
 // How commands speak: results on stdout, everything else on stderr, exit codes 0, 1 and 2.
 
-import { printable } from '../findings/printable.ts'
-import { saySystemError } from './system-error.ts'
+import { toPrintable } from '../findings/printable.ts'
+import { formatSystemError } from './system-error.ts'
 
 /** Success; invalid input; the command could not run. */
 export type ExitCode = 0 | 1 | 2
@@ -13,23 +13,23 @@ export function print(text: string): void {
 /** Prints JSON in parts, because it may exceed the maximum length of a string. */
 export function printJson(value: unknown): void {
   let part = ''
-  for (const piece of jsonPieces(value)) {
+  for (const piece of jsonChunks(value)) {
     part += piece
-    if (part.length < partLength) continue
+    if (part.length < chunkLength) continue
     process.stdout.write(part)
     part = ''
   }
   process.stdout.write(`${part}\n`)
 }
 
-const partLength = 1024 * 1024
-const itemsAtOnce = 1000
+const chunkLength = 1024 * 1024
+const maxItemsPerChunk = 1000
 
-function* jsonPieces(value: unknown): Generator<string> {
-  if (Array.isArray(value) && value.length > itemsAtOnce) {
-    for (let at = 0; at < value.length; at += itemsAtOnce) {
+function* jsonChunks(value: unknown): Generator<string> {
+  if (Array.isArray(value) && value.length > maxItemsPerChunk) {
+    for (let at = 0; at < value.length; at += maxItemsPerChunk) {
       yield at === 0 ? '[' : ','
-      yield JSON.stringify(value.slice(at, at + itemsAtOnce)).slice(1, -1)
+      yield JSON.stringify(value.slice(at, at + maxItemsPerChunk)).slice(1, -1)
     }
     yield ']'
   } else if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
@@ -37,27 +37,27 @@ function* jsonPieces(value: unknown): Generator<string> {
     for (const [key, field] of Object.entries(value)) {
       if (field === undefined) continue
       yield `${before}${JSON.stringify(key)}:`
-      yield* jsonPieces(field)
+      yield* jsonChunks(field)
       before = ','
     }
     yield before === '{' ? '{}' : '}'
   } else yield JSON.stringify(value)
 }
 
-export function say(text: string): void {
+export function printToStderr(text: string): void {
   process.stderr.write(text.endsWith('\n') ? text : `${text}\n`)
 }
 
 /** Lets pending output finish. */
-export function exitWith(code: ExitCode): void {
+export function setExitCode(code: ExitCode): void {
   process.exitCode = code
 }
 
 /** Prints one line for people, with details on request. */
-export function fail(error: unknown): void {
-  const words = saySystemError(error) ?? (error instanceof Error ? error.message : String(error))
+export function exitWithError(error: unknown): void {
+  const message = formatSystemError(error) ?? (error instanceof Error ? error.message : String(error))
   // Only our own line breaks are kept, because the message may be untrusted.
-  say(`catalog-bot: ${words.split('\n').map(printable).join('\n')}`)
-  if (process.env.DEBUG && error instanceof Error && error.stack !== undefined) say(error.stack)
-  exitWith(2)
+  printToStderr(`catalog-bot: ${message.split('\n').map(toPrintable).join('\n')}`)
+  if (process.env.DEBUG && error instanceof Error && error.stack !== undefined) printToStderr(error.stack)
+  setExitCode(2)
 }

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { print, say } from './output.ts'
+import { print, printToStderr } from './output.ts'
 
 export interface Picture {
   readonly name: string
@@ -15,17 +15,20 @@ export interface PicturesOptions {
   readonly extension: string
   /** Created if missing. */
   readonly out: string | undefined
-  readonly none: string
+  readonly emptyMessage: string
 }
 
 /** File systems allow 255 bytes. */
-const longestName = 150
+const maxFileNameLength = 150
 
 /** Throws an Error for several pictures without a folder, and for a failed write. */
-export function putPictures(pictures: readonly Picture[], { extension, out, none }: PicturesOptions): void {
+export function writePictures(
+  pictures: readonly Picture[],
+  { extension, out, emptyMessage }: PicturesOptions,
+): void {
   const [only, second] = pictures
   if (only === undefined) {
-    say(none)
+    printToStderr(emptyMessage)
     return
   }
   if (out === undefined) {
@@ -43,15 +46,15 @@ export function putPictures(pictures: readonly Picture[], { extension, out, none
   for (const picture of pictures) {
     const isAlone = pictures.every((other) => other === picture || other.name !== picture.name)
     const name = isAlone ? picture.name : `${picture.name} ${picture.variant ?? ''}`
-    const path = join(out, `${fileName(name)}.${extension}`)
+    const path = join(out, `${toFileName(name)}.${extension}`)
     writeFileSync(path, picture.draw())
     print(path)
   }
 }
 
 /** Different names stay different; names of packages as they should be stay as they are. */
-function fileName(name: string): string {
+function toFileName(name: string): string {
   const plain = encodeURIComponent(name.toWellFormed()).replace(/^\./, '%2E').replaceAll('*', '%2A')
-  if (plain.length <= longestName) return plain.replaceAll('%20', ' ')
-  return `${plain.slice(0, longestName)}-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`
+  if (plain.length <= maxFileNameLength) return plain.replaceAll('%20', ' ')
+  return `${plain.slice(0, maxFileNameLength)}-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`
 }

@@ -4,16 +4,16 @@ import { Command } from 'commander'
 import { addAuthoringCommands } from './commands/authoring-commands.ts'
 import { addCatalogCommands } from './commands/catalog-commands.ts'
 import { addImageCommands } from './commands/image-commands.ts'
-import { addCompletion, addMaintainerCommands } from './commands/maintainer-commands.ts'
+import { addCompletionCommand, addMaintainerCommands } from './commands/maintainer-commands.ts'
 import { addPullCommands } from './commands/pull-commands.ts'
-import { explain, tellWhereHelpIs } from './help.ts'
-import { version } from './version.ts'
+import { addHelp, addHelpHint } from './help.ts'
+import { readVersion } from './version.ts'
 
 /** `addApp` adds the commands of the App, or what stands for them where it is not. */
 export function buildProgram(addApp: (program: Command) => void): Command {
   const program = new Command('catalog-bot')
     .description("Checks, merges and republishes Operator catalogs in OLM's file-based format.")
-    .version(version())
+    .version(readVersion())
     .exitOverride((error) => {
       // Help and version are no failures; everything else means that the command could not run.
       process.exit(error.exitCode === 0 ? 0 : 2)
@@ -24,9 +24,9 @@ export function buildProgram(addApp: (program: Command) => void): Command {
   addImageCommands(program)
   addMaintainerCommands(program)
   addApp(program)
-  addCompletion(program)
-  explain(program, ['validate', 'check', 'rule several-heads'])
-  tellWhereHelpIs(program)
+  addCompletionCommand(program)
+  addHelp(program, ['validate', 'check', 'rule several-heads'])
+  addHelpHint(program)
   return program
 }
 
@@ -39,5 +39,5 @@ export function runProgram(addApp: (program: Command) => void): void {
     })
   buildProgram(addApp)
     .parseAsync()
-    .catch(async (error: unknown) => (await import('./output.ts')).fail(error))
+    .catch(async (error: unknown) => (await import('./output.ts')).exitWithError(error))
 }

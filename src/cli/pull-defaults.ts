@@ -5,10 +5,10 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { printable } from '../findings/printable.ts'
-import { saySystemError } from './system-error.ts'
+import { toPrintable } from '../findings/printable.ts'
+import { formatSystemError } from './system-error.ts'
 
-const run = promisify(execFile)
+const execFileAsync = promisify(execFile)
 
 export interface BaseBranch {
   readonly revision: string
@@ -16,10 +16,10 @@ export interface BaseBranch {
 }
 
 /** Throws a sentence for other paths. */
-export async function mustBeRepository(directory: string): Promise<void> {
+export async function requireRepository(directory: string): Promise<void> {
   if (!existsSync(directory)) throw new Error(`${directory}: there is no such directory`)
   if (!statSync(directory).isDirectory()) throw new Error(`${directory} is not a directory`)
-  if ((await git(directory, 'rev-parse', '--git-dir')) === undefined)
+  if ((await runGit(directory, 'rev-parse', '--git-dir')) === undefined)
     throw new Error(`${directory} is not in a git repository`)
 }
 
@@ -27,32 +27,32 @@ export async function mustBeRepository(directory: string): Promise<void> {
  * The default branch of `upstream`, as forks call what they come from, of `origin`, or of the only remote; without a remote
  * the local `main` or `master`.
  */
-export async function defaultBase(directory: string): Promise<BaseBranch> {
-  const remotes = ((await git(directory, 'remote')) ?? '').split('\n').filter((name) => name !== '')
+export async function findDefaultBase(directory: string): Promise<BaseBranch> {
+  const remotes = ((await runGit(directory, 'remote')) ?? '').split('\n').filter((name) => name !== '')
   const remote = ['upstream', 'origin', remotes[0]].find(
     (name) => name !== undefined && remotes.includes(name),
   )
   if (remote !== undefined) {
     const ref = `refs/remotes/${remote}/`
-    const head = await git(directory, 'symbolic-ref', '--quiet', `${ref}HEAD`)
-    if (head?.startsWith(ref) === true && (await exists(directory, head)))
+    const head = await runGit(directory, 'symbolic-ref', '--quiet', `${ref}HEAD`)
+    if (head?.startsWith(ref) === true && (await revisionExists(directory, head)))
       return { revision: head, name: head.slice(ref.length) }
-    for (const name of usualNames)
-      if (await exists(directory, `${ref}${name}`)) return { revision: `${ref}${name}`, name }
+    for (const name of defaultBranchNames)
+      if (await revisionExists(directory, `${ref}${name}`)) return { revision: `${ref}${name}`, name }
     throw new Error(
-      `the default branch of ${printable(remote)} is not known here: name it with --base, or run "git remote set-head ${printable(remote)} --auto"`,
+      `the default branch of ${toPrintable(remote)} is not known here: name it with --base, or run "git remote set-head ${toPrintable(remote)} --auto"`,
     )
   }
-  for (const name of usualNames)
-    if (await exists(directory, `refs/heads/${name}`)) return { revision: `refs/heads/${name}`, name }
+  for (const name of defaultBranchNames)
+    if (await revisionExists(directory, `refs/heads/${name}`)) return { revision: `refs/heads/${name}`, name }
   throw new Error('there is no remote here, and no branch main or master: name the base with --base')
 }
 
-const usualNames = ['main', 'master']
+const defaultBranchNames = ['main', 'master']
 
 /** The login that git (`github.user`) or gh has. Throws where neither has one. */
-export async function defaultAuthor(directory: string): Promise<string> {
-  const login = (await git(directory, 'config', '--get', 'github.user')) ?? (await loginOfGh())
+export async function findDefaultAuthor(directory: string): Promise<string> {
+  const login = (await runGit(directory, 'config', '--get', 'github.user')) ?? (await readGhLogin())
   if (login !== undefined && login !== '') return login
   throw new Error(
     'nobody knows who opens the pull request: use --author LOGIN, or say it once with "git config --global github.user LOGIN"',
@@ -60,7 +60,7 @@ export async function defaultAuthor(directory: string): Promise<string> {
 }
 
 /** https://cli.github.com/manual/gh_help_environment says where its files are. */
-async function loginOfGh(): Promise<string | undefined> {
+async function readGhLogin(): Promise<string | undefined> {
   const { GH_CONFIG_DIR: own, XDG_CONFIG_HOME: shared, GH_HOST: host = 'github.com' } = process.env
   const file = join(own || join(shared || join(homedir(), '.config'), 'gh'), 'hosts.yml')
   let text: string
@@ -79,16 +79,16 @@ async function loginOfGh(): Promise<string | undefined> {
   }
 }
 
-async function exists(directory: string, revision: string): Promise<boolean> {
-  return (await git(directory, 'rev-parse', '--verify', '--quiet', `${revision}^{commit}`)) !== undefined
+async function revisionExists(directory: string, revision: string): Promise<boolean> {
+  return (await runGit(directory, 'rev-parse', '--verify', '--quiet', `${revision}^{commit}`)) !== undefined
 }
 
 /** Trimmed output; undefined when git fails. */
-async function git(directory: string, ...parameters: readonly string[]): Promise<string | undefined> {
+async function runGit(directory: string, ...parameters: readonly string[]): Promise<string | undefined> {
   try {
-    return (await run('git', ['-C', directory, ...parameters])).stdout.trim()
+    return (await execFileAsync('git', ['-C', directory, ...parameters])).stdout.trim()
   } catch (error) {
-    if (saySystemError(error) !== undefined) throw error
+    if (formatSystemError(error) !== undefined) throw error
     return undefined
   }
 }

@@ -10,7 +10,7 @@ import { pullBundleOrCatalog, type PulledBundle } from '../registry/pull-bundle.
 import { readRegistryAccess } from '../registry/registry-access.ts'
 
 /** Each bundle is unpacked in a process of its own. */
-const pulledAtOnce = 4
+const maxConcurrentPulls = 4
 
 /** Gives `use` a registry client, closed afterwards. `insecure`: hosts to ask by plain http. */
 export async function withRegistry<Result>(
@@ -35,7 +35,7 @@ export async function pullImages(
 ): Promise<ReadonlyMap<string, PulledBundle | Error>> {
   const pulled = new Map<string, PulledBundle | Error>()
   const waiting = [...new Set(references)]
-  const pullOn = async () => {
+  const pullNext = async () => {
     for (let reference = waiting.shift(); reference !== undefined; reference = waiting.shift())
       try {
         pulled.set(reference, await pullBundleOrCatalog(registry, reference))
@@ -43,12 +43,12 @@ export async function pullImages(
         pulled.set(reference, error instanceof Error ? error : new Error(String(error)))
       }
   }
-  await Promise.all(Array.from({ length: pulledAtOnce }, pullOn))
+  await Promise.all(Array.from({ length: maxConcurrentPulls }, pullNext))
   return pulled
 }
 
 /** The files of a bundle directory by their path below it. */
-export function filesBelow(directory: string): BundleFiles {
+export function readBundleDirectory(directory: string): BundleFiles {
   return new Map(
     readdirSync(directory, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
@@ -58,11 +58,11 @@ export function filesBelow(directory: string): BundleFiles {
 }
 
 /** opm refuses shorter references, which Docker would look for on its own registry. */
-const namesRegistry = /^(?:localhost|[a-z0-9[][^/]*[.:][^/]*)\//i
+const registryReferencePattern = /^(?:localhost|[a-z0-9[][^/]*[.:][^/]*)\//i
 
 /** Throws where a name that is no file or directory is no image either: most often a path that is not there. */
-export function mustNameRegistry(name: string): void {
-  if (!namesRegistry.test(name))
+export function requireRegistry(name: string): void {
+  if (!registryReferencePattern.test(name))
     throw new Error(
       `${quote(name)} is neither a file, nor a directory, nor an image: an image is HOST/REPOSITORY:TAG`,
     )

@@ -1,13 +1,13 @@
 // `render-graph CATALOG...`: the text of `opm alpha render-graph`, with its options. Exit 1 in opm's words where it would draw
 // nothing, 2 when the command could not run. `graph` draws what it can.
-import { channelsFrom } from '../catalog/graph/channels-from.ts'
-import { opmMermaid } from '../catalog/graph/opm-mermaid.ts'
-import { packageGraphs } from '../catalog/graph/package-graph.ts'
-import { assemble } from '../catalog/facts/assemble.ts'
+import { boundCatalog } from '../catalog/graph/channels-from.ts'
+import { renderOpmMermaid } from '../catalog/graph/opm-mermaid.ts'
+import { buildPackageGraphs } from '../catalog/graph/package-graph.ts'
+import { assembleCatalog } from '../catalog/facts/assemble.ts'
 import { openFactsCache } from '../examine/catalogs/facts-cache.ts'
-import { printable } from '../findings/printable.ts'
-import { catalogFiles } from './catalog-source.ts'
-import { exitWith, print, say } from './output.ts'
+import { toPrintable } from '../findings/printable.ts'
+import { readCatalogFiles } from './catalog-source.ts'
+import { setExitCode, print, printToStderr } from './output.ts'
 
 export interface RenderGraphOptions {
   readonly packageName?: string
@@ -21,15 +21,17 @@ export async function renderGraph(names: readonly string[], options: RenderGraph
   const files: { path: string; facts: ReturnType<typeof cache.factsOf> }[] = []
   // Paths only order the files: those of a later catalog come behind those of an earlier one.
   for (const [index, name] of names.entries())
-    for (const { path, bytes } of await catalogFiles(name, options.insecureRegistry))
+    for (const { path, bytes } of await readCatalogFiles(name, options.insecureRegistry))
       files.push({ path: `${String(index).padStart(4, '0')}/${path}`, facts: cache.factsOf(bytes()) })
-  const catalog = assemble(files)
+  const catalog = assembleCatalog(files)
   const [loadError] = catalog.loadErrors
   const bounded = loadError
     ? { ok: false as const, error: loadError.message }
-    : channelsFrom(catalog, options)
+    : boundCatalog(catalog, options)
   if (bounded.ok)
-    print(opmMermaid(packageGraphs(bounded.value), { v0Semantics: options.drawV0Semantics === true }))
-  else say(`Error: ${bounded.error.split('\n').map(printable).join('\n')}`)
-  exitWith(bounded.ok ? 0 : 1)
+    print(
+      renderOpmMermaid(buildPackageGraphs(bounded.value), { v0Semantics: options.drawV0Semantics === true }),
+    )
+  else printToStderr(`Error: ${bounded.error.split('\n').map(toPrintable).join('\n')}`)
+  setExitCode(bounded.ok ? 0 : 1)
 }

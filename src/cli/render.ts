@@ -2,22 +2,31 @@
 // for byte as opm writes it. Exit 1 when a source cannot be rendered, in opm's words where it has some; 2 when an image cannot be had.
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { migrated, type MigrateLevel } from '../bundle/render/migrate-catalog.ts'
+import { migrateCatalog, type MigrateLevel } from '../bundle/render/migrate-catalog.ts'
 import { quote } from '../go/text.ts'
 import type { BundleSource } from '../catalog/template/bundle-source.ts'
-import { isTemplateSchema, renderTemplate, templateImages } from '../catalog/template/render-template.ts'
-import { readTemplateDocument } from '../catalog/template/template-file.ts'
-import { inRenderedOrder } from '../catalog/write/rendered-order.ts'
-import { readWritable, type ReadResult, type WritableCatalog } from '../catalog/write/writable.ts'
-import { writeJson } from '../catalog/write/write-json.ts'
-import { writeYaml } from '../catalog/write/write-yaml.ts'
-import { readReferenceList, type ReferenceList } from '../change/references/reference-list.ts'
+import { isTemplateSchema, renderTemplate, getTemplateImages } from '../catalog/template/render-template.ts'
+import { parseTemplateDocument } from '../catalog/template/template-file.ts'
+import { sortForRendering } from '../catalog/write/rendered-order.ts'
+import {
+  parseWritableCatalog,
+  type CatalogReadResult,
+  type WritableCatalog,
+} from '../catalog/write/writable.ts'
+import { formatCatalogJson } from '../catalog/write/write-json.ts'
+import { formatCatalogYaml } from '../catalog/write/write-yaml.ts'
+import { parseReferenceList, type ReferenceList } from '../change/references/reference-list.ts'
 import { openCatalogDirectory } from '../examine/catalogs/catalog-directory.ts'
-import { printable } from '../findings/printable.ts'
-import { catalogOf, renderBundleImage, renderFiles, renderImage } from '../image/rendered-image.ts'
+import { toPrintable } from '../findings/printable.ts'
+import {
+  toWritableCatalog,
+  renderBundleImage,
+  renderBundleFiles,
+  renderImage,
+} from '../image/rendered-image.ts'
 import type { PulledBundle } from '../registry/pull-bundle.ts'
-import { exitWith, print, say } from './output.ts'
-import { mustNameRegistry, filesBelow, pullImages, withRegistry } from './pulled-bundles.ts'
+import { setExitCode, print, printToStderr } from './output.ts'
+import { requireRegistry, readBundleDirectory, pullImages, withRegistry } from './pulled-bundles.ts'
 
 export interface RenderCatalogOptions {
   readonly output: 'json' | 'yaml'
@@ -25,60 +34,60 @@ export interface RenderCatalogOptions {
   readonly insecureRegistry?: readonly string[]
 }
 
-interface Source {
+interface RenderSource {
   readonly images: readonly string[]
-  render(images: Images): ReadResult<WritableCatalog>
+  render(images: PulledImages): CatalogReadResult<WritableCatalog>
 }
 
 /** What was pulled: as bundles where only those will do, as whole catalogs where anything is welcome. */
-interface Images {
+interface PulledImages {
   readonly bundles: BundleSource
-  readonly catalogs: (reference: string) => ReadResult<WritableCatalog>
+  readonly catalogs: (reference: string) => CatalogReadResult<WritableCatalog>
 }
 
 export async function render(sources: readonly string[], options: RenderCatalogOptions): Promise<void> {
-  const opened = sources.map(open)
+  const opened = sources.map(openRenderSource)
   const images = opened.flatMap((source) => source.images)
-  images.forEach(mustNameRegistry)
+  images.forEach(requireRegistry)
   const pulled =
     images.length === 0
       ? new Map<string, PulledBundle>()
       : await withRegistry(options.insecureRegistry, (registry) => pullImages(registry, images))
-  const content = imagesFrom(pulled)
+  const content = toPulledImages(pulled)
   const catalogs: WritableCatalog[] = []
   for (const [index, source] of opened.entries()) {
     const rendered = source.render(content)
     if (!rendered.ok) {
-      say(`Error: render ${quote(sources[index] ?? '')}: ${printable(rendered.error)}`)
-      exitWith(1)
+      printToStderr(`Error: render ${quote(sources[index] ?? '')}: ${toPrintable(rendered.error)}`)
+      setExitCode(1)
       return
     }
     catalogs.push(rendered.value)
   }
-  const whole = merged(catalogs)
-  const result = migrated(whole, options.migrateLevel ?? 'none')
+  const whole = mergeCatalogs(catalogs)
+  const result = migrateCatalog(whole, options.migrateLevel ?? 'none')
   if (!result.ok) {
-    say(`Error: ${printable(result.error)}`)
-    exitWith(1)
+    printToStderr(`Error: ${toPrintable(result.error)}`)
+    setExitCode(1)
     return
   }
-  const text = (options.output === 'yaml' ? writeYaml : writeJson)(result.value)
+  const text = (options.output === 'yaml' ? formatCatalogYaml : formatCatalogJson)(result.value)
   if (text !== '') print(text)
-  exitWith(0)
+  setExitCode(0)
 }
 
 /** As for opm, an existing path is a directory or template, and anything else is an image. */
-function open(source: string): Source {
-  if (source === '-') return template(readFileSync(0))
+function openRenderSource(source: string): RenderSource {
+  if (source === '-') return toTemplateSource(readFileSync(0))
   const found = statSync(source, { throwIfNoEntry: false })
   if (!found) return { images: [source], render: ({ catalogs }) => catalogs(source) }
-  if (!found.isDirectory()) return template(readFileSync(source))
+  if (!found.isDirectory()) return toTemplateSource(readFileSync(source))
   if (['manifests', 'metadata'].every((name) => isDirectory(join(source, name))))
     return {
       images: [],
       render: () => {
-        const bundle = renderFiles(filesBelow(source), '')
-        return bundle.ok ? { ok: true, value: catalogOf(bundle.value) } : bundle
+        const bundle = renderBundleFiles(readBundleDirectory(source), '')
+        return bundle.ok ? { ok: true, value: toWritableCatalog(bundle.value) } : bundle
       },
     }
   return { images: [], render: () => renderDirectory(source) }
@@ -89,10 +98,10 @@ function isDirectory(path: string): boolean {
 }
 
 /** A template that cannot be read needs no images: rendering says why. A list has no schema, which a template needs. */
-function template(bytes: Uint8Array): Source {
-  const listed = readReferenceList(bytes)
-  if (listed && !isTemplate(bytes)) return list(listed)
-  const images = templateImages(bytes)
+function toTemplateSource(bytes: Uint8Array): RenderSource {
+  const listed = parseReferenceList(bytes)
+  if (listed && !isTemplate(bytes)) return toListSource(listed)
+  const images = getTemplateImages(bytes)
   return {
     images: images.ok ? images.value.filter((image) => image !== '') : [],
     render: ({ bundles }) => renderTemplate(bytes, bundles),
@@ -100,12 +109,12 @@ function template(bytes: Uint8Array): Source {
 }
 
 function isTemplate(bytes: Uint8Array): boolean {
-  const document = readTemplateDocument(bytes)
+  const document = parseTemplateDocument(bytes)
   return document.ok && isTemplateSchema(document.value.schema)
 }
 
 /** All that the images of a composite list hold, bundles or whole catalogs, in the order of the list. */
-function list({ references }: ReferenceList): Source {
+function toListSource({ references }: ReferenceList): RenderSource {
   return {
     images: references.map(({ image }) => image),
     render({ catalogs }) {
@@ -115,16 +124,16 @@ function list({ references }: ReferenceList): Source {
         if (!catalog.ok) return { ok: false, error: `reference ${quote(name)}: ${catalog.error}` }
         rendered.push(catalog.value)
       }
-      return { ok: true, value: merged(rendered) }
+      return { ok: true, value: mergeCatalogs(rendered) }
     },
   }
 }
 
-function renderDirectory(dir: string): ReadResult<WritableCatalog> {
+function renderDirectory(dir: string): CatalogReadResult<WritableCatalog> {
   const directory = openCatalogDirectory(dir)
   if (directory.kind !== 'files') return { ok: false, error: directory.message }
   let unreadable: string | undefined
-  const read = readWritable(
+  const read = parseWritableCatalog(
     (function* () {
       for (const file of directory.files) {
         const bytes = file.read()
@@ -138,11 +147,11 @@ function renderDirectory(dir: string): ReadResult<WritableCatalog> {
   )
   if (!read.ok) return read
   if (unreadable !== undefined) return { ok: false, error: unreadable }
-  return { ok: true, value: inRenderedOrder(read.value) }
+  return { ok: true, value: sortForRendering(read.value) }
 }
 
 /** Throws for the first image that could not be pulled: that is the world's failure, and says nothing of the source. */
-function imagesFrom(pulled: ReadonlyMap<string, PulledBundle | Error>): Images {
+function toPulledImages(pulled: ReadonlyMap<string, PulledBundle | Error>): PulledImages {
   const found = new Map<string, PulledBundle>()
   for (const [reference, image] of pulled) {
     if (image instanceof Error) throw new Error(`${reference}: ${image.message}`, { cause: image })
@@ -162,7 +171,7 @@ function imagesFrom(pulled: ReadonlyMap<string, PulledBundle | Error>): Images {
   }
 }
 
-function merged(catalogs: readonly WritableCatalog[]): WritableCatalog {
+function mergeCatalogs(catalogs: readonly WritableCatalog[]): WritableCatalog {
   return {
     packages: catalogs.flatMap(({ packages }) => packages),
     channels: catalogs.flatMap(({ channels }) => channels),

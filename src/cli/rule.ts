@@ -2,16 +2,16 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { allRules } from '../checks/all-rules.ts'
-import { printable } from '../findings/printable.ts'
-import { closestNames } from './closest-names.ts'
-import { exitWith, print, printJson } from './output.ts'
-import { rulePage } from './rule-address.ts'
-import { packageFolder } from './version.ts'
+import { toPrintable } from '../findings/printable.ts'
+import { findClosestNames } from './closest-names.ts'
+import { setExitCode, print, printJson } from './output.ts'
+import { ruleUrl } from './rule-address.ts'
+import { findPackageFolder } from './version.ts'
 
-export function rule(id: string | undefined, { output }: { readonly output: 'text' | 'json' }): void {
+export function printRule(id: string | undefined, { output }: { readonly output: 'text' | 'json' }): void {
   if (id === undefined) listRules(output)
   else describeRule(id, output)
-  exitWith(0)
+  setExitCode(0)
 }
 
 function listRules(output: 'text' | 'json'): void {
@@ -27,27 +27,27 @@ function listRules(output: 'text' | 'json'): void {
 function describeRule(id: string, output: 'text' | 'json'): void {
   const found = allRules.find((one) => one.id === id)
   if (found === undefined) {
-    const alike = closestNames(
+    const alike = findClosestNames(
       id,
       allRules.map((one) => one.id),
     )
     const hint =
       alike.length > 0 ? `did you mean ${alike.join(' or ')}?` : '"catalog-bot rule" lists them all'
-    throw new Error(`there is no rule "${printable(id)}": ${hint}`)
+    throw new Error(`there is no rule "${toPrintable(id)}": ${hint}`)
   }
   const { severity, check, title } = found
-  const page = pageOf(id)
-  if (output === 'json') printJson({ id, severity, check, title, url: rulePage(id), page })
-  else print(page ?? `${id}: ${title} (${check}, ${severity})\n${rulePage(id)}`)
+  const page = findRulePage(id)
+  if (output === 'json') printJson({ id, severity, check, title, url: ruleUrl(id), page })
+  else print(page ?? `${id}: ${title} (${check}, ${severity})\n${ruleUrl(id)}`)
 }
 
-function pageOf(id: string): string | undefined {
-  const text = readPage(id)
+function findRulePage(id: string): string | undefined {
+  const text = readRulePage(id)
   return text?.replace(/^<!--.*-->\n\n?/gm, '').trimEnd()
 }
 
-function readPage(id: string): string | undefined {
-  const folder = packageFolder()
+function readRulePage(id: string): string | undefined {
+  const folder = findPackageFolder()
   const page = join(folder, 'docs', 'rules', `${id}.md`)
   if (existsSync(page)) return readFileSync(page, 'utf8')
   const all = join(folder, 'dist', 'rule-pages.json')

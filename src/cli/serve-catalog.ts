@@ -1,13 +1,13 @@
 // `serve-catalog DIR|IMAGE`: a catalog over OLM's gRPC API and catalogd's HTTP API, until it is told to stop. Exit 0 when
 // it was, 1 for a catalog that opm would not serve, 2 when the command could not run.
-import { servedCatalog } from '../catalog/api/served-catalog.ts'
-import { readServedFile } from '../catalog/api/served-file.ts'
+import { buildServedCatalog } from '../catalog/api/served-catalog.ts'
+import { parseServedFile } from '../catalog/api/served-file.ts'
 import { systemClock } from '../examine/system-clock.ts'
-import { printable } from '../findings/printable.ts'
+import { toPrintable } from '../findings/printable.ts'
 import { openGrpcServer } from '../serving/grpc-server.ts'
 import { openHttpServer } from '../serving/http-server.ts'
-import { catalogFiles } from './catalog-source.ts'
-import { exitWith, print, say } from './output.ts'
+import { readCatalogFiles } from './catalog-source.ts'
+import { setExitCode, print, printToStderr } from './output.ts'
 
 export interface ServeCatalogOptions {
   readonly port: number
@@ -17,28 +17,30 @@ export interface ServeCatalogOptions {
 }
 
 /** Milliseconds that calls under way have when it is told to stop: less than what Kubernetes gives a pod. */
-const patience = 10_000
+const shutdownTimeoutMs = 10_000
 
 export async function serveCatalog(name: string, options: ServeCatalogOptions): Promise<void> {
   const { host, port, httpPort, insecureRegistry } = options
-  const files = await catalogFiles(name, insecureRegistry)
-  const read = servedCatalog(files.map(({ path, bytes }) => ({ path, file: readServedFile(bytes()) })))
+  const files = await readCatalogFiles(name, insecureRegistry)
+  const read = buildServedCatalog(files.map(({ path, bytes }) => ({ path, file: parseServedFile(bytes()) })))
   if (!read.ok) {
-    say(`Error: ${printable(name)} cannot be served: ${read.error.split('\n').map(printable).join('\n')}`)
-    exitWith(1)
+    printToStderr(
+      `Error: ${toPrintable(name)} cannot be served: ${read.error.split('\n').map(toPrintable).join('\n')}`,
+    )
+    setExitCode(1)
     return
   }
   const grpc = await openGrpcServer(read.value, { host, port })
   const http = await openHttpServer(read.value.blobs, { host, port: httpPort, modified: systemClock.now() })
-  stopOnSignal(() => Promise.all([grpc.close(patience), http.close(patience)]))
+  stopOnSignal(() => Promise.all([grpc.close(shutdownTimeoutMs), http.close(shutdownTimeoutMs)]))
   const { index, blobs } = read.value
   const counted = `${index.size} packages, ${blobs.filter(({ schema }) => schema === 'olm.bundle').length} bundles`
-  print(`Serving ${printable(name)}: ${counted}`)
-  print(`gRPC: ${addressOf(host, grpc.port)}`)
-  print(`HTTP: http://${addressOf(host, http.port)}/api/v1/all`)
+  print(`Serving ${toPrintable(name)}: ${counted}`)
+  print(`gRPC: ${formatAddress(host, grpc.port)}`)
+  print(`HTTP: http://${formatAddress(host, http.port)}/api/v1/all`)
 }
 
-function addressOf(host: string, port: number): string {
+function formatAddress(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
 

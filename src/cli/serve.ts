@@ -1,9 +1,9 @@
 // `serve`: the GitHub App, until it is told to stop.
-import { start } from '../app/start.ts'
-import { say } from './output.ts'
+import { startFromEnvironment } from '../app/start.ts'
+import { printToStderr } from './output.ts'
 
 export async function serve(): Promise<void> {
-  const app = await start({ environment: process.env, say })
+  const app = await startFromEnvironment({ environment: process.env, say: printToStderr })
   let stopping = false
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {

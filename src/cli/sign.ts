@@ -2,16 +2,16 @@
 // 2 when the command could not run.
 import { readFileSync } from 'node:fs'
 import { systemClock } from '../examine/system-clock.ts'
-import { printable } from '../findings/printable.ts'
-import { attach } from '../image/attach.ts'
+import { toPrintable } from '../findings/printable.ts'
+import { attachManifest } from '../image/attach.ts'
 import { openPusher } from '../image/open-pusher.ts'
-import { subjectOf } from '../image/provenance/artifacts.ts'
-import { signaturesFor } from '../image/provenance/provenance-attachments.ts'
+import { fetchSubject } from '../image/provenance/artifacts.ts'
+import { createMissingSignatures } from '../image/provenance/provenance-attachments.ts'
 import { openSigningKey } from '../image/provenance/signing-key.ts'
 import { readRegistryAccess } from '../registry/registry-access.ts'
-import { exitWith, print } from './output.ts'
+import { setExitCode, print } from './output.ts'
 import { withRegistry } from './pulled-bundles.ts'
-import { referenceOf } from './verify.ts'
+import { requireImageReference } from './verify.ts'
 
 export interface SignOptions {
   readonly key: string
@@ -22,20 +22,20 @@ export interface SignOptions {
 }
 
 export async function sign(name: string, options: SignOptions): Promise<void> {
-  const reference = referenceOf(name)
+  const reference = requireImageReference(name)
   const key = await openSigningKey(readFileSync(options.key, 'utf8'), process.env[options.passwordVariable])
   const { credentials, egress } = await readRegistryAccess(process.env, options.insecureRegistry)
   const pusher = openPusher({ clock: systemClock, credentials, egress })
   try {
     const signed = await withRegistry(options.insecureRegistry, async (registry) => {
-      const subject = await subjectOf(registry, reference)
-      const missing = await signaturesFor(registry, subject, key, options.recursive)
-      for (const attachment of missing) await attach(registry, pusher, attachment)
+      const subject = await fetchSubject(registry, reference)
+      const missing = await createMissingSignatures(registry, subject, key, options.recursive)
+      for (const attachment of missing) await attachManifest(registry, pusher, attachment)
       return { digest: subject.digest, isNew: missing.length > 0 }
     })
-    const what = signed.isNew ? 'Signed' : 'Signed already'
-    print(printable(`${what}: ${reference.host}/${reference.repository}@${signed.digest}`))
-    exitWith(0)
+    const verb = signed.isNew ? 'Signed' : 'Signed already'
+    print(toPrintable(`${verb}: ${reference.host}/${reference.repository}@${signed.digest}`))
+    setExitCode(0)
   } finally {
     await pusher.close()
   }

@@ -1,4 +1,4 @@
-const meanings: Readonly<Record<string, string>> = {
+const systemErrorTexts: Readonly<Record<string, string>> = {
   EACCES: 'you may not open it',
   EADDRINUSE: 'another program listens there already',
   EADDRNOTAVAIL: 'this machine has no such address',
@@ -20,9 +20,9 @@ const meanings: Readonly<Record<string, string>> = {
 }
 
 /** Undefined for other errors. */
-export function saySystemError(error: unknown): string | undefined {
+export function formatSystemError(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined
-  const meaning = meanings[error.code]
+  const meaning = systemErrorTexts[error.code]
   // Our own errors may have codes too.
   if (meaning === undefined || !('syscall' in error) || typeof error.syscall !== 'string') return undefined
   if (error.syscall.startsWith('spawn') && error.code === 'ENOENT')
@@ -34,6 +34,6 @@ export function saySystemError(error: unknown): string | undefined {
     readonly port?: number
   }
   const host = hostname ?? address
-  const what = path ?? (host === undefined || port === undefined ? host : `${host}:${port}`)
-  return what === undefined ? meaning : `${what}: ${meaning}`
+  const subject = path ?? (host === undefined || port === undefined ? host : `${host}:${port}`)
+  return subject === undefined ? meaning : `${subject}: ${meaning}`
 }

@@ -3,29 +3,29 @@
 import { readFileSync } from 'node:fs'
 import { join, relative, resolve, sep } from 'node:path'
 import type { FileFacts } from '../catalog/facts/catalog.ts'
-import { readFile } from '../catalog/load/read-file.ts'
-import { defaultRuleSet, ruleSetFor, type RuleSet } from '../catalog/model/rule-set.ts'
-import { withEnds } from '../catalog/positions/ends.ts'
-import { validateCatalog, type Profile } from '../catalog/model/validate-catalog.ts'
+import { parseCatalogFile } from '../catalog/load/read-file.ts'
+import { defaultRuleSet, findRuleSet, type RuleSet } from '../catalog/model/rule-set.ts'
+import { addFindingEnds } from '../catalog/positions/ends.ts'
+import { validateCatalog, type ValidationProfile } from '../catalog/model/validate-catalog.ts'
 import { readCatalogDirectory } from '../examine/catalogs/read-catalog.ts'
-import { fewOfEach } from '../findings/few-of-each.ts'
+import { limitFindingsPerRule } from '../findings/few-of-each.ts'
 import { compareFindings, type Finding, type Location } from '../findings/finding.ts'
-import { leftOutBy } from '../findings/finding-list.ts'
+import { getOmittedCount } from '../findings/finding-list.ts'
 import { mostImportant } from '../findings/most-important.ts'
 import { renderJson, type DirectoryReport } from '../findings/render-json.ts'
-import { hasColour } from './colour.ts'
-import { compileWhatIsHot } from './optimising-compiler.ts'
-import { exitWith, print, say } from './output.ts'
-import { version } from './version.ts'
+import { supportsColor } from './colour.ts'
+import { enableOptimizingCompiler } from './optimising-compiler.ts'
+import { setExitCode, print, printToStderr } from './output.ts'
+import { readVersion } from './version.ts'
 
 /** Per rule in text output. Errors are always shown. */
-const fewFindings = 10
+const maxFindingsPerRule = 10
 
 /** Per directory. GitHub's code scanning shows as many results of a run. */
-const mostFindings = 5000
+const maxFindingsPerDirectory = 5000
 
-export interface ValidateOptions {
-  readonly profile: Profile
+export interface ValidateCommandOptions {
+  readonly profile: ValidationProfile
   readonly output: 'text' | 'json' | 'sarif'
   readonly opm: string
   readonly cache: boolean
@@ -35,12 +35,12 @@ export interface ValidateOptions {
 }
 
 /** No directory stands for every catalog of the repository around the current one. */
-export async function validate(named: readonly string[], options: ValidateOptions): Promise<void> {
-  const ruleSet = defaultRuleSet.id === `opm-${options.opm}` ? defaultRuleSet : ruleSetFor(options.opm)
+export async function validate(named: readonly string[], options: ValidateCommandOptions): Promise<void> {
+  const ruleSet = defaultRuleSet.id === `opm-${options.opm}` ? defaultRuleSet : findRuleSet(options.opm)
   if (ruleSet === undefined)
     throw new Error(`opm "${options.opm}" is not supported: use v1.28.0 or later, such as v1.73.0 or v1.73`)
   const directories =
-    named.length > 0 ? named : await (await import('./local-catalogs.ts')).localCatalogs(options.config)
+    named.length > 0 ? named : await (await import('./local-catalogs.ts')).listLocalCatalogs(options.config)
   const all: Finding[] = []
   let failed = 0
   let absent = 0
@@ -51,29 +51,30 @@ export async function validate(named: readonly string[], options: ValidateOption
     if (!report.passed) failed++
     if (report.isAbsent === true) absent++
     if (options.output === 'sarif')
-      for (const found of report.findings) all.push(fromHere(placed(found, report.findings), directory))
+      for (const found of report.findings)
+        all.push(relativeToCurrentDirectory(withLocation(found, report.findings), directory))
     if (options.output === 'json') print(renderJson(report))
-    else if (options.output === 'text') await printText(report, options.all === true)
+    else if (options.output === 'text') await printTextReport(report, options.all === true)
     else if (report.leftOut !== undefined)
-      say(`${directory}: ${report.leftOut} less important findings are not listed`)
+      printToStderr(`${directory}: ${report.leftOut} less important findings are not listed`)
   }
   if (options.output === 'sarif')
-    print((await import('../findings/render-sarif.ts')).renderSarif(all, await sarifOptions()))
-  exitWith(absent > 0 ? 2 : failed > 0 ? 1 : 0)
+    print((await import('../findings/render-sarif.ts')).renderSarif(all, await loadSarifOptions()))
+  setExitCode(absent > 0 ? 2 : failed > 0 ? 1 : 0)
 }
 
 /** Directories by this project's rules, with every finding at a place as one reads it from here: for SARIF and annotations. */
-export async function judgeDirectories(
+export async function validateDirectories(
   directories: readonly string[],
 ): Promise<{ readonly passed: boolean; readonly findings: readonly Finding[] }> {
-  const options: ValidateOptions = { profile: 'full', output: 'sarif', opm: '', cache: false }
+  const options: ValidateCommandOptions = { profile: 'full', output: 'sarif', opm: '', cache: false }
   const reports = []
   for (const directory of directories)
     reports.push({ directory, report: await validateDirectory(directory, defaultRuleSet, options) })
   return {
     passed: reports.every(({ report }) => report.passed),
     findings: reports.flatMap(({ directory, report: { findings } }) =>
-      findings.map((found) => fromHere(placed(found, findings), directory)),
+      findings.map((found) => relativeToCurrentDirectory(withLocation(found, findings), directory)),
     ),
   }
 }
@@ -82,21 +83,21 @@ export async function judgeDirectories(
  * The finding with a place: one that is about many or about all of the catalog has none, and code scanning refuses a
  * whole run for one result without. It gets that of another of its rule, or of any, or the directory.
  */
-export function placed(found: Finding, all: readonly Finding[]): Finding & { at: Location } {
+export function withLocation(found: Finding, all: readonly Finding[]): Finding & { at: Location } {
   const alike = () => all.find((one) => one.rule === found.rule && one.at) ?? all.find((one) => one.at)
   return { ...found, at: found.at ?? alike()?.at ?? { file: '', line: 1, column: 1 } }
 }
 
 /** Makes paths relative to the current directory, because several directories may have files of one name. */
-function fromHere(found: Finding & { at: Location }, directory: string): Finding {
-  const moved = (at: Location): Location => {
+function relativeToCurrentDirectory(found: Finding & { at: Location }, directory: string): Finding {
+  const relocate = (at: Location): Location => {
     const path = relative('', join(directory, at.file)) || '.'
     return { ...at, file: path.startsWith('..') ? resolve(directory, at.file) : path.split(sep).join('/') }
   }
   return {
     ...found,
-    at: moved(found.at),
-    ...(found.related && { related: found.related.map((one) => ({ ...one, at: moved(one.at) })) }),
+    at: relocate(found.at),
+    ...(found.related && { related: found.related.map((one) => ({ ...one, at: relocate(one.at) })) }),
   }
 }
 
@@ -104,15 +105,15 @@ function fromHere(found: Finding & { at: Location }, directory: string): Finding
 async function validateDirectory(
   dir: string,
   ruleSet: RuleSet,
-  { profile, output, cache: isCached, config }: ValidateOptions,
+  { profile, output, cache: isCached, config }: ValidateCommandOptions,
 ): Promise<DirectoryReport & { readonly isAbsent?: true }> {
-  const factsOf = await factsReader(isCached, profile)
+  const factsOf = await createFactsReader(isCached, profile)
   const read = readCatalogDirectory(dir, (bytes) => {
-    compileWhatIsHot(bytes.length)
+    enableOptimizingCompiler(bytes.length)
     return factsOf(bytes)
   })
   if (read.kind === 'not-a-directory') {
-    say(`Error: ${read.message}`)
+    printToStderr(`Error: ${read.message}`)
     return { dir, passed: false, message: read.message, findings: [], isAbsent: true }
   }
   if (read.kind === 'unreadable')
@@ -124,38 +125,41 @@ async function validateDirectory(
       ? validateCatalog(catalog, { ruleSet, profile })
       : (await import('../checks/validation/validate-fully.ts')).validateFully(
           { ...catalog, findings: [...catalog.findings, ...read.linked] },
-          { ruleSet, ...(await switchesFor(dir, config)) },
+          { ruleSet, ...(await loadRuleSettings(dir, config)) },
         )
   const all = [...verdict.findings, ...read.unreadable].sort(compareFindings)
-  const { findings } = mostImportant(all, mostFindings)
-  const leftOut = countedIn(all) - findings.filter((found) => leftOutBy(found) === 0).length
+  const { findings } = mostImportant(all, maxFindingsPerDirectory)
+  const leftOut = countWithOmitted(all) - findings.filter((found) => getOmittedCount(found) === 0).length
   return {
     dir,
     passed: verdict.passed,
     ...(verdict.message !== undefined && { message: verdict.message }),
     // Only machine-readable output needs the ends of findings.
-    findings: output === 'text' ? findings : withEnds(findings, read.bytesOf),
+    findings: output === 'text' ? findings : addFindingEnds(findings, read.bytesOf),
     ...(leftOut > 0 && { leftOut }),
   }
 }
 
 /** Loads the configuration only where one exists. */
-async function switchesFor(dir: string, config: string | false | undefined) {
-  return config === false ? {} : (await import('./local-config.ts')).localConfig(dir, config)
+async function loadRuleSettings(dir: string, config: string | false | undefined) {
+  return config === false ? {} : (await import('./local-config.ts')).loadLocalConfig(dir, config)
 }
 
 /** Without a cache no more of a file is read than the profile needs, and nothing is loaded to keep it. */
-async function factsReader(isCached: boolean, profile: Profile): Promise<(bytes: Uint8Array) => FileFacts> {
-  if (!isCached) return (bytes) => readFile(bytes, { forVerdict: profile === 'opm' })
+async function createFactsReader(
+  isCached: boolean,
+  profile: ValidationProfile,
+): Promise<(bytes: Uint8Array) => FileFacts> {
+  if (!isCached) return (bytes) => parseCatalogFile(bytes, { forVerdict: profile === 'opm' })
   const cache = (await import('../examine/catalogs/facts-cache.ts')).openFactsCache()
   return (bytes) => cache.factsOf(bytes)
 }
 
-function countedIn(findings: readonly Finding[]): number {
-  return findings.reduce((sum, found) => sum + (leftOutBy(found) || 1), 0)
+function countWithOmitted(findings: readonly Finding[]): number {
+  return findings.reduce((sum, found) => sum + (getOmittedCount(found) || 1), 0)
 }
 
-async function printText(report: DirectoryReport, all: boolean): Promise<void> {
+async function printTextReport(report: DirectoryReport, all: boolean): Promise<void> {
   const { renderText } = await import('../findings/render-text.ts')
   const textOf = (file: string) => {
     try {
@@ -165,15 +169,15 @@ async function printText(report: DirectoryReport, all: boolean): Promise<void> {
     }
   }
   print(`${report.dir}: ${report.passed ? 'passed' : 'failed'}`)
-  const { shown, more } = fewOfEach(report.findings, all ? Infinity : fewFindings)
+  const { shown, more } = limitFindingsPerRule(report.findings, all ? Infinity : maxFindingsPerRule)
   const { findings: counted } = report
-  if (counted.length > 0) print(renderText(shown, { textOf, counted, colour: hasColour(process.stdout) }))
+  if (counted.length > 0) print(renderText(shown, { textOf, counted, color: supportsColor(process.stdout) }))
   for (const [rule, count] of more) print(`… ${count} more of ${rule} (use --all to show them)`)
   if (report.leftOut !== undefined) print(`… and ${report.leftOut} less important findings`)
 }
 
-export async function sarifOptions() {
+export async function loadSarifOptions() {
   const { allRules } = await import('../checks/all-rules.ts')
-  const { rulePages } = await import('./rule-address.ts')
-  return { version: version(), rules: allRules, pages: rulePages() }
+  const { rulesBaseUrl: rulePages } = await import('./rule-address.ts')
+  return { version: readVersion(), rules: allRules, pages: rulePages() }
 }

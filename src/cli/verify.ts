@@ -2,12 +2,12 @@
 // 2 when that could not be found out.
 import { readFileSync } from 'node:fs'
 import { parseImageReference, type ImageReference } from '../go/reference/image-reference.ts'
-import { printable } from '../findings/printable.ts'
+import { toPrintable } from '../findings/printable.ts'
 import { openVerifyingKey } from '../image/provenance/signing-key.ts'
-import { repositoryOf } from '../image/provenance/simple-signing.ts'
-import { verifyImage, type Verification } from '../image/provenance/verify-image.ts'
-import { exitWith, print } from './output.ts'
-import { mustNameRegistry, withRegistry } from './pulled-bundles.ts'
+import { parseRepositoryName } from '../image/provenance/simple-signing.ts'
+import { verifyImage, type ImageVerification } from '../image/provenance/verify-image.ts'
+import { setExitCode, print } from './output.ts'
+import { requireRegistry, withRegistry } from './pulled-bundles.ts'
 
 export interface VerifyCommandOptions {
   readonly key: string
@@ -19,27 +19,32 @@ export interface VerifyCommandOptions {
 }
 
 export async function verify(name: string, options: VerifyCommandOptions): Promise<void> {
-  const reference = referenceOf(name)
+  const reference = requireImageReference(name)
   const { signedAs, recursive } = options
-  if (signedAs !== undefined && repositoryOf(signedAs) === undefined)
-    throw new Error(`--signed-as is to be a repository, not "${printable(signedAs)}"`)
+  if (signedAs !== undefined && parseRepositoryName(signedAs) === undefined)
+    throw new Error(`--signed-as is to be a repository, not "${toPrintable(signedAs)}"`)
   const key = openVerifyingKey(readFileSync(options.key, 'utf8'))
   const found = await withRegistry(options.insecureRegistry, (registry) =>
     verifyImage(registry, reference, key, { recursive, ...(signedAs !== undefined && { signedAs }) }),
   )
-  const isVerified = isGood(found)
+  const isVerified = passesVerification(found)
   if (options.output === 'json') print(JSON.stringify({ image: name, verified: isVerified, ...found }))
-  else for (const line of linesOf(name, found)) print(printable(line))
-  exitWith(isVerified ? 0 : 1)
+  else for (const line of formatVerification(name, found)) print(toPrintable(line))
+  setExitCode(isVerified ? 0 : 1)
 }
 
 /** Signed with all below it, and not attested by others alone: those may say what they like. */
-function isGood({ signatures, platforms, provenance, refusedAttestations }: Verification): boolean {
+function passesVerification({
+  signatures,
+  platforms,
+  provenance,
+  refusedAttestations,
+}: ImageVerification): boolean {
   const isSigned = [signatures, ...platforms.map((one) => one.signatures)].every((count) => count > 0)
   return isSigned && (provenance.length > 0 || refusedAttestations.length === 0)
 }
 
-function* linesOf(name: string, found: Verification): Generator<string> {
+function* formatVerification(name: string, found: ImageVerification): Generator<string> {
   yield `${name} is ${found.digest}`
   yield found.signatures > 0 ? 'Signed by this key.' : 'Not signed by this key.'
   for (const why of found.refused) yield `  A signature does not count: ${why}.`
@@ -56,8 +61,8 @@ function* linesOf(name: string, found: Verification): Generator<string> {
 }
 
 /** Throws for what is no image. */
-export function referenceOf(name: string): ImageReference {
-  mustNameRegistry(name)
+export function requireImageReference(name: string): ImageReference {
+  requireRegistry(name)
   const { reference, reason } = parseImageReference(name)
   if (!reference) throw new Error(`"${name}" is no image reference: ${reason}`)
   return reference

@@ -1,25 +1,25 @@
 // What `build --push` and `rebase --push` put beside an image: its bill of images and its provenance, signed where `--key` says so.
 import { readFileSync } from 'node:fs'
 import { isAbsolute, normalize, sep } from 'node:path'
-import { version } from './version.ts'
+import { readVersion } from './version.ts'
 import { systemClock } from '../examine/system-clock.ts'
-import { printable } from '../findings/printable.ts'
+import { toPrintable } from '../findings/printable.ts'
 import type {
-  CatalogFile,
-  CatalogImage,
+  CatalogImageFile,
+  BuiltCatalogImage,
   CatalogPublisher,
-  Published,
-  Target,
+  ImagePublishResult,
+  PublishImageTarget,
 } from '../image/catalog-publisher.ts'
 import { ImageError } from '../image/image-error.ts'
 import { openSigningKey } from '../image/provenance/signing-key.ts'
-import type { BuildRecord } from '../image/provenance/statement.ts'
-import { signablePublished, vouchFor, type VouchRoom } from '../image/provenance/vouch-for.ts'
+import type { ImageBuildRecord } from '../image/provenance/statement.ts'
+import { ensureSignableImage, attestImage, type AttestationContext } from '../image/provenance/vouch-for.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import { RegistryError } from '../registry/registry-error.ts'
-import { say } from './output.ts'
+import { printToStderr } from './output.ts'
 
-export interface VouchOptions {
+export interface AttestOptions {
   readonly push?: boolean
   /** False with `--no-provenance`: nothing is put beside the image. */
   readonly provenance: boolean
@@ -29,23 +29,27 @@ export interface VouchOptions {
   readonly recursive: boolean
 }
 
-export interface Origin {
+export interface BuildOrigin {
   /** `org.opencontainers.image.source` and `.revision` say the commit. */
   readonly annotations: Readonly<Record<string, string>>
   readonly path?: string
-  readonly rebased?: BuildRecord['rebased']
-  readonly built: () => Promise<CatalogImage>
-  readonly files: () => Promise<readonly CatalogFile[]>
+  readonly rebased?: ImageBuildRecord['rebased']
+  readonly built: () => Promise<BuiltCatalogImage>
+  readonly files: () => Promise<readonly CatalogImageFile[]>
 }
 
-export type Vouch = (published: Published, target: Target, origin: Origin) => Promise<Published>
+export type AttestImage = (
+  published: ImagePublishResult,
+  target: PublishImageTarget,
+  origin: BuildOrigin,
+) => Promise<ImagePublishResult>
 
 /** Opens the key before anything is pushed. What it gives resolves with what the tags have in the end. */
-export async function vouchForPublished(
-  { push, provenance, key: file, passwordVariable, recursive }: VouchOptions,
+export async function openAttester(
+  { push, provenance, key: file, passwordVariable, recursive }: AttestOptions,
   publisher: CatalogPublisher,
   registry: RegistryClient,
-): Promise<Vouch> {
+): Promise<AttestImage> {
   if (file !== undefined && push !== true) throw new Error('--key signs what --push pushes')
   if (file !== undefined && !provenance)
     throw new Error('--key signs the provenance too: leave out --no-provenance, or use `catalog-bot sign`')
@@ -54,32 +58,37 @@ export async function vouchForPublished(
     file === undefined
       ? undefined
       : await openSigningKey(readFileSync(file, 'utf8'), process.env[passwordVariable])
-  const room: VouchRoom = { publisher, registry, key, signPlatforms: recursive }
+  const attestContext: AttestationContext = { publisher, registry, key, signPlatforms: recursive }
   const started = systemClock.now()
   return async (published, target, origin) => {
-    const signable = await signablePublished(room, published, origin.built, target)
+    const signable = await ensureSignableImage(attestContext, published, origin.built, target)
     const { repository } = target
     const { digest } = signable
     try {
-      await vouchFor(room, {
+      await attestImage(attestContext, {
         repository,
         digest,
-        made: async () => {
+        loadBuild: async () => {
           const image = signable.image ?? (await origin.built())
           const listed = image.layer.listed ?? (await publisher.listBundles(await origin.files()))
-          return { listed, build: { ...recordOf(image, origin), started, finished: systemClock.now() } }
+          return { listed, build: { ...toBuildRecord(image, origin), started, finished: systemClock.now() } }
         },
       })
     } catch (error) {
       // A failure without a key is only reported: unsigned data isn't relied on.
       if (key || !(error instanceof RegistryError || error instanceof ImageError)) throw error
-      say(printable(`Warning: no provenance could be put beside ${repository}@${digest}: ${error.message}`))
+      printToStderr(
+        toPrintable(`Warning: no provenance could be put beside ${repository}@${digest}: ${error.message}`),
+      )
     }
     return signable
   }
 }
 
-function recordOf({ base, platforms }: CatalogImage, { annotations, path, rebased }: Origin): BuildRecord {
+function toBuildRecord(
+  { base, platforms }: BuiltCatalogImage,
+  { annotations, path, rebased }: BuildOrigin,
+): ImageBuildRecord {
   const repository = annotations['org.opencontainers.image.source']
   const revision = annotations['org.opencontainers.image.revision']
   const hasSource = repository !== undefined && revision !== undefined
@@ -89,12 +98,12 @@ function recordOf({ base, platforms }: CatalogImage, { annotations, path, rebase
     ...(rebased && { rebased }),
     platforms,
     builder: 'urn:catalog-bot:command-line',
-    version: version(),
+    version: readVersion(),
   }
 }
 
 /** A directory as the repository has it, for who builds at its top; nothing of this machine otherwise. */
-export function pathInRepository(directory: string): string | undefined {
+export function findPathInRepository(directory: string): string | undefined {
   const path = normalize(directory).split(sep).join('/').replace(/\/$/, '')
   return isAbsolute(directory) || path.startsWith('..') ? undefined : path
 }

@@ -1,29 +1,29 @@
 // The API addresses that pods may reach in a closed network. Without them no trial runs, because a half-closed network
 // protects nothing.
-import { listAt, numberAt, type KubeObject } from '../checks/install/trial/kube-object.ts'
-import type { TrialNetwork } from '../checks/install/trial/trial-plan.ts'
+import { getListAt, getNumberAt, type KubeObject } from '../checks/install/trial/kube-object.ts'
+import type { ClusterTestNetwork } from '../checks/install/trial/trial-plan.ts'
 import type { Cluster } from './cluster.ts'
 import { ClusterError } from './cluster-error.ts'
 
-export type ClosedNetwork =
-  | { readonly kind: 'closed'; readonly network: TrialNetwork }
+export type ClosedNetworkResult =
+  | { readonly kind: 'closed'; readonly network: ClusterTestNetwork }
   | { readonly kind: 'unknown'; readonly why: string }
 
-const slice = {
+const apiEndpointSlice = {
   apiVersion: 'discovery.k8s.io/v1',
   kind: 'EndpointSlice',
   namespace: 'default',
   name: 'kubernetes',
 } as const
 
-export async function closedNetwork(
-  cluster: Pick<Cluster, 'look'>,
+export async function resolveClosedNetwork(
+  cluster: Pick<Cluster, 'read'>,
   reaches: readonly string[],
-): Promise<ClosedNetwork> {
-  const sighting = await cluster.look(slice)
+): Promise<ClosedNetworkResult> {
+  const sighting = await cluster.read(apiEndpointSlice)
   if (sighting.kind === 'failed' && sighting.code === 'unreachable')
     throw new ClusterError('unreachable', sighting.says)
-  const api = sighting.kind === 'found' ? sighting.objects.flatMap(addressesIn) : []
+  const api = sighting.kind === 'found' ? sighting.objects.flatMap(parseEndpointAddresses) : []
   if (api.length > 0) return { kind: 'closed', network: { api, reaches } }
   const why =
     sighting.kind === 'failed'
@@ -32,12 +32,12 @@ export async function closedNetwork(
   return { kind: 'unknown', why: `the cluster does not say where its API answers: ${why}` }
 }
 
-function addressesIn(object: KubeObject): TrialNetwork['api'] {
-  const ports = listAt(object, 'ports')
-    .map((port) => numberAt(port, 'port'))
+function parseEndpointAddresses(object: KubeObject): ClusterTestNetwork['api'] {
+  const ports = getListAt(object, 'ports')
+    .map((port) => getNumberAt(port, 'port'))
     .filter((port) => port > 0)
-  return listAt(object, 'endpoints')
-    .flatMap((endpoint) => listAt(endpoint, 'addresses'))
+  return getListAt(object, 'endpoints')
+    .flatMap((endpoint) => getListAt(endpoint, 'addresses'))
     .filter((address): address is string => typeof address === 'string' && /^[0-9a-fA-F.:]+$/.test(address))
     .map((address) => ({ address, ports }))
 }

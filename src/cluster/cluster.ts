@@ -1,14 +1,19 @@
 // A cluster as trials need it: bounded looks and actions. Trials poll instead of watching, because polling survives
 // restarts of the API.
-import type { Action, Look, RefusedAction, Sighting } from '../checks/install/trial/kube-object.ts'
-import type { Discovered } from '../checks/install/trial/try-on-cluster.ts'
+import type {
+  ClusterAction,
+  KubeQuery,
+  RejectedAction,
+  KubeQueryResult,
+} from '../checks/install/trial/kube-object.ts'
+import type { DiscoveredApis } from '../checks/install/trial/try-on-cluster.ts'
 
 export interface Cluster {
   /** @throws ClusterError */
-  discover(): Promise<Discovered>
-  look(look: Look): Promise<Sighting>
+  discover(): Promise<DiscoveredApis>
+  read(look: KubeQuery): Promise<KubeQueryResult>
   /** Undefined on success; a refusal or a missing answer is a value. */
-  act(action: Action): Promise<RefusedAction | undefined>
+  perform(action: ClusterAction): Promise<RejectedAction | undefined>
   /** The end of the log; empty if there is none. */
   log(at: {
     readonly namespace: string

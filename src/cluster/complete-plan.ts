@@ -1,51 +1,58 @@
 import { randomBytes } from 'node:crypto'
-import type { Deadlines } from '../checks/install/trial/deadlines.ts'
-import type { PlannedTrial } from '../checks/install/trial/plan-trials.ts'
+import type { ClusterTestDeadlines } from '../checks/install/trial/deadlines.ts'
+import type { PlannedClusterTest } from '../checks/install/trial/plan-trials.ts'
 import {
-  usualQuota,
-  type CatalogAt,
-  type TrialNetwork,
-  type TrialPlan,
-  type TrialQuota,
+  defaultQuota,
+  type CatalogLocation,
+  type ClusterTestNetwork,
+  type ClusterTestPlan,
+  type ClusterTestQuota,
 } from '../checks/install/trial/trial-plan.ts'
 
-export interface TrialPlace {
-  readonly catalog: CatalogAt
-  readonly base?: CatalogAt | undefined
+export interface ClusterTestEnvironment {
+  readonly catalog: CatalogLocation
+  readonly base?: CatalogLocation | undefined
   readonly pullSecret?: string | undefined
   readonly installerRole?: string | undefined
-  readonly quota?: TrialQuota | undefined
-  readonly network?: TrialNetwork | undefined
+  readonly quota?: ClusterTestQuota | undefined
+  readonly network?: ClusterTestNetwork | undefined
 }
 
 /** Seconds after all deadlines, when no process can still run the trial. */
-const margin = 600
-const letters = 'abcdefghijklmnopqrstuvwxyz0123456789'
+const expiryMarginSeconds = 600
+const idCharacters = 'abcdefghijklmnopqrstuvwxyz0123456789'
 
-export function completePlan(
-  planned: PlannedTrial,
-  place: TrialPlace,
-  deadlines: Deadlines,
+export function completeClusterTestPlan(
+  planned: PlannedClusterTest,
+  environment: ClusterTestEnvironment,
+  deadlines: ClusterTestDeadlines,
   now: number,
-): TrialPlan {
-  const { isUpgrade, ...trial } = planned
-  const { catalog, base, pullSecret, installerRole = 'cluster-admin', quota = usualQuota, network } = place
-  const longest = deadlines.whole + deadlines.cleanUp + deadlines.namespace
+): ClusterTestPlan {
+  const { isUpgrade, ...plannedTest } = planned
+  const {
+    catalog,
+    base,
+    pullSecret,
+    installerRole = 'cluster-admin',
+    quota = defaultQuota,
+    network,
+  } = environment
+  const maxDurationMs = deadlines.whole + deadlines.cleanUp + deadlines.namespace
   return {
-    ...trial,
-    id: newTrialId(),
+    ...plannedTest,
+    id: createClusterTestId(),
     catalog,
     ...(isUpgrade && base !== undefined && { base }),
     ...(pullSecret !== undefined && { pullSecret }),
     ...(network && { network }),
     installerRole,
     quota,
-    expires: Math.ceil((now + longest) / 1000) + margin,
+    expires: Math.ceil((now + maxDurationMs) / 1000) + expiryMarginSeconds,
   }
 }
 
 /** Must be unique and impossible to guess. */
-function newTrialId(): string {
+function createClusterTestId(): string {
   // 36 does not divide 256; the small bias is harmless in a name.
-  return [...randomBytes(8)].map((byte) => letters[byte % letters.length]).join('')
+  return [...randomBytes(8)].map((byte) => idCharacters[byte % idCharacters.length]).join('')
 }

@@ -1,15 +1,15 @@
 // Tests that the admission policies of docs/cluster-rights.yaml are enforced, which takes seconds after `kubectl
 // apply`. Until then the account could delete objects of others.
 import type { KubeObject } from '../checks/install/trial/kube-object.ts'
-import { rbac } from '../checks/install/trial/trial-objects.ts'
+import { rbacApiVersion } from '../checks/install/trial/trial-objects.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Cluster } from './cluster.ts'
 
 /** One forbidden write per policy, sent only as a dry run. */
-const probes: readonly KubeObject[] = [
+const forbiddenWriteProbes: readonly KubeObject[] = [
   { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'not-of-a-trial' } },
   {
-    apiVersion: rbac,
+    apiVersion: rbacApiVersion,
     kind: 'ClusterRoleBinding',
     metadata: { name: 'not-of-a-trial' },
     // RBAC lets the account bind its own role, so only the policy can object.
@@ -18,24 +18,24 @@ const probes: readonly KubeObject[] = [
   },
 ]
 
-const pauseMs = 2000
+const probeIntervalMs = 2000
 
 /** Waits until policies reject every probe. Resolves to the reason if that takes too long. */
-export async function awaitConfinement(
-  { act }: Pick<Cluster, 'act'>,
+export async function waitForAdmissionPolicies(
+  { perform }: Pick<Cluster, 'perform'>,
   clock: Clock,
   timeoutMs: number,
 ): Promise<string | undefined> {
   const deadline = clock.now() + timeoutMs
   for (;;) {
     let open: string | undefined
-    for (const object of probes) {
-      const answer = await act({ kind: 'create', object, dryRun: true })
+    for (const object of forbiddenWriteProbes) {
+      const answer = await perform({ kind: 'create', object, dryRun: true })
       if (answer && /ValidatingAdmissionPolicy|admission webhook/.test(answer.says)) continue
       open = `a dry run that creates the ${object.kind} ${object.metadata.name} ${answer ? `failed otherwise: ${answer.says}` : 'was accepted'}`
       break
     }
     if (open === undefined || clock.now() >= deadline) return open
-    await clock.sleep(pauseMs)
+    await clock.sleep(probeIntervalMs)
   }
 }

@@ -3,7 +3,7 @@ import { KubeConfig, RequestContext } from '@kubernetes/client-node'
 import type { Dispatcher } from 'undici'
 import { ClusterError } from './cluster-error.ts'
 
-export interface Connection {
+export interface ClusterConnection {
   /** Without a trailing slash. */
   readonly server: string
   /** Call it for each request, because tokens are renewed. */
@@ -21,14 +21,14 @@ export interface KubeconfigOptions {
 }
 
 /** Milliseconds to cache headers; tokens in files change about hourly. */
-const headersFor = 60_000
+const headerCacheMs = 60_000
 
 /** @throws ClusterError with a message that contains no value of the file */
-export async function openConnection({
+export async function openClusterConnection({
   file,
   context,
   allowsPrograms = false,
-}: KubeconfigOptions): Promise<Connection> {
+}: KubeconfigOptions): Promise<ClusterConnection> {
   const config = new KubeConfig()
   try {
     config.loadFromFile(file)
@@ -50,18 +50,18 @@ export async function openConnection({
       'kubeconfig',
       'the kubeconfig starts a program for its credentials, which is not allowed',
     )
-  const first = await apply(config, cluster.server)
+  const first = await resolveRequestContext(config, cluster.server)
   let headers = first.getHeaders()
-  let asked = performance.now()
+  let requestedAt = performance.now()
   // The library makes an agent for every request, whose connections are never reused or closed.
   const dispatcher = first.getDispatcher()
   return {
     server: cluster.server.replace(/\/+$/, ''),
     dispatcher,
     async headers() {
-      if (performance.now() - asked > headersFor) {
-        asked = performance.now()
-        const again = await apply(config, cluster.server)
+      if (performance.now() - requestedAt > headerCacheMs) {
+        requestedAt = performance.now()
+        const again = await resolveRequestContext(config, cluster.server)
         headers = again.getHeaders()
         await again.getDispatcher()?.close()
       }
@@ -71,7 +71,7 @@ export async function openConnection({
   }
 }
 
-async function apply(config: KubeConfig, server: string): Promise<RequestContext> {
+async function resolveRequestContext(config: KubeConfig, server: string): Promise<RequestContext> {
   const context = new RequestContext(server, 'GET')
   try {
     await config.applySecurityAuthentication(context)

@@ -2,62 +2,62 @@
 // kubeconfig library loads slowly.
 import { request } from 'undici'
 import type {
-  Action,
-  Look,
-  RefusedAction,
-  Sighting,
+  ClusterAction,
+  KubeQuery,
+  RejectedAction,
+  KubeQueryResult,
   KubeObject,
 } from '../checks/install/trial/kube-object.ts'
-import { textAt } from '../checks/install/trial/kube-object.ts'
+import { getStringAt } from '../checks/install/trial/kube-object.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Cluster } from './cluster.ts'
 import { ClusterError } from './cluster-error.ts'
-import { openConnection, type KubeconfigOptions } from './kubeconfig.ts'
+import { openClusterConnection, type KubeconfigOptions } from './kubeconfig.ts'
 
-interface Answer {
+interface ApiResponse {
   readonly status: number
   readonly text: string
 }
 
-interface Resource {
+interface ApiResource {
   readonly plural: string
   readonly isNamespaced: boolean
 }
 
 /** Milliseconds per request. */
-const patience = 15_000
+const requestTimeoutMs = 15_000
 /** Limit for one answer; lists of pods and ClusterServiceVersions are large. */
-const mostBytes = 32 * 1024 * 1024
-const page = 250
+const maxResponseBytes = 32 * 1024 * 1024
+const pageSize = 250
 /** Pages per list; a trial never needs more. */
-const mostPages = 20
+const maxPages = 20
 /** Longest pause in milliseconds that the API can request. */
-const longestPause = 20_000
-const logLines = 200
-const logBytes = 128 * 1024
+const maxRetryPauseMs = 20_000
+const maxLogLines = 200
+const maxLogBytes = 128 * 1024
 const fieldManager = 'catalog-bot'
 
-export interface ClusterOptions extends KubeconfigOptions {
+export interface OpenClusterOptions extends KubeconfigOptions {
   readonly clock: Clock
   readonly patience?: number
 }
 
 /** Sends no request yet. @throws ClusterError if the kubeconfig cannot be used */
-export async function openCluster(options: ClusterOptions): Promise<Cluster> {
+export async function openCluster(options: OpenClusterOptions): Promise<Cluster> {
   const { clock } = options
-  const connection = await openConnection(options)
-  const resources = new Map<string, Resource>()
+  const connection = await openClusterConnection(options)
+  const resources = new Map<string, ApiResource>()
   /** When a busy API accepts the next request. */
   let notBefore = 0
 
-  async function ask(
+  async function sendRequest(
     method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
     path: string,
     body?: unknown,
-    limit = mostBytes,
-  ): Promise<Answer> {
+    limit = maxResponseBytes,
+  ): Promise<ApiResponse> {
     const pause = notBefore - clock.now()
-    if (pause > 0) await clock.sleep(Math.min(pause, longestPause))
+    if (pause > 0) await clock.sleep(Math.min(pause, maxRetryPauseMs))
     try {
       const response = await request(`${connection.server}${path}`, {
         method,
@@ -71,28 +71,29 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
         ...(connection.dispatcher && { dispatcher: connection.dispatcher }),
-        signal: AbortSignal.timeout(options.patience ?? patience),
+        signal: AbortSignal.timeout(options.patience ?? requestTimeoutMs),
       })
       const { statusCode: status, headers } = response
-      if (status === 429 || status === 503) notBefore = clock.now() + secondsOf(headers['retry-after']) * 1000
-      return { status, text: await readText(response.body, limit) }
+      if (status === 429 || status === 503)
+        notBefore = clock.now() + parseRetryAfterSeconds(headers['retry-after']) * 1000
+      return { status, text: await readBodyText(response.body, limit) }
     } catch (error) {
       if (error instanceof ClusterError && error.code === 'kubeconfig') throw error
-      return { status: 0, text: JSON.stringify({ message: wordsOf(error) }) }
+      return { status: 0, text: JSON.stringify({ message: formatNetworkError(error) }) }
     }
   }
 
-  async function resourceOf({
+  async function resolveResource({
     apiVersion,
     kind,
-  }: Pick<Look, 'apiVersion' | 'kind'>): Promise<Resource | Sighting> {
+  }: Pick<KubeQuery, 'apiVersion' | 'kind'>): Promise<ApiResource | KubeQueryResult> {
     const key = `${apiVersion} ${kind}`
     const known = resources.get(key)
     if (known) return known
-    const answer = await ask('GET', groupPath(apiVersion))
+    const answer = await sendRequest('GET', toGroupPath(apiVersion))
     if (answer.status === 404) return { kind: 'no-api' }
-    if (answer.status !== 200) return failedLook(answer)
-    const list = objectIn(answer.text)?.['resources']
+    if (answer.status !== 200) return toFailedRead(answer)
+    const list = parseJsonObject(answer.text)?.['resources']
     for (const one of Array.isArray(list) ? (list as readonly Readonly<Record<string, unknown>>[]) : []) {
       const { name, kind: its, namespaced } = one
       if (typeof name === 'string' && typeof its === 'string' && !name.includes('/'))
@@ -101,30 +102,37 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     return resources.get(key) ?? { kind: 'no-api' }
   }
 
-  function pathOf({ apiVersion, namespace, name }: Look, { plural, isNamespaced }: Resource): string {
+  function toApiPath(
+    { apiVersion, namespace, name }: KubeQuery,
+    { plural, isNamespaced }: ApiResource,
+  ): string {
     const within =
       isNamespaced && namespace !== undefined ? `/namespaces/${encodeURIComponent(namespace)}` : ''
-    return `${groupPath(apiVersion)}${within}/${plural}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`
+    return `${toGroupPath(apiVersion)}${within}/${plural}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`
   }
 
-  async function list(look: Look, resource: Resource): Promise<Sighting> {
+  async function list(objectQuery: KubeQuery, resource: ApiResource): Promise<KubeQueryResult> {
     const objects: KubeObject[] = []
     let next = ''
-    for (let pages = 0; pages < mostPages; pages++) {
-      const query = new URLSearchParams({ limit: String(page), timeoutSeconds: '10' })
-      if (look.labels !== undefined) query.set('labelSelector', look.labels)
+    for (let pages = 0; pages < maxPages; pages++) {
+      const query = new URLSearchParams({ limit: String(pageSize), timeoutSeconds: '10' })
+      if (objectQuery.labels !== undefined) query.set('labelSelector', objectQuery.labels)
       if (next !== '') query.set('continue', next)
-      const answer = await ask('GET', `${pathOf(look, resource)}?${query.toString()}`)
+      const answer = await sendRequest('GET', `${toApiPath(objectQuery, resource)}?${query.toString()}`)
       // The list's continue token expired; the next look starts again.
       if (answer.status === 410)
         return { kind: 'failed', code: 'unreachable', says: 'the list changed while it was read' }
-      if (answer.status === 404) return forget(look)
-      if (answer.status !== 200) return failedLook(answer)
-      const body = objectIn(answer.text)
-      if (!Array.isArray(body?.['items'])) return unreadable
+      if (answer.status === 404) return forgetResource(objectQuery)
+      if (answer.status !== 200) return toFailedRead(answer)
+      const body = parseJsonObject(answer.text)
+      if (!Array.isArray(body?.['items'])) return unreadableResponse
       for (const one of body['items'] as readonly unknown[]) {
         // Items of lists lack apiVersion and kind.
-        const object = asObject({ apiVersion: look.apiVersion, kind: look.kind, ...(one as object) })
+        const object = parseKubeObject({
+          apiVersion: objectQuery.apiVersion,
+          kind: objectQuery.kind,
+          ...(one as object),
+        })
         if (object) objects.push(object)
       }
       next = String((body['metadata'] as { readonly continue?: string } | undefined)?.continue ?? '')
@@ -134,29 +142,32 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     return {
       kind: 'failed',
       code: 'unreachable',
-      says: `there are more than ${page * mostPages} ${look.kind} objects`,
+      says: `there are more than ${pageSize * maxPages} ${objectQuery.kind} objects`,
     }
   }
 
   /** Drops the cached discovery, because the cluster may have lost the API. */
-  function forget({ apiVersion, kind }: Look): Sighting {
+  function forgetResource({ apiVersion, kind }: KubeQuery): KubeQueryResult {
     resources.delete(`${apiVersion} ${kind}`)
     return { kind: 'found', objects: [] }
   }
 
   return {
     async discover() {
-      const [version, groups] = [await ask('GET', '/version'), await ask('GET', '/apis')]
+      const [version, groups] = [await sendRequest('GET', '/version'), await sendRequest('GET', '/apis')]
       for (const answer of [version, groups]) {
         if (answer.status === 401 || answer.status === 403)
           throw new ClusterError(
             'unauthorized',
-            `the cluster does not accept the kubeconfig's account: ${messageIn(answer)}`,
+            `the cluster does not accept the kubeconfig's account: ${extractErrorMessage(answer)}`,
           )
         if (answer.status !== 200)
-          throw new ClusterError('unreachable', `the cluster's API does not answer: ${messageIn(answer)}`)
+          throw new ClusterError(
+            'unreachable',
+            `the cluster's API does not answer: ${extractErrorMessage(answer)}`,
+          )
       }
-      const found = objectIn(groups.text)?.['groups']
+      const found = parseJsonObject(groups.text)?.['groups']
       const groupVersions = (Array.isArray(found) ? (found as readonly unknown[]) : []).flatMap((group) => {
         const versions = (group as { readonly versions?: unknown } | null)?.versions
         return Array.isArray(versions)
@@ -165,62 +176,70 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
             )
           : []
       })
-      return { version: textAt(objectIn(version.text), 'gitVersion') || 'unknown', groupVersions }
+      return { version: getStringAt(parseJsonObject(version.text), 'gitVersion') || 'unknown', groupVersions }
     },
 
-    async look(look) {
-      const resource = await resourceOf(look)
+    async read(objectQuery) {
+      const resource = await resolveResource(objectQuery)
       if ('kind' in resource) return resource
-      if (look.name === undefined) return list(look, resource)
-      const answer = await ask('GET', pathOf(look, resource))
-      if (answer.status === 404) return forget(look)
-      if (answer.status !== 200) return failedLook(answer)
-      const object = asObject(objectIn(answer.text))
-      return object ? { kind: 'found', objects: [object] } : unreadable
+      if (objectQuery.name === undefined) return list(objectQuery, resource)
+      const answer = await sendRequest('GET', toApiPath(objectQuery, resource))
+      if (answer.status === 404) return forgetResource(objectQuery)
+      if (answer.status !== 200) return toFailedRead(answer)
+      const object = parseKubeObject(parseJsonObject(answer.text))
+      return object ? { kind: 'found', objects: [object] } : unreadableResponse
     },
 
-    async act(action) {
-      const look = action.kind === 'create' ? lookOfObject(action.object) : action.at
-      const resource = await resourceOf(look)
+    async perform(action) {
+      const objectQuery = action.kind === 'create' ? toObjectQuery(action.object) : action.at
+      const resource = await resolveResource(objectQuery)
       if ('kind' in resource)
-        return refused(
+        return toRejectedAction(
           action,
           resource.kind === 'failed'
             ? { status: 0, text: JSON.stringify({ message: resource.says }) }
             : { status: 404, text: '{"message":"the cluster has no such API"}' },
         )
-      const answer = await send(action, look, resource)
+      const answer = await sendAction(action, objectQuery, resource)
       if (answer.status >= 200 && answer.status < 300) return undefined
       // The object is already gone.
       if (action.kind === 'delete' && answer.status === 404) return undefined
-      return refused(action, answer)
+      return toRejectedAction(action, answer)
     },
 
     async log({ namespace, pod, container, previous }) {
       const query = new URLSearchParams({
         container,
-        tailLines: String(logLines),
-        limitBytes: String(logBytes),
+        tailLines: String(maxLogLines),
+        limitBytes: String(maxLogBytes),
         previous: String(previous),
       })
       const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/log`
-      const answer = await ask('GET', `${path}?${query.toString()}`, undefined, 2 * logBytes)
+      const answer = await sendRequest('GET', `${path}?${query.toString()}`, undefined, 2 * maxLogBytes)
       return answer.status === 200 ? answer.text : ''
     },
 
     close: () => connection.close(),
   }
 
-  function send(action: Action, look: Look, resource: Resource): Promise<Answer> {
+  function sendAction(
+    action: ClusterAction,
+    objectQuery: KubeQuery,
+    resource: ApiResource,
+  ): Promise<ApiResponse> {
     switch (action.kind) {
       case 'create': {
-        const { name: _, ...place } = look
-        return ask('POST', `${pathOf(place, resource)}${queryOf(action)}`, action.object)
+        const { name: _, ...location } = objectQuery
+        return sendRequest('POST', `${toApiPath(location, resource)}${toQueryString(action)}`, action.object)
       }
       case 'patch':
-        return ask('PATCH', `${pathOf(look, resource)}${queryOf(action)}`, action.patch)
+        return sendRequest(
+          'PATCH',
+          `${toApiPath(objectQuery, resource)}${toQueryString(action)}`,
+          action.patch,
+        )
       case 'delete':
-        return ask('DELETE', pathOf(look, resource), {
+        return sendRequest('DELETE', toApiPath(objectQuery, resource), {
           apiVersion: 'v1',
           kind: 'DeleteOptions',
           propagationPolicy: 'Background',
@@ -230,40 +249,44 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   }
 }
 
-const queryOf = ({ dryRun }: { readonly dryRun?: true }): string =>
+const toQueryString = ({ dryRun }: { readonly dryRun?: true }): string =>
   `?fieldManager=${fieldManager}${dryRun ? '&dryRun=All' : ''}`
 
-const unreadable: Sighting = { kind: 'failed', code: 'unreachable', says: 'its answer cannot be read' }
-
-function failedLook(answer: Answer): Sighting {
-  const code = answer.status === 401 || answer.status === 403 ? 'forbidden' : 'unreachable'
-  return { kind: 'failed', code, says: messageIn(answer) }
+const unreadableResponse: KubeQueryResult = {
+  kind: 'failed',
+  code: 'unreachable',
+  says: 'its answer cannot be read',
 }
 
-function refused(action: Action, answer: Answer): RefusedAction {
+function toFailedRead(answer: ApiResponse): KubeQueryResult {
+  const code = answer.status === 401 || answer.status === 403 ? 'forbidden' : 'unreachable'
+  return { kind: 'failed', code, says: extractErrorMessage(answer) }
+}
+
+function toRejectedAction(action: ClusterAction, answer: ApiResponse): RejectedAction {
   return {
     action,
     status: answer.status,
-    reason: textAt(objectIn(answer.text), 'reason'),
-    says: messageIn(answer),
+    reason: getStringAt(parseJsonObject(answer.text), 'reason'),
+    says: extractErrorMessage(answer),
   }
 }
 
-function messageIn({ status, text }: Answer): string {
-  const message = objectIn(text)?.['message']
-  const words = typeof message === 'string' && message !== '' ? message : 'no reason is given'
-  return status === 0 ? words : `${words} (${status})`
+function extractErrorMessage({ status, text }: ApiResponse): string {
+  const message = parseJsonObject(text)?.['message']
+  const reason = typeof message === 'string' && message !== '' ? message : 'no reason is given'
+  return status === 0 ? reason : `${reason} (${status})`
 }
 
-function groupPath(apiVersion: string): string {
+function toGroupPath(apiVersion: string): string {
   return apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
 }
 
-function lookOfObject({ apiVersion, kind, metadata: { namespace, name } }: KubeObject): Look {
+function toObjectQuery({ apiVersion, kind, metadata: { namespace, name } }: KubeObject): KubeQuery {
   return { apiVersion, kind, name, ...(namespace !== undefined && { namespace }) }
 }
 
-function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
+function parseJsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -275,29 +298,29 @@ function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
 }
 
 /** Undefined for anything without a name. */
-function asObject(value: unknown): KubeObject | undefined {
+function parseKubeObject(value: unknown): KubeObject | undefined {
   const metadata = (value as { readonly metadata?: { readonly name?: unknown } } | undefined)?.metadata
   return typeof metadata?.name === 'string' ? (value as KubeObject) : undefined
 }
 
-async function readText(body: AsyncIterable<Uint8Array>, most: number): Promise<string> {
+async function readBodyText(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
   const parts: Uint8Array[] = []
   let size = 0
   for await (const part of body) {
     size += part.length
-    if (size > most) throw new Error('its answer is too large')
+    if (size > maxBytes) throw new Error('its answer is too large')
     parts.push(part)
   }
   return Buffer.concat(parts).toString('utf8')
 }
 
-function secondsOf(header: string | string[] | undefined): number {
+function parseRetryAfterSeconds(header: string | string[] | undefined): number {
   const seconds = Number(Array.isArray(header) ? header[0] : header)
   return Number.isFinite(seconds) && seconds > 0 ? seconds : 1
 }
 
 /** Network errors are reported by code, because their messages contain addresses. */
-function wordsOf(error: unknown): string {
+function formatNetworkError(error: unknown): string {
   const { code, name, cause } = error as {
     readonly code?: string
     readonly name?: string

@@ -1,34 +1,38 @@
 // Runs one trial until it ends, gathers evidence and always cleans up, also after a stop request.
 import {
-  cleanUpLooks,
-  nextCleanUp,
+  listCleanUpQueries,
+  computeNextCleanUp,
   startCleanUp,
   type CleanUpState,
 } from '../checks/install/trial/clean-up.ts'
-import { usualDeadlines, type Deadlines } from '../checks/install/trial/deadlines.ts'
+import { defaultDeadlines, type ClusterTestDeadlines } from '../checks/install/trial/deadlines.ts'
 import {
-  lookKey,
-  type Action,
-  type Look,
-  type RefusedAction,
-  type Seen,
-  type Sighting,
+  toQueryKey,
+  type ClusterAction,
+  type KubeQuery,
+  type RejectedAction,
+  type ClusterObservation,
+  type KubeQueryResult,
 } from '../checks/install/trial/kube-object.ts'
-import { nextProgress, trialKind, type Discovered } from '../checks/install/trial/try-on-cluster.ts'
-import type { TrialOutcome } from '../checks/install/trial/trial-outcome.ts'
-import { failed } from '../checks/install/trial/trial-outcome.ts'
-import { namespaceOf, type TrialPlan } from '../checks/install/trial/trial-plan.ts'
-import type { Evidence, TrialReport } from '../checks/install/trial/trial-report.ts'
-import { startState, type TrialEvent } from '../checks/install/trial/trial-state.ts'
+import {
+  computeNextProgress,
+  selectTestDriver,
+  type DiscoveredApis,
+} from '../checks/install/trial/try-on-cluster.ts'
+import type { ClusterTestOutcome } from '../checks/install/trial/trial-outcome.ts'
+import { createFailedOutcome } from '../checks/install/trial/trial-outcome.ts'
+import { toNamespaceName, type ClusterTestPlan } from '../checks/install/trial/trial-plan.ts'
+import type { ClusterTestEvidence, ClusterTestReport } from '../checks/install/trial/trial-report.ts'
+import { createStartState, type ClusterTestEvent } from '../checks/install/trial/trial-state.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Cluster } from './cluster.ts'
 import { ClusterError } from './cluster-error.ts'
 import { gatherEvidence } from './gather-evidence.ts'
 
-export interface RunOptions {
+export interface ClusterTestOptions {
   readonly cluster: Cluster
   readonly clock: Clock
-  readonly deadlines?: Deadlines
+  readonly deadlines?: ClusterTestDeadlines
   /** Called whenever the text changes. */
   readonly onProgress?: (says: string) => void
   readonly signal?: AbortSignal
@@ -37,35 +41,38 @@ export interface RunOptions {
   readonly every?: number
 }
 
-const usualEvery = 2000
+const defaultPollIntervalMs = 2000
 /** Limit on parallel looks. */
-const atOnce = 4
+const maxParallelReads = 4
 
-export async function runTrial(plan: TrialPlan, options: RunOptions): Promise<TrialReport> {
-  const { clock, cluster, deadlines = usualDeadlines } = options
+export async function runClusterTest(
+  plan: ClusterTestPlan,
+  options: ClusterTestOptions,
+): Promise<ClusterTestReport> {
+  const { clock, cluster, deadlines = defaultDeadlines } = options
   const started = clock.now()
-  let events: readonly TrialEvent[] = []
-  let outcome: TrialOutcome
-  let evidence: readonly Evidence[] = []
+  let events: readonly ClusterTestEvent[] = []
+  let outcome: ClusterTestOutcome
+  let evidence: readonly ClusterTestEvidence[] = []
   let leftovers: readonly string[] = []
-  let discovered: Discovered | undefined
+  let discovered: DiscoveredApis | undefined
   let isClean = true
   try {
     discovered = await cluster.discover()
-    const kind = trialKind(plan, deadlines, discovered)
-    if ('code' in kind) outcome = failed(kind.code, kind.says)
+    const kind = selectTestDriver(plan, deadlines, discovered)
+    if ('code' in kind) outcome = createFailedOutcome(kind.code, kind.says)
     else {
       isClean = false
-      const ended = await walk(kind, deadlines, options)
+      const ended = await runClusterTestSteps(kind, deadlines, options)
       outcome = ended.outcome
       events = ended.events
       if (outcome.verdict !== 'installs') evidence = await gatherEvidence(cluster, plan)
     }
   } catch (error) {
-    outcome = failedBy(error)
+    outcome = toFailedOutcome(error)
   }
   if (!isClean) {
-    const cleaned = await cleanUp(plan.id, options)
+    const cleaned = await cleanUpClusterTest(plan.id, options)
     leftovers = cleaned.leftovers
     events = [...events, ...cleaned.events]
   }
@@ -76,7 +83,7 @@ export async function runTrial(plan: TrialPlan, options: RunOptions): Promise<Tr
     channel: plan.channel,
     mode: plan.mode,
     steps: plan.steps.map(({ root }) => root),
-    namespace: namespaceOf(plan),
+    namespace: toNamespaceName(plan),
     ...(plan.network && { isNetworkClosed: true }),
     cluster: discovered === undefined ? [] : describeCluster(discovered),
     outcome,
@@ -88,28 +95,28 @@ export async function runTrial(plan: TrialPlan, options: RunOptions): Promise<Tr
   }
 }
 
-function failedBy(error: unknown): TrialOutcome {
+function toFailedOutcome(error: unknown): ClusterTestOutcome {
   if (!(error instanceof ClusterError)) throw error
-  return failed(error.code === 'unreachable' ? 'api-unreachable' : 'forbidden', error.message)
+  return createFailedOutcome(error.code === 'unreachable' ? 'api-unreachable' : 'forbidden', error.message)
 }
 
-async function walk(
-  kind: Exclude<ReturnType<typeof trialKind>, { readonly code: unknown }>,
-  deadlines: Deadlines,
-  { cluster, clock, signal, onProgress, every = usualEvery }: RunOptions,
-): Promise<{ readonly outcome: TrialOutcome; readonly events: readonly TrialEvent[] }> {
-  let state = startState(kind.first, clock.now())
-  let refused: readonly RefusedAction[] = []
-  let said = ''
+async function runClusterTestSteps(
+  kind: Exclude<ReturnType<typeof selectTestDriver>, { readonly code: unknown }>,
+  deadlines: ClusterTestDeadlines,
+  { cluster, clock, signal, onProgress, every = defaultPollIntervalMs }: ClusterTestOptions,
+): Promise<{ readonly outcome: ClusterTestOutcome; readonly events: readonly ClusterTestEvent[] }> {
+  let state = createStartState(kind.first, clock.now())
+  let rejected: readonly RejectedAction[] = []
+  let reported = ''
   for (;;) {
     if (signal?.aborted === true)
-      return { outcome: failed('killed', 'the trial was told to stop'), events: state.events }
-    const seen = await lookAround(cluster, kind.looks(state), refused)
-    const progress = nextProgress(kind, state, seen, clock.now(), deadlines)
+      return { outcome: createFailedOutcome('killed', 'the trial was told to stop'), events: state.events }
+    const seen = await readClusterObjects(cluster, kind.queries(state), rejected)
+    const progress = computeNextProgress(kind, state, seen, clock.now(), deadlines)
     ;({ state } = progress)
-    if (progress.waitsFor !== said) onProgress?.((said = progress.waitsFor))
+    if (progress.waitsFor !== reported) onProgress?.((reported = progress.waitsFor))
     if (progress.outcome) return { outcome: progress.outcome, events: state.events }
-    refused = await actAll(cluster, progress.actions)
+    rejected = await performActions(cluster, progress.actions)
     await clock.sleep(every, signal)
   }
 }
@@ -118,62 +125,69 @@ async function walk(
  * Removes everything of one trial and returns what is left. Never rejects: a failed clean-up does not change the
  * verdict, and the janitor retries it.
  */
-export async function cleanUp(
+export async function cleanUpClusterTest(
   id: string,
-  { cluster, clock, deadlines = usualDeadlines, force = false, onProgress, every = usualEvery }: RunOptions,
+  {
+    cluster,
+    clock,
+    deadlines = defaultDeadlines,
+    force = false,
+    onProgress,
+    every = defaultPollIntervalMs,
+  }: ClusterTestOptions,
 ): Promise<Pick<CleanUpState, 'leftovers' | 'events'>> {
   let state = startCleanUp(id, clock.now())
   for (;;) {
-    const seen = await lookAround(cluster, cleanUpLooks(state), [])
+    const seen = await readClusterObjects(cluster, listCleanUpQueries(state), [])
     const {
       state: next,
       actions,
       isDone,
       waitsFor,
-    } = nextCleanUp(state, seen, clock.now(), { deadlines, force })
+    } = computeNextCleanUp(state, seen, clock.now(), { deadlines, force })
     const isFurther = next.group > state.group
     state = next
     if (isDone) return state
     // An empty group needs no wait.
     if (isFurther) continue
     onProgress?.(`clean-up: ${waitsFor}`)
-    await actAll(cluster, actions)
+    await performActions(cluster, actions)
     await clock.sleep(every)
   }
 }
 
 /** Skips duplicates and runs a few looks at a time. */
-export async function lookAround(
-  cluster: Pick<Cluster, 'look'>,
-  looks: readonly Look[],
-  refused: readonly RefusedAction[],
-): Promise<Seen> {
-  const left = new Map(looks.map((look) => [lookKey(look), look]))
-  const sightings = new Map<string, Sighting>()
-  const queue = [...left]
+export async function readClusterObjects(
+  cluster: Pick<Cluster, 'read'>,
+  queries: readonly KubeQuery[],
+  rejected: readonly RejectedAction[],
+): Promise<ClusterObservation> {
+  const pending = new Map(queries.map((query) => [toQueryKey(query), query]))
+  const queryResults = new Map<string, KubeQueryResult>()
+  const queue = [...pending]
   await Promise.all(
-    Array.from({ length: Math.min(atOnce, queue.length) }, async () => {
+    Array.from({ length: Math.min(maxParallelReads, queue.length) }, async () => {
       for (let next = queue.shift(); next; next = queue.shift())
-        sightings.set(next[0], await cluster.look(next[1]))
+        queryResults.set(next[0], await cluster.read(next[1]))
     }),
   )
-  return { sightings, refused }
+  return { queryResults, rejectedActions: rejected }
 }
 
 /** In order, because some actions depend on earlier ones. */
-async function actAll(
-  cluster: Pick<Cluster, 'act'>,
-  actions: readonly Action[],
-): Promise<readonly RefusedAction[]> {
-  const refused: RefusedAction[] = []
+async function performActions(
+  cluster: Pick<Cluster, 'perform'>,
+  actions: readonly ClusterAction[],
+): Promise<readonly RejectedAction[]> {
+  const rejected: RejectedAction[] = []
   for (const action of actions) {
-    const answer = await cluster.act(action)
-    if (answer) refused.push(answer)
+    const answer = await cluster.perform(action)
+    if (answer) rejected.push(answer)
   }
-  return refused
+  return rejected
 }
 
-function describeCluster({ version, groupVersions }: Discovered): readonly string[] {
+function describeCluster({ version, groupVersions }: DiscoveredApis): readonly string[] {
   const wanted = groupVersions.filter((one) =>
     /^(?:operators\.coreos\.com|olm\.operatorframework\.io|core\.rukpak\.io)\//.test(one),
   )

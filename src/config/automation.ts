@@ -1,10 +1,10 @@
 // Accounts that work without people: what each of them may change alone. A grant, and never more than it says; whatever
 // else such an account does is judged as everybody's.
 import { z } from 'zod'
-import { changeKindNames, changeKinds, type ChangeKind } from './permissions.ts'
+import { changeKindNames, changeKindDescriptions, type ChangeKind } from './permissions.ts'
 
 /** Who owns something, and which packages and catalogs there are, is for people to decide. */
-const ofPeople: ReadonlySet<ChangeKind> = new Set([
+const peopleOnlyChanges: ReadonlySet<ChangeKind> = new Set([
   'add-package',
   'remove-package',
   'add-catalog',
@@ -13,14 +13,14 @@ const ofPeople: ReadonlySet<ChangeKind> = new Set([
 
 type Grantable = Exclude<ChangeKind, 'add-package' | 'remove-package' | 'add-catalog' | 'edit-owners'>
 
-const grantable = changeKindNames.filter((kind): kind is Grantable => !ofPeople.has(kind))
+const grantableChanges = changeKindNames.filter((kind): kind is Grantable => !peopleOnlyChanges.has(kind))
 
-const name = (what: string) =>
+const nameSchema = (subject: string) =>
   z
     .string()
     .min(1)
     .max(200)
-    .regex(/^[!-~]+$/, `must be the name of a ${what}, in which * stands for any characters`)
+    .regex(/^[!-~]+$/, `must be the name of a ${subject}, in which * stands for any characters`)
 
 export const automationSchema = z
   .array(
@@ -35,20 +35,20 @@ export const automationSchema = z
           'Login of the account, with its account id as login:id where it shall count under no other; `name[bot]` for an App.',
         ),
       packages: z
-        .array(name('package'))
+        .array(nameSchema('package'))
         .min(1)
         .describe('Packages that it may change, in which `*` stands for any characters.'),
       channels: z
-        .array(name('channel'))
+        .array(nameSchema('channel'))
         .default([])
         .describe(
           'Channels that it may touch, such as `*-nightly`. Without any: none, so that it cannot add versions.',
         ),
       changes: z
-        .array(z.enum(grantable))
+        .array(z.enum(grantableChanges))
         .min(1)
         .describe(
-          `Kinds of change that it may make alone: ${grantable.map((kind) => `\`${kind}\` (${changeKinds[kind].toLowerCase().replace(/\.$/, '')})`).join(', ')}.`,
+          `Kinds of change that it may make alone: ${grantableChanges.map((kind) => `\`${kind}\` (${changeKindDescriptions[kind].toLowerCase().replace(/\.$/, '')})`).join(', ')}.`,
         ),
     }),
   )
@@ -61,7 +61,7 @@ export const automationSchema = z
 export type Automation = z.output<typeof automationSchema>[number]
 
 /** Whether a name is what a pattern says. In linear time: names are strangers'. */
-export function matchesName(pattern: string, name: string): boolean {
+export function matchesNamePattern(pattern: string, name: string): boolean {
   const [first = '', ...others] = pattern.split('*')
   const last = others.pop()
   if (last === undefined) return pattern === name

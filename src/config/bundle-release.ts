@@ -2,7 +2,7 @@
 // the bot opens the pull request that adds it.
 import { z } from 'zod'
 
-const placeholder = /\{(?:package|version)\}/g
+const placeholderPattern = /\{(?:package|version)\}/g
 
 export const bundleImageSchema = z
   .string()
@@ -41,10 +41,10 @@ export const releaseSchema = z
  * The image of a bundle directory. Undefined where its names cannot stand in a reference: they are whatever a pull request
  * called its directories.
  */
-export function bundleImage(pattern: string, directory: string, version: string): string | undefined {
+export function formatBundleImage(pattern: string, directory: string, version: string): string | undefined {
   if (!/^[a-z0-9]+(?:[._-]+[a-z0-9]+)*$/.test(directory) || !/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/.test(version))
     return undefined
-  const image = pattern.replaceAll(placeholder, (name) => (name === '{package}' ? directory : version))
+  const image = pattern.replaceAll(placeholderPattern, (name) => (name === '{package}' ? directory : version))
   const tag = image.slice(image.lastIndexOf(':') + 1)
   return image.length <= 400 && tag.length <= 128 ? image : undefined
 }

@@ -1,7 +1,7 @@
 // What lies at the configuration's place, before it is YAML: a file of text, or something that holds no configuration.
 // Each says in its own words what it is, and what to do.
 import type { Finding, Location } from '../findings/finding.ts'
-import { finding } from '../findings/rule.ts'
+import { createFinding } from '../findings/rule.ts'
 import { configPath } from './config-path.ts'
 import { findUnknownRules, parseConfig, type Config } from './config.ts'
 import { configUnreadable } from './config-unreadable.ts'
@@ -10,42 +10,48 @@ import { configUnreadable } from './config-unreadable.ts'
  * The owners of all packages of the largest public repository are a quarter of this. It is also read where deliveries are
  * answered, so that it must not take long.
  */
-export const mostConfigBytes = 128 * 1024
+export const maxConfigBytes = 128 * 1024
 
 /** What is no file, or none that is read. */
-export type NoConfigFile = 'link' | 'submodule' | 'directory' | 'below-link' | 'too-large'
+export type ConfigFileProblem = 'link' | 'submodule' | 'directory' | 'below-link' | 'too-large'
 
-const regular = `A maintainer puts a regular file with the configuration at ${configPath} on the base branch.`
+const regularFileFix = `A maintainer puts a regular file with the configuration at ${configPath} on the base branch.`
 
-const saidOf: Readonly<Record<NoConfigFile, { readonly problem: string; readonly fix: string }>> = {
-  link: { problem: 'it is a symbolic link, and the bot follows none', fix: regular },
-  submodule: { problem: 'it is a submodule, and the bot reads none', fix: regular },
-  directory: { problem: 'it is a directory, and must be a file', fix: regular },
+const configFileProblemTexts: Readonly<
+  Record<ConfigFileProblem, { readonly problem: string; readonly fix: string }>
+> = {
+  link: { problem: 'it is a symbolic link, and the bot follows none', fix: regularFileFix },
+  submodule: { problem: 'it is a submodule, and the bot reads none', fix: regularFileFix },
+  directory: { problem: 'it is a directory, and must be a file', fix: regularFileFix },
   'below-link': {
     problem:
       'its directory is a link, a submodule or a file: a checkout may have a configuration there, the bot sees none',
     fix: `A maintainer makes .github a plain directory on the base branch.`,
   },
   'too-large': {
-    problem: `it is larger than ${mostConfigBytes / 1024} KB`,
+    problem: `it is larger than ${maxConfigBytes / 1024} KB`,
     fix: `A maintainer makes ${configPath} on the base branch smaller: lists of owners may stand in files beside the packages.`,
   },
 }
 
-export interface ReadConfigFile {
+export interface ConfigFileResult {
   /** Absent where it cannot be read. */
   readonly config?: Config
   readonly findings: readonly Finding[]
 }
 
 /** The configuration in a file's bytes, which must be UTF-8 and not too many. `rules`: the ids of all there are. */
-export function readConfigFile(file: Uint8Array | NoConfigFile, rules: ReadonlySet<string>): ReadConfigFile {
-  if (typeof file === 'string') return unreadable(at(1, 1), saidOf[file])
-  if (file.length > mostConfigBytes) return unreadable(at(1, 1), saidOf['too-large'])
+export function parseConfigFile(
+  file: Uint8Array | ConfigFileProblem,
+  rules: ReadonlySet<string>,
+): ConfigFileResult {
+  if (typeof file === 'string') return toUnreadableResult(locationAt(1, 1), configFileProblemTexts[file])
+  if (file.length > maxConfigBytes)
+    return toUnreadableResult(locationAt(1, 1), configFileProblemTexts['too-large'])
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(file)
-  if (!isUtf8(file)) {
+  if (!isValidUtf8(file)) {
     const before = text.slice(0, text.indexOf('\ufffd')).split('\n')
-    return unreadable(at(before.length, (before.at(-1)?.length ?? 0) + 1), {
+    return toUnreadableResult(locationAt(before.length, (before.at(-1)?.length ?? 0) + 1), {
       problem: 'it is not UTF-8 text',
       fix: `A maintainer saves ${configPath} on the base branch as UTF-8.`,
     })
@@ -56,18 +62,18 @@ export function readConfigFile(file: Uint8Array | NoConfigFile, rules: ReadonlyS
     : { findings: parsed.findings }
 }
 
-function unreadable(
-  place: Location,
-  said: { readonly problem: string; readonly fix: string },
-): ReadConfigFile {
-  return { findings: [finding(configUnreadable, place, said)] }
+function toUnreadableResult(
+  location: Location,
+  explanation: { readonly problem: string; readonly fix: string },
+): ConfigFileResult {
+  return { findings: [createFinding(configUnreadable, location, explanation)] }
 }
 
-function at(line: number, column: number): Location {
+function locationAt(line: number, column: number): Location {
   return { file: configPath, line, column }
 }
 
-function isUtf8(bytes: Uint8Array): boolean {
+function isValidUtf8(bytes: Uint8Array): boolean {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes)
     return true

@@ -11,7 +11,7 @@ export const configUnreadable = defineRule<{
   severity: 'error',
   since: '0.1.0',
   title: 'The configuration at the base branch can be read, whole and without unknown keys',
-  say: ({ problem, fix }) => ({
+  format: ({ problem, fix }) => ({
     what: `the configuration of this repository cannot be read: ${problem}`,
     why: 'Rules that are not understood protect nothing, so nothing is merged until they are.',
     fix:

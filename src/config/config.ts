@@ -3,22 +3,22 @@
 // a typo must close the gate, not open it (T49). Nothing here reads a file; the text comes from the base tip only.
 import { automationSchema } from './automation.ts'
 import { bundleImageSchema, releaseSchema } from './bundle-release.ts'
-import { repeatedKey } from './repeated-key.ts'
+import { findRepeatedKey } from './repeated-key.ts'
 import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
-import { finding } from '../findings/rule.ts'
+import { createFinding } from '../findings/rule.ts'
 import type { Finding, Location } from '../findings/finding.ts'
 import { configPath } from './config-path.ts'
 import { configUnreadable } from './config-unreadable.ts'
-import { findDividing, findUnseen } from './odd-characters.ts'
+import { findAmbiguousBreak, findInvisible } from './odd-characters.ts'
 import { mergeMessageSchema } from './merge-message.ts'
 import { permissionsSchema } from './permissions.ts'
 import { publishSchema } from './publish.ts'
-import { suites } from '../findings/suites.ts'
-import { requiresSchema } from './required-checks.ts'
+import { suiteNames } from '../findings/suites.ts'
+import { requiredChecksSchema } from './required-checks.ts'
 import { templatesSchema } from './templates.ts'
 
-const severity = z.enum(['off', 'info', 'warning', 'error'])
+const severitySchema = z.enum(['off', 'info', 'warning', 'error'])
 
 /** Sources of ownership, each read at the base tip where it exists. */
 export const ownerSources = [
@@ -100,9 +100,9 @@ export const configSchema = z.strictObject({
     .record(
       z.string(),
       z.union([
-        severity,
+        severitySchema,
         z.strictObject({
-          severity: severity.optional(),
+          severity: severitySchema.optional(),
           ignore: z
             .array(z.string().min(1))
             .default([])
@@ -117,7 +117,7 @@ export const configSchema = z.strictObject({
   bundles: z
     .strictObject({
       suites: z
-        .array(z.enum(suites))
+        .array(z.enum(suiteNames))
         .default([])
         .describe(
           'Optional rules for bundles that count besides those that always do, as `bundle validate --suite` selects them.',
@@ -207,7 +207,7 @@ export const configSchema = z.strictObject({
           'How pull requests are merged. `auto`: what the rules of the branch allow, best first (see landing.md). `push`: the validated merge itself is pushed. `merge`, `squash`, `rebase`: GitHub merges. `queue`: GitHub’s merge queue.',
         ),
       message: mergeMessageSchema,
-      requires: requiresSchema,
+      requires: requiredChecksSchema,
     })
     .prefault({})
     .describe('Automatic merging.'),
@@ -279,7 +279,7 @@ export function findUnknownRules(text: string, known: ReadonlySet<string>): read
     if (known.has(id)) return []
     const { line, col } = lines.linePos(isScalar(key) ? (key.range?.[0] ?? 0) : 0)
     const at = { file: configPath, line: Math.max(line, 1), column: Math.max(col, 1) }
-    return [finding(configUnreadable, at, { problem: `rules.${id}: there is no such rule` })]
+    return [createFinding(configUnreadable, at, { problem: `rules.${id}: there is no such rule` })]
   })
 }
 
@@ -290,11 +290,13 @@ export function findUnknownRules(text: string, known: ReadonlySet<string>): read
 export function parseConfig(text: string | undefined): ParsedConfig {
   if (text === undefined) return { kind: 'config', config: defaultConfig }
   const lines = new LineCounter()
-  const divided = findDividing(text)
+  const divided = findAmbiguousBreak(text)
   if (divided !== undefined) {
     const before = text.slice(0, divided.offset).split('\n')
     const at = { file: configPath, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
-    return unreadable([{ at, problem: `it holds ${divided.name}, where readers may end a line or the text` }])
+    return toUnreadableConfig([
+      { at, problem: `it holds ${divided.name}, where readers may end a line or the text` },
+    ])
   }
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -303,45 +305,49 @@ export function parseConfig(text: string | undefined): ParsedConfig {
     prettyErrors: false,
     strict: true,
   })
-  const place = (offset: number): Location => {
+  const locationAt = (offset: number): Location => {
     const { line, col } = lines.linePos(offset)
     return { file: configPath, line: Math.max(line, 1), column: Math.max(col, 1) }
   }
   if (document.errors.length > 0)
-    return unreadable(
+    return toUnreadableConfig(
       document.errors.map((error) => ({
-        at: place(error.pos[0]),
+        at: locationAt(error.pos[0]),
         problem: error.message.split('\n')[0] ?? error.message,
       })),
     )
-  const repeated = repeatedKey(document) as { range?: [number, number, number] } | undefined
+  const repeated = findRepeatedKey(document) as { range?: [number, number, number] } | undefined
   if (repeated !== undefined)
-    return unreadable([{ at: place(repeated.range?.[0] ?? 0), problem: 'Map keys must be unique' }])
+    return toUnreadableConfig([
+      { at: locationAt(repeated.range?.[0] ?? 0), problem: 'Map keys must be unique' },
+    ])
   let value: unknown
   try {
     value = document.toJS({ maxAliasCount: 0 }) ?? {}
   } catch (error) {
-    return unreadable([{ at: place(0), problem: error instanceof Error ? error.message : String(error) }])
+    return toUnreadableConfig([
+      { at: locationAt(0), problem: error instanceof Error ? error.message : String(error) },
+    ])
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return unreadable([
+    return toUnreadableConfig([
       {
-        at: place(document.contents?.range?.[0] ?? 0),
+        at: locationAt(document.contents?.range?.[0] ?? 0),
         problem: `it holds ${Array.isArray(value) ? 'a list' : 'one value'}, and must hold keys, such as \`catalogs:\``,
       },
     ])
   const result = configSchema.safeParse(value)
   if (result.success) {
-    const odd = oddNames(result.data)
+    const odd = findUntypableNames(result.data)
     return odd.length === 0
       ? { kind: 'config', config: result.data }
-      : unreadable(odd.map((problem) => ({ at: place(0), problem })))
+      : toUnreadableConfig(odd.map((problem) => ({ at: locationAt(0), problem })))
   }
-  return unreadable(
+  return toUnreadableConfig(
     result.error.issues.map((issue) => {
       const path = issue.path.filter((part): part is string | number => typeof part !== 'symbol')
       return {
-        at: place(offsetOf(document, path)),
+        at: locationAt(findOffset(document, path)),
         problem: `${path.join('.') || 'the document'}: ${issue.message}`,
       }
     }),
@@ -349,7 +355,7 @@ export function parseConfig(text: string | undefined): ParsedConfig {
 }
 
 /** Where a value begins; of one that is missing, that which should hold it. */
-function offsetOf(document: ReturnType<typeof parseDocument>, path: readonly (string | number)[]): number {
+function findOffset(document: ReturnType<typeof parseDocument>, path: readonly (string | number)[]): number {
   for (let depth = path.length; depth > 0; depth--) {
     const node = document.getIn(path.slice(0, depth), true) as
       { range?: [number, number, number] } | undefined
@@ -359,20 +365,20 @@ function offsetOf(document: ReturnType<typeof parseDocument>, path: readonly (st
 }
 
 /** Packages and people whose names nobody could type: a list under such a name is nobody's, and looks like somebody's. */
-function oddNames({ owners }: Config): readonly string[] {
+function findUntypableNames({ owners }: Config): readonly string[] {
   const names = [
     ...Object.keys(owners.packages),
     ...Object.values(owners.packages).flat(),
     ...owners.maintainers,
   ]
   return names
-    .filter((name) => findUnseen(name) !== undefined || /\s/.test(name))
+    .filter((name) => findInvisible(name) !== undefined || /\s/.test(name))
     .map((name) => `owners: ${JSON.stringify(name)} holds white space or something that nobody sees`)
 }
 
-function unreadable(problems: readonly { at: Location; problem: string }[]): ParsedConfig {
+function toUnreadableConfig(problems: readonly { at: Location; problem: string }[]): ParsedConfig {
   return {
     kind: 'unreadable',
-    findings: problems.map(({ at, problem }) => finding(configUnreadable, at, { problem })),
+    findings: problems.map(({ at, problem }) => createFinding(configUnreadable, at, { problem })),
   }
 }

@@ -6,35 +6,35 @@ const messagePlaceholders = ['number', 'title', 'head', 'author'] as const
 
 export type MessagePlaceholder = (typeof messagePlaceholders)[number]
 
-export const messagePlaceholder = /\{([^{}]*)\}/g
+export const messagePlaceholderPattern = /\{([^{}]*)\}/g
 
-const known: ReadonlySet<string> = new Set(messagePlaceholders)
+const knownPlaceholders: ReadonlySet<string> = new Set(messagePlaceholders)
 
-const template = (longest: number) =>
+const templateSchema = (maxLength: number) =>
   z
     .string()
     .min(1)
-    .max(longest)
+    .max(maxLength)
     .superRefine((text, context) => {
-      for (const [, name = ''] of text.matchAll(messagePlaceholder))
-        if (!known.has(name))
+      for (const [, name = ''] of text.matchAll(messagePlaceholderPattern))
+        if (!knownPlaceholders.has(name))
           context.addIssue({
             code: 'custom',
             message: `{${name}} is no placeholder: there are ${messagePlaceholders.map((each) => `{${each}}`).join(', ')}`,
           })
-      if (/[{}]/.test(text.replace(messagePlaceholder, '')))
+      if (/[{}]/.test(text.replace(messagePlaceholderPattern, '')))
         context.addIssue({ code: 'custom', message: 'a brace must belong to a placeholder such as {number}' })
     })
 
 export const mergeMessageSchema = z
   .strictObject({
-    title: template(200)
+    title: templateSchema(200)
       .refine((text) => !/[\r\n]/.test(text), 'must be one line')
       .optional()
       .describe(
         'First line of the message of a merge, with {number}, {title}, {head} and {author}. Words on which GitHub or a CI system acts (such as `#12`, `@name`, `[skip ci]`) are taken out.',
       ),
-    body: template(2000)
+    body: templateSchema(2000)
       .optional()
       .describe(
         'The lines below it, with the same placeholders. The line that names the head is always added.',

@@ -7,13 +7,13 @@ import { z } from 'zod'
  * `alone` nobody besides the author; `owner` an owner of the package, or a maintainer, other than the author;
  * `maintainer` a maintainer other than the author; `refused` the bot does not merge it at all.
  */
-const anyone = z.enum(['alone', 'owner', 'maintainer', 'refused'])
-const someoneElse = z.enum(['owner', 'maintainer', 'refused'])
+const consentSchema = z.enum(['alone', 'owner', 'maintainer', 'refused'])
+const othersConsentSchema = z.enum(['owner', 'maintainer', 'refused'])
 
-export type Consent = z.output<typeof anyone>
+export type Consent = z.output<typeof consentSchema>
 
 /** Kinds of change a pull request can make to a package, each explained as the table's reader sees it. */
-export const changeKinds = {
+export const changeKindDescriptions = {
   'add-bundle': 'A new bundle in a package that exists.',
   'edit-bundle': 'A published bundle changes under the same name.',
   'remove-bundle': 'A bundle is removed from a catalog, although users may have installed it.',
@@ -32,14 +32,14 @@ export const changeKinds = {
   'edit-owners': 'The list of the people who own the package.',
 } as const
 
-export type ChangeKind = keyof typeof changeKinds
-export const changeKindNames = Object.keys(changeKinds) as readonly ChangeKind[]
+export type ChangeKind = keyof typeof changeKindDescriptions
+export const changeKindNames = Object.keys(changeKindDescriptions) as readonly ChangeKind[]
 
-export type Role = 'owner' | 'maintainer' | 'contributor' | 'bot'
+export type PermissionRole = 'owner' | 'maintainer' | 'contributor' | 'bot'
 
-type Row = Record<ChangeKind, Consent>
+type PermissionRow = Record<ChangeKind, Consent>
 
-const byOwners: Row = {
+const ownerPermissions: PermissionRow = {
   'add-bundle': 'alone',
   'edit-bundle': 'maintainer',
   'remove-bundle': 'maintainer',
@@ -58,29 +58,34 @@ const byOwners: Row = {
   'edit-owners': 'owner',
 }
 
-const byMaintainers = Object.fromEntries(changeKindNames.map((kind) => [kind, 'alone'])) as Row
+const maintainerPermissions = Object.fromEntries(
+  changeKindNames.map((kind) => [kind, 'alone']),
+) as PermissionRow
 
-const byBots: Row = { ...byOwners, 'edit-owners': 'maintainer' }
+const botPermissions: PermissionRow = { ...ownerPermissions, 'edit-owners': 'maintainer' }
 
 /** Strangers need the consent of whoever could have made the change alone. */
-const byContributors = Object.fromEntries(
-  changeKindNames.map((kind) => [kind, byOwners[kind] === 'alone' ? 'owner' : byOwners[kind]]),
-) as Row
+const contributorPermissions = Object.fromEntries(
+  changeKindNames.map((kind) => [
+    kind,
+    ownerPermissions[kind] === 'alone' ? 'owner' : ownerPermissions[kind],
+  ]),
+) as PermissionRow
 
 /** What the table says where the configuration says nothing. */
-export const defaultPermissions: Readonly<Record<Role, Readonly<Row>>> = {
-  owner: byOwners,
-  maintainer: byMaintainers,
-  contributor: byContributors,
-  bot: byBots,
+export const defaultPermissions: Readonly<Record<PermissionRole, Readonly<PermissionRow>>> = {
+  owner: ownerPermissions,
+  maintainer: maintainerPermissions,
+  contributor: contributorPermissions,
+  bot: botPermissions,
 }
 
-function row<Cell extends z.ZodEnum>(role: Role, cell: (kind: ChangeKind) => Cell) {
+function permissionRowSchema<Cell extends z.ZodEnum>(role: PermissionRole, cell: (kind: ChangeKind) => Cell) {
   const columns = changeKindNames.map((kind) => [
     kind,
     (cell(kind) as unknown as z.ZodEnum<{ alone: 'alone' }>)
       .default(defaultPermissions[role][kind] as 'alone')
-      .describe(changeKinds[kind]),
+      .describe(changeKindDescriptions[kind]),
   ])
   return z
     .strictObject(Object.fromEntries(columns) as Record<ChangeKind, z.ZodDefault<z.ZodType<Consent>>>)
@@ -93,14 +98,16 @@ function row<Cell extends z.ZodEnum>(role: Role, cell: (kind: ChangeKind) => Cel
  */
 export const permissionsSchema = z
   .strictObject({
-    owner: row('owner', (kind) => (kind === 'edit-owners' ? someoneElse : anyone)).describe(
-      'People who own the package.',
+    owner: permissionRowSchema('owner', (kind) =>
+      kind === 'edit-owners' ? othersConsentSchema : consentSchema,
+    ).describe('People who own the package.'),
+    maintainer: permissionRowSchema('maintainer', () => consentSchema).describe(
+      'People who maintain the repository.',
     ),
-    maintainer: row('maintainer', () => anyone).describe('People who maintain the repository.'),
-    contributor: row('contributor', () => someoneElse).describe('Everybody else.'),
-    bot: row('bot', (kind) => (kind === 'edit-owners' ? someoneElse : anyone)).describe(
-      'Accounts of GitHub Apps that are listed as owners, with a branch in this repository itself.',
-    ),
+    contributor: permissionRowSchema('contributor', () => othersConsentSchema).describe('Everybody else.'),
+    bot: permissionRowSchema('bot', (kind) =>
+      kind === 'edit-owners' ? othersConsentSchema : consentSchema,
+    ).describe('Accounts of GitHub Apps that are listed as owners, with a branch in this repository itself.'),
   })
   .prefault({})
   .describe('Who must agree to a change: rows are the roles of its author, columns the kinds of change.')

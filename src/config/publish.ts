@@ -3,12 +3,12 @@
 import { z } from 'zod'
 
 /** Tags of previews begin so, and no other tag of ours does: whoever may make previews moves no tag that users follow. */
-const previewPrefix = /^pr-(?:\d|\{number\})/
+const previewTagPattern = /^pr-(?:\d|\{number\})/
 
-const every = /^(?:off|[1-9][0-9]{0,3}[hd])$/
-const lasting = /^[1-9][0-9]{0,3}[hd]$/
+const intervalPattern = /^(?:off|[1-9][0-9]{0,3}[hd])$/
+const durationPattern = /^[1-9][0-9]{0,3}[hd]$/
 
-function template(placeholders: readonly string[]) {
+function templateSchema(placeholders: readonly string[]) {
   const known = new RegExp(`^(?:[A-Za-z0-9_.-]|\\{(?:${placeholders.join('|')})\\})+$`)
   return z
     .string()
@@ -19,12 +19,12 @@ function template(placeholders: readonly string[]) {
     )
 }
 
-const tag = (placeholders: readonly string[]) =>
-  template(placeholders).refine((text) => !previewPrefix.test(text), {
+const tagSchema = (placeholders: readonly string[]) =>
+  templateSchema(placeholders).refine((text) => !previewTagPattern.test(text), {
     message: 'must not begin with pr- and a number: such tags are for previews',
   })
 
-const entry = z.strictObject({
+const publishEntrySchema = z.strictObject({
   catalog: z
     .string()
     .min(1)
@@ -43,7 +43,7 @@ const entry = z.strictObject({
       'Image repository such as quay.io/my-organization/catalog. The operator of the App must allow it, too.',
     ),
   tags: z
-    .array(tag(['name', 'version']))
+    .array(tagSchema(['name', 'version']))
     .min(1)
     .max(20)
     .describe(
@@ -66,7 +66,7 @@ const entry = z.strictObject({
   format: z.enum(['oci', 'docker']).default('oci').describe('Format of the manifests.'),
   rebase: z
     .string()
-    .regex(every, 'must be off, or hours or days such as 12h or 7d')
+    .regex(intervalPattern, 'must be off, or hours or days such as 12h or 7d')
     .default('off')
     .describe('How often the bot looks for a new digest of the base and puts the same catalog on it.'),
   retention: z
@@ -78,7 +78,7 @@ const entry = z.strictObject({
         .max(1000)
         .default(5)
         .describe('Former images that stay, for /rollback. 0: they get no tag of their own.'),
-      tag: tag(['name', 'version', 'commit'])
+      tag: tagSchema(['name', 'version', 'commit'])
         .refine((text) => text.includes('{commit}'), { message: 'must contain {commit}' })
         .default('{name}-{commit}')
         .describe('Tag that every published image gets besides, so that registries keep it.'),
@@ -93,13 +93,13 @@ const entry = z.strictObject({
         .describe(
           'Whether pull requests get a preview as soon as all checks pass; otherwise when an owner or maintainer comments /preview.',
         ),
-      tag: template(['number', 'name', 'version'])
+      tag: templateSchema(['number', 'name', 'version'])
         .regex(/^pr-\{number\}(?:$|-)/, 'must be pr-{number}, or begin with pr-{number}-')
         .default('pr-{number}-{name}')
         .describe('Tag of previews.'),
       expires: z
         .string()
-        .regex(lasting, 'must be hours or days such as 12h or 7d')
+        .regex(durationPattern, 'must be hours or days such as 12h or 7d')
         .default('7d')
         .describe('How long a preview stays at most. It goes earlier when the pull request is closed.'),
     })
@@ -114,15 +114,15 @@ const entry = z.strictObject({
 })
 
 export const publishSchema = z
-  .array(entry)
+  .array(publishEntrySchema)
   .max(200)
   .default([])
   .describe('Catalog images that the bot builds and pushes. Read from the default branch only.')
 
-export type PublishEntry = z.output<typeof entry>
+export type PublishEntry = z.output<typeof publishEntrySchema>
 
 /** Milliseconds of `12h` or `7d`; undefined for `off`. */
-export function durationOf(text: string): number | undefined {
+export function parseDuration(text: string): number | undefined {
   if (text === 'off') return undefined
   return Number(text.slice(0, -1)) * (text.endsWith('d') ? 24 : 1) * 3600_000
 }

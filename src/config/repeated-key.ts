@@ -3,7 +3,7 @@
 import { isScalar, visit, type Document } from 'yaml'
 
 /** The first key, anywhere in the document, that its mapping has already. Keys that are no scalars are not looked at. */
-export function repeatedKey(document: Document.Parsed): unknown {
+export function findRepeatedKey(document: Document.Parsed): unknown {
   let repeated: unknown
   visit(document, {
     Map: (_, { items }) => {

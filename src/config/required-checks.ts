@@ -2,7 +2,7 @@
 // anybody's, and so is no proof.
 import { z } from 'zod'
 
-export const requiresSchema = z
+export const requiredChecksSchema = z
   .array(
     z.strictObject({
       app: z
@@ -19,4 +19,4 @@ export const requiresSchema = z
     'Checks of other Apps that must be green on the head of a pull request before it is merged. A check that is not there is waited for.',
   )
 
-export type RequiredOtherCheck = z.output<typeof requiresSchema>[number]
+export type RequiredOtherCheck = z.output<typeof requiredChecksSchema>[number]

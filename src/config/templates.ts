@@ -9,10 +9,10 @@ export const templatesSchema = z
   .array(
     z
       .strictObject({
-        template: path().describe(
+        template: pathSchema().describe(
           'Template file, from the root of the repository. A placeholder such as {name} stands for any part of one directory or file name, and is the same wherever it stands.',
         ),
-        catalog: path().describe(
+        catalog: pathSchema().describe(
           'Directory or file that is rendered from it, with the same placeholders: catalogs/{version}/{name}.',
         ),
         offer: z
@@ -23,7 +23,7 @@ export const templatesSchema = z
           ),
       })
       .superRefine(({ template, catalog }, context) => {
-        const [ours, theirs] = [placeholders(template), placeholders(catalog)]
+        const [ours, theirs] = [findPlaceholders(template), findPlaceholders(catalog)]
         for (const name of new Set([...ours, ...theirs]))
           if (!ours.includes(name) || !theirs.includes(name))
             context.addIssue({
@@ -41,9 +41,9 @@ export const templatesSchema = z
   .default([])
   .describe('Which catalogs are rendered from which templates, besides those that the layout shows.')
 
-export type StatedTemplate = z.output<typeof templatesSchema>[number]
+export type TemplateConfig = z.output<typeof templatesSchema>[number]
 
-function path() {
+function pathSchema() {
   return z
     .string()
     .regex(
@@ -52,6 +52,6 @@ function path() {
     )
 }
 
-function placeholders(text: string): readonly string[] {
+function findPlaceholders(text: string): readonly string[] {
   return [...text.matchAll(placeholderPattern)].map((match) => match[1] ?? '')
 }

@@ -3,15 +3,15 @@
 import { createHash } from 'node:crypto'
 import type { CommitSha } from '../change/ids.ts'
 import type { PathChange } from '../change/path-change.ts'
-import type { Review, Snapshot } from '../change/snapshot.ts'
-import { coverageOfFiles, hasSameFiles, type Coverage } from '../checks/ownership/ownership.ts'
+import type { PullReview, PullSnapshot } from '../change/snapshot.ts'
+import { computeFileCoverage, hasSameFiles, type ApprovalCoverage } from '../checks/ownership/ownership.ts'
 import type { ShownHead } from '../gate/commands.ts'
 import { isGitError } from '../git/git-error.ts'
 import type { DescribedChange, PullMemory } from '../ports/pull-memory.ts'
-import type { Repository } from '../ports/repository.ts'
-import { once } from '../findings/once.ts'
+import type { GitRepository } from '../ports/repository.ts'
+import { lazy } from '../findings/once.ts'
 
-export function describedChange(covers: Coverage): DescribedChange {
+export function toDescribedChange(covers: ApprovalCoverage): DescribedChange {
   const id = createHash('sha256')
     .update(JSON.stringify([...covers]))
     .digest('hex')
@@ -19,50 +19,52 @@ export function describedChange(covers: Coverage): DescribedChange {
   return { id, covers }
 }
 
-export interface AgreedOptions {
-  readonly snapshot: Snapshot
+export interface AgreedChangesOptions {
+  readonly snapshot: PullSnapshot
   readonly epoch: number
   /** The epoch in which each review was first seen. */
   readonly seen: ReadonlyMap<number, number>
   readonly now: DescribedChange
   readonly shown: readonly ShownHead[]
   readonly memory: PullMemory
-  readonly repository: Pick<Repository, 'mergeBases' | 'wasTip' | 'treeOf' | 'diff'>
+  readonly repository: Pick<GitRepository, 'mergeBases' | 'wasTip' | 'treeOf' | 'diff'>
 }
 
 /** What the approving reviews of this state agreed to, by their ids. Rejects with a StoreError or GitError. */
-export async function agreedChanges(options: AgreedOptions): Promise<ReadonlyMap<number, Coverage>> {
+export async function resolveAgreedChanges(
+  options: AgreedChangesOptions,
+): Promise<ReadonlyMap<number, ApprovalCoverage>> {
   const { snapshot, epoch, seen, now, memory } = options
   const { repository, pull, head } = snapshot
   const reviews = snapshot.reviews.filter(
     ({ id, state, commit }) => state === 'approved' && commit === head && (seen.get(id) ?? epoch) === epoch,
   )
   if (reviews.length === 0) return new Map()
-  if (!memory.firstSeenApprovals || !memory.keepChange || !memory.keptChanges)
+  if (!memory.firstSeenApprovals || !memory.recordChange || !memory.readChanges)
     return new Map(reviews.map(({ id }) => [id, now.covers]))
   let known = await memory.firstSeenApprovals(repository, pull, new Map())
   const fresh = reviews.filter(({ id }) => !known.has(id))
   if (fresh.length > 0) {
     const bound = new Map<number, string>()
-    const page = once(() => githubsPage(options))
-    for (const review of fresh) bound.set(review.id, await changeShownTo(review, page, options))
+    const page = lazy(() => resolveGithubShownFiles(options))
+    for (const review of fresh) bound.set(review.id, await resolveShownChange(review, page, options))
     known = await memory.firstSeenApprovals(repository, pull, bound)
   }
   const ids = new Map(reviews.flatMap(({ id }) => [[id, known.get(id) ?? ''] as const]))
-  const kept = await memory.keptChanges(repository, pull, [...new Set(ids.values())])
+  const stored = await memory.readChanges(repository, pull, [...new Set(ids.values())])
   return new Map(
     [...ids].flatMap(([review, id]) => {
-      const covers = kept.get(id)
+      const covers = stored.get(id)
       return covers ? [[review, covers] as const] : []
     }),
   )
 }
 
 /** Prefers the id in our own comment over what GitHub showed. */
-async function changeShownTo(
-  review: Review,
-  page: () => Promise<Coverage | undefined>,
-  options: AgreedOptions,
+async function resolveShownChange(
+  review: PullReview,
+  page: () => Promise<ApprovalCoverage | undefined>,
+  options: AgreedChangesOptions,
 ): Promise<string> {
   const { snapshot, epoch, now, shown, memory } = options
   const { repository, pull, head } = snapshot
@@ -74,8 +76,8 @@ async function changeShownTo(
   if (last?.change !== undefined && last.head === head && last.epoch === epoch) return last.change
   const files = await page()
   const saw =
-    files !== undefined && hasSameFiles(now.covers, files) ? now : describedChange(files ?? new Map())
-  await memory.keepChange?.(repository, pull, saw)
+    files !== undefined && hasSameFiles(now.covers, files) ? now : toDescribedChange(files ?? new Map())
+  await memory.recordChange?.(repository, pull, saw)
   return saw.id
 }
 
@@ -85,21 +87,25 @@ async function changeShownTo(
  * (https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/proposing-changes-to-your-work-with-pull-requests/about-comparing-branches-in-pull-requests).
  * Only a single merge base, unchanged since then, proves what every reviewer saw.
  */
-async function githubsPage({ snapshot, repository }: AgreedOptions): Promise<Coverage | undefined> {
+async function resolveGithubShownFiles({
+  snapshot,
+  repository,
+}: AgreedChangesOptions): Promise<ApprovalCoverage | undefined> {
   const { base, head, shownBase } = snapshot
   if (shownBase === undefined) return undefined
-  const [met, ...others] = await repository.mergeBases(base, head)
-  if (met === undefined || others.length > 0 || !(await repository.wasTip(base, met))) return undefined
-  const before = await metBefore(repository, shownBase, head)
-  if (before.length !== 1 || before[0] !== met) return undefined
-  const [old, now] = await Promise.all([repository.treeOf(met), repository.treeOf(head)])
+  const [mergeBase, ...others] = await repository.mergeBases(base, head)
+  if (mergeBase === undefined || others.length > 0 || !(await repository.wasTip(base, mergeBase)))
+    return undefined
+  const before = await findEarlierMergeBases(repository, shownBase, head)
+  if (before.length !== 1 || before[0] !== mergeBase) return undefined
+  const [old, now] = await Promise.all([repository.treeOf(mergeBase), repository.treeOf(head)])
   const files: readonly PathChange[] = await repository.diff(old, now)
-  return coverageOfFiles(files)
+  return computeFileCoverage(files)
 }
 
 /** A rewritten base branch may no longer have the commit. */
-async function metBefore(
-  repository: AgreedOptions['repository'],
+async function findEarlierMergeBases(
+  repository: AgreedChangesOptions['repository'],
   shownBase: CommitSha,
   head: CommitSha,
 ): Promise<readonly CommitSha[]> {

@@ -1,23 +1,23 @@
 // The fourth stage: asks for reviews, commands and other facts that the checks need.
-import { approvalsFromReviews, coverage } from '../checks/ownership/ownership.ts'
+import { toReviewApprovals, getChangeCoverage } from '../checks/ownership/ownership.ts'
 import type { Check, CheckInput, CheckOutcome } from '../checks/check.ts'
-import { questionKey, type Question } from '../checks/questions.ts'
+import { questionKey, type CheckQuestion } from '../checks/questions.ts'
 import type { UserId } from '../change/ids.ts'
 import {
-  approvalsFromCommands,
-  askCommands,
+  findCommandApprovals,
+  collectCommandQuestions,
   decideCommands,
   type CommandDecision,
   type CommandRecord,
 } from '../gate/commands.ts'
 import type { DescribedChange } from '../ports/pull-memory.ts'
-import { agreedChanges, describedChange } from './agreed-changes.ts'
-import type { ExamineOptions } from './examine-options.ts'
-import { gatherAnswers, type Answer, type Ask } from './gather-answers.ts'
-import { tooMany, usualBudget, type LookBudget } from './looks/look-budget.ts'
-import type { Standing } from './stand-on-base.ts'
+import { resolveAgreedChanges, toDescribedChange } from './agreed-changes.ts'
+import type { EvaluateOptions } from './examine-options.ts'
+import { gatherAnswers, type CheckAnswer, type AnswerQuestion } from './gather-answers.ts'
+import { createTooManyError, defaultEvaluationBudget, type EvaluationBudget } from './looks/look-budget.ts'
+import type { BaseState } from './stand-on-base.ts'
 
-export interface Answered {
+export interface AnsweredChecks {
   readonly input: CheckInput
   readonly answers: Awaited<ReturnType<typeof gatherAnswers>>
   readonly decisions: readonly CommandDecision[]
@@ -27,23 +27,23 @@ export interface Answered {
 }
 
 /** Rejects with a StoreError, and with TooLarge where the questions exceed the budget. */
-export async function askChecks(
+export async function answerCheckQuestions(
   checks: readonly Check[],
-  { snapshot, epoch, onRecord }: Standing,
+  { snapshot, epoch, onRecord }: BaseState,
   unapproved: CheckInput,
-  { ask: askWorld, memory, repository, budget = usualBudget }: ExamineOptions,
-): Promise<Answered> {
-  const seen = await memory.firstSeenReviews(
+  { ask: answerExternal, memory, repository, budget = defaultEvaluationBudget }: EvaluateOptions,
+): Promise<AnsweredChecks> {
+  const firstSeen = await memory.firstSeenReviews(
     snapshot.repository,
     snapshot.pull,
     epoch,
     snapshot.reviews.map(({ id }) => id),
   )
   const seenNow = new Map<string, UserId>()
-  const answered = new Map<string, Answer>()
-  const allow = withinBudget(budget)
-  const ask: Ask = async (question) => {
-    const answer = await askWorld(question)
+  const answered = new Map<string, CheckAnswer>()
+  const allow = createBudgetCheck(budget)
+  const ask: AnswerQuestion = async (question) => {
+    const answer = await answerExternal(question)
     // An unknown answer may be available in the next round.
     if (answer.kind !== 'unknown') answered.set(questionKey(question), answer)
     if (question.kind === 'user' && answer.kind === 'person') seenNow.set(question.login, answer.person.id)
@@ -51,7 +51,7 @@ export async function askChecks(
   }
   const shown = await memory.shownHeads(snapshot.repository, snapshot.pull)
   const recent = await memory.recentCommands?.(snapshot.repository)
-  const described = describedChange(coverage(unapproved))
+  const described = toDescribedChange(getChangeCoverage(unapproved))
   const commandInput = {
     check: unapproved,
     shown,
@@ -59,19 +59,27 @@ export async function askChecks(
     records: onRecord,
     ...(recent && { recent }),
   }
-  const asked = await gatherAnswers(
-    [{ ask: (_input, answers) => askCommands(commandInput, answers) }, ...checks],
+  const gathered = await gatherAnswers(
+    [{ ask: (_input, answers) => collectCommandQuestions(commandInput, answers) }, ...checks],
     unapproved,
     ask,
     new Map(),
     allow,
   )
-  const { decisions, open } = decideCommands(commandInput, asked)
+  const { decisions, open } = decideCommands(commandInput, gathered)
   const records = [...onRecord, ...decisions.map(({ record }) => record)]
-  const agreed = await agreedChanges({ snapshot, epoch, seen, now: described, shown, memory, repository })
+  const agreed = await resolveAgreedChanges({
+    snapshot,
+    epoch,
+    seen: firstSeen,
+    now: described,
+    shown,
+    memory,
+    repository,
+  })
   const approvals = [
-    ...approvalsFromReviews(snapshot, epoch, seen, agreed),
-    ...approvalsFromCommands(records, snapshot.comments),
+    ...toReviewApprovals(snapshot, epoch, firstSeen, agreed),
+    ...findCommandApprovals(records, snapshot.comments),
   ]
   // Checks cache their judgment by input identity, so an unchanged input stays the same object.
   const input: CheckInput = approvals.length === 0 ? unapproved : { ...unapproved, approvals }
@@ -81,16 +89,16 @@ export async function askChecks(
 }
 
 /** Counts questions before asking any, so exceeding the budget costs no request. */
-function withinBudget(budget: LookBudget): (questions: readonly Question[]) => void {
-  const asked = { people: new Set<string>(), images: new Set<string>() }
+function createBudgetCheck(budget: EvaluationBudget): (questions: readonly CheckQuestion[]) => void {
+  const counted = { people: new Set<string>(), images: new Set<string>() }
   return (questions) => {
     for (const question of questions) {
       const isImage = question.kind === 'image' || question.kind === 'bundle' || question.kind === 'install'
-      asked[isImage ? 'images' : 'people'].add(questionKey(question))
+      counted[isImage ? 'images' : 'people'].add(questionKey(question))
     }
-    if (asked.people.size > budget.people)
-      throw tooMany(asked.people.size, 'questions to GitHub about people', budget.people)
-    if (asked.images.size > budget.images)
-      throw tooMany(asked.images.size, 'images to look up', budget.images)
+    if (counted.people.size > budget.people)
+      throw createTooManyError(counted.people.size, 'questions to GitHub about people', budget.people)
+    if (counted.images.size > budget.images)
+      throw createTooManyError(counted.images.size, 'images to look up', budget.images)
   }
 }

@@ -3,32 +3,32 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { repositoryPath } from '../change/blob-text.ts'
+import { toRepositoryPath } from '../change/blob-text.ts'
 import type { CatalogChange } from '../change/change.ts'
 import type { TreeSha } from '../change/ids.ts'
-import type { AskedServer } from '../checks/install/running-catalog.ts'
-import type { ReadTree } from '../ports/repository.ts'
+import type { CatalogServerResponse } from '../checks/install/running-catalog.ts'
+import type { TreeReader } from '../ports/repository.ts'
 
-export interface OpmForLook {
+export interface OpmQueryOptions {
   readonly opm: string
   /** Milliseconds that are left for opm in this look, and bytes that may be written for it. */
   readonly left: { milliseconds: number; bytes: number }
 }
 
 /** One answer for each package, in the given order. Rejects with a GitError. */
-export async function askOpmOf(
+export async function queryOpmForChange(
   { root, result }: CatalogChange,
   packageNames: readonly string[],
-  { look, tree }: { readonly look: ReadTree; readonly tree: TreeSha },
-  { opm, left }: OpmForLook,
-): Promise<readonly AskedServer[]> {
-  const unknown = (reason: string): readonly AskedServer[] =>
+  { look, tree }: { readonly look: TreeReader; readonly tree: TreeSha },
+  { opm, left }: OpmQueryOptions,
+): Promise<readonly CatalogServerResponse[]> {
+  const unknown = (reason: string): readonly CatalogServerResponse[] =>
     packageNames.map(() => ({ server: 'opm', kind: 'unknown', reason }))
   if (left.milliseconds <= 0) return unknown('it took all the time of this look')
   const scratch = await mkdtemp(join(tmpdir(), 'catalog-bot-opm-'))
   try {
     for (const { path } of result?.files ?? []) {
-      const entry = await look.entry(tree, repositoryPath(root, path))
+      const entry = await look.entry(tree, toRepositoryPath(root, path))
       if (entry?.mode.startsWith('100') !== true) return unknown(`${path} is a link`)
       const bytes = await look.read(entry.oid)
       left.bytes -= bytes.length
@@ -40,11 +40,11 @@ export async function askOpmOf(
       await writeFile(join(scratch, path), bytes)
     }
     // Loaded on demand: few installations configure opm, and loading gRPC takes a third of a look's start time.
-    const { askOpm } = await import('../serving/opm-server.ts')
+    const { queryOpm: askOpm } = await import('../serving/opm-server.ts')
     const started = performance.now()
-    const asked = await askOpm(opm, scratch, packageNames, left.milliseconds)
+    const results = await askOpm(opm, scratch, packageNames, left.milliseconds)
     left.milliseconds -= performance.now() - started
-    return asked
+    return results
   } finally {
     await rm(scratch, { recursive: true, force: true })
   }

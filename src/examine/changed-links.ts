@@ -1,29 +1,29 @@
 // Files that change though their own entries don't: symbolic links of the base whose target a change touches. New or
 // edited links are ordinary differing paths, which the checks reject (T07).
 import type { TreeSha } from '../change/ids.ts'
-import type { PathChange, ListedEntry } from '../change/path-change.ts'
-import type { ReadTree } from '../ports/repository.ts'
-import { linkedFile } from './catalogs/linked-file.ts'
-import { linksIn } from './find-layout.ts'
+import type { PathChange, TreePathEntry } from '../change/path-change.ts'
+import type { TreeReader } from '../ports/repository.ts'
+import { resolveLinkedFile } from './catalogs/linked-file.ts'
+import { filterSymlinks } from './find-layout.ts'
 
-export interface LinkedTrees {
+export interface ChangedLinksInput {
   readonly base: TreeSha
-  readonly entries: readonly ListedEntry[]
+  readonly entries: readonly TreePathEntry[]
   readonly result: TreeSha
   readonly differing: ReadonlySet<string>
 }
 
 /** Treats each link as the file it leads to, before and after. Sorted by path. */
-export async function changedLinks(
-  repository: ReadTree,
-  { base, entries, result, differing }: LinkedTrees,
+export async function findChangedLinks(
+  repository: TreeReader,
+  { base, entries, result, differing }: ChangedLinksInput,
 ): Promise<readonly PathChange[]> {
   if (differing.size === 0) return []
   const changes: PathChange[] = []
-  for (const { path, oid } of linksIn(entries)) {
+  for (const { path, oid } of filterSymlinks(entries)) {
     if (differing.has(path)) continue
-    const before = await linkedFile(repository, base, '', path, oid)
-    const after = await linkedFile(repository, result, '', path, oid)
+    const before = await resolveLinkedFile(repository, base, '', path, oid)
+    const after = await resolveLinkedFile(repository, result, '', path, oid)
     if (before.file === after.file) continue
     changes.push({
       path,

@@ -1,16 +1,16 @@
 // Decides the few commands that people give on a merged or closed pull request. Rights are read from the base.
-import { ownerFilePaths } from '../checks/ownership/ownership.ts'
+import { selectOwnerFiles } from '../checks/ownership/ownership.ts'
 import type { CheckInput } from '../checks/check.ts'
-import { askCommands, decideCommands, type CommandDecision } from '../gate/commands.ts'
-import type { ExamineOptions } from './examine-options.ts'
+import { collectCommandQuestions, decideCommands, type CommandDecision } from '../gate/commands.ts'
+import type { EvaluateOptions } from './examine-options.ts'
 import { gatherAnswers } from './gather-answers.ts'
 import { readOwnerFiles } from './read-check-input.ts'
-import type { Standing } from './stand-on-base.ts'
+import type { BaseState } from './stand-on-base.ts'
 
 /** Rejects with a GitError or StoreError. */
-export async function commandsOfClosed(
-  { snapshot, baseTree, basePaths, baseLayout, config, configDigest, epoch, onRecord }: Standing,
-  { ask, memory, repository }: ExamineOptions,
+export async function decideClosedPullCommands(
+  { snapshot, baseTree, basePaths, baseLayout, config, configDigest, epoch, onRecord }: BaseState,
+  { ask, memory, repository }: EvaluateOptions,
 ): Promise<readonly CommandDecision[]> {
   const change = { paths: [], catalogs: [], references: [] }
   const base = { base: baseTree, result: baseTree }
@@ -23,11 +23,15 @@ export async function commandsOfClosed(
     layout: baseLayout,
     change,
     basePaths,
-    ownerFiles: await readOwnerFiles(repository, base, ownerFilePaths(basePaths, change)),
+    ownerFiles: await readOwnerFiles(repository, base, selectOwnerFiles(basePaths, change)),
     approvals: [],
   }
   const recent = await memory.recentCommands?.(snapshot.repository)
   const input = { check, shown: [], change: '', records: onRecord, ...(recent && { recent }) }
-  const answers = await gatherAnswers([{ ask: (_input, known) => askCommands(input, known) }], check, ask)
+  const answers = await gatherAnswers(
+    [{ ask: (_input, known) => collectCommandQuestions(input, known) }],
+    check,
+    ask,
+  )
   return decideCommands(input, answers).decisions
 }

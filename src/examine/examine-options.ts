@@ -1,19 +1,19 @@
-import type { OpenPull } from '../ports/forge.ts'
+import type { OpenPullSummary } from '../ports/forge.ts'
 import type { PullMemory } from '../ports/pull-memory.ts'
-import type { Repository } from '../ports/repository.ts'
+import type { GitRepository } from '../ports/repository.ts'
 import type { CatalogLoader } from './catalogs/catalog-loader.ts'
-import type { Ask } from './gather-answers.ts'
-import type { LookBudget } from './looks/look-budget.ts'
+import type { AnswerQuestion } from './gather-answers.ts'
+import type { EvaluationBudget } from './looks/look-budget.ts'
 
-export interface ExamineOptions {
-  readonly repository: Repository
+export interface EvaluateOptions {
+  readonly repository: GitRepository
   readonly loader: CatalogLoader
-  readonly ask: Ask
+  readonly ask: AnswerQuestion
   readonly memory: PullMemory
   /** Absent where the list is unavailable, as in an offline check. */
-  readonly openPulls?: () => Promise<readonly OpenPull[]>
+  readonly openPulls?: () => Promise<readonly OpenPullSummary[]>
   readonly demandsSignatures?: boolean
   /** Path of the operator's opm. Absent: only our own server is used. */
   readonly opm?: string
-  readonly budget?: LookBudget
+  readonly budget?: EvaluationBudget
 }

@@ -2,55 +2,56 @@
 // pull request's own tree, its author could choose who owns what.
 import type { Config } from '../config/config.ts'
 import type { CatalogRoot, Layout } from '../change/layout/layout.ts'
-import { pathsOf, sublist } from '../change/patched-list.ts'
-import type { ListedEntry, TreeEntry } from '../change/path-change.ts'
-import { recogniseLayout } from '../change/layout/recognise-layout.ts'
-import { treeSha } from '../change/ids.ts'
+import { pathsOf, createListFilter } from '../change/patched-list.ts'
+import type { TreePathEntry, TreeEntry } from '../change/path-change.ts'
+import { detectLayout } from '../change/layout/recognise-layout.ts'
+import { toTreeSha } from '../change/ids.ts'
 import { GitError } from '../git/git-error.ts'
-import type { ReadTree, Repository } from '../ports/repository.ts'
-import { rememberTrees } from './remember-trees.ts'
-import { pathEnd } from './catalogs/linked-file.ts'
+import type { TreeReader, GitRepository } from '../ports/repository.ts'
+import { cacheTrees } from './remember-trees.ts'
+import { resolveTreePath } from './catalogs/linked-file.ts'
 
 /** Larger files are not inspected. */
-const mostBytes = 32 * 1024 * 1024
+const maxInspectedFileBytes = 32 * 1024 * 1024
 /** Limit for all files together, so that a repository without catalogs is not read in full at every look. */
-const mostBytesInAll = 256 * 1024 * 1024
-const schemas = /"?schema"?[ \t]*:[ \t]*["']?olm\.[a-z.]+["'\s,}]/gi
-const mostSchemas = 1000
+const maxInspectedTotalBytes = 256 * 1024 * 1024
+const schemaPattern = /"?schema"?[ \t]*:[ \t]*["']?olm\.[a-z.]+["'\s,}]/gi
+const maxSchemas = 1000
 
 /** Rejects with a GitError where a file cannot be read. */
 export async function findLayout(
-  { read }: Pick<Repository, 'read'>,
-  entries: readonly ListedEntry[],
+  { read }: Pick<GitRepository, 'read'>,
+  entries: readonly TreePathEntry[],
   configured: Config['catalogs'],
 ): Promise<Layout> {
   const paths = pathsOf(entries)
-  const told = recogniseLayout(paths, configured)
-  if (configured.length > 0) return { ...told, catalogs: await withoutLinks(told.catalogs, entries, read) }
-  if (told.catalogs.length > 0) return told
+  const pathLayout = detectLayout(paths, configured)
+  if (configured.length > 0)
+    return { ...pathLayout, catalogs: await resolveLinkedCatalogs(pathLayout.catalogs, entries, read) }
+  if (pathLayout.catalogs.length > 0) return pathLayout
   const files = new Map(
     entries.filter(({ mode }) => mode.startsWith('100')).map(({ path, oid }) => [path, oid]),
   )
   const seen = new Map<string, string>()
-  let left = mostBytesInAll
+  let remainingBytes = maxInspectedTotalBytes
   for (;;) {
     const wanted: string[] = []
-    const layout = recogniseLayout(paths, configured, (path) => {
+    const layout = detectLayout(paths, configured, (path) => {
       if (!seen.has(path)) wanted.push(path)
       return seen.get(path)
     })
     if (wanted.length === 0) return layout
     for (const path of wanted) {
       const oid = files.get(path)
-      const bytes = oid === undefined || left <= 0 ? undefined : await readSmall(oid)
-      left -= bytes?.length ?? 0
-      seen.set(path, schemasIn(bytes))
+      const bytes = oid === undefined || remainingBytes <= 0 ? undefined : await readSmall(oid)
+      remainingBytes -= bytes?.length ?? 0
+      seen.set(path, extractSchemas(bytes))
     }
   }
 
   async function readSmall(oid: TreeEntry['oid']): Promise<Uint8Array | undefined> {
     try {
-      return await read(oid, mostBytes)
+      return await read(oid, maxInspectedFileBytes)
     } catch (error) {
       if (error instanceof GitError && error.code === 'too-large') return undefined
       throw error
@@ -59,16 +60,19 @@ export async function findLayout(
 }
 
 /** Resolves configured directories that are links or lie below one, as opm does. */
-async function withoutLinks(
+async function resolveLinkedCatalogs(
   catalogs: readonly CatalogRoot[],
-  entries: readonly ListedEntry[],
-  read: Repository['read'],
+  entries: readonly TreePathEntry[],
+  read: GitRepository['read'],
 ): Promise<readonly CatalogRoot[]> {
-  if (linksIn(entries).length === 0) return catalogs
-  const look = rememberTrees({ read } as ReadTree, { trees: new Map([[anyTree, entries]]), blobs: new Map() })
+  if (filterSymlinks(entries).length === 0) return catalogs
+  const treeReader = cacheTrees({ read } as TreeReader, {
+    trees: new Map([[placeholderTree, entries]]),
+    blobs: new Map(),
+  })
   const found = new Map<string, CatalogRoot>()
   for (const catalog of catalogs) {
-    const end = await pathEnd(look, anyTree, catalog.root)
+    const end = await resolveTreePath(treeReader, placeholderTree, catalog.root)
     const root = end.links.length === 0 ? catalog.root : (end.path ?? catalog.root)
     const before = found.get(root)
     if (root === catalog.root && before === undefined) found.set(root, catalog)
@@ -80,11 +84,11 @@ async function withoutLinks(
   return [...found.values()]
 }
 
-export const linksIn = sublist<ListedEntry>(({ mode }) => mode === '120000')
+export const filterSymlinks = createListFilter<TreePathEntry>(({ mode }) => mode === '120000')
 
 /** A placeholder: the entries may be those of any tree. */
-const anyTree = treeSha('0'.repeat(40))
+const placeholderTree = toTreeSha('0'.repeat(40))
 
-function schemasIn(bytes: Uint8Array = new Uint8Array()): string {
-  return (Buffer.from(bytes).toString('latin1').match(schemas) ?? []).slice(0, mostSchemas).join('\n')
+function extractSchemas(bytes: Uint8Array = new Uint8Array()): string {
+  return (Buffer.from(bytes).toString('latin1').match(schemaPattern) ?? []).slice(0, maxSchemas).join('\n')
 }

@@ -2,7 +2,7 @@
 import type { Cache } from '../ports/cache.ts'
 import type { PullMemory } from '../ports/pull-memory.ts'
 
-export const forgetfulMemory: PullMemory = {
+export const noopPullMemory: PullMemory = {
   observe: async () => 0,
   recordShown: async () => undefined,
   shownHeads: async () => [],
@@ -12,7 +12,7 @@ export const forgetfulMemory: PullMemory = {
   firstSeenAccounts: async (_repository, accounts) => accounts,
 }
 
-export const forgetfulCache: Cache = {
+export const noopCache: Cache = {
   getCached: async () => new Map(),
   putCached: async () => undefined,
 }

@@ -1,22 +1,28 @@
 // Answers the checks' questions, each once, from registries, GitHub and short-lived cached answers. What isn't
 // available in time is unknown.
 import { z } from 'zod'
-import { userId } from '../change/ids.ts'
+import { toUserId } from '../change/ids.ts'
 import { repositoryKey } from '../change/repository-key.ts'
-import { answersFrom, questionKey, type AnswerTo, type Answers, type Question } from '../checks/questions.ts'
+import {
+  createAnswers,
+  questionKey,
+  type AnswerByKind,
+  type CheckAnswers,
+  type CheckQuestion,
+} from '../checks/questions.ts'
 import type { Check, CheckInput } from '../checks/check.ts'
 import type { Forge } from '../ports/forge.ts'
 import { defineCache, type Cache } from '../ports/cache.ts'
-import type { AskRegistries } from './registries.ts'
+import type { AnswerImageQuestion } from './registries.ts'
 
-export type Answer = AnswerTo[Question['kind']]
+export type CheckAnswer = AnswerByKind[CheckQuestion['kind']]
 
 /** Must not reject. */
-export type Ask = (question: Question) => Promise<Answer>
+export type AnswerQuestion = (question: CheckQuestion) => Promise<CheckAnswer>
 
 /** Checks may ask more once they know more; real chains of questions are much shorter. */
 const maxRounds = 6
-const parallel = 32
+const maxParallelQuestions = 32
 
 /**
  * Asks until no check has another question. Skips questions in `answered`. `allow` sees each round first, and throws
@@ -25,14 +31,14 @@ const parallel = 32
 export async function gatherAnswers(
   checks: readonly Pick<Check, 'ask'>[],
   input: CheckInput,
-  ask: Ask,
-  answered: ReadonlyMap<string, Answer> = new Map(),
-  allow: (questions: readonly Question[]) => void = () => undefined,
-): Promise<Answers> {
+  answerQuestion: AnswerQuestion,
+  answered: ReadonlyMap<string, CheckAnswer> = new Map(),
+  allow: (questions: readonly CheckQuestion[]) => void = () => undefined,
+): Promise<CheckAnswers> {
   const known = new Map(answered)
   for (let round = 0; round < maxRounds; round++) {
-    const answers = answersFrom(known)
-    const open = new Map<string, Question>()
+    const answers = createAnswers(known)
+    const open = new Map<string, CheckQuestion>()
     for (const check of checks)
       for (const question of check.ask(input, answers)) {
         const key = questionKey(question)
@@ -40,22 +46,22 @@ export async function gatherAnswers(
       }
     if (open.size === 0) break
     allow([...open.values()])
-    await eachOf([...open], parallel, async ([key, question]) => {
-      known.set(key, await ask(question))
+    await forEachInParallel([...open], maxParallelQuestions, async ([key, question]) => {
+      known.set(key, await answerQuestion(question))
     })
   }
-  return answersFrom(known)
+  return createAnswers(known)
 }
 
 /** Rights may be this stale at a merge. */
-const rightsSeconds = 30
+const permissionCacheSeconds = 30
 /**
  * Caching a login's account is safe because the account's rights are checked separately. Missing logins expire sooner
  * because they may be registered soon.
  */
-const accountSeconds = { person: 3600, nobody: 300 } as const
+const accountCacheSeconds = { person: 3600, nobody: 300 } as const
 
-const peopleAnswer = z.union([
+const peopleAnswerSchema = z.union([
   z.object({ kind: z.enum(['nobody', 'yes', 'no']) }),
   z.object({
     kind: z.literal('role'),
@@ -64,49 +70,55 @@ const peopleAnswer = z.union([
   z.object({
     kind: z.literal('person'),
     person: z.object({
-      id: z.int().positive().transform(userId),
+      id: z.int().positive().transform(toUserId),
       login: z.string(),
       kind: z.enum(['user', 'bot']),
     }),
   }),
 ])
-const peopleAnswers = defineCache<Answer>('people', {
+const peopleAnswersCache = defineCache<CheckAnswer>('people', {
   version: 1,
-  read: (stored) => peopleAnswer.safeParse(stored).data,
+  read: (stored) => peopleAnswerSchema.safeParse(stored).data,
 })
 
-function secondsToKeep(question: Question, answer: Answer): number {
-  if (question.kind !== 'user') return rightsSeconds
-  return answer.kind === 'person' || answer.kind === 'nobody' ? accountSeconds[answer.kind] : rightsSeconds
+function getCacheSeconds(question: CheckQuestion, answer: CheckAnswer): number {
+  if (question.kind !== 'user') return permissionCacheSeconds
+  return answer.kind === 'person' || answer.kind === 'nobody'
+    ? accountCacheSeconds[answer.kind]
+    : permissionCacheSeconds
 }
 
 /** People's rights are cached for half a minute, their accounts for an hour. */
-export function answerQuestions(forge: Forge, askRegistries: AskRegistries, store: Cache): Ask {
+export function createQuestionAnswerer(
+  forge: Forge,
+  answerImageQuestion: AnswerImageQuestion,
+  store: Cache,
+): AnswerQuestion {
   return async (question) => {
     if (question.kind === 'image' || question.kind === 'bundle' || question.kind === 'install')
-      return askRegistries(question)
+      return answerImageQuestion(question)
     // Whether a comment was edited must be current when its command is obeyed.
     if (question.kind === 'comment') return forge.answer(question)
     // A check can be rerun at any moment.
     if (question.kind === 'check-run') return forge.answer(question)
     const key = `${repositoryKey(forge.repository)} ${questionKey(question)}`.toLowerCase()
-    const cached = (await store.getCached(peopleAnswers, [key])).get(key)
+    const cached = (await store.getCached(peopleAnswersCache, [key])).get(key)
     if (cached !== undefined) return cached
     const answer = await forge.answer(question)
     if (answer.kind !== 'unknown')
-      await store.putCached(peopleAnswers, new Map([[key, answer]]), secondsToKeep(question, answer))
+      await store.putCached(peopleAnswersCache, new Map([[key, answer]]), getCacheSeconds(question, answer))
     return answer
   }
 }
 
-export async function eachOf<T>(
+export async function forEachInParallel<T>(
   items: readonly T[],
   limit: number,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
   const queue = items.values()
-  const lane = async () => {
+  const worker = async () => {
     for (const item of queue) await work(item)
   }
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, lane))
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker))
 }

@@ -6,7 +6,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Forge } from '../ports/forge.ts'
 import { defineCache, type Cache } from '../ports/cache.ts'
 
-export interface KnownBranchRules {
+export interface CachedBranchRules {
   readonly rules: BranchRules
   /** Absent: unknown. */
   readonly permissions?: TokenPermissions
@@ -15,35 +15,35 @@ export interface KnownBranchRules {
 }
 
 /** Branch settings change seldom. */
-const keptSeconds = 3600
+const branchRulesCacheSeconds = 3600
 
-export interface RuleMemory {
+export interface BranchRulesContext {
   readonly forge: Pick<Forge, 'repository' | 'branchRules' | 'permissions'>
   readonly store: Cache
   readonly clock: Clock
 }
 
-const space = defineCache<KnownBranchRules>('branch rules', {
+const branchRulesCache = defineCache<CachedBranchRules>('branch rules', {
   version: 1,
   read: (stored) =>
-    typeof stored === 'object' && stored !== null ? (stored as KnownBranchRules) : undefined,
+    typeof stored === 'object' && stored !== null ? (stored as CachedBranchRules) : undefined,
 })
 
 /** `fresh` ignores the cache, as after a refusal. Rejects with a ForgeError or StoreError. */
-export async function knownBranchRules(
-  { forge, store, clock }: RuleMemory,
+export async function fetchBranchRules(
+  { forge, store, clock }: BranchRulesContext,
   branch: string,
   { fresh = false }: { readonly fresh?: boolean } = {},
-): Promise<KnownBranchRules> {
+): Promise<CachedBranchRules> {
   const key = `${repositoryKey(forge.repository)} ${branch}`
-  const known = fresh ? undefined : (await store.getCached(space, [key])).get(key)
+  const known = fresh ? undefined : (await store.getCached(branchRulesCache, [key])).get(key)
   if (known !== undefined) return known
   const permissions = await forge.permissions()
-  const read: KnownBranchRules = {
+  const read: CachedBranchRules = {
     rules: await forge.branchRules(branch),
     ...(permissions !== undefined && { permissions }),
     readAt: clock.now(),
   }
-  await store.putCached(space, new Map([[key, read]]), keptSeconds)
+  await store.putCached(branchRulesCache, new Map([[key, read]]), branchRulesCacheSeconds)
   return read
 }

@@ -1,16 +1,16 @@
 import type { Config } from '../config/config.ts'
-import { demandedChecks } from '../gate/demanded-checks.ts'
-import type { LandingInput } from '../gate/landing-demands.ts'
-import { namesOfChecks, ownChecks } from '../messages/report.ts'
+import { getRequiredOwnChecks } from '../gate/demanded-checks.ts'
+import type { MergePlanInput } from '../gate/landing-demands.ts'
+import { toCheckNames, ownCheckNames } from '../messages/report.ts'
 
-export function landingInputOf(
+export function toMergePlanInput(
   config: Pick<Config, 'install' | 'merge'>,
-  branch: Pick<LandingInput, 'rules' | 'permissions' | 'app'>,
-): LandingInput & { readonly checksToRequire: readonly string[] } {
+  branch: Pick<MergePlanInput, 'rules' | 'permissions' | 'app'>,
+): MergePlanInput & { readonly checksToRequire: readonly string[] } {
   return {
     ...branch,
     wanted: config.merge.method,
-    ownChecks,
-    checksToRequire: namesOfChecks(demandedChecks(config)),
+    ownChecks: ownCheckNames,
+    checksToRequire: toCheckNames(getRequiredOwnChecks(config)),
   }
 }

@@ -1,15 +1,15 @@
 // An in-memory cache for one run of a command. It evicts nothing because a run keeps only a few thousand answers.
-import type { Cache, CacheSpace } from '../ports/cache.ts'
+import type { Cache, CacheNamespace } from '../ports/cache.ts'
 import type { Clock } from '../ports/clock.ts'
 
 export function openMemoryCache({ now }: Pick<Clock, 'now'>): Cache {
-  const kept = new Map<string, { readonly json: string; readonly until: number }>()
-  const rowOf = (space: CacheSpace<unknown>, key: string) => `${space.name} ${key}`
+  const entries = new Map<string, { readonly json: string; readonly until: number }>()
+  const toRowKey = (space: CacheNamespace<unknown>, key: string) => `${space.name} ${key}`
   return {
-    async getCached<Value>(space: CacheSpace<Value>, keys: readonly string[]) {
+    async getCached<Value>(space: CacheNamespace<Value>, keys: readonly string[]) {
       const found = new Map<string, Value>()
       for (const key of keys) {
-        const row = kept.get(rowOf(space, key))
+        const row = entries.get(toRowKey(space, key))
         const value = row && row.until > now() ? space.read(JSON.parse(row.json)) : undefined
         if (value !== undefined) found.set(key, value)
       }
@@ -17,7 +17,8 @@ export function openMemoryCache({ now }: Pick<Clock, 'now'>): Cache {
     },
     async putCached(space, values, seconds) {
       const until = now() + seconds * 1000
-      for (const [key, value] of values) kept.set(rowOf(space, key), { json: JSON.stringify(value), until })
+      for (const [key, value] of values)
+        entries.set(toRowKey(space, key), { json: JSON.stringify(value), until })
     },
   }
 }

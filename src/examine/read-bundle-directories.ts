@@ -1,33 +1,39 @@
 // Reads the bundle directories that a change touches, and enough of their neighbors to place them in the upgrade graph.
 // Reads git blobs without a checkout and caches results by content.
-import type { ListedEntry } from '../change/path-change.ts'
-import { bundleFacts, type BundleFacts } from '../bundle/bundle-facts.ts'
+import type { TreePathEntry } from '../change/path-change.ts'
+import { readBundleUpgradeFacts, type BundleUpgradeFacts } from '../bundle/bundle-facts.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
 import { readRegistryBundle } from '../bundle/registry-bundle.ts'
-import { migrationProblem, renderBundle } from '../bundle/render/render-bundle.ts'
-import { templateCsv } from '../bundle/render/template-csv.ts'
+import { findMigrationProblem, renderBundle } from '../bundle/render/render-bundle.ts'
+import { trimCsvForTemplates } from '../bundle/render/template-csv.ts'
 import { validateBundle } from '../bundle/validate-bundle.ts'
 import type { RenderedBundle } from '../catalog/template/bundle-source.ts'
-import type { Change } from '../change/change.ts'
+import type { PullRequestChange } from '../change/change.ts'
 import type { TreeSha } from '../change/ids.ts'
-import { bundlePlaceOf, type BundlePlace } from '../change/layout/bundle-directory.ts'
+import { parseBundlePath, type BundleDirectory } from '../change/layout/bundle-directory.ts'
 import type { Layout } from '../change/layout/layout.ts'
-import type { PackageSources, SettingsText, TouchedBundle } from '../checks/bundles/package-sources.ts'
-import { edgesToNowhere } from '../checks/bundles/edges.ts'
-import { changesGraphMode } from '../checks/bundles/judge-settings.ts'
+import type { PackageSources, SettingsFile, TouchedBundle } from '../checks/bundles/package-sources.ts'
+import { listUnresolvedNames } from '../checks/bundles/edges.ts'
+import { isGraphModeChange } from '../checks/bundles/judge-settings.ts'
 import type { Finding } from '../findings/finding.ts'
-import { suites } from '../findings/suites.ts'
+import { suiteNames } from '../findings/suites.ts'
 import type { Cache } from '../ports/cache.ts'
-import type { ReadTree } from '../ports/repository.ts'
-import { packedSize } from '../registry/unpack/packed-size.ts'
-import { readText, type CatalogLoader } from './catalogs/catalog-loader.ts'
+import type { TreeReader } from '../ports/repository.ts'
+import { computeGzippedSize } from '../registry/unpack/packed-size.ts'
+import { readTextBlob, type CatalogLoader } from './catalogs/catalog-loader.ts'
 import { LruMap } from './catalogs/lru-map.ts'
-import { forgetfulCache } from './forgetful.ts'
-import { bundleEntries, contentKey, hasManifest, mostTouchedBytes, readFiles } from './read-bundle-files.ts'
-import { keepNeighbour, neighbourEntries, readNeighbours } from './read-neighbours.ts'
+import { noopCache } from './forgetful.ts'
+import {
+  filterBundleEntries,
+  computeContentKey,
+  hasManifest,
+  maxTouchedBundleBytes,
+  readBundleFiles,
+} from './read-bundle-files.ts'
+import { cacheNeighbor, filterNeighborEntries, readNeighbors } from './read-neighbours.ts'
 
-export interface BundleDirectoryPlaces {
-  readonly repository: ReadTree
+export interface BundleDirectoriesContext {
+  readonly repository: TreeReader
   readonly loader: CatalogLoader
   readonly layout: Layout
   readonly base: TreeSha
@@ -35,67 +41,72 @@ export interface BundleDirectoryPlaces {
 }
 
 /** Facts and findings are a few kilobytes a bundle. */
-const knownFacts = new LruMap<string, BundleFacts>(20_000, () => 1)
-const knownFindings = new LruMap<string, readonly Finding[]>(50_000, (found) => 1 + found.length)
-const knownRendered = new LruMap<string, { readonly bundle: RenderedBundle | undefined }>(2_000, () => 1)
+const bundleFactsCache = new LruMap<string, BundleUpgradeFacts>(20_000, () => 1)
+const bundleFindingsCache = new LruMap<string, readonly Finding[]>(50_000, (found) => 1 + found.length)
+const renderedBundlesCache = new LruMap<string, { readonly bundle: RenderedBundle | undefined }>(
+  2_000,
+  () => 1,
+)
 
 /** Rejects with a GitError, and with TooLarge where the touched bundles exceed the limit. */
 export async function readBundleDirectories(
-  { paths }: Pick<Change, 'paths'>,
-  places: BundleDirectoryPlaces,
+  { paths }: Pick<PullRequestChange, 'paths'>,
+  ctx: BundleDirectoriesContext,
 ): Promise<readonly PackageSources[]> {
-  const touched = new Map<string, Map<string, BundlePlace>>()
+  const touched = new Map<string, Map<string, BundleDirectory>>()
   const configs = new Map<string, Set<string>>()
   for (const { path, role } of paths) {
     if (role.kind !== 'operator' && role.kind !== 'owners') continue
-    const bundle = role.kind === 'operator' ? bundlePlaceOf(path) : undefined
-    const directory = bundle?.directory ?? settingsOf.exec(path)?.groups?.directory
+    const bundle = role.kind === 'operator' ? parseBundlePath(path) : undefined
+    const directory = bundle?.directory ?? settingsPathPattern.exec(path)?.groups?.directory
     if (directory === undefined) continue
-    const its = touched.get(directory) ?? new Map<string, BundlePlace>()
+    const its = touched.get(directory) ?? new Map<string, BundleDirectory>()
     touched.set(directory, its)
     if (bundle) its.set(bundle.version, bundle)
     else configs.set(directory, (configs.get(directory) ?? new Set()).add(path))
   }
-  const budget = { left: mostTouchedBytes }
+  const budget = { left: maxTouchedBundleBytes }
   const found: PackageSources[] = []
   // Sequential, because they share a budget.
   for (const [directory, bundles] of [...touched].sort(([a], [b]) => (a < b ? -1 : 1)))
     found.push(
-      await readPackage(
+      await readPackageSources(
         directory,
         [...bundles.values()],
         configs.get(directory) ?? new Set(),
         budget,
-        places,
+        ctx,
       ),
     )
   return found
 }
 
-const settingsOf = /^operators\/(?<directory>[^/]+)\/(?:ci\.yaml|[^/]+\/release-config\.ya?ml)$/
+const settingsPathPattern = /^operators\/(?<directory>[^/]+)\/(?:ci\.yaml|[^/]+\/release-config\.ya?ml)$/
 
-async function readPackage(
+async function readPackageSources(
   directory: string,
-  places: readonly BundlePlace[],
+  bundlePaths: readonly BundleDirectory[],
   configs: ReadonlySet<string>,
   budget: { left: number },
-  { repository, loader, layout, base, result }: BundleDirectoryPlaces,
+  { repository, loader, layout, base, result }: BundleDirectoriesContext,
 ): Promise<PackageSources> {
   const root = `operators/${directory}`
   const [before, after] = await Promise.all([repository.list(base, root), repository.list(result, root)])
   const touched: TouchedBundle[] = []
-  const facts = new Map<string, BundleFacts>()
-  for (const { root: its, version } of places.toSorted((a, b) => (a.version < b.version ? -1 : 1))) {
-    const [old, now] = [bundleEntries(before, its), bundleEntries(after, its)]
+  const facts = new Map<string, BundleUpgradeFacts>()
+  for (const { root: its, version } of bundlePaths.toSorted((a, b) => (a.version < b.version ? -1 : 1))) {
+    const [old, now] = [filterBundleEntries(before, its), filterBundleEntries(after, its)]
     const isPublished = hasManifest(old, its)
-    if (!now.some(({ path }) => bundlePlaceOf(path) !== undefined)) {
+    if (!now.some(({ path }) => parseBundlePath(path) !== undefined)) {
       if (!isPublished) continue
-      const removed = bundleFacts(await readFiles(repository, neighbourEntries(old, its), its, budget))
+      const removed = readBundleUpgradeFacts(
+        await readBundleFiles(repository, filterNeighborEntries(old, its), its, budget),
+      )
       touched.push({ root: its, version, kind: 'removed', removed, findings: [] })
       continue
     }
-    const judged = await judgeDirectory(
-      { repository, cache: loader.cache ?? forgetfulCache },
+    const judged = await validateBundleDirectory(
+      { repository, cache: loader.cache ?? noopCache },
       now,
       its,
       budget,
@@ -116,18 +127,21 @@ async function readPackage(
     ...(ciYaml && { ciYaml: { ...ciYaml, isTouched: isCiYamlTouched } }),
     ...(ciYamlBefore && { ciYamlBefore }),
   }
-  const neighbours = { repository, cache: loader.cache ?? forgetfulCache }
+  const neighbours = { repository, cache: loader.cache ?? noopCache }
   // Settings alone need no neighbors, unless they say how edges are made.
   const needsOthers =
-    places.length > 0 || [...configs].some((path) => !path.endsWith('/ci.yaml')) || changesGraphMode(settings)
-  const others = needsOthers ? await readNeighbours(neighbours, after, root, facts) : undefined
-  const published = needsOthers ? await readNeighbours(neighbours, before, root, new Map()) : undefined
+    bundlePaths.length > 0 ||
+    [...configs].some((path) => !path.endsWith('/ci.yaml')) ||
+    isGraphModeChange(settings)
+  const others = needsOthers ? await readNeighbors(neighbours, after, root, facts) : undefined
+  const published = needsOthers ? await readNeighbors(neighbours, before, root, new Map()) : undefined
   const configured: Pick<TouchedBundle, 'root' | 'version' | 'rendered'>[] = []
-  for (const version of configuredVersions(configs)) {
+  for (const version of findConfiguredVersions(configs)) {
     const its = `${root}/${version}`
-    const entries = bundleEntries(after, its)
-    if (places.some((place) => place.version === version) || !hasManifest(entries, its)) continue
-    const { rendered } = await judgeDirectory(neighbours, entries, its, budget)
+    const entries = filterBundleEntries(after, its)
+    if (bundlePaths.some((bundlePath) => bundlePath.version === version) || !hasManifest(entries, its))
+      continue
+    const { rendered } = await validateBundleDirectory(neighbours, entries, its, budget)
     configured.push({ root: its, version, ...(rendered && { rendered }) })
   }
   const releaseConfigs = await Promise.all(
@@ -148,22 +162,22 @@ async function readPackage(
     ...settings,
     ...(configured.length > 0 && { configured }),
     releaseConfigs: releaseConfigs.filter((one) => one !== undefined),
-    templates: namesBelow(after, `${root}/catalog-templates/`),
+    templates: getNamesBelow(after, `${root}/catalog-templates/`),
   }
   // Opens catalogs only for versions that no directory has.
-  const wanted = edgesToNowhere(sources)
+  const wanted = listUnresolvedNames(sources)
   if (wanted.size === 0) return sources
   return {
     ...sources,
-    catalogs: await bundlesInCatalogs(wanted, directory, { repository, loader, layout, result }),
+    catalogs: await readBundlesInCatalogs(wanted, directory, { repository, loader, layout, result }),
   }
 }
 
-function configuredVersions(configs: ReadonlySet<string>): readonly string[] {
+function findConfiguredVersions(configs: ReadonlySet<string>): readonly string[] {
   return [...configs].flatMap((path) => /\/([^/]+)\/release-config\.ya?ml$/.exec(path)?.[1] ?? []).sort()
 }
 
-function namesBelow(entries: readonly ListedEntry[], prefix: string): ReadonlySet<string> {
+function getNamesBelow(entries: readonly TreePathEntry[], prefix: string): ReadonlySet<string> {
   return new Set(
     entries.flatMap(({ path }) =>
       path.startsWith(prefix) && !path.slice(prefix.length).includes('/') ? [path.slice(prefix.length)] : [],
@@ -171,58 +185,62 @@ function namesBelow(entries: readonly ListedEntry[], prefix: string): ReadonlySe
   )
 }
 
-async function judgeDirectory(
-  { repository, cache }: { readonly repository: ReadTree; readonly cache: Cache },
-  entries: readonly ListedEntry[],
+async function validateBundleDirectory(
+  { repository, cache }: { readonly repository: TreeReader; readonly cache: Cache },
+  entries: readonly TreePathEntry[],
   root: string,
   budget: { left: number },
 ): Promise<{
-  readonly facts: BundleFacts
+  readonly facts: BundleUpgradeFacts
   readonly findings: readonly Finding[]
   readonly rendered: RenderedBundle | undefined
 }> {
-  const key = contentKey(entries, root)
-  const [facts, findings, rendered] = [knownFacts.get(key), knownFindings.get(key), knownRendered.get(key)]
+  const key = computeContentKey(entries, root)
+  const [facts, findings, rendered] = [
+    bundleFactsCache.get(key),
+    bundleFindingsCache.get(key),
+    renderedBundlesCache.get(key),
+  ]
   if (facts && findings && rendered) return { facts, findings, rendered: rendered.bundle }
-  const files = await readFiles(repository, entries, root, budget)
+  const files = await readBundleFiles(repository, entries, root, budget)
   const made = {
-    facts: bundleFacts(files),
+    facts: readBundleUpgradeFacts(files),
     // The suites come from the configuration, so they are applied later.
-    findings: validateBundle(files, { packedSize, suites }).findings,
-    rendered: renderDirectory(files),
+    findings: validateBundle(files, { packedSize: computeGzippedSize, suites: suiteNames }).findings,
+    rendered: renderBundleDirectory(files),
   }
-  knownFacts.set(key, made.facts)
-  knownFindings.set(key, made.findings)
-  knownRendered.set(key, { bundle: made.rendered })
-  await keepNeighbour(cache, entries, root, files)
+  bundleFactsCache.set(key, made.facts)
+  bundleFindingsCache.set(key, made.findings)
+  renderedBundlesCache.set(key, { bundle: made.rendered })
+  await cacheNeighbor(cache, entries, root, files)
   return made
 }
 
 /** Uses the metadata of the ClusterServiceVersion instead of its objects, as current catalogs do. */
-function renderDirectory(files: BundleFiles): RenderedBundle | undefined {
+function renderBundleDirectory(files: BundleFiles): RenderedBundle | undefined {
   const { bundle } = readRegistryBundle(files)
   // The image is set later; opm keeps the objects where it is empty.
-  if (!bundle || migrationProblem(bundle, unknownImage) !== undefined) return undefined
+  if (!bundle || findMigrationProblem(bundle, unknownImage) !== undefined) return undefined
   const { relatedImages = [], ...blob } = renderBundle(bundle, unknownImage, { csvMetadata: true })
   return {
     blob: { ...blob, image: '', relatedImages: relatedImages.filter(({ image }) => image !== unknownImage) },
-    csv: templateCsv(bundle.csv.data),
+    csv: trimCsvForTemplates(bundle.csv.data),
   }
 }
 
 const unknownImage = 'image.invalid/unknown:unknown'
 
 async function readSettings(
-  repository: ReadTree,
-  entries: readonly ListedEntry[],
+  repository: TreeReader,
+  entries: readonly TreePathEntry[],
   path: string,
-): Promise<SettingsText | undefined> {
+): Promise<SettingsFile | undefined> {
   const entry = entries.find((one) => one.path === path)
   if (entry?.mode.startsWith('100') !== true) return undefined
-  return { path, text: await readText(repository, entry.oid) }
+  return { path, text: await readTextBlob(repository, entry.oid) }
 }
 
-async function bundlesInCatalogs(
+async function readBundlesInCatalogs(
   wanted: ReadonlySet<string>,
   directory: string,
   {
@@ -230,12 +248,12 @@ async function bundlesInCatalogs(
     loader,
     layout,
     result,
-  }: Pick<BundleDirectoryPlaces, 'repository' | 'loader' | 'layout' | 'result'>,
+  }: Pick<BundleDirectoriesContext, 'repository' | 'loader' | 'layout' | 'result'>,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const found = new Map<string, string[]>()
   for (const { root } of layout.catalogs) {
-    const place = root === '' ? directory : `${root}/${directory}`
-    const catalog = await loader.load(repository, result, place)
+    const packagePath = root === '' ? directory : `${root}/${directory}`
+    const catalog = await loader.load(repository, result, packagePath)
     for (const name of new Set(catalog?.bundles.map((bundle) => bundle.name)))
       if (wanted.has(name)) found.set(name, [...(found.get(name) ?? []), root])
   }

@@ -1,48 +1,51 @@
 import type { BundleFiles } from '../bundle/bundle-files.ts'
-import type { ListedEntry } from '../change/path-change.ts'
+import type { TreePathEntry } from '../change/path-change.ts'
 import { isGitError } from '../git/git-error.ts'
-import type { ReadTree } from '../ports/repository.ts'
-import { TooLarge } from './looks/look-budget.ts'
+import type { TreeReader } from '../ports/repository.ts'
+import { TooLargeError } from './looks/look-budget.ts'
 
 /** Limit for all touched bundles. A megabyte takes about a tenth of a second; the largest public release has 3 MB. */
-export const mostTouchedBytes = 128 * 1024 * 1024
+export const maxTouchedBundleBytes = 128 * 1024 * 1024
 /** Per file. The API server's limit for an object is a hundredth of this. */
-const largestFile = 16 * 1024 * 1024
+const maxBundleFileBytes = 16 * 1024 * 1024
 /** Batched because each round trip to git costs more than a small file. */
-const readAtOnce = 8
+const maxParallelReads = 8
 /** Excludes links and submodules, which the ownership check rejects. */
-export function bundleEntries(entries: readonly ListedEntry[], root: string): readonly ListedEntry[] {
+export function filterBundleEntries(
+  entries: readonly TreePathEntry[],
+  root: string,
+): readonly TreePathEntry[] {
   return entries.filter(({ path, mode }) => path.startsWith(`${root}/`) && mode.startsWith('100'))
 }
 
-export const hasManifest = (entries: readonly ListedEntry[], root: string): boolean =>
+export const hasManifest = (entries: readonly TreePathEntry[], root: string): boolean =>
   entries.some(({ path }) => path.startsWith(`${root}/manifests/`))
 
 /**
  * Identifies a directory's content regardless of its location. Names may contain any character, including line breaks.
  */
-export function contentKey(entries: readonly ListedEntry[], root: string): string {
+export function computeContentKey(entries: readonly TreePathEntry[], root: string): string {
   return JSON.stringify(entries.map(({ path, oid }) => [oid, path.slice(root.length + 1)]))
 }
 
-export async function readFiles(
-  repository: ReadTree,
-  entries: readonly ListedEntry[],
+export async function readBundleFiles(
+  repository: TreeReader,
+  entries: readonly TreePathEntry[],
   root: string,
   budget: { left: number },
 ): Promise<BundleFiles> {
   const files = new Map<string, Uint8Array>()
-  for (let at = 0; at < entries.length; at += readAtOnce) {
+  for (let at = 0; at < entries.length; at += maxParallelReads) {
     const read = await Promise.all(
       entries
-        .slice(at, at + readAtOnce)
-        .map(async ({ path, oid }) => [path, await readOne(repository, oid, path)] as const),
+        .slice(at, at + maxParallelReads)
+        .map(async ({ path, oid }) => [path, await readBundleFile(repository, oid, path)] as const),
     )
     for (const [path, bytes] of read) {
       budget.left -= bytes.length
       if (budget.left < 0)
-        throw new TooLarge(
-          `its bundle directories have more than ${Math.floor(mostTouchedBytes / 1024 / 1024)} MB together`,
+        throw new TooLargeError(
+          `its bundle directories have more than ${Math.floor(maxTouchedBundleBytes / 1024 / 1024)} MB together`,
         )
       files.set(path.slice(root.length + 1), bytes)
     }
@@ -50,12 +53,16 @@ export async function readFiles(
   return files
 }
 
-async function readOne(repository: ReadTree, oid: ListedEntry['oid'], path: string): Promise<Uint8Array> {
+async function readBundleFile(
+  repository: TreeReader,
+  oid: TreePathEntry['oid'],
+  path: string,
+): Promise<Uint8Array> {
   try {
-    return await repository.read(oid, largestFile)
+    return await repository.read(oid, maxBundleFileBytes)
   } catch (error) {
     if (isGitError(error, 'too-large'))
-      throw new TooLarge(`${path} has more than ${largestFile / 1024 / 1024} MB`)
+      throw new TooLargeError(`${path} has more than ${maxBundleFileBytes / 1024 / 1024} MB`)
     throw error
   }
 }

@@ -1,32 +1,32 @@
 // The third stage: reads the checks' other inputs, apart from reviews and commands, from the repository and memory.
-import { imageNames } from '../checks/bundles/becoming.ts'
-import { ownerFilePaths } from '../checks/ownership/ownership.ts'
+import { createImageNamer } from '../checks/bundles/becoming.ts'
+import { selectOwnerFiles } from '../checks/ownership/ownership.ts'
 import type { CheckInput } from '../checks/check.ts'
 import type { BlobSha, TreeSha } from '../change/ids.ts'
-import type { ReadTree } from '../ports/repository.ts'
-import { readText } from './catalogs/catalog-loader.ts'
-import { packagesByDirectory } from './catalogs/packages-by-directory.ts'
-import { publishedBundles } from './catalogs/published-bundles.ts'
-import type { Comparison } from './compare-trees.ts'
-import type { ExamineOptions } from './examine-options.ts'
-import { readBecoming } from './read-becoming.ts'
+import type { TreeReader } from '../ports/repository.ts'
+import { readTextBlob } from './catalogs/catalog-loader.ts'
+import { readPackagesByDirectory } from './catalogs/packages-by-directory.ts'
+import { readPublishedBundles } from './catalogs/published-bundles.ts'
+import type { TreeComparison } from './compare-trees.ts'
+import type { EvaluateOptions } from './examine-options.ts'
+import { readProjectedCatalogs } from './read-becoming.ts'
 import { readBundleDirectories } from './read-bundle-directories.ts'
 import { readTemplates } from './read-templates.ts'
-import { servedPackages } from './served-packages.ts'
-import type { Standing } from './stand-on-base.ts'
+import { readServedPackages } from './served-packages.ts'
+import type { BaseState } from './stand-on-base.ts'
 
 /** Rejects with a GitError or StoreError. */
 export async function readCheckInput(
-  { snapshot, baseTree, basePaths, config, configDigest, epoch }: Standing,
-  { change, layout, links, look, resultPaths, resultTree, carried, pulls }: Comparison,
-  { loader, memory, demandsSignatures = false, opm }: ExamineOptions,
+  { snapshot, baseTree, basePaths, config, configDigest, epoch }: BaseState,
+  { change, layout, links, treeReader, resultPaths, resultTree, carried, pulls }: TreeComparison,
+  { loader, memory, demandsSignatures: requiresSignedCommits = false, opm }: EvaluateOptions,
 ): Promise<CheckInput> {
-  const places = { repository: look, loader, tree: baseTree }
-  const directories = await packagesByDirectory(change, layout, basePaths, places)
-  const published = await publishedBundles(change, layout, basePaths, places)
-  const sides = { repository: look, loader, base: baseTree, result: resultTree }
+  const ctx = { repository: treeReader, loader, tree: baseTree }
+  const directories = await readPackagesByDirectory(change, layout, basePaths, ctx)
+  const published = await readPublishedBundles(change, layout, basePaths, ctx)
+  const sides = { repository: treeReader, loader, base: baseTree, result: resultTree }
   const bundleDirectories = await readBundleDirectories(change, { ...sides, layout })
-  const ownerPaths = ownerFilePaths(basePaths, change)
+  const ownerPaths = selectOwnerFiles(basePaths, change)
   return {
     // Logins stay with the account first seen, because a released login can be registered by another person (T25).
     accounts: await memory.firstSeenAccounts(snapshot.repository, new Map()),
@@ -39,16 +39,20 @@ export async function readCheckInput(
     basePaths,
     packagesByDirectory: directories,
     published,
-    ownerFiles: await readOwnerFiles(look, { base: baseTree, result: resultTree }, ownerPaths),
+    ownerFiles: await readOwnerFiles(treeReader, { base: baseTree, result: resultTree }, ownerPaths),
     approvals: [],
     bundleDirectories,
-    becoming: await readBecoming(bundleDirectories, sides, imageNames(config.bundles.image)),
-    carried: { ...carried.commits, pulls },
-    demandsSignatures,
-    served: await servedPackages(change, look, resultTree, opm),
+    projectedCatalogs: await readProjectedCatalogs(
+      bundleDirectories,
+      sides,
+      createImageNamer(config.bundles.image),
+    ),
+    incomingCommits: { ...carried.commits, pulls },
+    requiresSignedCommits,
+    served: await readServedPackages(change, treeReader, resultTree, opm),
     templates: await readTemplates(change, layout, {
       links: links.map(({ path }) => path),
-      repository: look,
+      repository: treeReader,
       loader,
       config,
       base: { tree: baseTree, paths: basePaths },
@@ -58,13 +62,13 @@ export async function readCheckInput(
 }
 
 export async function readOwnerFiles(
-  repository: ReadTree,
+  repository: TreeReader,
   trees: { readonly base: TreeSha; readonly result: TreeSha },
   paths: readonly string[],
 ): Promise<CheckInput['ownerFiles']> {
   const texts = new Map<BlobSha, Promise<string>>()
   const textOf = (oid: BlobSha): Promise<string> => {
-    const text = texts.get(oid) ?? readText(repository, oid)
+    const text = texts.get(oid) ?? readTextBlob(repository, oid)
     texts.set(oid, text)
     return text
   }

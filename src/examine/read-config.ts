@@ -1,31 +1,37 @@
 import { allRules } from '../checks/all-rules.ts'
 import type { TreeSha } from '../change/ids.ts'
-import { foldersAbove } from '../change/layout/layout.ts'
+import { ancestorDirectories } from '../change/layout/layout.ts'
 import type { TreeEntry } from '../change/path-change.ts'
-import { mostConfigBytes, readConfigFile, type NoConfigFile } from '../config/config-file.ts'
+import { maxConfigBytes, parseConfigFile, type ConfigFileProblem } from '../config/config-file.ts'
 import { configPath } from '../config/config-path.ts'
 import { defaultConfig, type Config } from '../config/config.ts'
 import type { Finding } from '../findings/finding.ts'
 import { isGitError } from '../git/git-error.ts'
-import type { ReadTree } from '../ports/repository.ts'
+import type { TreeReader } from '../ports/repository.ts'
 
 /** The configuration at a tree, with its digest. An unreadable one gives findings and blocks merging. */
 export async function readConfig(
-  repository: ReadTree,
+  repository: TreeReader,
   tree: TreeSha,
 ): Promise<{ config: Config; digest: string; findings: readonly Finding[] }> {
   const entry = await repository.entry(tree, configPath)
-  const file = entry === undefined ? await findInstead(repository, tree) : await readEntry(repository, entry)
+  const file =
+    entry === undefined
+      ? await findConfigReplacement(repository, tree)
+      : await readConfigEntry(repository, entry)
   const { config = defaultConfig, findings } =
-    file === undefined ? { findings: [] } : readConfigFile(file, ruleIds)
+    file === undefined ? { findings: [] } : parseConfigFile(file, knownRuleIds)
   return { config, digest: entry?.oid ?? 'default', findings }
 }
 
-async function readEntry(repository: ReadTree, { mode, oid }: TreeEntry): Promise<Uint8Array | NoConfigFile> {
+async function readConfigEntry(
+  repository: TreeReader,
+  { mode, oid }: TreeEntry,
+): Promise<Uint8Array | ConfigFileProblem> {
   if (mode === '120000') return 'link'
   if (mode === '160000') return 'submodule'
   try {
-    return await repository.read(oid, mostConfigBytes)
+    return await repository.read(oid, maxConfigBytes)
   } catch (error) {
     // A file that is too large must not count as missing.
     if (isGitError(error, 'too-large')) return 'too-large'
@@ -37,10 +43,13 @@ async function readEntry(repository: ReadTree, { mode, oid }: TreeEntry): Promis
  * Finds what replaces the file or a directory above it: behind a link or a submodule, a checkout may have the file
  * though GitHub shows none, so it doesn't count as missing.
  */
-async function findInstead(repository: ReadTree, tree: TreeSha): Promise<NoConfigFile | undefined> {
-  for (const folder of foldersAbove(configPath))
+async function findConfigReplacement(
+  repository: TreeReader,
+  tree: TreeSha,
+): Promise<ConfigFileProblem | undefined> {
+  for (const folder of ancestorDirectories(configPath))
     if (folder !== '' && (await repository.entry(tree, folder)) !== undefined) return 'below-link'
   return (await repository.list(tree, configPath)).length > 0 ? 'directory' : undefined
 }
 
-const ruleIds: ReadonlySet<string> = new Set(allRules.map(({ id }) => id))
+const knownRuleIds: ReadonlySet<string> = new Set(allRules.map(({ id }) => id))

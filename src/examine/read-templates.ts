@@ -1,102 +1,102 @@
 // Reads the templates that a change touches and the catalogs rendered from them. The base's configuration and ci.yaml
 // files define the pairs; the merge result gives their content.
 import type { Catalog } from '../catalog/facts/catalog.ts'
-import type { Change } from '../change/change.ts'
+import type { PullRequestChange } from '../change/change.ts'
 import type { TreeSha } from '../change/ids.ts'
 import type { Layout } from '../change/layout/layout.ts'
 import { hasPath } from '../change/sorted-paths.ts'
 import {
-  touchedTemplatePairs,
+  findTouchedTemplatePairs,
   type TemplatePair,
-  type TemplateState,
+  type LoadedTemplatePair,
 } from '../change/layout/template-pairs.ts'
 import type { Config } from '../config/config.ts'
 import { isGitError } from '../git/git-error.ts'
-import type { ReadTree } from '../ports/repository.ts'
-import { readText, type CatalogLoader } from './catalogs/catalog-loader.ts'
-import { pathEnd } from './catalogs/linked-file.ts'
+import type { TreeReader } from '../ports/repository.ts'
+import { readTextBlob, type CatalogLoader } from './catalogs/catalog-loader.ts'
+import { resolveTreePath } from './catalogs/linked-file.ts'
 
-export interface TemplatePlaces {
-  readonly repository: ReadTree
+export interface TemplatesContext {
+  readonly repository: TreeReader
   readonly loader: CatalogLoader
   readonly config: Config
-  readonly base: Side
-  readonly result: Side
+  readonly base: TreeWithPaths
+  readonly result: TreeWithPaths
   /** Links whose target changes; a template can be a link. */
   readonly links?: readonly string[]
 }
 
-interface Side {
+interface TreeWithPaths {
   readonly tree: TreeSha
   readonly paths: readonly string[]
 }
 
 /** Twenty times the largest public template. */
-const largestTemplate = 4 * 1024 * 1024
+const maxTemplateBytes = 4 * 1024 * 1024
 /** Rendering whole bundles takes about a second per ten megabytes. */
-const largestPatched = 4 * 1024 * 1024
+const maxPatchedBytes = 4 * 1024 * 1024
 
 /**
  * Limits for all templates of a change: a megabyte costs a tenth of a second per round of questions, and one blob can
  * be at any number of paths. Far above a change of every package of the largest public catalog.
  */
-const mostTogether = { bytes: 16 * 1024 * 1024, templates: 2000 }
+const maxTemplateTotals = { bytes: 16 * 1024 * 1024, templates: 2000 }
 
 /** Rejects with a GitError when a tree cannot be read. */
 export async function readTemplates(
-  change: Change,
+  change: PullRequestChange,
   layout: Layout,
-  places: TemplatePlaces,
-): Promise<readonly TemplateState[]> {
-  const { repository, loader, config, base, result, links = [] } = places
+  ctx: TemplatesContext,
+): Promise<readonly LoadedTemplatePair[]> {
+  const { repository, loader, config, base, result, links = [] } = ctx
   const touched = [...change.paths.map(({ path }) => path), ...links]
-  const pairs = touchedTemplatePairs(
+  const pairs = findTouchedTemplatePairs(
     {
       trees: [base.paths, result.paths],
       layout,
       stated: config.templates,
-      ciYaml: await ciYamls(places, touched),
+      ciYaml: await readCiYamls(ctx, touched),
     },
     touched,
   )
-  const sources: (readonly [pair: TemplatePair, source: TemplateState['source']])[] = []
+  const sources: (readonly [pair: TemplatePair, source: LoadedTemplatePair['source']])[] = []
   let bytes = 0
   for (const pair of pairs) {
-    const isFull = sources.length >= mostTogether.templates || bytes >= mostTogether.bytes
-    const source = isFull ? 'too-many' : await readTemplate(repository, result.tree, pair.template)
+    const isFull = sources.length >= maxTemplateTotals.templates || bytes >= maxTemplateTotals.bytes
+    const source = isFull ? 'too-many' : await readTemplateSource(repository, result.tree, pair.template)
     if (source instanceof Uint8Array) bytes += source.length
     sources.push([pair, source])
   }
   return Promise.all(
-    sources.map(async ([pair, source]): Promise<TemplateState> => {
+    sources.map(async ([pair, source]): Promise<LoadedTemplatePair> => {
       if (source === 'too-many') return { ...pair, source, known: [] }
       const [checkedIn, own] = await Promise.all([
         loader.load(repository, result.tree, pair.catalog),
         loader.load(repository, base.tree, pair.catalog),
       ])
-      const file = pair.offer === 'patch' ? await onlyFile(own, checkedIn, places) : undefined
+      const file = pair.offer === 'patch' ? await readOnlyFile(own, checkedIn, ctx) : undefined
       return {
         ...pair,
         ...(file && { file }),
         ...(source && { source }),
         ...(checkedIn && { result: checkedIn }),
-        known: own ? [own] : await siblings(pair.catalog, layout, places),
+        known: own ? [own] : await loadSiblingCatalogs(pair.catalog, layout, ctx),
       }
     }),
   )
 }
 
 /** Undefined where the file is too large to render for a patch. */
-async function onlyFile(
+async function readOnlyFile(
   own: Catalog | undefined,
   checkedIn: Catalog | undefined,
-  { repository, base, result }: TemplatePlaces,
-): Promise<TemplateState['file']> {
+  { repository, base, result }: TemplatesContext,
+): Promise<LoadedTemplatePair['file']> {
   const [path, ...more] = new Set(
     [...(own?.files ?? []), ...(checkedIn?.files ?? [])].map((file) => file.path),
   )
   const bytes = [...(own?.files ?? []), ...(checkedIn?.files ?? [])].map((file) => file.bytes)
-  if (path === undefined || more.length > 0 || bytes.some((size) => size > largestPatched)) return undefined
+  if (path === undefined || more.length > 0 || bytes.some((size) => size > maxPatchedBytes)) return undefined
   const read = async (tree: TreeSha) => {
     const entry = await repository.entry(tree, path)
     return entry?.mode.startsWith('100') === true ? repository.read(entry.oid) : undefined
@@ -106,7 +106,11 @@ async function onlyFile(
 }
 
 /** For a catalog that the base lacks: its bundles are in the same package's directories of other catalogs. */
-async function siblings(catalog: string, layout: Layout, { loader, repository, base }: TemplatePlaces) {
+async function loadSiblingCatalogs(
+  catalog: string,
+  layout: Layout,
+  { loader, repository, base }: TemplatesContext,
+) {
   const directory = catalog.slice(catalog.lastIndexOf('/') + 1)
   const found = await Promise.all(
     layout.catalogs.map(({ root }) => loader.load(repository, base.tree, `${root}/${directory}`)),
@@ -115,31 +119,31 @@ async function siblings(catalog: string, layout: Layout, { loader, repository, b
 }
 
 /** Searches by directory name, because a package's directories share one name. */
-async function ciYamls(
-  { repository, base }: TemplatePlaces,
+async function readCiYamls(
+  { repository, base }: TemplatesContext,
   touched: readonly string[],
 ): Promise<(directory: string) => string | undefined> {
   const texts = new Map<string, string>()
   for (const directory of new Set(touched.flatMap((path) => path.split('/')))) {
     const path = `operators/${directory}/ci.yaml`
     const entry = hasPath(base.paths, path) ? await repository.entry(base.tree, path) : undefined
-    if (entry?.mode.startsWith('100')) texts.set(directory, await readText(repository, entry.oid))
+    if (entry?.mode.startsWith('100')) texts.set(directory, await readTextBlob(repository, entry.oid))
   }
   return (directory) => texts.get(directory)
 }
 
-async function readTemplate(
-  repository: ReadTree,
+async function readTemplateSource(
+  repository: TreeReader,
   tree: TreeSha,
   path: string,
-): Promise<TemplateState['source']> {
+): Promise<LoadedTemplatePair['source']> {
   // The ownership check rejects new links (T07); existing ones are followed.
   const entry = await repository.entry(tree, path)
   const isFile = entry?.mode.startsWith('100') === true
-  const { file } = isFile ? { file: entry.oid } : await pathEnd(repository, tree, path)
+  const { file } = isFile ? { file: entry.oid } : await resolveTreePath(repository, tree, path)
   if (file === undefined) return undefined
   try {
-    return await repository.read(file, largestTemplate)
+    return await repository.read(file, maxTemplateBytes)
   } catch (error) {
     if (isGitError(error, 'too-large')) return 'too-large'
     throw error

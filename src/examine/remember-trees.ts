@@ -1,25 +1,29 @@
 // Caches what one look has listed and read of its trees, so that no file is read from git twice.
 import type { BlobSha, TreeSha } from '../change/ids.ts'
-import type { ListedEntry, TreeEntry } from '../change/path-change.ts'
-import { firstNotBefore } from '../change/sorted-paths.ts'
-import type { ReadTree } from '../ports/repository.ts'
+import type { TreePathEntry, TreeEntry } from '../change/path-change.ts'
+import { findLowerBound } from '../change/sorted-paths.ts'
+import type { TreeReader } from '../ports/repository.ts'
 
-export interface Known {
-  readonly trees: ReadonlyMap<TreeSha, readonly ListedEntry[]>
+export interface LoadedTrees {
+  readonly trees: ReadonlyMap<TreeSha, readonly TreePathEntry[]>
   /** Blobs that are read or being read. */
   readonly blobs: ReadonlyMap<BlobSha, Promise<Uint8Array>>
 }
 
 /** Falls back to `repository`, with its limits and errors. */
-export function rememberTrees(repository: ReadTree, { trees, blobs }: Known): ReadTree {
+export function cacheTrees(repository: TreeReader, { trees, blobs }: LoadedTrees): TreeReader {
   return {
     list: (tree, prefix = '') => {
       const entries = trees.get(tree)
-      return entries === undefined ? repository.list(tree, prefix) : Promise.resolve(below(prefix, entries))
+      return entries === undefined
+        ? repository.list(tree, prefix)
+        : Promise.resolve(findEntriesBelow(prefix, entries))
     },
     entry: (tree, path) => {
       const entries = trees.get(tree)
-      return entries === undefined ? repository.entry(tree, path) : Promise.resolve(entryIn(entries, path))
+      return entries === undefined
+        ? repository.entry(tree, path)
+        : Promise.resolve(findTreeEntry(entries, path))
     },
     read: async (blob, limit) => {
       const bytes = await blobs.get(blob)
@@ -30,17 +34,17 @@ export function rememberTrees(repository: ReadTree, { trees, blobs }: Known): Re
 }
 
 /** Binary search: entries are sorted, and an index would cost more. */
-function entryIn(entries: readonly ListedEntry[], path: string): TreeEntry | undefined {
-  const found = entries[firstNotBefore(entries, path, (entry) => entry.path)]
+function findTreeEntry(entries: readonly TreePathEntry[], path: string): TreeEntry | undefined {
+  const found = entries[findLowerBound(entries, path, (entry) => entry.path)]
   return found?.path === path ? { mode: found.mode, oid: found.oid } : undefined
 }
 
 /** Entries below a directory are contiguous. */
-function below(prefix: string, entries: readonly ListedEntry[]): readonly ListedEntry[] {
+function findEntriesBelow(prefix: string, entries: readonly TreePathEntry[]): readonly TreePathEntry[] {
   const directory = prefix.endsWith('/') ? prefix.slice(0, -1) : prefix
   if (directory === '') return entries
   const start = `${directory}/`
-  const first = firstNotBefore(entries, start, (entry) => entry.path)
+  const first = findLowerBound(entries, start, (entry) => entry.path)
   let end = first
   while (entries[end]?.path.startsWith(start)) end++
   return entries.slice(first, end)

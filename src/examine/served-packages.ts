@@ -1,67 +1,72 @@
 // The packages that a change touches, as a server would return them. Reads their files again in full because a
 // catalog's facts omit the manifests.
-import { servedCatalog } from '../catalog/api/served-catalog.ts'
-import { readServedFile, type ServedFile } from '../catalog/api/served-file.ts'
+import { buildServedCatalog } from '../catalog/api/served-catalog.ts'
+import { parseServedFile, type ServedFile } from '../catalog/api/served-file.ts'
 import type { Catalog } from '../catalog/facts/catalog.ts'
-import type { CatalogChange, Change } from '../change/change.ts'
-import { repositoryPath } from '../change/blob-text.ts'
+import type { CatalogChange, PullRequestChange } from '../change/change.ts'
+import { toRepositoryPath } from '../change/blob-text.ts'
 import type { TreeSha } from '../change/ids.ts'
 import type { ServedPackage } from '../checks/check.ts'
-import { askServed } from '../checks/install/ask-served.ts'
+import { queryServedCatalog } from '../checks/install/ask-served.ts'
 import { hasInlineObjects } from '../checks/install/inline-bundle.ts'
-import { askOpmOf } from './ask-opm-of-change.ts'
-import type { ReadTree } from '../ports/repository.ts'
+import { queryOpmForChange } from './ask-opm-of-change.ts'
+import type { TreeReader } from '../ports/repository.ts'
 
 /** Limits over all catalogs. Beyond them nothing more is served, and the check reports it. */
-const most = { packages: 60, bytes: 64 * 1024 * 1024 }
+const maxServed = { packages: 60, bytes: 64 * 1024 * 1024 }
 
 /** Milliseconds for opm in one look. opm reads whole catalogs and builds a cache for each. */
-const opmTime = 15_000
+const opmTimeoutMs = 15_000
 
 /** By catalog root, then by package. Rejects with a GitError. */
-export async function servedPackages(
-  { catalogs }: Pick<Change, 'catalogs'>,
-  look: ReadTree,
+export async function readServedPackages(
+  { catalogs }: Pick<PullRequestChange, 'catalogs'>,
+  treeReader: TreeReader,
   tree: TreeSha,
   opm?: string,
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, ServedPackage>>> {
   const served = new Map<string, Map<string, ServedPackage>>()
-  const left = { ...most }
-  const forOpm = { milliseconds: opmTime, bytes: most.bytes }
+  const remaining = { ...maxServed }
+  const forOpm = { milliseconds: opmTimeoutMs, bytes: maxServed.bytes }
   for (const change of catalogs) {
     const ofCatalog = new Map<string, ServedPackage>()
     const files = new Map<string, ServedFile>()
     for (const { name } of change.packages) {
       const one =
-        change.result && left.packages > 0
-          ? await serve(change, name, { look, tree, left, files })
+        change.result && remaining.packages > 0
+          ? await servePackage(change, name, { look: treeReader, tree, left: remaining, files })
           : undefined
       if (one) ofCatalog.set(name, one)
     }
     if (opm !== undefined && ofCatalog.size > 0) {
-      const theirs = await askOpmOf(change, [...ofCatalog.keys()], { look, tree }, { opm, left: forOpm })
+      const theirs = await queryOpmForChange(
+        change,
+        [...ofCatalog.keys()],
+        { look: treeReader, tree },
+        { opm, left: forOpm },
+      )
       for (const [index, [name, one]] of [...ofCatalog].entries())
-        ofCatalog.set(name, { ...one, asked: [...one.asked, ...theirs.slice(index, index + 1)] })
+        ofCatalog.set(name, { ...one, responses: [...one.responses, ...theirs.slice(index, index + 1)] })
     }
     served.set(change.root, ofCatalog)
   }
   return served
 }
 
-interface Place {
-  readonly look: ReadTree
+interface ServeContext {
+  readonly look: TreeReader
   readonly tree: TreeSha
   readonly left: { packages: number; bytes: number }
   /** Files read so far, by path: one file may hold several packages. */
   readonly files: Map<string, ServedFile>
 }
 
-async function serve(
+async function servePackage(
   { root, result }: CatalogChange,
   packageName: string,
-  { look, tree, left, files: known }: Place,
+  { look, tree, left, files: known }: ServeContext,
 ): Promise<ServedPackage | undefined> {
-  const paths = result ? filesOf(result, packageName) : new Set<string>()
+  const paths = result ? getPackageFiles(result, packageName) : new Set<string>()
   if (!result || paths.size === 0) return undefined
   const files = []
   for (const path of paths) {
@@ -71,7 +76,7 @@ async function serve(
     files.push({ path, file })
   }
   left.packages -= 1
-  const read = servedCatalog(files)
+  const read = buildServedCatalog(files)
   const objects = new Map<string, readonly string[]>()
   for (const blob of result.bundles.filter((bundle) => bundle.package === packageName)) {
     if (blob.image !== '' || !hasInlineObjects(blob) || !read.ok) continue
@@ -82,19 +87,19 @@ async function serve(
     const bundle = key && read.value.bundle(key)
     if (bundle) objects.set(blob.name, bundle.object)
   }
-  return { asked: [askServed(read, packageName)], objects }
+  return { responses: [queryServedCatalog(read, packageName)], objects }
 
   async function readFile(path: string): Promise<ServedFile | undefined> {
-    const entry = await look.entry(tree, repositoryPath(root, path))
+    const entry = await look.entry(tree, toRepositoryPath(root, path))
     // Links are not followed.
     if (entry?.mode.startsWith('100') !== true) return undefined
     const bytes = await look.read(entry.oid)
     left.bytes -= bytes.length
-    return left.bytes < 0 ? undefined : readServedFile(bytes)
+    return left.bytes < 0 ? undefined : parseServedFile(bytes)
   }
 }
 
-function filesOf(
+function getPackageFiles(
   { packages, channels, bundles, deprecations, others }: Catalog,
   name: string,
 ): ReadonlySet<string> {

@@ -2,41 +2,41 @@
 import type { TreeSha } from '../change/ids.ts'
 import type { Layout } from '../change/layout/layout.ts'
 import { pathsOf } from '../change/patched-list.ts'
-import type { Snapshot } from '../change/snapshot.ts'
+import type { PullSnapshot } from '../change/snapshot.ts'
 import type { Config } from '../config/config.ts'
 import type { Finding } from '../findings/finding.ts'
 import type { CommandRecord } from '../gate/commands.ts'
-import type { MergeOutcome } from '../gate/decide.ts'
-import { mergeMessage } from '../messages/merge-message.ts'
+import type { TestMergeResult } from '../gate/decide.ts'
+import { formatMergeMessage } from '../messages/merge-message.ts'
 import type { PullMemory } from '../ports/pull-memory.ts'
-import type { Repository } from '../ports/repository.ts'
+import type { GitRepository } from '../ports/repository.ts'
 import { findLayout } from './find-layout.ts'
 import { readConfig } from './read-config.ts'
 
-export interface Standing {
+export interface BaseState {
   /** Includes who pushed the head. */
-  readonly snapshot: Snapshot
+  readonly snapshot: PullSnapshot
   readonly baseTree: TreeSha
-  readonly entries: Awaited<ReturnType<Repository['list']>>
+  readonly entries: Awaited<ReturnType<GitRepository['list']>>
   readonly basePaths: readonly string[]
   readonly baseLayout: Layout
   readonly config: Config
   readonly configDigest: string
   readonly configFindings: readonly Finding[]
   readonly epoch: number
-  readonly merge: MergeOutcome
+  readonly merge: TestMergeResult
   readonly onRecord: readonly CommandRecord[]
 }
 
 /** Rejects with a GitError or StoreError. */
-export async function standOnBase(
-  given: Snapshot,
-  repository: Repository,
+export async function loadBaseState(
+  given: PullSnapshot,
+  repository: GitRepository,
   memory: PullMemory,
-): Promise<Standing> {
+): Promise<BaseState> {
   const baseTree = await repository.treeOf(given.base)
   const { config, digest: configDigest, findings } = await readConfig(repository, baseTree)
-  const snapshot = await withPusher(given, config, memory)
+  const snapshot = await addPusher(given, config, memory)
   const { head, baseRef } = snapshot
   const epoch = await memory.observe(snapshot.repository, snapshot.pull, {
     head,
@@ -44,7 +44,7 @@ export async function standOnBase(
     config: configDigest,
   })
   const [merge, entries, onRecord] = await Promise.all([
-    repository.merge(snapshot.base, snapshot.head, mergeMessage(snapshot, config.merge.message)),
+    repository.merge(snapshot.base, snapshot.head, formatMergeMessage(snapshot, config.merge.message)),
     repository.list(baseTree),
     memory.commands(snapshot.repository, snapshot.pull),
   ])
@@ -69,10 +69,10 @@ export async function standOnBase(
  * when another account pushes it again. If only other heads' deliveries arrived, the pusher is null. Without any
  * deliveries, the configuration decides whether that matters.
  */
-async function withPusher(snapshot: Snapshot, config: Config, memory: PullMemory): Promise<Snapshot> {
+async function addPusher(snapshot: PullSnapshot, config: Config, memory: PullMemory): Promise<PullSnapshot> {
   const { repository, pull, head, author } = snapshot
-  if (snapshot.pusher !== undefined || memory.pushersOf === undefined) return snapshot
-  const pushers = await memory.pushersOf(repository, pull, head)
+  if (snapshot.pusher !== undefined || memory.listPushers === undefined) return snapshot
+  const pushers = await memory.listPushers(repository, pull, head)
   const pusher = pushers.find(({ id }) => id === author?.id) ?? pushers.at(-1)
   if (pusher !== undefined) return { ...snapshot, pusher }
   const waits = config.approvals.confirmUnknownPushes || (await memory.hasSeenPushes?.(repository, pull))

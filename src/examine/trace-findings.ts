@@ -1,20 +1,20 @@
 // Maps findings from the merge result to lines on GitHub, and finds their fixes. The base may have moved since the
 // push, so lines are matched by content. Reads only files with findings.
 import type { CommitSha, TreeSha } from '../change/ids.ts'
-import { fixableRules, fixOf } from '../checks/fixes/fix-finding.ts'
+import { fixableRules, computeFix } from '../checks/fixes/fix-finding.ts'
 import { configUnreadable } from '../config/config-unreadable.ts'
 import type { Finding } from '../findings/finding.ts'
-import { lineMap, type LineMap } from '../findings/line-map.ts'
-import { shortestEdits } from '../findings/shortest-edits.ts'
-import { once } from '../findings/once.ts'
+import { createLineMap, type LineMap } from '../findings/line-map.ts'
+import { findShortestEdits } from '../findings/shortest-edits.ts'
+import { lazy } from '../findings/once.ts'
 import { decodeLikeGo } from '../go/utf8.ts'
 import { isGitError } from '../git/git-error.ts'
-import { findingKey, type ToldFix, type TracedLine } from '../messages/traced-line.ts'
-import type { Repository } from '../ports/repository.ts'
+import { getFindingKey, type FixView, type TracedLine } from '../messages/traced-line.ts'
+import type { GitRepository } from '../ports/repository.ts'
 
-type Reads = Pick<Repository, 'treeOf' | 'entry' | 'read' | 'mergeBases'>
+type TraceRepository = Pick<GitRepository, 'treeOf' | 'entry' | 'read' | 'mergeBases'>
 
-export interface Commits {
+export interface TraceCommits {
   readonly head: CommitSha
   readonly base: CommitSha
   readonly result: TreeSha
@@ -22,30 +22,30 @@ export interface Commits {
 
 export interface TracedFindings {
   readonly lines: readonly TracedLine[]
-  readonly fixes: readonly ToldFix[]
+  readonly fixes: readonly FixView[]
 }
 
 /** Comments show fewer, and check runs few more. */
-const mostFindings = 300
-const mostFixes = 12
+const maxTracedFindings = 300
+const maxFixes = 12
 /** Findings in larger files link to the whole file. */
-const largestFile = 4 * 1024 * 1024
+const maxTracedFileBytes = 4 * 1024 * 1024
 /** GitHub's diff shows this many lines around each change and accepts comments on them. */
-const hunkContext = 3
-const mostChangedLines = 600
+const hunkContextLines = 3
+const maxChangedLines = 600
 
 /** Keeps errors first beyond the limit. Rejects with a GitError. */
 export async function traceFindings(
   findings: readonly Finding[],
-  commits: Commits,
-  repository: Reads,
+  commits: TraceCommits,
+  repository: TraceRepository,
 ): Promise<TracedFindings> {
   const order = { error: 0, warning: 1, info: 2 }
   const placed = findings
     .filter(({ at }) => at !== undefined)
     .toSorted((a, b) => order[a.severity] - order[b.severity])
-    .slice(0, mostFindings)
-  const files = openFiles(commits, repository)
+    .slice(0, maxTracedFindings)
+  const files = openFileTracer(commits, repository)
   const lines = new Map<string, TracedLine>()
   const trace = async (file: string, first: number, last: number, from: 'result' | 'base') => {
     const key = `${first} ${file}`
@@ -54,69 +54,71 @@ export async function traceFindings(
     if (traced) lines.set(key, traced)
     return traced
   }
-  const fixes: ToldFix[] = []
+  const fixes: FixView[] = []
   for (const finding of placed) {
     const { file, line, endLine = line } = finding.at as NonNullable<Finding['at']>
     // The configuration is read from the base branch.
     const from = finding.rule === configUnreadable.id ? 'base' : 'result'
     await trace(file, line, endLine, from)
-    if (fixes.length >= mostFixes || from === 'base' || !fixableRules.has(finding.rule)) continue
+    if (fixes.length >= maxFixes || from === 'base' || !fixableRules.has(finding.rule)) continue
     const bytes = await files.result(file)
-    const fix = bytes && fixOf(finding, bytes)
+    const fix = bytes && computeFix(finding, bytes)
     if (!fix) continue
     const there = await trace(file, fix.first, fix.last, 'result')
     const isWhole = there?.side === 'head' && there.last - there.first === fix.last - fix.first
     const suggestion =
       isWhole && (await files.isInDiff(file, there)) ? { first: there.first, last: there.last } : undefined
-    fixes.push({ finding: findingKey(finding), fix, ...(suggestion && { suggestion }) })
+    fixes.push({ finding: getFindingKey(finding), fix, ...(suggestion && { suggestion }) })
   }
   return { lines: [...lines.values()], fixes }
 }
 
-function openFiles({ head, base, result }: Commits, repository: Reads) {
+function openFileTracer({ head, base, result }: TraceCommits, repository: TraceRepository) {
   const trees = {
-    head: once(() => repository.treeOf(head)),
-    base: once(() => repository.treeOf(base)),
+    head: lazy(() => repository.treeOf(head)),
+    base: lazy(() => repository.treeOf(base)),
     result: () => Promise.resolve(result),
   }
   type Side = keyof typeof trees
-  const oidOf = keyed(async (side: Side, file: string) => {
+  const oidOf = memoizeBySideAndFile(async (side: Side, file: string) => {
     const entry = await repository.entry(await trees[side](), file)
     return entry?.mode.startsWith('100') === true ? entry.oid : undefined
   })
-  const bytesOf = keyed(async (side: Side, file: string) => {
+  const bytesOf = memoizeBySideAndFile(async (side: Side, file: string) => {
     const oid = await oidOf(side, file)
-    return oid && readSmall(repository, oid)
+    return oid && readSmallBlob(repository, oid)
   })
-  const textOf = keyed(async (side: Side, file: string) => {
+  const textOf = memoizeBySideAndFile(async (side: Side, file: string) => {
     const bytes = await bytesOf(side, file)
     return bytes && decodeLikeGo(bytes)
   })
-  const mapTo = keyed(async (side: Exclude<Side, 'result'>, file: string): Promise<LineMap | undefined> => {
-    const [from, to] = [await oidOf('result', file), await oidOf(side, file)]
-    if (from === undefined || to === undefined) return undefined
-    if (from === to) return (line) => line
-    const [old, now] = [await textOf('result', file), await textOf(side, file)]
-    return old === undefined || now === undefined ? undefined : lineMap(old, now)
-  })
-  const changedLines = keyed((_side: 'head', file: string) => linesInDiff(file))
+  const mapTo = memoizeBySideAndFile(
+    async (side: Exclude<Side, 'result'>, file: string): Promise<LineMap | undefined> => {
+      const [from, to] = [await oidOf('result', file), await oidOf(side, file)]
+      if (from === undefined || to === undefined) return undefined
+      if (from === to) return (line) => line
+      const [old, now] = [await textOf('result', file), await textOf(side, file)]
+      return old === undefined || now === undefined ? undefined : createLineMap(old, now)
+    },
+  )
+  const changedLines = memoizeBySideAndFile((_side: 'head', file: string) => linesInDiff(file))
 
   /** Undefined where the diff is unknown. */
   async function linesInDiff(file: string): Promise<ReadonlySet<number> | undefined> {
-    const [met, ...others] = await repository.mergeBases(base, head)
-    if (met === undefined || others.length > 0) return undefined
+    const [mergeBase, ...others] = await repository.mergeBases(base, head)
+    if (mergeBase === undefined || others.length > 0) return undefined
     const now = (await textOf('head', file))?.split('\n')
-    const entry = await repository.entry(await repository.treeOf(met), file)
-    const bytes = entry && (await readSmall(repository, entry.oid))
+    const entry = await repository.entry(await repository.treeOf(mergeBase), file)
+    const bytes = entry && (await readSmallBlob(repository, entry.oid))
     if (now === undefined || (entry && !bytes)) return undefined
     const old = bytes ? decodeLikeGo(bytes).split('\n') : []
-    const edits = shortestEdits(old, now, mostChangedLines)
+    const edits = findShortestEdits(old, now, maxChangedLines)
     if (edits === undefined) return undefined
     const shown = new Set<number>()
     for (const { new: at, kind } of edits) {
       // A removal is between two lines of the new text, so the context below it starts one line earlier.
-      const below = kind === '+' ? at + hunkContext : at + hunkContext - 1
-      for (let line = at - hunkContext; line <= below; line++) shown.add(line + 1)
+      const below = kind === '+' ? at + hunkContextLines : at + hunkContextLines - 1
+      for (let line = at - hunkContextLines; line <= below; line++) shown.add(line + 1)
     }
     return shown
   }
@@ -148,19 +150,19 @@ function openFiles({ head, base, result }: Commits, repository: Reads) {
   }
 }
 
-async function readSmall(
-  repository: Reads,
-  oid: Parameters<Reads['read']>[0],
+async function readSmallBlob(
+  repository: TraceRepository,
+  oid: Parameters<TraceRepository['read']>[0],
 ): Promise<Uint8Array | undefined> {
   try {
-    return await repository.read(oid, largestFile)
+    return await repository.read(oid, maxTracedFileBytes)
   } catch (error) {
     if (isGitError(error, 'too-large')) return undefined
     throw error
   }
 }
 
-function keyed<Side extends string, Value>(
+function memoizeBySideAndFile<Side extends string, Value>(
   make: (side: Side, file: string) => Promise<Value>,
 ): (side: Side, file: string) => Promise<Value> {
   const made = new Map<string, Promise<Value>>()

@@ -1,45 +1,52 @@
 // Finds the commit on the base branch that brought a channel's second head after the pull request was made. Reads only
 // the files of such findings and few commits.
-import { readFile } from '../catalog/load/read-file.ts'
+import { parseCatalogFile } from '../catalog/load/read-file.ts'
 import type { ChannelEntry } from '../catalog/facts/catalog.ts'
 import type { BlobSha, CommitSha } from '../change/ids.ts'
 import type { Finding } from '../findings/finding.ts'
 import { isGitError } from '../git/git-error.ts'
-import type { MovedHead } from '../messages/describe-meanwhile.ts'
-import type { Repository } from '../ports/repository.ts'
+import type { HeadConflict } from '../messages/describe-meanwhile.ts'
+import type { GitRepository } from '../ports/repository.ts'
 
-type Reads = Pick<Repository, 'treeOf' | 'entry' | 'read' | 'mergeBases' | 'firstParents'>
+type HeadConflictRepository = Pick<GitRepository, 'treeOf' | 'entry' | 'read' | 'mergeBases' | 'firstParents'>
 
 /** No commit is named when the branch moved further. */
-const mostCommits = 60
-const mostFindings = 3
-const largestFile = 4 * 1024 * 1024
+const maxSearchedCommits = 60
+const maxConflictFindings = 3
+const maxCatalogFileBytes = 4 * 1024 * 1024
 
 /** Rejects with a GitError. */
-export async function whatMoved(
+export async function findHeadConflicts(
   findings: readonly Finding[],
   { head, base }: { readonly head: CommitSha; readonly base: CommitSha },
-  repository: Reads,
-): Promise<readonly MovedHead[]> {
+  repository: HeadConflictRepository,
+): Promise<readonly HeadConflict[]> {
   const forked = findings.filter(({ rule, at }) => rule === 'several-heads' && at !== undefined)
   if (forked.length === 0) return []
-  const [met, ...others] = await repository.mergeBases(base, head)
-  if (met === undefined || others.length > 0 || met === base) return []
-  const entriesAt = entriesReader(repository)
-  const moved: MovedHead[] = []
-  for (const { at, data } of forked.slice(0, mostFindings)) {
+  const [mergeBase, ...others] = await repository.mergeBases(base, head)
+  if (mergeBase === undefined || others.length > 0 || mergeBase === base) return []
+  const entriesAt = createEntriesReader(repository)
+  const moved: HeadConflict[] = []
+  for (const { at, data } of forked.slice(0, maxConflictFindings)) {
     const file = at?.file ?? ''
     const channel = `${String(data?.['package'])} ${String(data?.['channel'])}`
     const heads = Array.isArray(data?.['heads']) ? data['heads'].map(String) : []
     const [then, there, here] = await Promise.all(
-      [met, base, head].map(async (commit) => (await entriesAt(commit, file)).get(channel) ?? []),
+      [mergeBase, base, head].map(async (commit) => (await entriesAt(commit, file)).get(channel) ?? []),
     )
     const fresh = (entries: readonly ChannelEntry[] | undefined) =>
-      heads.filter((name) => has(entries, name) && !has(then, name))
-    const [theirs] = fresh(there).filter((name) => !has(here, name))
-    const [mine] = fresh(here).filter((name) => !has(there, name))
+      heads.filter((name) => hasEntry(entries, name) && !hasEntry(then, name))
+    const [theirs] = fresh(there).filter((name) => !hasEntry(here, name))
+    const [mine] = fresh(here).filter((name) => !hasEntry(there, name))
     if (theirs === undefined || mine === undefined) continue
-    const commit = await broughtBy(theirs, channel, file, { met, base }, entriesAt, repository)
+    const commit = await findIntroducingCommit(
+      theirs,
+      channel,
+      file,
+      { met: mergeBase, base },
+      entriesAt,
+      repository,
+    )
     if (commit === undefined) continue
     const replaces = there?.find(({ name }) => name === theirs)?.replaces ?? ''
     const isSame = replaces !== '' && here?.find(({ name }) => name === mine)?.replaces === replaces
@@ -48,28 +55,31 @@ export async function whatMoved(
   return moved
 }
 
-function has(entries: readonly ChannelEntry[] | undefined, name: string): boolean {
+function hasEntry(entries: readonly ChannelEntry[] | undefined, name: string): boolean {
   return entries?.some((entry) => entry.name === name) === true
 }
 
-async function broughtBy(
+async function findIntroducingCommit(
   name: string,
   channel: string,
   file: string,
   { met, base }: { readonly met: CommitSha; readonly base: CommitSha },
-  entriesAt: EntriesAt,
-  repository: Reads,
+  entriesAt: ReadEntriesAt,
+  repository: HeadConflictRepository,
 ): Promise<CommitSha | undefined> {
   const since = await repository.firstParents(base, met)
-  if (since.length > mostCommits) return undefined
+  if (since.length > maxSearchedCommits) return undefined
   for (const commit of since.toReversed())
-    if (has((await entriesAt(commit, file)).get(channel), name)) return commit
+    if (hasEntry((await entriesAt(commit, file)).get(channel), name)) return commit
   return undefined
 }
 
-type EntriesAt = (commit: CommitSha, file: string) => Promise<ReadonlyMap<string, readonly ChannelEntry[]>>
+type ReadEntriesAt = (
+  commit: CommitSha,
+  file: string,
+) => Promise<ReadonlyMap<string, readonly ChannelEntry[]>>
 
-function entriesReader(repository: Reads): EntriesAt {
+function createEntriesReader(repository: HeadConflictRepository): ReadEntriesAt {
   const read = new Map<BlobSha, ReadonlyMap<string, readonly ChannelEntry[]>>()
   return async (commit, file) => {
     const entry = await repository.entry(await repository.treeOf(commit), file)
@@ -77,17 +87,21 @@ function entriesReader(repository: Reads): EntriesAt {
     const known = read.get(entry.oid)
     if (known) return known
     const channels = new Map<string, readonly ChannelEntry[]>()
-    const bytes = await readSmall(repository, entry.oid)
+    const bytes = await readSmallBlob(repository, entry.oid)
     if (bytes)
-      for (const one of readFile(bytes).channels) channels.set(`${one.package} ${one.name}`, one.entries)
+      for (const one of parseCatalogFile(bytes).channels)
+        channels.set(`${one.package} ${one.name}`, one.entries)
     read.set(entry.oid, channels)
     return channels
   }
 }
 
-async function readSmall(repository: Reads, oid: BlobSha): Promise<Uint8Array | undefined> {
+async function readSmallBlob(
+  repository: HeadConflictRepository,
+  oid: BlobSha,
+): Promise<Uint8Array | undefined> {
   try {
-    return await repository.read(oid, largestFile)
+    return await repository.read(oid, maxCatalogFileBytes)
   } catch (error) {
     if (isGitError(error, 'too-large')) return undefined
     throw error

@@ -2,7 +2,7 @@
 // the check runs on GitHub, the comment, the index of rules' pages.
 
 /** `required`: nothing is merged before it has passed. `configured`: the configuration says whether that is so. */
-type Demand = 'required' | 'configured'
+type CheckRequirement = 'required' | 'configured'
 
 /** The gates GitHub shows; a rule belongs to exactly one. */
 export const checks = [
@@ -14,7 +14,11 @@ export const checks = [
     title: 'Every changed package installs, as far as it shows without a cluster',
     demand: 'configured',
   },
-] as const satisfies readonly { readonly id: string; readonly title: string; readonly demand: Demand }[]
+] as const satisfies readonly {
+  readonly id: string
+  readonly title: string
+  readonly demand: CheckRequirement
+}[]
 
 export type CheckId = (typeof checks)[number]['id']
 

@@ -1,22 +1,22 @@
 // What a person reads of many findings: all errors, and the first few of each other rule. Never changes their order.
 import type { Finding } from './finding.ts'
 
-export interface FewFindings {
+export interface LimitedFindings {
   readonly shown: readonly Finding[]
   /** How many more there are of a rule, by its id, in the order of the rules' first findings. */
   readonly more: ReadonlyMap<string, number>
 }
 
 /** At most `most` findings of each rule, and every error. */
-export function fewOfEach(findings: readonly Finding[], most: number): FewFindings {
+export function limitFindingsPerRule(findings: readonly Finding[], maxPerRule: number): LimitedFindings {
   const seen = new Map<string, number>()
   const more = new Map<string, number>()
   const shown = findings.filter(({ rule, severity }) => {
     if (severity === 'error') return true
     const count = (seen.get(rule) ?? 0) + 1
     seen.set(rule, count)
-    if (count > most) more.set(rule, count - most)
-    return count <= most
+    if (count > maxPerRule) more.set(rule, count - maxPerRule)
+    return count <= maxPerRule
   })
   return { shown, more }
 }

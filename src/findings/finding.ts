@@ -16,7 +16,7 @@ export interface Location {
 }
 
 /** The three answers every finding owes its reader. Plain text: each renderer escapes it for its medium. */
-export interface Words {
+export interface FindingText {
   /** What is wrong, naming the object: `channel "stable" has two heads: a, b`. */
   readonly what: string
   /** Why it matters to those who install Operators. Empty only where `what` says it all. */
@@ -25,7 +25,7 @@ export interface Words {
   readonly fix: string
 }
 
-export interface Finding extends Words {
+export interface Finding extends FindingText {
   /** The rule's id, e.g. `two-heads`; its page is `docs/rules/<id>.md`. Ids are never reused. */
   readonly rule: string
   readonly severity: Severity
@@ -48,11 +48,11 @@ export interface Finding extends Words {
  * Findings without a place come first. Text is compared by code unit, never by locale.
  */
 export function compareFindings(a: Finding, b: Finding): number {
-  return comparePlaces(a.at, b.at) || compareText(a.rule, b.rule) || compareText(a.what, b.what)
+  return compareLocations(a.at, b.at) || compareText(a.rule, b.rule) || compareText(a.what, b.what)
 }
 
 /** The order of findings as far as their places tell it. */
-export function comparePlaces(a: Location | undefined, b: Location | undefined): number {
+export function compareLocations(a: Location | undefined, b: Location | undefined): number {
   return (
     compareText(a?.file ?? '', b?.file ?? '') ||
     (a?.line ?? 0) - (b?.line ?? 0) ||

@@ -12,7 +12,7 @@ export interface Fix {
 }
 
 /** As the body of a unified diff: what stays of the lines is shown as context. */
-export function fixAsDiff({ before, after }: Fix): readonly string[] {
+export function formatFixAsDiff({ before, after }: Fix): readonly string[] {
   let head = 0
   while (head < before.length && head < after.length && before[head] === after[head]) head++
   let tail = 0

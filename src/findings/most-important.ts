@@ -6,13 +6,16 @@ const severities: readonly Severity[] = ['error', 'warning', 'info']
 /** At most `most` findings in the order given: errors before warnings before notes, of one severity the first. */
 export function mostImportant(
   findings: readonly Finding[],
-  most: number,
+  max: number,
 ): { readonly findings: readonly Finding[]; readonly leftOut: number } {
-  if (findings.length <= most) return { findings, leftOut: 0 }
-  const kept = new Set(
+  if (findings.length <= max) return { findings, leftOut: 0 }
+  const selected = new Set(
     severities
       .flatMap((severity) => findings.filter((finding) => finding.severity === severity))
-      .slice(0, most),
+      .slice(0, max),
   )
-  return { findings: findings.filter((finding) => kept.has(finding)), leftOut: findings.length - kept.size }
+  return {
+    findings: findings.filter((finding) => selected.has(finding)),
+    leftOut: findings.length - selected.size,
+  }
 }

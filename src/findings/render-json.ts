@@ -14,7 +14,7 @@ export interface DirectoryReport {
 }
 
 /** Line ends of Unicode that JSON leaves as they are; many readers of lines (Python's splitlines) end a line there. */
-const lineEnds = /[\u0085\u2028\u2029]/g
+const lineEndPattern = /[\u0085\u2028\u2029]/g
 
 /** One line of JSON without a line break at its end. A finding without a place has null for file, line and column. */
 export function renderJson(report: DirectoryReport): string {
@@ -25,7 +25,7 @@ export function renderJson(report: DirectoryReport): string {
     findings: report.findings.map(findingToJson),
     ...(report.leftOut !== undefined && { leftOut: report.leftOut }),
   })
-  return json.replace(lineEnds, (end) => `\\u${end.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return json.replace(lineEndPattern, (end) => `\\u${end.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** A finding as a plain JSON object; `message` is its first sentence, `why` and `fix` the others. */

@@ -13,7 +13,7 @@ export interface SarifOptions {
 }
 
 /** Our severities in SARIF's words. */
-const levels: Readonly<Record<Severity, 'error' | 'warning' | 'note'>> = {
+const sarifLevelBySeverity: Readonly<Record<Severity, 'error' | 'warning' | 'note'>> = {
   error: 'error',
   warning: 'warning',
   info: 'note',
@@ -30,7 +30,7 @@ export function renderSarif(findings: readonly Finding[], options: SarifOptions)
       id,
       ...(rule && {
         shortDescription: { text: rule.title },
-        defaultConfiguration: { level: levels[rule.severity] },
+        defaultConfiguration: { level: sarifLevelBySeverity[rule.severity] },
         properties: { check: rule.check },
       }),
       ...(options.pages !== undefined && { helpUri: `${options.pages}${encodeURIComponent(id)}.md` }),
@@ -46,7 +46,7 @@ export function renderSarif(findings: readonly Finding[], options: SarifOptions)
         {
           tool: { driver: { name: 'catalog-bot', semanticVersion: options.version, rules } },
           columnKind: 'utf16CodeUnits',
-          results: findings.map((finding) => result(finding, ids.get(finding.rule) ?? -1)),
+          results: findings.map((finding) => toSarifResult(finding, ids.get(finding.rule) ?? -1)),
         },
       ],
     },
@@ -55,17 +55,17 @@ export function renderSarif(findings: readonly Finding[], options: SarifOptions)
   )}\n`
 }
 
-function result(finding: Finding, ruleIndex: number): object {
+function toSarifResult(finding: Finding, ruleIndex: number): object {
   return {
     ruleId: finding.rule,
     ruleIndex,
-    level: levels[finding.severity],
+    level: sarifLevelBySeverity[finding.severity],
     message: { text: [finding.what, finding.why, finding.fix].filter((text) => text !== '').join('\n') },
-    ...(finding.at && { locations: [{ physicalLocation: physical(finding.at) }] }),
+    ...(finding.at && { locations: [{ physicalLocation: toPhysicalLocation(finding.at) }] }),
     ...(finding.related && {
       relatedLocations: finding.related.map(({ at, note }, id) => ({
         id,
-        physicalLocation: physical(at),
+        physicalLocation: toPhysicalLocation(at),
         message: { text: note },
       })),
     }),
@@ -74,9 +74,9 @@ function result(finding: Finding, ruleIndex: number): object {
   }
 }
 
-function physical(at: Location): object {
+function toPhysicalLocation(at: Location): object {
   return {
-    artifactLocation: { uri: relativeUri(at.file), uriBaseId: '%SRCROOT%' },
+    artifactLocation: { uri: toRelativeUri(at.file), uriBaseId: '%SRCROOT%' },
     region: {
       startLine: at.line,
       startColumn: at.column,
@@ -87,7 +87,7 @@ function physical(at: Location): object {
 }
 
 /** A path as a relative URI reference: each segment percent-encoded, a first segment with a colon kept from being a scheme. */
-function relativeUri(path: string): string {
+function toRelativeUri(path: string): string {
   return path
     .split('/')
     .map((segment) => encodeURIComponent(segment.toWellFormed()))

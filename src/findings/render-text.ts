@@ -1,27 +1,27 @@
 // Findings for a terminal: place, severity, words and, where the file's text is at hand, the line itself.
 // Never sorts or drops findings, never adds a sentence; whatever a catalog could hide in its text is made visible.
 import type { Finding, Location, Severity } from './finding.ts'
-import { printable } from './printable.ts'
+import { toPrintable } from './printable.ts'
 
-export interface TextOptions {
+export interface TextReportOptions {
   /** The text of a file that a finding names; undefined where there is none: then no line is shown. */
   readonly textOf?: (file: string) => string | undefined
   /** What the last line counts, where not all findings are shown. */
   readonly counted?: readonly Finding[]
   /** ANSI colours. Off unless asked for. */
-  readonly colour?: boolean
+  readonly color?: boolean
 }
 
 /** Characters of a source line that are shown around the offending column: what fits a narrow terminal. */
-const frameWidth = 100
+const maxFrameWidth = 100
 
-const colours: Readonly<Record<Severity, number>> = { error: 31, warning: 33, info: 36 }
+const colorBySeverity: Readonly<Record<Severity, number>> = { error: 31, warning: 33, info: 36 }
 
 /** All findings in the order given, then one line that counts them. Ends in a line break; '' for no findings. */
-export function renderText(findings: readonly Finding[], options: TextOptions = {}): string {
+export function renderText(findings: readonly Finding[], options: TextReportOptions = {}): string {
   if (findings.length === 0) return ''
-  const lines = new LinesOf(options.textOf ?? (() => undefined))
-  const blocks = findings.map((finding) => renderFinding(finding, lines, options.colour ?? false))
+  const lines = new SourceLines(options.textOf ?? (() => undefined))
+  const blocks = findings.map((finding) => renderFinding(finding, lines, options.color ?? false))
   return `${blocks.join('\n')}\n${countFindings(options.counted ?? findings)}\n`
 }
 
@@ -41,43 +41,46 @@ export function countFindings(findings: readonly Finding[]): string {
     .join(', ')
 }
 
-function renderFinding(finding: Finding, lines: LinesOf, colour: boolean): string {
+function renderFinding(finding: Finding, lines: SourceLines, colour: boolean): string {
   const paint = (code: number, text: string) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text)
-  const place = finding.at ? `${where(finding.at)}: ` : ''
+  const locationPrefix = finding.at ? `${formatLocation(finding.at)}: ` : ''
   const out = [
-    `${place}${paint(colours[finding.severity], finding.severity)}: ${printable(finding.what)} [${finding.rule}]`,
+    `${locationPrefix}${paint(colorBySeverity[finding.severity], finding.severity)}: ${toPrintable(finding.what)} [${finding.rule}]`,
   ]
-  if (finding.at) out.push(...frame(finding.at, lines.line(finding.at)))
-  if (finding.why !== '') out.push(`  why: ${printable(finding.why)}`)
-  if (finding.fix !== '') out.push(`  fix: ${printable(finding.fix)}`)
-  for (const { at, note } of finding.related ?? []) out.push(`  see: ${where(at)}: ${printable(note)}`)
+  if (finding.at) out.push(...renderSourceFrame(finding.at, lines.line(finding.at)))
+  if (finding.why !== '') out.push(`  why: ${toPrintable(finding.why)}`)
+  if (finding.fix !== '') out.push(`  fix: ${toPrintable(finding.fix)}`)
+  for (const { at, note } of finding.related ?? [])
+    out.push(`  see: ${formatLocation(at)}: ${toPrintable(note)}`)
   return `${out.join('\n')}\n`
 }
 
-function where(at: Location): string {
-  return `${printable(at.file)}:${at.line}:${at.column}`
+function formatLocation(at: Location): string {
+  return `${toPrintable(at.file)}:${at.line}:${at.column}`
 }
 
 /** The source line with a marker under the place: a window of it, where the line is long. */
-function frame(at: Location, line: string | undefined): string[] {
+function renderSourceFrame(at: Location, line: string | undefined): string[] {
   if (line === undefined) return []
   const column = Math.min(Math.max(at.column, 1), line.length + 1)
-  const from = Math.max(0, column - 1 - frameWidth / 2)
-  const before = `${from > 0 ? '...' : ''}${printable(line.slice(from, column - 1))}`
+  const from = Math.max(0, column - 1 - maxFrameWidth / 2)
+  const before = `${from > 0 ? '...' : ''}${toPrintable(line.slice(from, column - 1))}`
   const end = (at.endLine ?? at.line) === at.line && at.endColumn !== undefined ? at.endColumn : column + 1
-  const marked = printable(line.slice(column - 1, Math.min(Math.max(end - 1, column), from + frameWidth)))
-  const after = printable(
-    line.slice(Math.min(Math.max(end - 1, column), from + frameWidth), from + frameWidth),
+  const marked = toPrintable(
+    line.slice(column - 1, Math.min(Math.max(end - 1, column), from + maxFrameWidth)),
+  )
+  const after = toPrintable(
+    line.slice(Math.min(Math.max(end - 1, column), from + maxFrameWidth), from + maxFrameWidth),
   )
   const gutter = String(at.line)
   return [
-    `  ${gutter} | ${before}${marked}${after}${line.length > from + frameWidth ? '...' : ''}`,
+    `  ${gutter} | ${before}${marked}${after}${line.length > from + maxFrameWidth ? '...' : ''}`,
     `  ${' '.repeat(gutter.length)} | ${' '.repeat(before.length)}${'^'.repeat(Math.max(1, marked.length))}`,
   ]
 }
 
 /** Splits each file once, however many findings it has. */
-class LinesOf {
+class SourceLines {
   readonly #textOf: (file: string) => string | undefined
   #file: string | undefined
   #lines: readonly string[] = []

@@ -1,20 +1,20 @@
 // A rule: one sentence inside a check. It owns its id, its default severity, what it judges and its words; its page and
 // its examples are found by its id. A finding is made from it, so no renderer ever invents a sentence.
 import type { CheckId } from './checks.ts'
-import type { Finding, Location, Severity, Words } from './finding.ts'
-import type { Suite } from './suites.ts'
+import type { Finding, Location, Severity, FindingText } from './finding.ts'
+import type { RuleSuite } from './suites.ts'
 
 /**
  * What a rule judges, and so what its examples in `fixtures/rules/<id>/` are: the directory of a catalog, the files of
  * a bundle, or a pull request as the trees of its base and its result.
  */
-export type Judged = 'catalog' | 'bundle' | 'pull request'
+export type RuleSubject = 'catalog' | 'bundle' | 'pull request'
 
-export interface Rule<Data = never> {
+export interface FindingRule<Data = never> {
   /** Named by the bad pattern, in kebab-case, so that "allow two-heads" reads well. Never reused. */
   readonly id: string
   readonly check: CheckId
-  readonly judges: Judged
+  readonly judges: RuleSubject
   readonly severity: Severity
   /** The release of catalog-bot that brought it. */
   readonly since: string
@@ -35,53 +35,53 @@ export interface Rule<Data = never> {
    */
   readonly ofNewBundles?: true
   /** Silent unless this suite, or a severity in the configuration, asks for it. */
-  readonly suite?: Suite
+  readonly suite?: RuleSuite
   /** Names a severity where this hit does less harm than the rule's others. */
-  say(data: Data): Words & { readonly severity?: Severity }
+  format(data: Data): FindingText & { readonly severity?: Severity }
 }
 
 /** What rules of one kind are given to search, and what a hit says beside its data: where and about what. */
-export interface Search {
-  readonly judges: Judged
+export interface RuleSearch {
+  readonly judges: RuleSubject
   readonly given: readonly unknown[]
   readonly hit: object
 }
 
 /** A rule that searches by itself. One without `find` is words for code that decides elsewhere. */
-export interface SearchingRule<Data extends object, Kind extends Search> extends Rule<Data> {
+export interface SearchingRule<Data extends object, Kind extends RuleSearch> extends FindingRule<Data> {
   readonly judges: Kind['judges']
   find(...given: Kind['given']): Iterable<Kind['hit'] & { readonly data: Data }>
 }
 
 /** A rule whose `data` type is not looked at: for lists of all rules (pages, switches, tests). */
-export type AnyRule = Omit<Rule, 'say'>
+export type AnyRule = Omit<FindingRule, 'format'>
 
 /**
  * Defines a rule, whatever it judges. The rule is the object that is given: nothing is registered, and nothing runs.
  * With a second type, one of the kinds of `Search`, the rule has a `find`.
  */
-export function defineRule<Data extends object>(rule: Rule<Data>): Rule<Data>
-export function defineRule<Data extends object, Kind extends Search>(
+export function defineRule<Data extends object>(rule: FindingRule<Data>): FindingRule<Data>
+export function defineRule<Data extends object, Kind extends RuleSearch>(
   rule: SearchingRule<Data, Kind>,
 ): SearchingRule<Data, Kind>
-export function defineRule<Data extends object>(rule: Rule<Data>): Rule<Data> {
+export function defineRule<Data extends object>(rule: FindingRule<Data>): FindingRule<Data> {
   return rule
 }
 
 /** Makes a finding of `rule` at a place (or of the whole, where `at` is undefined). */
-export function finding<Data extends object>(
-  rule: Rule<Data>,
+export function createFinding<Data extends object>(
+  rule: FindingRule<Data>,
   at: Location | undefined,
   data: Data,
   related?: Finding['related'],
 ): Finding {
-  const { what, why, fix, severity = rule.severity } = rule.say(data)
+  const { what, why, fix, severity = rule.severity } = rule.format(data)
   return {
     rule: rule.id,
     severity,
-    what: shortened(what),
-    why: shortened(why),
-    fix: shortened(fix),
+    what: truncateText(what),
+    why: truncateText(why),
+    fix: truncateText(fix),
     ...(at && { at }),
     ...(related && related.length > 0 && { related }),
     data: data as Readonly<Record<string, unknown>>,
@@ -92,13 +92,13 @@ export function finding<Data extends object>(
  * What a finding is about, for comparing findings of two states of a catalog: names from the outermost on, of any
  * characters. No lines and no counts belong here, which change without the complaint.
  */
-export function subjectOf(names: readonly string[]): string {
+export function formatSubject(names: readonly string[]): string {
   return names.map((name) => encodeURIComponent(name.toWellFormed())).join('/')
 }
 
 /** A name can be as long as a file; nobody reads more of it than this, and every page would carry it all. */
-const longestWords = 5000
+const maxTextLength = 5000
 
-function shortened(words: string): string {
-  return words.length <= longestWords ? words : `${words.slice(0, longestWords).toWellFormed()}…`
+function truncateText(text: string): string {
+  return text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength).toWellFormed()}…`
 }

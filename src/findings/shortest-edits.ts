@@ -8,36 +8,41 @@ export interface LineEdit {
 }
 
 /** Myers' greedy algorithm: the fewest lines that go and come, in order. Undefined where it takes more than `most`. */
-export function shortestEdits(
+export function findShortestEdits(
   old: readonly string[],
   now: readonly string[],
-  most: number,
+  maxEdits: number,
 ): readonly LineEdit[] | undefined {
   const steps: Map<number, number>[] = []
   let reach = new Map<number, number>([[1, 0]])
-  for (let count = 0; count <= most; count++) {
+  for (let count = 0; count <= maxEdits; count++) {
     steps.push(reach)
     const next = new Map(reach)
     for (let diagonal = -count; diagonal <= count; diagonal += 2) {
-      let x = comesDown(reach, diagonal, count) ? at(reach, diagonal + 1) : at(reach, diagonal - 1) + 1
+      let x = movesDown(reach, diagonal, count)
+        ? getReach(reach, diagonal + 1)
+        : getReach(reach, diagonal - 1) + 1
       while (x < old.length && x - diagonal < now.length && old[x] === now[x - diagonal]) x++
       next.set(diagonal, x)
-      if (x >= old.length && x - diagonal >= now.length) return traced(steps, old.length, now.length)
+      if (x >= old.length && x - diagonal >= now.length) return traceEdits(steps, old.length, now.length)
     }
     reach = next
   }
   return undefined
 }
 
-function at(reach: ReadonlyMap<number, number>, diagonal: number): number {
+function getReach(reach: ReadonlyMap<number, number>, diagonal: number): number {
   return reach.get(diagonal) ?? -1
 }
 
-function comesDown(reach: ReadonlyMap<number, number>, diagonal: number, count: number): boolean {
-  return diagonal === -count || (diagonal !== count && at(reach, diagonal - 1) < at(reach, diagonal + 1))
+function movesDown(reach: ReadonlyMap<number, number>, diagonal: number, count: number): boolean {
+  return (
+    diagonal === -count ||
+    (diagonal !== count && getReach(reach, diagonal - 1) < getReach(reach, diagonal + 1))
+  )
 }
 
-function traced(
+function traceEdits(
   steps: readonly ReadonlyMap<number, number>[],
   oldEnd: number,
   newEnd: number,
@@ -47,9 +52,9 @@ function traced(
   for (let count = steps.length - 1; count > 0; count--) {
     const reach = steps[count] ?? new Map<number, number>()
     const diagonal = x - y
-    const down = comesDown(reach, diagonal, count)
+    const down = movesDown(reach, diagonal, count)
     const from = down ? diagonal + 1 : diagonal - 1
-    x = at(reach, from)
+    x = getReach(reach, from)
     y = x - from
     edits.push({ old: x, new: y, kind: down ? '+' : '-' })
   }

@@ -1,6 +1,6 @@
 // Sets of rules that are asked for by name, after the optional validators of `operator-sdk bundle validate`.
 
-export const suites = [
+export const suiteNames = [
   'operatorhub',
   'capabilities',
   'categories',
@@ -12,4 +12,4 @@ export const suites = [
   'openshift',
 ] as const
 
-export type Suite = (typeof suites)[number]
+export type RuleSuite = (typeof suiteNames)[number]

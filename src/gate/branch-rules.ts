@@ -9,7 +9,7 @@ export interface RequiredCheck {
 }
 
 /** "Require a pull request before merging". */
-export interface PullRequirement {
+export interface PullRequestRequirement {
   readonly approvals: number
   /** True where GitHub compares the tree of a pushed merge with that of its test merge (`refs/pull/N/merge`). */
   readonly dismissesStale: boolean
@@ -18,7 +18,7 @@ export interface PullRequirement {
   readonly conversations: boolean
 }
 
-export interface QueueSettings {
+export interface MergeQueueSettings {
   readonly method: MergeMethod
   readonly largestGroup: number
 }
@@ -29,7 +29,7 @@ export interface BranchRules {
   readonly owner: 'user' | 'organization'
   /** Required checks of all rules together, each name and App once. `strict`: the head must contain the base. */
   readonly checks: { readonly required: readonly RequiredCheck[]; readonly strict: boolean }
-  readonly pullRequest?: PullRequirement
+  readonly pullRequest?: PullRequestRequirement
   /** A list limits who may move the branch, and our App is not on it. */
   readonly closedToUs: boolean
   /**
@@ -43,7 +43,7 @@ export interface BranchRules {
   readonly signatures: boolean
   readonly mergeQueue: boolean
   /** Present where `mergeQueue` is and its rule says so. */
-  readonly queue?: QueueSettings
+  readonly queue?: MergeQueueSettings
   /** A `workflows` rule: pushes are refused whatever they contain. */
   readonly workflows: boolean
   /** GitHub's names of rules whose effect on a push is unknown (`code_scanning`, `required_deployments`, ...). */

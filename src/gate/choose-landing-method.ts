@@ -1,94 +1,110 @@
 // Chooses how a pull request reaches its branch; decide.ts decides whether it does. docs/landing.md has the table in
 // words. Where the effect of a push is unknown, GitHub merges.
 import type { BranchRules, MergeMethod } from './branch-rules.ts'
-import { conditionsOf, doubtsOf, fasterWays } from './landing-advice.ts'
-import type { LandingMethod, LandingPlan } from './landing-method.ts'
-import { allows, comparesTrees, demandsOf, listed, mustBeUpToDate } from './landing-demands.ts'
-import type { Demands, LandingInput, WantedMethod } from './landing-demands.ts'
+import { describeMergeConditions, describeUncertainties, suggestFasterSettings } from './landing-advice.ts'
+import type { MergeStrategy, MergePlan } from './landing-method.ts'
+import {
+  hasPermission,
+  comparesMergeTrees,
+  computeMergeRequirements,
+  formatList,
+  requiresUpToDateHead,
+} from './landing-demands.ts'
+import type { MergeRequirements, MergePlanInput, ConfiguredMergeMethod } from './landing-demands.ts'
 
-export function chooseLandingMethod(input: LandingInput): LandingPlan {
-  const demands = demandsOf(input)
-  const { method, because, missing } = choose(input, demands)
-  const shut = [...closures(input), ...missing, ...(method === undefined ? [] : lacks(input, method))]
+export function chooseMergeStrategy(input: MergePlanInput): MergePlan {
+  const requirements = computeMergeRequirements(input)
+  const { method, because, missing } = chooseForBranch(input, requirements)
+  const shut = [
+    ...findMergeBlockers(input),
+    ...missing,
+    ...(method === undefined ? [] : findMissingPermissions(input, method)),
+  ]
   const isOpen = method !== undefined && shut.length === 0
   return {
     ...(isOpen && { method }),
-    needsGitHubsTree: isOpen && method.kind === 'push' && comparesTrees(input.rules),
+    needsGitHubsTree: isOpen && method.kind === 'push' && comparesMergeTrees(input.rules),
     because: isOpen ? because : 'GitHub would take nothing that the App can do',
-    missing: [...shut, ...checksOfOtherApps(input)],
-    conditions: conditionsOf(input, demands, method),
-    faster: fasterWays(input, demands, method),
-    unsure: doubtsOf(input, demands, method),
+    missing: [...shut, ...findChecksOfOtherApps(input)],
+    conditions: describeMergeConditions(input, requirements, method),
+    faster: suggestFasterSettings(input, requirements, method),
+    unsure: describeUncertainties(input, requirements, method),
   }
 }
 
-interface Choice {
-  readonly method?: LandingMethod
+interface StrategyChoice {
+  readonly method?: MergeStrategy
   readonly because: string
   readonly missing: readonly string[]
 }
 
-const none = (...missing: string[]): Choice => ({ because: '', missing })
+const noStrategy = (...missing: string[]): StrategyChoice => ({ because: '', missing })
 
-function choose(input: LandingInput, demands: Demands): Choice {
+function chooseForBranch(input: MergePlanInput, requirements: MergeRequirements): StrategyChoice {
   const { rules, wanted } = input
-  if (rules.mergeQueue) return queued(wanted, demands, input)
+  if (rules.mergeQueue) return chooseQueue(wanted, requirements, input)
   switch (wanted) {
     case 'auto':
-      return chooseAlone(input, demands)
+      return chooseAutomatically(input, requirements)
     case 'push':
-      return demands.noPush.length === 0
-        ? pushed(input, demands)
-        : none(...demands.noPush.map((why) => `merge.method is push, and it would be refused: ${why}`))
+      return requirements.noPush.length === 0
+        ? choosePush(input, requirements)
+        : noStrategy(
+            ...requirements.noPush.map((why) => `merge.method is push, and it would be refused: ${why}`),
+          )
     case 'queue':
-      return none('merge.method is queue, and the branch has no merge queue: add that rule, or choose auto')
+      return noStrategy(
+        'merge.method is queue, and the branch has no merge queue: add that rule, or choose auto',
+      )
     case 'merge':
     case 'squash':
     case 'rebase':
-      return mergedByGitHub(input, demands, wanted, 'merge.method says so')
+      return chooseGitHubMerge(input, requirements, wanted, 'merge.method says so')
   }
 }
 
-function queued(
-  wanted: WantedMethod,
-  { own }: Demands,
-  { app, ownChecks, checksToRequire = ownChecks }: LandingInput,
-): Choice {
+function chooseQueue(
+  wanted: ConfiguredMergeMethod,
+  { own }: MergeRequirements,
+  { app, ownChecks, checksToRequire = ownChecks }: MergePlanInput,
+): StrategyChoice {
   if (wanted !== 'auto' && wanted !== 'queue')
-    return none(
+    return noStrategy(
       `the branch takes changes through its merge queue alone, and merge.method is ${wanted}: choose auto or queue`,
     )
   // GitHub merges a group as soon as its required checks pass: without ours, it would merge what we have not validated.
   if (own.length === 0)
-    return none(
-      `the merge queue does not wait for this App's checks: require ${quoted(checksToRequire)} of App ${app} on the branch`,
+    return noStrategy(
+      `the merge queue does not wait for this App's checks: require ${formatQuotedList(checksToRequire)} of App ${app} on the branch`,
     )
   const because = 'the branch has a merge queue, and takes nothing that does not come through it'
   return { method: { kind: 'queue' }, because, missing: [] }
 }
 
 /** Prefers a push; falls back to GitHub's own merge where a push fails or its effect is unknown. */
-function chooseAlone(input: LandingInput, demands: Demands): Choice {
-  const obstacles = [...demands.noPush, ...demands.doubtful]
-  if (obstacles.length === 0) return pushed(input, demands)
-  const best = (['merge', 'squash', 'rebase'] as const).find((method) => demands.methods.includes(method))
-  if (best !== undefined) return mergedByGitHub(input, demands, best, obstacles.join('; '))
+function chooseAutomatically(input: MergePlanInput, requirements: MergeRequirements): StrategyChoice {
+  const obstacles = [...requirements.noPush, ...requirements.doubtful]
+  if (obstacles.length === 0) return choosePush(input, requirements)
+  const best = (['merge', 'squash', 'rebase'] as const).find((method) =>
+    requirements.methods.includes(method),
+  )
+  if (best !== undefined) return chooseGitHubMerge(input, requirements, best, obstacles.join('; '))
   // A push that GitHub refuses changes nothing, so doubt alone does not rule it out.
-  if (demands.noPush.length === 0) return pushed(input, demands)
-  const allowed = listed(input.rules.mergeMethods) || 'none'
-  return none(
-    `no way to merge is left: ${obstacles.join('; ')}; and what GitHub itself may merge by (${allowed}) does not fit the other rules: ${wayOut(input.rules)}`,
+  if (requirements.noPush.length === 0) return choosePush(input, requirements)
+  const allowed = formatList(input.rules.mergeMethods) || 'none'
+  return noStrategy(
+    `no way to merge is left: ${obstacles.join('; ')}; and what GitHub itself may merge by (${allowed}) does not fit the other rules: ${suggestSettingsFix(input.rules)}`,
   )
 }
 
-function wayOut({ linearHistory, signatures }: BranchRules): string {
+function suggestSettingsFix({ linearHistory, signatures }: BranchRules): string {
   if (linearHistory && signatures)
     return 'GitHub lets only the author of a pull request squash it under signatures: do not require both on this branch'
   const fitting = [...(linearHistory ? [] : ['merge']), ...(signatures ? [] : ['squash', 'rebase'])]
   return `allow ${fitting.join(' or ')} merging in the repository and its rules`
 }
 
-function pushed({ rules }: LandingInput, { checksFirst }: Demands): Choice {
+function choosePush({ rules }: MergePlanInput, { checksFirst }: MergeRequirements): StrategyChoice {
   const how = [
     ...(checksFirst ? ['its required checks are put on that merge first'] : []),
     ...(rules.signatures ? ['GitHub signs it, because the branch demands signatures'] : []),
@@ -100,16 +116,16 @@ function pushed({ rules }: LandingInput, { checksFirst }: Demands): Choice {
   }
 }
 
-function mergedByGitHub(
-  { rules, pull }: LandingInput,
-  { methods }: Demands,
+function chooseGitHubMerge(
+  { rules, pull }: MergePlanInput,
+  { methods }: MergeRequirements,
   method: MergeMethod,
   why: string,
-): Choice {
-  if (!methods.includes(method)) return none(notAllowed(rules, method))
+): StrategyChoice {
+  if (!methods.includes(method)) return noStrategy(explainDisallowedMethod(rules, method))
   // When the head is behind its base, GitHub expects all checks again, even if they passed.
-  if (mustBeUpToDate(rules) && pull?.containsBase === false)
-    return none(
+  if (requiresUpToDateHead(rules) && pull?.containsBase === false)
+    return noStrategy(
       `the pull request is behind its base, GitHub must merge it (${why}), and the branch demands that it is up to date: update it, or switch that demand off`,
     )
   return {
@@ -119,7 +135,7 @@ function mergedByGitHub(
   }
 }
 
-function notAllowed(rules: BranchRules, method: MergeMethod): string {
+function explainDisallowedMethod(rules: BranchRules, method: MergeMethod): string {
   const fault = !rules.mergeMethods.includes(method)
     ? 'the repository or a rule does not allow it'
     : method === 'merge'
@@ -131,14 +147,14 @@ function notAllowed(rules: BranchRules, method: MergeMethod): string {
 }
 
 /** Reasons why no method can merge into the branch. */
-function closures({
+function findMergeBlockers({
   rules,
   app,
   ownChecks,
   checksToRequire = ownChecks,
   pull,
   permissions,
-}: LandingInput): string[] {
+}: MergePlanInput): string[] {
   const unknown = rules.checks.required.filter(
     (check) => check.app === app && !ownChecks.includes(check.name),
   )
@@ -153,9 +169,9 @@ function closures({
       : []),
     ...unknown.map(
       ({ name }) =>
-        `the check "${name}" is required from this App, which reports no such check: require ${quoted(checksToRequire)} instead`,
+        `the check "${name}" is required from this App, which reports no such check: require ${formatQuotedList(checksToRequire)} instead`,
     ),
-    ...(pull?.editsWorkflows === true && !allows(permissions, 'workflows')
+    ...(pull?.editsWorkflows === true && !hasPermission(permissions, 'workflows')
       ? [
           'the pull request changes .github/workflows/, and the App lacks the permission workflows: write: a person must merge it',
         ]
@@ -164,7 +180,7 @@ function closures({
 }
 
 /** Our checks that do not count when we report them. The other App may be another catalog-bot, so they can pass. */
-function checksOfOtherApps({ rules, app, ownChecks }: LandingInput): string[] {
+function findChecksOfOtherApps({ rules, app, ownChecks }: MergePlanInput): string[] {
   return rules.checks.required
     .filter((check) => ownChecks.includes(check.name) && check.app !== undefined && check.app !== app)
     .map(
@@ -173,9 +189,9 @@ function checksOfOtherApps({ rules, app, ownChecks }: LandingInput): string[] {
     )
 }
 
-type Need = readonly [name: string, level: 'read' | 'write', what: string]
+type RequiredPermission = readonly [name: string, level: 'read' | 'write', what: string]
 
-const needs: Readonly<Record<LandingMethod['kind'], readonly Need[]>> = {
+const permissionsByStrategy: Readonly<Record<MergeStrategy['kind'], readonly RequiredPermission[]>> = {
   push: [['contents', 'write', 'to push']],
   'github-merge': [['contents', 'write', 'to merge']],
   queue: [
@@ -186,14 +202,14 @@ const needs: Readonly<Record<LandingMethod['kind'], readonly Need[]>> = {
   ],
 }
 
-function lacks({ permissions }: LandingInput, method: LandingMethod): string[] {
-  const forChecks: readonly Need[] =
+function findMissingPermissions({ permissions }: MergePlanInput, method: MergeStrategy): string[] {
+  const forChecks: readonly RequiredPermission[] =
     method.kind === 'push' && method.checksFirst
       ? [['checks', 'write', 'to put its checks on a merge before it is pushed']]
       : []
-  return [...needs[method.kind], ...forChecks]
-    .filter(([name, level]) => !allows(permissions, name, level))
-    .map(([name, level, what]) => `the App lacks the permission ${name}: ${level} ${what}`)
+  return [...permissionsByStrategy[method.kind], ...forChecks]
+    .filter(([name, level]) => !hasPermission(permissions, name, level))
+    .map(([name, level, purpose]) => `the App lacks the permission ${name}: ${level} ${purpose}`)
 }
 
-const quoted = (names: readonly string[]): string => listed(names.map((name) => `"${name}"`))
+const formatQuotedList = (names: readonly string[]): string => formatList(names.map((name) => `"${name}"`))

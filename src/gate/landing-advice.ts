@@ -1,31 +1,37 @@
 // Advice for maintainers beside the chosen method, as clauses without a full stop; src/messages/landing-plan.ts formats
 // them.
 import type { BranchRules } from './branch-rules.ts'
-import { allows, comparesTrees, listed, mustBeUpToDate, namesOf } from './landing-demands.ts'
-import type { Demands, LandingInput } from './landing-demands.ts'
-import type { LandingMethod } from './landing-method.ts'
+import {
+  hasPermission,
+  comparesMergeTrees,
+  formatList,
+  requiresUpToDateHead,
+  formatCheckNames,
+} from './landing-demands.ts'
+import type { MergeRequirements, MergePlanInput } from './landing-demands.ts'
+import type { MergeStrategy } from './landing-method.ts'
 import { temporaryBranchPattern } from './temporary-branch.ts'
 
-export function conditionsOf(
-  { rules, permissions, pull }: LandingInput,
-  { foreign }: Demands,
-  method: LandingMethod | undefined,
+export function describeMergeConditions(
+  { rules, permissions, pull }: MergePlanInput,
+  { foreign }: MergeRequirements,
+  method: MergeStrategy | undefined,
 ): string[] {
   const isPush = method?.kind === 'push'
-  const place = method?.kind === 'queue' ? "its group's commit" : 'its head'
+  const checkLocation = method?.kind === 'queue' ? "its group's commit" : 'its head'
   return [
-    ...(rules.pullRequest === undefined ? [] : reviewConditions(rules.pullRequest, isPush)),
-    ...(isPush && comparesTrees(rules)
+    ...(rules.pullRequest === undefined ? [] : describeReviewConditions(rules.pullRequest, isPush)),
+    ...(isPush && comparesMergeTrees(rules)
       ? ["its merge must have the content of GitHub's own merge; where that is different, it is not merged"]
       : []),
-    ...(foreign.length > 0 ? [`${namesOf(foreign)} must be green on ${place}`] : []),
+    ...(foreign.length > 0 ? [`${formatCheckNames(foreign)} must be green on ${checkLocation}`] : []),
     ...(rules.signatures ? ['every commit must have a verified signature'] : []),
-    ...(mustBeUpToDate(rules) && method?.kind === 'github-merge'
+    ...(requiresUpToDateHead(rules) && method?.kind === 'github-merge'
       ? ['its head must be up to date with the branch']
       : []),
     ...(rules.workflows ? ['the workflows that the branch requires must be green'] : []),
     ...rules.others.map((name) => `the rule ${name} must be satisfied`),
-    ...(pull === undefined && !allows(permissions, 'workflows')
+    ...(pull === undefined && !hasPermission(permissions, 'workflows')
       ? [
           'it must not change .github/workflows/: the App lacks the permission workflows: write, so a person merges that',
         ]
@@ -33,8 +39,11 @@ export function conditionsOf(
   ]
 }
 
-function reviewConditions(demand: NonNullable<BranchRules['pullRequest']>, isPush: boolean): string[] {
-  const { approvals } = demand
+function describeReviewConditions(
+  requirement: NonNullable<BranchRules['pullRequest']>,
+  isPush: boolean,
+): string[] {
+  const { approvals } = requirement
   return [
     ...(isPush ? ['it must be open; one pull request is pushed at a time'] : []),
     ...(approvals > 0
@@ -42,42 +51,42 @@ function reviewConditions(demand: NonNullable<BranchRules['pullRequest']>, isPus
           `${approvals === 1 ? 'one approving review' : `${approvals} approving reviews`} of people with write access must stand on GitHub; a command in a comment is none`,
         ]
       : []),
-    ...(demand.codeOwners ? ['a code owner of each changed file must approve, where there is one'] : []),
-    ...(demand.conversations ? ['every conversation must be resolved'] : []),
-    ...(demand.dismissesStale ? ['its approvals must be newer than its last push'] : []),
-    ...(demand.lastPushApproval
+    ...(requirement.codeOwners ? ['a code owner of each changed file must approve, where there is one'] : []),
+    ...(requirement.conversations ? ['every conversation must be resolved'] : []),
+    ...(requirement.dismissesStale ? ['its approvals must be newer than its last push'] : []),
+    ...(requirement.lastPushApproval
       ? ['somebody else than the last pusher must approve after the last push']
       : []),
   ]
 }
 
-export function fasterWays(
-  input: LandingInput,
-  demands: Demands,
-  method: LandingMethod | undefined,
+export function suggestFasterSettings(
+  input: MergePlanInput,
+  requirements: MergeRequirements,
+  method: MergeStrategy | undefined,
 ): string[] {
   const { rules } = input
   return [
-    ...missingRulesets(input, method),
-    ...(rules.mergeQueue ? queueWays(rules) : []),
-    ...(method?.kind === 'github-merge' ? waysToPush(input, demands) : []),
-    ...(!rules.mergeQueue && mustBeUpToDate(rules)
+    ...suggestMissingRulesets(input, method),
+    ...(rules.mergeQueue ? suggestQueueSettings(rules) : []),
+    ...(method?.kind === 'github-merge' ? suggestPushSettings(input, requirements) : []),
+    ...(!rules.mergeQueue && requiresUpToDateHead(rules)
       ? [
           'switch off that branches must be up to date: each merge is validated against the tip anyway, and people need not update theirs',
         ]
       : []),
     ...(rules.temporaryBranch.length > 0
       ? [
-          `exclude ${temporaryBranchPattern} from the ruleset with ${listed(rules.temporaryBranch)}: the App puts checks on merges there`,
+          `exclude ${temporaryBranchPattern} from the ruleset with ${formatList(rules.temporaryBranch)}: the App puts checks on merges there`,
         ]
       : []),
   ]
 }
 
 /** A: only the App moves the branch. B: our checks are required. Both are in recommended-rulesets.ts. */
-function missingRulesets(
-  { rules, app, ownChecks, checksToRequire = ownChecks }: LandingInput,
-  method: LandingMethod | undefined,
+function suggestMissingRulesets(
+  { rules, app, ownChecks, checksToRequire = ownChecks }: MergePlanInput,
+  method: MergeStrategy | undefined,
 ): string[] {
   const pinned = new Set(
     rules.checks.required.filter((check) => check.app === app).map((check) => check.name),
@@ -100,7 +109,7 @@ function missingRulesets(
   ]
 }
 
-function waysToPush({ rules, wanted }: LandingInput, { foreign }: Demands): string[] {
+function suggestPushSettings({ rules, wanted }: MergePlanInput, { foreign }: MergeRequirements): string[] {
   if (wanted !== 'auto')
     return ['set merge.method to auto: the validated merge itself is pushed wherever the rules allow it']
   return [
@@ -114,13 +123,13 @@ function waysToPush({ rules, wanted }: LandingInput, { foreign }: Demands): stri
     ...(rules.closedToPushes ? ['let this App bypass that rule always, and not for pull requests only'] : []),
     ...(foreign.length > 0
       ? [
-          `list ${namesOf(foreign)} in merge.requires, and do not require ${foreign.length === 1 ? 'it' : 'them'} on the branch: the App waits for ${foreign.length === 1 ? 'it' : 'them'} all the same, and can push`,
+          `list ${formatCheckNames(foreign)} in merge.requires, and do not require ${foreign.length === 1 ? 'it' : 'them'} on the branch: the App waits for ${foreign.length === 1 ? 'it' : 'them'} all the same, and can push`,
         ]
       : []),
   ]
 }
 
-function queueWays({ queue }: BranchRules): string[] {
+function suggestQueueSettings({ queue }: BranchRules): string[] {
   if (queue === undefined) return ['let the merge queue make merge commits, in groups of one']
   return [
     ...(queue.method === 'merge'
@@ -136,10 +145,10 @@ function queueWays({ queue }: BranchRules): string[] {
   ]
 }
 
-export function doubtsOf(
-  { rules, permissions }: LandingInput,
-  { doubtful }: Demands,
-  method: LandingMethod | undefined,
+export function describeUncertainties(
+  { rules, permissions }: MergePlanInput,
+  { doubtful }: MergeRequirements,
+  method: MergeStrategy | undefined,
 ): string[] {
   return [
     ...rules.unread.map((what) => `${what}: GitHub may refuse because of what stands there`),

@@ -1,13 +1,13 @@
 // Which of a branch's rules allow a push, and which allow GitHub's own merge methods.
 import type { BranchRules, MergeMethod, RequiredCheck } from './branch-rules.ts'
 
-export type WantedMethod = 'auto' | 'push' | MergeMethod | 'queue'
+export type ConfiguredMergeMethod = 'auto' | 'push' | MergeMethod | 'queue'
 
 export type TokenPermissions = Readonly<Record<string, string | undefined>>
 
-export interface LandingInput {
+export interface MergePlanInput {
   readonly rules: BranchRules
-  readonly wanted: WantedMethod
+  readonly wanted: ConfiguredMergeMethod
   /** Undefined: unknown. */
   readonly permissions: TokenPermissions | undefined
   readonly app: number
@@ -23,7 +23,7 @@ export interface LandingInput {
     | undefined
 }
 
-export interface Demands {
+export interface MergeRequirements {
   readonly own: readonly RequiredCheck[]
   readonly foreign: readonly RequiredCheck[]
   /** Our checks must be on the merge commit before it is pushed. */
@@ -35,7 +35,7 @@ export interface Demands {
   readonly methods: readonly MergeMethod[]
 }
 
-export function demandsOf(input: LandingInput): Demands {
+export function computeMergeRequirements(input: MergePlanInput): MergeRequirements {
   const { rules, app, ownChecks, pull } = input
   const isOwn = (check: RequiredCheck) =>
     ownChecks.includes(check.name) && (check.app === undefined || check.app === app)
@@ -55,11 +55,11 @@ export function demandsOf(input: LandingInput): Demands {
       ...(rules.closedToPushes ? ['the App may merge pull requests, and may not push'] : []),
       ...(isBehind && foreign.length > 0
         ? [
-            `the branch requires ${namesOf(foreign)}, and nobody reports that on a merge that is not pushed yet`,
+            `the branch requires ${formatCheckNames(foreign)}, and nobody reports that on a merge that is not pushed yet`,
           ]
         : []),
       ...(needsTemporaryBranch && rules.temporaryBranch.length > 0
-        ? [`a temporary branch for the merge is refused by the rule ${listed(rules.temporaryBranch)}`]
+        ? [`a temporary branch for the merge is refused by the rule ${formatList(rules.temporaryBranch)}`]
         : []),
     ],
     doubtful: [
@@ -77,15 +77,15 @@ export function demandsOf(input: LandingInput): Demands {
 }
 
 /** Whether a head must contain the tip of its base. The setting has no effect without a required check. */
-export const mustBeUpToDate = ({ checks }: BranchRules): boolean =>
+export const requiresUpToDateHead = ({ checks }: BranchRules): boolean =>
   checks.strict && checks.required.length > 0
 
 /** Whether GitHub compares the tree of a pushed merge with that of its own. */
-export const comparesTrees = ({ pullRequest }: BranchRules): boolean =>
+export const comparesMergeTrees = ({ pullRequest }: BranchRules): boolean =>
   pullRequest !== undefined && (pullRequest.dismissesStale || pullRequest.lastPushApproval)
 
 /** Unknown permissions count as granted: GitHub refuses what they do not allow. */
-export function allows(
+export function hasPermission(
   permissions: TokenPermissions | undefined,
   name: string,
   level: 'read' | 'write' = 'write',
@@ -95,10 +95,10 @@ export function allows(
   return has === 'write' || has === 'admin' || (level === 'read' && has === 'read')
 }
 
-export const namesOf = (checks: readonly RequiredCheck[]): string =>
-  `the ${checks.length === 1 ? 'check' : 'checks'} ${listed(
+export const formatCheckNames = (checks: readonly RequiredCheck[]): string =>
+  `the ${checks.length === 1 ? 'check' : 'checks'} ${formatList(
     checks.map(({ name, app }) => `"${name}"${app === undefined ? '' : ` of App ${app}`}`),
   )}`
 
-export const listed = (items: readonly string[]): string =>
+export const formatList = (items: readonly string[]): string =>
   items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1) ?? ''}`

@@ -1,7 +1,7 @@
 // How a pull request gets onto its base branch; docs/landing.md has the table.
 import type { MergeMethod } from './branch-rules.ts'
 
-export type LandingMethod =
+export type MergeStrategy =
   /**
    * Compare-and-swap push of the validated merge commit. `checksFirst`: put our checks on that commit through a
    * temporary branch first, because GitHub counts checks of the pushed commit. `signed`: create it with GitHub's API,
@@ -16,9 +16,9 @@ export type LandingMethod =
   /** GitHub's merge queue: our checks judge each group's commit. */
   | { readonly kind: 'queue' }
 
-export interface LandingPlan {
+export interface MergePlan {
   /** Absent: no method works; `missing` says why. */
-  readonly method?: LandingMethod
+  readonly method?: MergeStrategy
   /**
    * True where GitHub accepts a pushed merge only if its tree equals that of `refs/pull/N/merge`. If the trees differ,
    * we do not merge.

@@ -1,5 +1,5 @@
 // A stop: nothing is merged into a branch until it ends.
-import { isoTime } from '../findings/iso-time.ts'
+import { formatIsoTime } from '../findings/iso-time.ts'
 import type { CommitSha, PullNumber, UserId } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 
@@ -7,9 +7,9 @@ import type { RepositoryName } from '../change/snapshot.ts'
  * `frozen`: people ordered it. `audit`: a branch has content that was not validated. `refused`: the branch's settings
  * reject our merges; only this kind expires.
  */
-export type StopKind = 'frozen' | 'audit' | 'refused'
+export type FreezeKind = 'frozen' | 'audit' | 'refused'
 
-export type StopAuthor =
+export type FreezeAuthor =
   | {
       readonly kind: 'person'
       readonly login: string
@@ -23,16 +23,16 @@ export type StopAuthor =
   | { readonly kind: 'bot' }
 
 /** No branch means every branch of the repository. */
-export interface StopPlace {
+export interface FreezeScope {
   readonly repository: RepositoryName
   readonly branch?: string | undefined
 }
 
-export interface StopOrder extends StopPlace {
-  readonly kind: StopKind
+export interface FreezeRequest extends FreezeScope {
+  readonly kind: FreezeKind
   /** Untrusted text: escape it where it is shown. */
   readonly reason: string
-  readonly by: StopAuthor
+  readonly by: FreezeAuthor
   readonly pull?: PullNumber | undefined
   readonly commit?: CommitSha | undefined
   /** For `refused`: when to retry, in milliseconds since the epoch. */
@@ -41,27 +41,27 @@ export interface StopOrder extends StopPlace {
   readonly rules?: string | undefined
 }
 
-export interface LandingStop extends StopOrder {
+export interface MergeFreeze extends FreezeRequest {
   readonly since: number
   /** How often it was ordered; each refused retry counts. */
   readonly times: number
 }
 
 /** One record: a stop begins or ends. */
-export interface StopEvent extends StopPlace {
+export interface FreezeEvent extends FreezeScope {
   readonly step: 'stopped' | 'resumed'
-  readonly kind: StopKind
+  readonly kind: FreezeKind
   readonly reason: string
-  readonly by: StopAuthor
+  readonly by: FreezeAuthor
   readonly at: number
 }
 
 /** The stops that block this branch now. An expired refusal does not count, so that one merge is tried. */
-export function stopsInForce(
-  stops: readonly LandingStop[],
+export function activeFreezes(
+  stops: readonly MergeFreeze[],
   branch: string,
   now: number,
-): readonly LandingStop[] {
+): readonly MergeFreeze[] {
   return stops.filter(
     (stop) =>
       (stop.branch === undefined || stop.branch === branch) &&
@@ -70,14 +70,14 @@ export function stopsInForce(
 }
 
 /** A sentence without a full stop. It contains untrusted text: escape it where it is shown. */
-export function sayStop({ branch, kind, reason, by, since }: LandingStop): string {
+export function formatFreeze({ branch, kind, reason, by, since }: MergeFreeze): string {
   const where = branch === undefined ? 'in this repository' : `on ${branch}`
-  const at = sayTime(since)
+  const at = formatUtcMinute(since)
   const why = reason === '' ? '' : `: ${reason.replace(/[.\s]+$/, '')}`
   const which = branch === undefined ? ' all' : ''
   switch (kind) {
     case 'frozen':
-      return `merging is stopped ${where} by ${sayAuthor(by)} since ${at}${why}. Maintainers end that with /thaw${which}`
+      return `merging is stopped ${where} by ${formatFreezeAuthor(by)} since ${at}${why}. Maintainers end that with /thaw${which}`
     case 'audit':
       return `merging is stopped ${where} since ${at}, because the branch does not hold what was checked${why}. Maintainers end that with /thaw${which} audit`
     case 'refused':
@@ -86,10 +86,10 @@ export function sayStop({ branch, kind, reason, by, since }: LandingStop): strin
 }
 
 /** `2026-11-22 10:00 UTC`. */
-const sayTime = (milliseconds: number): string =>
-  `${isoTime(milliseconds).slice(0, 16).replace('T', ' ')} UTC`
+const formatUtcMinute = (milliseconds: number): string =>
+  `${formatIsoTime(milliseconds).slice(0, 16).replace('T', ' ')} UTC`
 
-export function sayAuthor(by: StopAuthor): string {
+export function formatFreezeAuthor(by: FreezeAuthor): string {
   switch (by.kind) {
     case 'person':
       return `@${by.login}`
@@ -102,10 +102,10 @@ export function sayAuthor(by: StopAuthor): string {
   }
 }
 
-const firstWait = 60_000
-const longestWait = 3600_000
+const initialBackOffMs = 60_000
+const maxBackOffMs = 3600_000
 
 /** Milliseconds until the next try after `times` refusals: one minute, doubled each time, at most one hour. */
-export function backOff(times: number): number {
-  return Math.min(longestWait, firstWait * 2 ** Math.min(20, Math.max(0, times - 1)))
+export function computeBackOffMs(times: number): number {
+  return Math.min(maxBackOffMs, initialBackOffMs * 2 ** Math.min(20, Math.max(0, times - 1)))
 }

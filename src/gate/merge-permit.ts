@@ -3,7 +3,7 @@
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { CommitSha, PullNumber, TreeSha } from '../change/ids.ts'
 
-export interface Landing {
+export interface ValidatedMerge {
   readonly repository: RepositoryName
   readonly pull: PullNumber
   readonly baseRef: string
@@ -17,8 +17,8 @@ export interface Landing {
 
 class Permit {
   readonly #minted = true
-  readonly landing: Landing
-  constructor(landing: Landing) {
+  readonly landing: ValidatedMerge
+  constructor(landing: ValidatedMerge) {
     this.landing = landing
   }
   /** The private field identifies permits: an object of the same shape does not pass. */
@@ -30,8 +30,8 @@ class Permit {
 export type MergePermit = Permit
 
 /** Only gate/decide.ts may import this; scripts/floors.ts enforces it. */
-export function mint(landing: Landing): MergePermit {
-  return new Permit(Object.freeze({ ...landing }))
+export function mintMergePermit(merge: ValidatedMerge): MergePermit {
+  return new Permit(Object.freeze({ ...merge }))
 }
 
 /** Checks at run time too, because JavaScript callers have no types. */

@@ -2,9 +2,9 @@
 import { overridableRules } from '../checks/all-rules.ts'
 import type { CheckInput, CheckOutcome } from '../checks/check.ts'
 import type { Finding } from '../findings/finding.ts'
-import { isYesTo, type CommandRecord } from './commands.ts'
+import { isCommandCurrent, type CommandRecord } from './commands.ts'
 
-export interface Override {
+export interface RuleOverride {
   readonly rule: string
   /** Untrusted text: escape it where it is shown. */
   readonly reason: string
@@ -12,24 +12,27 @@ export interface Override {
 }
 
 /** The overrides in force: for the present change, by comments that still exist. The last one per rule wins. */
-export function overridesOf(records: readonly CommandRecord[], check: CheckInput): readonly Override[] {
-  const found = new Map<string, Override>()
+export function findActiveOverrides(
+  records: readonly CommandRecord[],
+  check: CheckInput,
+): readonly RuleOverride[] {
+  const found = new Map<string, RuleOverride>()
   for (const record of records.toSorted((a, b) => a.comment - b.comment)) {
     const { command, outcome, override, login } = record
     if (command !== 'override' || outcome !== 'done' || override === undefined) continue
-    if (overridableRules.has(override.rule) && isYesTo(record, check))
+    if (overridableRules.has(override.rule) && isCommandCurrent(record, check))
       found.set(override.rule, { ...override, by: login })
   }
   return [...found.values()]
 }
 
 /** Turns overridden errors into warnings that name the maintainer, and returns the overrides that had an effect. */
-export function override(
+export function applyOverrides(
   outcomes: readonly CheckOutcome[],
-  overrides: readonly Override[],
-): { readonly outcomes: readonly CheckOutcome[]; readonly used: readonly Override[] } {
+  overrides: readonly RuleOverride[],
+): { readonly outcomes: readonly CheckOutcome[]; readonly used: readonly RuleOverride[] } {
   const byRule = new Map(overrides.map((each) => [each.rule, each]))
-  const used = new Set<Override>()
+  const used = new Set<RuleOverride>()
   const passed = (found: Finding): Finding => {
     const its = byRule.get(found.rule)
     if (its === undefined || found.severity !== 'error') return found
@@ -46,8 +49,11 @@ export function override(
  * Findings minus those `overridden` in one of the pull requests that merge together. Ignores places, because earlier
  * merges move them.
  */
-export function notLetPass(findings: readonly Finding[], overridden: readonly Finding[]): readonly Finding[] {
-  const saying = ({ rule, subject, what }: Finding) => JSON.stringify([rule, subject, what])
-  const passed = new Set(overridden.map(saying))
-  return findings.filter((found) => !passed.has(saying(found)))
+export function excludeOverridden(
+  findings: readonly Finding[],
+  overridden: readonly Finding[],
+): readonly Finding[] {
+  const toFindingKey = ({ rule, subject, what }: Finding) => JSON.stringify([rule, subject, what])
+  const passed = new Set(overridden.map(toFindingKey))
+  return findings.filter((found) => !passed.has(toFindingKey(found)))
 }

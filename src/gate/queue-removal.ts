@@ -11,7 +11,7 @@ export interface QueueRemoval {
 }
 
 /** From GitHub's webhook schema (`pull_request.dequeued`) and, for the timeline, djinnos/djinn#768. */
-const meanings: Readonly<Record<string, string>> = {
+const removalMessageByReason: Readonly<Record<string, string>> = {
   MANUAL: 'it was removed from the merge queue',
   DEQUEUED: 'it was removed from the merge queue',
   MERGE: 'the merge queue merged it',
@@ -29,14 +29,18 @@ const meanings: Readonly<Record<string, string>> = {
   BRANCH_INVALIDATED: 'the branch changed under the merge queue',
 }
 
-const wordOf = ({ reason }: Pick<QueueRemoval, 'reason'>) => reason.trim().toUpperCase().replace(/[ -]/g, '_')
+const normalizeReason = ({ reason }: Pick<QueueRemoval, 'reason'>) =>
+  reason.trim().toUpperCase().replace(/[ -]/g, '_')
 
 /** A clause without a full stop. */
-export function formatRemoval(removal: Pick<QueueRemoval, 'reason'> | undefined): string {
-  return (removal && meanings[wordOf(removal)]) ?? 'the merge queue let it go without a reason'
+export function formatQueueRemoval(removal: Pick<QueueRemoval, 'reason'> | undefined): string {
+  return (
+    (removal && removalMessageByReason[normalizeReason(removal)]) ??
+    'the merge queue let it go without a reason'
+  )
 }
 
 /** Whether a person removed it, unless it left by being merged. */
-export function isByPerson(removal: QueueRemoval): removal is QueueRemoval & { readonly by: string } {
-  return removal.by !== undefined && !['MERGE', 'MERGED', 'ALREADY_MERGED'].includes(wordOf(removal))
+export function isRemovedByPerson(removal: QueueRemoval): removal is QueueRemoval & { readonly by: string } {
+  return removal.by !== undefined && !['MERGE', 'MERGED', 'ALREADY_MERGED'].includes(normalizeReason(removal))
 }

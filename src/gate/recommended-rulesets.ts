@@ -19,7 +19,7 @@ export interface RecommendedRuleset {
   }[]
 }
 
-export function recommendedRulesets(
+export function buildRecommendedRulesets(
   branch: string,
   app: number,
   ownChecks: readonly string[],

@@ -1,40 +1,40 @@
 // Other Apps' checks that the configuration requires (`merge.requires`). A missing check never passes.
 import type { CommitSha } from '../change/ids.ts'
-import { questionKey, type CheckRunAnswer, type Question } from '../checks/questions.ts'
+import { questionKey, type CheckRunAnswer, type CheckQuestion } from '../checks/questions.ts'
 import type { RequiredOtherCheck } from '../config/required-checks.ts'
-import type { ReasonCode, VerdictKind } from './verdict.ts'
+import type { VerdictReasonCode, VerdictKind } from './verdict.ts'
 
-export type CheckRunQuestion = Extract<Question, { kind: 'check-run' }>
+export type CheckRunQuestion = Extract<CheckQuestion, { kind: 'check-run' }>
 
-export interface RequiredAnswer {
+export interface RequiredCheckAnswer {
   readonly question: CheckRunQuestion
   readonly answer: CheckRunAnswer
 }
 
-export const askRequired = (
+export const toRequiredCheckQuestions = (
   requires: readonly RequiredOtherCheck[],
   head: CommitSha,
 ): readonly CheckRunQuestion[] =>
   requires.map(({ app, name }) => ({ kind: 'check-run', commit: head, app, name }))
 
 /** Seconds between two looks: GitHub's webhook names no pull request of a fork when a check ends. */
-export const requiredSeconds = 120
+export const requiredCheckRetrySeconds = 120
 
-export interface RequiredReason {
+export interface RequiredCheckReason {
   readonly who?: undefined
   readonly kind: VerdictKind
-  readonly code: ReasonCode
+  readonly code: VerdictReasonCode
   readonly text: string
 }
 
 /** Reasons against a merge; none if all checks passed on this head. */
-export function* reasonsOfRequired(
+export function* findRequiredCheckReasons(
   requires: readonly RequiredOtherCheck[],
   head: CommitSha,
-  answers: readonly RequiredAnswer[] = [],
-): Generator<RequiredReason> {
+  answers: readonly RequiredCheckAnswer[] = [],
+): Generator<RequiredCheckReason> {
   const known = new Map(answers.map(({ question, answer }) => [questionKey(question), answer]))
-  for (const question of askRequired(requires, head)) {
+  for (const question of toRequiredCheckQuestions(requires, head)) {
     const which = `the check ${question.name} of App ${question.app}`
     const answer = known.get(questionKey(question))
     switch (answer?.kind) {

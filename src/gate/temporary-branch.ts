@@ -1,42 +1,42 @@
 // Temporary branches that hold merges on GitHub while checks are added to them. The common prefix lets rulesets exclude
 // them.
-import { pullNumber, type PullNumber } from '../change/ids.ts'
-import type { Landing } from './merge-permit.ts'
+import { toPullNumber, type PullNumber } from '../change/ids.ts'
+import type { ValidatedMerge } from './merge-permit.ts'
 
-export const temporaryBranches = 'catalog-bot/tmp-'
+export const temporaryBranchPrefix = 'catalog-bot/tmp-'
 
 /** The pattern for a ruleset's `exclude`. */
-export const temporaryBranchPattern = `refs/heads/${temporaryBranches}*`
+export const temporaryBranchPattern = `refs/heads/${temporaryBranchPrefix}*`
 
 /** GitHub keeps its merge queues' groups below this prefix. */
-export const queueBranches = 'gh-readonly-queue/'
+export const queueBranchPrefix = 'gh-readonly-queue/'
 
 /** Ends with the commit's first digits to avoid collisions with other branches. */
-export function temporaryBranch({
+export function formatTemporaryBranch({
   pull,
   baseRef,
   commit,
-}: Pick<Landing, 'pull' | 'baseRef' | 'commit'>): string {
+}: Pick<ValidatedMerge, 'pull' | 'baseRef' | 'commit'>): string {
   // No slash, because a ruleset's `tmp-*` does not match across one.
-  return `${temporaryBranches}${pull}-${encodeURIComponent(baseRef)}-${commit.slice(0, 12)}`
+  return `${temporaryBranchPrefix}${pull}-${encodeURIComponent(baseRef)}-${commit.slice(0, 12)}`
 }
 
 /** Parses a temporary branch's name; undefined for every other branch. */
-export function readTemporaryBranch(
+export function parseTemporaryBranch(
   branch: string,
 ): { readonly pull: PullNumber; readonly baseRef: string } | undefined {
-  if (!branch.startsWith(temporaryBranches)) return undefined
+  if (!branch.startsWith(temporaryBranchPrefix)) return undefined
   const [, number, name] =
-    /^([1-9]\d{0,14})-(.+)-[0-9a-f]{12}$/.exec(branch.slice(temporaryBranches.length)) ?? []
+    /^([1-9]\d{0,14})-(.+)-[0-9a-f]{12}$/.exec(branch.slice(temporaryBranchPrefix.length)) ?? []
   if (number === undefined || name === undefined) return undefined
-  const baseRef = decoded(name)
+  const baseRef = tryDecodeUri(name)
   // Accept only names that we would write.
   return baseRef === undefined || encodeURIComponent(baseRef) !== name
     ? undefined
-    : { pull: pullNumber(Number(number)), baseRef }
+    : { pull: toPullNumber(Number(number)), baseRef }
 }
 
-function decoded(name: string): string | undefined {
+function tryDecodeUri(name: string): string | undefined {
   try {
     return decodeURIComponent(name)
   } catch {

@@ -1,11 +1,11 @@
 // Merge trains: ready pull requests of one branch, each validated on top of the one before, pushed together.
 import type { PullNumber } from '../change/ids.ts'
 import type { BranchRules } from './branch-rules.ts'
-import type { LandingPlan } from './landing-method.ts'
+import type { MergePlan } from './landing-method.ts'
 import type { MergePermit } from './merge-permit.ts'
 
 /** Orders by ready time, then by number. */
-export function orderTrain<Ready extends { readonly pull: PullNumber; readonly readyAt: number }>(
+export function orderBatch<Ready extends { readonly pull: PullNumber; readonly readyAt: number }>(
   ready: readonly Ready[],
 ): readonly Ready[] {
   return ready.toSorted((a, b) => a.readyAt - b.readyAt || a.pull - b.pull)
@@ -16,8 +16,8 @@ export function orderTrain<Ready extends { readonly pull: PullNumber; readonly r
  * (rocq-prover/rocq#8183), and so does every unknown rule. GitHub looks for required checks on the new tip only, as
  * bors-ng's batches show. If it refuses the push, nothing changes and we try a shorter train.
  */
-export function mayShareAPush(
-  { method, needsGitHubsTree }: Pick<LandingPlan, 'method'> & Partial<LandingPlan>,
+export function canShareOnePush(
+  { method, needsGitHubsTree }: Pick<MergePlan, 'method'> & Partial<MergePlan>,
   rules: BranchRules | undefined,
 ): boolean {
   return (
@@ -31,26 +31,25 @@ export function mayShareAPush(
 }
 
 /** Why the permits do not form a chain; undefined when each one builds on the one before it. */
-export function whyNoTrain(permits: readonly MergePermit[]): string | undefined {
-  const landings = permits.map(({ landing }) => landing)
-  const [first] = landings
+export function findBatchProblem(permits: readonly MergePermit[]): string | undefined {
+  const merges = permits.map(({ landing }) => landing)
+  const [first] = merges
   if (first === undefined) return 'there is no permit'
-  if (new Set(landings.map(({ pull }) => pull)).size !== landings.length)
-    return 'a pull request is in it twice'
-  for (const [index, { repository, baseRef, base }] of landings.entries()) {
+  if (new Set(merges.map(({ pull }) => pull)).size !== merges.length) return 'a pull request is in it twice'
+  for (const [index, { repository, baseRef, base }] of merges.entries()) {
     if (repository.owner !== first.repository.owner || repository.name !== first.repository.name)
       return 'the permits are for several repositories'
     if (baseRef !== first.baseRef) return 'the permits are for several branches'
-    const before = landings[index - 1]
+    const before = merges[index - 1]
     if (before !== undefined && base !== before.commit) return 'a permit does not stand on the one before it'
   }
   return undefined
 }
 
 /** Most pull requests per push; limits recovery work after a crash or a bad push. */
-export const longestTrain = 32
+export const maxBatchSize = 32
 
 /** The next train's length: half after a refusal, to find the bad member in few pushes; double after a success. */
-export function nextLength(length: number, end: 'landed' | 'refused'): number {
-  return end === 'landed' ? Math.min(longestTrain, length * 2) : Math.max(1, Math.floor(length / 2))
+export function computeNextBatchSize(length: number, end: 'landed' | 'refused'): number {
+  return end === 'landed' ? Math.min(maxBatchSize, length * 2) : Math.max(1, Math.floor(length / 2))
 }

@@ -1,20 +1,20 @@
 // A verdict holds for exactly one (head, base, config).
 import type { CommitSha, TreeSha } from '../change/ids.ts'
-import type { CheckOutcome, Waiting } from '../checks/check.ts'
+import type { CheckOutcome, PendingAction } from '../checks/check.ts'
 import type { MergePermit } from './merge-permit.ts'
 
 /** `merge`: merge now. `wait`: people must act. `blocked`: the author must act. `unknown`: answers are missing. */
 export type VerdictKind = 'merge' | 'wait' | 'blocked' | 'unknown'
 
-export interface Reason {
+export interface VerdictReason {
   /** For machines: `findings`, `approval`, `draft`, `conflict`, `unanswered`, `label`, `stopped`, ... */
-  readonly code: ReasonCode
+  readonly code: VerdictReasonCode
   /** For people, without a full stop. */
   readonly text: string
   readonly who?: readonly string[]
 }
 
-export type ReasonCode =
+export type VerdictReasonCode =
   | 'findings'
   | 'approval'
   | 'unanswered'
@@ -38,9 +38,9 @@ export type ReasonCode =
   | 'required-check-failed'
   | 'all-checks-passed'
 
-export interface Verdict {
+export interface PullVerdict {
   readonly kind: VerdictKind
-  readonly reasons: readonly Reason[]
+  readonly reasons: readonly VerdictReason[]
   readonly head: CommitSha
   readonly base: CommitSha
   readonly baseRef: string
@@ -48,11 +48,11 @@ export interface Verdict {
   /** Absent when head and base do not merge. */
   readonly result?: { readonly commit: CommitSha; readonly tree: TreeSha }
   readonly outcomes: readonly CheckOutcome[]
-  readonly waiting: readonly Waiting[]
+  readonly waiting: readonly PendingAction[]
   readonly permit?: MergePermit
   /** Seconds until asking again, for `unknown` and while other Apps' checks or an optional check are open. */
   readonly retryAfter?: number
 }
 
-export type MergedVerdict =
+export type MergedCommitVerdict =
   { readonly kind: 'valid' } | { readonly kind: 'invalid' | 'unknown'; readonly reasons: readonly string[] }

@@ -1,9 +1,9 @@
 // Common ancestors and first parents. Reads only commits.
-import { commitSha, type CommitSha } from '../change/ids.ts'
+import { toCommitSha, type CommitSha } from '../change/ids.ts'
 import type { LocalGit } from './local-git.ts'
 
 /** The best common ancestors, sorted: none for unrelated commits, several after criss-cross merges. */
-export async function mergeBases(
+export async function findMergeBases(
   git: LocalGit,
   one: CommitSha,
   other: CommitSha,
@@ -14,7 +14,7 @@ export async function mergeBases(
     .split('\n')
     .filter((line) => line !== '')
     .toSorted()
-    .map(commitSha)
+    .map(toCommitSha)
 }
 
 /** Whether a commit is on the first-parent chain of `tip`. Commits that a merge brought in were never the tip. */
@@ -27,7 +27,7 @@ export async function isOnFirstParents(git: LocalGit, tip: CommitSha, commit: Co
 }
 
 /** See Repository.firstParents. */
-export async function firstParents(
+export async function listFirstParents(
   git: LocalGit,
   tip: CommitSha,
   since: CommitSha,
@@ -37,5 +37,5 @@ export async function firstParents(
     .toString('latin1')
     .split('\n')
     .filter((line) => line !== '')
-    .map(commitSha)
+    .map(toCommitSha)
 }

@@ -1,7 +1,7 @@
 // Maps git's messages (LC_ALL=C) to our codes. Ignores `remote: ` lines, so a server can't choose the code.
 import type { GitErrorCode } from './git-error.ts'
 
-const meanings: readonly (readonly [RegExp, GitErrorCode])[] = [
+const gitErrorPatterns: readonly (readonly [RegExp, GitErrorCode])[] = [
   // First, because a refused object also ends the connection.
   [/fsck error/, 'corrupt'],
   [
@@ -28,10 +28,10 @@ const meanings: readonly (readonly [RegExp, GitErrorCode])[] = [
   ],
 ]
 
-export function classify(stderr: string): GitErrorCode {
-  const words = stderr
+export function classifyGitError(stderr: string): GitErrorCode {
+  const text = stderr
     .split(/[\n\r]/)
     .filter((line) => !line.startsWith('remote: '))
     .join('\n')
-  return meanings.find(([pattern]) => pattern.test(words))?.[1] ?? 'failed'
+  return gitErrorPatterns.find(([pattern]) => pattern.test(text))?.[1] ?? 'failed'
 }

@@ -1,8 +1,8 @@
 // Reads a commit's tree, parents and time. Author and signature prove nothing and stay unread; only our own messages
 // are read.
-import { commitSha, treeSha, type CommitSha, type TreeSha } from '../change/ids.ts'
+import { toCommitSha, toTreeSha, type CommitSha, type TreeSha } from '../change/ids.ts'
 import { GitError } from './git-error.ts'
-import type { Objects } from './object-reader.ts'
+import type { GitObjects } from './object-reader.ts'
 
 export interface CommitFacts {
   readonly tree: TreeSha
@@ -12,19 +12,19 @@ export interface CommitFacts {
 }
 
 /** Ample: no sensible commit has a megabyte of headers and message. */
-const commitLimit = 4 * 1024 * 1024
+const maxCommitBytes = 4 * 1024 * 1024
 
 /** Rejects with GitError `missing` when it isn't here or isn't a commit. */
-export async function readMessage(objects: Objects, id: CommitSha): Promise<string> {
-  const { type, bytes } = await objects.read(id, commitLimit)
+export async function readCommitMessage(objects: GitObjects, id: CommitSha): Promise<string> {
+  const { type, bytes } = await objects.read(id, maxCommitBytes)
   if (type !== 'commit') throw new GitError('missing', `object ${id} is a ${type}, not a commit`)
   const end = bytes.indexOf('\n\n')
   return end < 0 ? '' : bytes.toString('utf8', end + 2)
 }
 
 /** Rejects with GitError `missing` when it isn't here or isn't a commit. */
-export async function readCommit(objects: Objects, id: CommitSha): Promise<CommitFacts> {
-  const { type, bytes } = await objects.read(id, commitLimit)
+export async function readCommit(objects: GitObjects, id: CommitSha): Promise<CommitFacts> {
+  const { type, bytes } = await objects.read(id, maxCommitBytes)
   if (type !== 'commit') throw new GitError('missing', `object ${id} is a ${type}, not a commit`)
   const text = bytes.toString('latin1')
   const headers = text.slice(0, Math.max(text.indexOf('\n\n'), 0)).split('\n')
@@ -34,9 +34,9 @@ export async function readCommit(objects: Objects, id: CommitSha): Promise<Commi
   for (const line of headers.slice(1)) {
     const parent = /^parent ([0-9a-f]+)$/.exec(line)?.[1]
     if (parent === undefined) break
-    parents.push(commitSha(parent))
+    parents.push(toCommitSha(parent))
   }
   const committer = headers.find((line) => line.startsWith('committer '))
   const time = Number(/> ?(\d{1,15}) [+-]\d+$/.exec(committer ?? '')?.[1] ?? 0)
-  return { tree: treeSha(tree), parents, time }
+  return { tree: toTreeSha(tree), parents, time }
 }

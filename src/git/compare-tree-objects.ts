@@ -1,111 +1,120 @@
 // Compares trees object by object without opening equal subtrees. Beyond a budget, git compares them.
-import { blobSha, type TreeSha } from '../change/ids.ts'
+import { toBlobSha, type TreeSha } from '../change/ids.ts'
 import type { PathChange } from '../change/path-change.ts'
 import { isGitError } from './git-error.ts'
-import type { Objects } from './object-reader.ts'
+import type { GitObjects } from './object-reader.ts'
 import { parseTreeObject } from './parse-output.ts'
-import { byPath, decodePath } from './path-text.ts'
+import { compareByPath, decodePath } from './path-text.ts'
 
 /** Per comparison. A bundle's release opens a dozen objects; a few thousand cost as much as git. */
-const most = { objects: 1000, entries: 200_000, changes: 20_000, pathUnits: 4 * 1024 * 1024, depth: 100 }
+const compareLimits = {
+  objects: 1000,
+  entries: 200_000,
+  changes: 20_000,
+  pathUnits: 4 * 1024 * 1024,
+  depth: 100,
+}
 /** A directory of some twenty thousand files. Several can be in memory at once. */
-const largestObject = 1024 * 1024
-const pairsAtOnce = 32
+const maxObjectBytes = 1024 * 1024
+const maxConcurrentPairs = 32
 
-interface Entry {
+interface TreeObjectEntry {
   readonly mode: string
   readonly oid: string
 }
-export type Directory = ReadonlyMap<string, Entry>
+export type TreeDirectory = ReadonlyMap<string, TreeObjectEntry>
 
-interface Pair {
+interface TreePair {
   /** With a trailing slash; '' for the whole tree. */
   readonly prefix: string
   readonly before: string | undefined
   readonly after: string | undefined
 }
 
-const empty: Directory = new Map()
-const folderMode = '040000'
+const emptyDirectory: TreeDirectory = new Map()
+const treeMode = '040000'
 
 /** Sorted by path, like git's `diff-tree -r --no-renames`. Undefined: ask git. */
 export async function compareTreeObjects(
-  objects: Objects,
+  objects: GitObjects,
   before: TreeSha,
   after: TreeSha,
 ): Promise<readonly PathChange[] | undefined> {
   const changes: PathChange[] = []
-  const left = { ...most }
-  let open: readonly Pair[] = [{ prefix: '', before, after }]
+  const remaining = { ...compareLimits }
+  let open: readonly TreePair[] = [{ prefix: '', before, after }]
   while (open.length > 0) {
-    if (--left.depth < 0) return undefined
-    const next: Pair[] = []
-    for (let at = 0; at < open.length; at += pairsAtOnce) {
-      const pairs = open.slice(at, at + pairsAtOnce)
-      left.objects -= pairs.length
-      if (left.objects < 0) return undefined
+    if (--remaining.depth < 0) return undefined
+    const next: TreePair[] = []
+    for (let at = 0; at < open.length; at += maxConcurrentPairs) {
+      const pairs = open.slice(at, at + maxConcurrentPairs)
+      remaining.objects -= pairs.length
+      if (remaining.objects < 0) return undefined
       const read = await readPairs(objects, pairs)
       if (read === undefined) return undefined
       for (const { pair, sides } of read) {
         // Git writes no empty directories, so git must decide what they mean.
-        if (pair.prefix !== '' && sides.some((side) => side !== empty && side.size === 0)) return undefined
-        left.entries -= sides[0].size + sides[1].size
-        if (left.entries < 0 || !comparePair(pair.prefix, sides, changes, next, left)) return undefined
+        if (pair.prefix !== '' && sides.some((side) => side !== emptyDirectory && side.size === 0))
+          return undefined
+        remaining.entries -= sides[0].size + sides[1].size
+        if (remaining.entries < 0 || !comparePair(pair.prefix, sides, changes, next, remaining))
+          return undefined
       }
     }
     open = next
   }
-  return changes.sort(byPath)
+  return changes.sort(compareByPath)
 }
 
 /** Adds a directory's differences and the subtrees to open. False: over budget. */
 function comparePair(
   prefix: string,
-  [before, after]: readonly [Directory, Directory],
+  [before, after]: readonly [TreeDirectory, TreeDirectory],
   changes: PathChange[],
-  next: Pair[],
-  left: { changes: number; pathUnits: number; objects: number },
+  next: TreePair[],
+  remaining: { changes: number; pathUnits: number; objects: number },
 ): boolean {
-  const add = (name: string, was: Entry | undefined, is: Entry | undefined): boolean => {
+  const add = (name: string, was: TreeObjectEntry | undefined, is: TreeObjectEntry | undefined): boolean => {
     if (was?.oid === is?.oid && was?.mode === is?.mode) return true
     const path = prefix + name
-    left.pathUnits -= path.length
-    const [oldTree, newTree] = [treeOf(was), treeOf(is)]
+    remaining.pathUnits -= path.length
+    const [oldTree, newTree] = [toTreeId(was), toTreeId(is)]
     if (oldTree !== newTree) next.push({ prefix: `${path}/`, before: oldTree, after: newTree })
-    const [oldFile, newFile] = [fileOf(was), fileOf(is)]
+    const [oldFile, newFile] = [toFileEntry(was), toFileEntry(is)]
     if (oldFile || newFile) {
       changes.push({ path, ...(oldFile && { before: oldFile }), ...(newFile && { after: newFile }) })
-      left.changes -= 1
+      remaining.changes -= 1
     }
-    return left.changes >= 0 && left.pathUnits >= 0 && next.length <= left.objects
+    return remaining.changes >= 0 && remaining.pathUnits >= 0 && next.length <= remaining.objects
   }
   for (const [name, was] of before) if (!add(name, was, after.get(name))) return false
   for (const [name, is] of after) if (!before.has(name) && !add(name, undefined, is)) return false
   return true
 }
 
-function treeOf(entry: Entry | undefined): string | undefined {
-  return entry?.mode === folderMode ? entry.oid : undefined
+function toTreeId(entry: TreeObjectEntry | undefined): string | undefined {
+  return entry?.mode === treeMode ? entry.oid : undefined
 }
 
-function fileOf(entry: Entry | undefined): PathChange['before'] {
-  return entry === undefined || entry.mode === folderMode
+function toFileEntry(entry: TreeObjectEntry | undefined): PathChange['before'] {
+  return entry === undefined || entry.mode === treeMode
     ? undefined
-    : { mode: entry.mode, oid: blobSha(entry.oid) }
+    : { mode: entry.mode, oid: toBlobSha(entry.oid) }
 }
 
 async function readPairs(
-  objects: Objects,
-  pairs: readonly Pair[],
-): Promise<readonly { pair: Pair; sides: readonly [Directory, Directory] }[] | undefined> {
-  const directory = async (id: string | undefined) => (id === undefined ? empty : readDirectory(objects, id))
+  objects: GitObjects,
+  pairs: readonly TreePair[],
+): Promise<readonly { pair: TreePair; sides: readonly [TreeDirectory, TreeDirectory] }[] | undefined> {
+  const directory = async (id: string | undefined) =>
+    id === undefined ? emptyDirectory : readDirectory(objects, id)
   const read = await Promise.all(
     pairs.map(async (pair) => ({
       pair,
       sides: await Promise.all([directory(pair.before), directory(pair.after)]),
     })),
   )
-  const whole: { pair: Pair; sides: readonly [Directory, Directory] }[] = []
+  const whole: { pair: TreePair; sides: readonly [TreeDirectory, TreeDirectory] }[] = []
   for (const {
     pair,
     sides: [before, after],
@@ -117,10 +126,10 @@ async function readPairs(
 }
 
 /** Undefined: missing, too large, or not a tree as git writes it. Ask git. */
-export async function readDirectory(objects: Objects, id: string): Promise<Directory | undefined> {
+export async function readDirectory(objects: GitObjects, id: string): Promise<TreeDirectory | undefined> {
   try {
-    const { type, bytes } = await objects.read(id, largestObject)
-    return type === 'tree' ? directoryOf(bytes, id.length / 2) : undefined
+    const { type, bytes } = await objects.read(id, maxObjectBytes)
+    return type === 'tree' ? parseDirectory(bytes, id.length / 2) : undefined
   } catch (error) {
     if (isGitError(error)) return undefined
     throw error
@@ -128,18 +137,18 @@ export async function readDirectory(objects: Objects, id: string): Promise<Direc
 }
 
 /** The modes that git writes today. Git reads others in its own way. */
-const modes = new Set([folderMode, '100644', '100755', '120000', '160000'])
+const knownModes = new Set([treeMode, '100644', '100755', '120000', '160000'])
 
-function directoryOf(bytes: Buffer, width: number): Directory | undefined {
-  const directory = new Map<string, Entry>()
+function parseDirectory(bytes: Buffer, width: number): TreeDirectory | undefined {
+  const directory = new Map<string, TreeObjectEntry>()
   let last = ''
   for (const { mode, name, oid } of parseTreeObject(bytes, width)) {
     const text = decodePath(name)
     // Git sorts by bytes, directories as if their names ended in a slash. Git compares unsorted trees its own way.
-    const place = name.toString('latin1') + (mode === folderMode ? '/' : '')
-    if (text === '' || text.includes('/') || place <= last || !modes.has(mode) || directory.has(text))
+    const sortKey = name.toString('latin1') + (mode === treeMode ? '/' : '')
+    if (text === '' || text.includes('/') || sortKey <= last || !knownModes.has(mode) || directory.has(text))
       return undefined
-    last = place
+    last = sortKey
     directory.set(text, { mode, oid })
   }
   return directory

@@ -4,7 +4,7 @@
  * Settings of every call, as GIT_CONFIG_* variables so that git's children get them too. Older versions of git ignore
  * unknown ones.
  */
-const settings: readonly (readonly [string, string])[] = [
+const gitSettings: readonly (readonly [string, string])[] = [
   ['core.hooksPath', '/dev/null'],
   ['core.attributesFile', '/dev/null'],
   ['core.excludesFile', '/dev/null'],
@@ -63,11 +63,11 @@ const settings: readonly (readonly [string, string])[] = [
 ]
 
 /** `protocol`: the only transport allowed. Local commands get none. */
-export function gitEnvironment(
+export function buildGitEnvironment(
   protocol: 'https' | 'http' | 'file' | 'none',
   more: readonly (readonly [string, string])[] = [],
 ): Record<string, string> {
-  const config = [...settings, ...more]
+  const config = [...gitSettings, ...more]
   const environment: Record<string, string> = {
     PATH: process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
     HOME: '/nonexistent',

@@ -3,39 +3,46 @@
 import { GitError } from './git-error.ts'
 
 /** Concurrent fetches. Each has several processes and usually waits for the server. */
-const places = 3
+const maxConcurrentFetches = 3
 /** Milliseconds until a fetch gives up its slot. An update of some packages takes half of that. */
-const patience = 1500
+const slotTimeoutMs = 1500
 /** Including those that gave up their slots. */
-const most = 8
+const maxRunningFetches = 8
 /** Milliseconds after which a fetch may be stopped if others wait and the limit is reached. */
-const longest = 60_000
+const stoppableAfterMs = 60_000
 
 export interface FetchLanes {
   /** `work` must end soon after its signal aborts, and reject. */
   run<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>
   /** Runs with no other fetch: waits for running ones and holds back new ones. */
-  alone<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>
+  runExclusively<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>
   /** Stops all. They reject with `why`. */
   stop(why: GitError): void
   idle(): Promise<void>
 }
 
 export interface FetchLaneLimits {
-  readonly places: number
-  readonly patience: number
-  readonly most: number
-  readonly longest: number
+  readonly slots: number
+  readonly slotTimeoutMs: number
+  readonly maxRunning: number
+  readonly stoppableAfterMs: number
 }
 
-interface Running {
+interface RunningFetch {
   readonly since: number
   readonly isAlone: boolean
   readonly end: (why: GitError) => void
 }
 
-export function openFetchLanes(limits: FetchLaneLimits = { places, patience, most, longest }): FetchLanes {
-  const running = new Set<Running>()
+export function openFetchLanes(
+  limits: FetchLaneLimits = {
+    slots: maxConcurrentFetches,
+    slotTimeoutMs,
+    maxRunning: maxRunningFetches,
+    stoppableAfterMs,
+  },
+): FetchLanes {
+  const running = new Set<RunningFetch>()
   const queue: { readonly isAlone: boolean; readonly start: () => void }[] = []
   let idle: PromiseWithResolvers<void> | undefined
   let clock: NodeJS.Timeout | undefined
@@ -43,9 +50,9 @@ export function openFetchLanes(limits: FetchLaneLimits = { places, patience, mos
   function mayStart(isAlone: boolean): boolean {
     if (running.size === 0) return true
     if (isAlone || [...running].some((one) => one.isAlone)) return false
-    const soon = performance.now() - limits.patience
-    const inPlace = [...running].filter(({ since }) => since > soon).length
-    return inPlace < limits.places && running.size < limits.most
+    const soon = performance.now() - limits.slotTimeoutMs
+    const fetchesInSlots = [...running].filter(({ since }) => since > soon).length
+    return fetchesInSlots < limits.slots && running.size < limits.maxRunning
   }
 
   function next(): void {
@@ -56,23 +63,23 @@ export function openFetchLanes(limits: FetchLaneLimits = { places, patience, mos
     }
     if (queue.length > 0) {
       endLongest()
-      clock = setTimeout(next, limits.patience).unref()
+      clock = setTimeout(next, limits.slotTimeoutMs).unref()
     } else if (running.size === 0) idle?.resolve()
   }
 
   function endLongest(): void {
     // Sets keep insertion order.
     const [first] = running
-    if (!first || first.isAlone || running.size < limits.most) return
-    if (performance.now() - first.since > limits.longest)
+    if (!first || first.isAlone || running.size < limits.maxRunning) return
+    if (performance.now() - first.since > limits.stoppableAfterMs)
       first.end(new GitError('timeout', 'git fetch: others waited'))
   }
 
   async function enter<T>(isAlone: boolean, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const turn = Promise.withResolvers<void>()
+    const slot = Promise.withResolvers<void>()
     const stopping = new AbortController()
     let why: GitError | undefined
-    const here = (): Running => ({
+    const createRunning = (): RunningFetch => ({
       since: performance.now(),
       isAlone,
       end: (reason) => {
@@ -80,30 +87,30 @@ export function openFetchLanes(limits: FetchLaneLimits = { places, patience, mos
         stopping.abort()
       },
     })
-    let place: Running | undefined
+    let own: RunningFetch | undefined
     queue.push({
       isAlone,
       start: () => {
-        running.add((place = here()))
-        turn.resolve()
+        running.add((own = createRunning()))
+        slot.resolve()
       },
     })
     next()
-    await turn.promise
+    await slot.promise
     try {
       if (why) throw why
       return await work(stopping.signal)
     } catch (error) {
       throw why ?? error
     } finally {
-      if (place) running.delete(place)
+      if (own) running.delete(own)
       next()
     }
   }
 
   return {
     run: (work) => enter(false, work),
-    alone: (work) => enter(true, work),
+    runExclusively: (work) => enter(true, work),
     stop: (why) => {
       for (const one of running) one.end(why)
     },

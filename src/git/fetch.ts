@@ -1,71 +1,71 @@
 // Fetches one branch and one pull request's head to refs of ours: no tags, other branches or submodules. Deletes refs
 // that the server deleted.
 import type { PullNumber } from '../change/ids.ts'
-import { advertisedRefs } from './advertised-refs.ts'
+import { fetchAdvertisedRefs } from './advertised-refs.ts'
 import { GitError, isGitError } from './git-error.ts'
 import type { LocalGit } from './local-git.ts'
-import type { Objects } from './object-reader.ts'
+import type { GitObjects } from './object-reader.ts'
 import {
-  branchRef,
-  keptBranchRef,
-  keptPullRef,
-  keptTestMergeRef,
-  pullRef,
-  testMergeRef,
+  toBranchRef,
+  toMirrorBranchRef,
+  toMirrorPullRef,
+  toMirrorTestMergeRef,
+  toPullRef,
+  toTestMergeRef,
 } from './ref-names.ts'
-import type { Remote } from './remote.ts'
+import type { GitRemote } from './remote.ts'
 import { runGit } from './run-git.ts'
 
 export interface FetchOptions {
   readonly directory: string
-  readonly remote: Remote
+  readonly remote: GitRemote
   readonly timeout: number
   readonly signal: AbortSignal
   readonly local: LocalGit
-  readonly objects: Objects
+  readonly objects: GitObjects
 }
 
 export async function fetchRefs(options: FetchOptions, branch: string, pull?: PullNumber): Promise<void> {
-  const wanted = [{ theirs: branchRef(branch), ours: keptBranchRef(branch) }]
-  if (pull !== undefined) wanted.push({ theirs: pullRef(pull), ours: keptPullRef(pull) })
-  await fetchAll(options, wanted)
+  const wanted = [{ theirs: toBranchRef(branch), ours: toMirrorBranchRef(branch) }]
+  if (pull !== undefined) wanted.push({ theirs: toPullRef(pull), ours: toMirrorPullRef(pull) })
+  await fetchRefMappings(options, wanted)
 }
 
 /** Fetches GitHub's test merge of a pull request. */
 export async function fetchTestMerge(options: FetchOptions, pull: PullNumber): Promise<void> {
-  await fetchAll(options, [{ theirs: testMergeRef(pull), ours: keptTestMergeRef(pull) }])
+  await fetchRefMappings(options, [{ theirs: toTestMergeRef(pull), ours: toMirrorTestMergeRef(pull) }])
 }
 
-interface WantedRef {
+interface RefMapping {
   readonly theirs: string
   readonly ours: string
 }
 
-async function fetchAll(options: FetchOptions, refs: readonly WantedRef[]): Promise<void> {
-  if (await standAsHere(options, refs)) return
+async function fetchRefMappings(options: FetchOptions, refs: readonly RefMapping[]): Promise<void> {
+  if (await areRefsUpToDate(options, refs)) return
   let wanted = [...refs]
   while (wanted.length > 0) {
     const absent = await tryFetch(options, wanted)
     if (absent === undefined) return
-    const gone = wanted.filter(({ theirs }) => theirs === absent)
+    const absentRefs = wanted.filter(({ theirs }) => theirs === absent)
     // Git may only name a requested ref; another one would loop forever.
-    if (gone.length === 0) throw new GitError('failed', 'git fetch misses a ref that was not asked for')
+    if (absentRefs.length === 0) throw new GitError('failed', 'git fetch misses a ref that was not asked for')
     await deleteRefs(
       options.local,
-      gone.map(({ ours }) => ours),
+      absentRefs.map(({ ours }) => ours),
     )
-    wanted = wanted.filter((ref) => !gone.includes(ref))
+    wanted = wanted.filter((ref) => !absentRefs.includes(ref))
   }
 }
 
 /** Whether the server's refs equal ours, so there is nothing to fetch. */
-async function standAsHere(
+async function areRefsUpToDate(
   { remote, signal, objects }: FetchOptions,
-  refs: readonly WantedRef[],
+  refs: readonly RefMapping[],
 ): Promise<boolean> {
   const here = await Promise.all(refs.map(({ ours }) => objects.tipOf(ours)))
   if (here.includes(undefined)) return false
-  const there = await advertisedRefs(
+  const there = await fetchAdvertisedRefs(
     remote,
     refs.map(({ theirs }) => theirs),
     signal,
@@ -76,7 +76,7 @@ async function standAsHere(
 /** Fetches all or nothing. Answers with the ref that the server lacks; undefined: success. */
 async function tryFetch(
   { directory, remote, timeout, signal }: FetchOptions,
-  refs: readonly WantedRef[],
+  refs: readonly RefMapping[],
 ): Promise<string | undefined> {
   const args = [
     'fetch',
@@ -99,7 +99,8 @@ async function tryFetch(
       await runGit(call)
       return undefined
     } catch (error) {
-      if (isGitError(error, 'failed') && tries < mostTries && lockedByAnother.test(error.message)) continue
+      if (isGitError(error, 'failed') && tries < maxAttempts && lockConflictPattern.test(error.message))
+        continue
       const absent = isGitError(error, 'missing')
         ? /fatal: couldn't find remote ref (\S+)/.exec(error.message)?.[1]
         : undefined
@@ -109,8 +110,8 @@ async function tryFetch(
 }
 
 /** Another fetch moved the same branch. The objects are here, so a retry only moves the refs. */
-const lockedByAnother = /cannot lock ref|reference already exists|unable to create '[^']*\.lock'/i
-const mostTries = 5
+const lockConflictPattern = /cannot lock ref|reference already exists|unable to create '[^']*\.lock'/i
+const maxAttempts = 5
 
 async function deleteRefs(git: LocalGit, refs: readonly string[]): Promise<void> {
   await git(['update-ref', '--stdin', '-z'], { input: refs.map((ref) => `delete ${ref}\0\0`).join('') })

@@ -2,21 +2,24 @@
 import { GitError } from './git-error.ts'
 import { runGit } from './run-git.ts'
 
-const needed = [2, 38] as const
+const requiredVersion = [2, 38] as const
 
 /** Such as '2.39.5'. Rejects with GitError `unsupported` when git is missing or older than 2.38. */
-export async function gitVersion(): Promise<string> {
+export async function readGitVersion(): Promise<string> {
   const { stdout } = await runGit({ args: ['version'], timeout: 10_000, limit: 1000 })
-  return checkVersion(stdout.toString('utf8'))
+  return parseGitVersion(stdout.toString('utf8'))
 }
 
 /** Parses the output of `git version`. Throws GitError `unsupported` when it is too old or unreadable. */
-export function checkVersion(printed: string): string {
+export function parseGitVersion(printed: string): string {
   const match = /^git version (\d+)\.(\d+)(\.\d+)?/.exec(printed)
   if (!match) throw new GitError('unsupported', `git's version cannot be read: ${JSON.stringify(printed)}`)
   const [major, minor] = [Number(match[1]), Number(match[2])]
   const version = `${major}.${minor}${match[3] ?? ''}`
-  if (major < needed[0] || (major === needed[0] && minor < needed[1]))
-    throw new GitError('unsupported', `git ${version} is too old: ${needed.join('.')} or newer is needed`)
+  if (major < requiredVersion[0] || (major === requiredVersion[0] && minor < requiredVersion[1]))
+    throw new GitError(
+      'unsupported',
+      `git ${version} is too old: ${requiredVersion.join('.')} or newer is needed`,
+    )
   return version
 }

@@ -1,13 +1,13 @@
 // Opens another process's mirror for reading.
 import { stat } from 'node:fs/promises'
-import { openMirror, type Mirror, type MirrorOptions } from './mirror.ts'
+import { openMirror, type GitMirror, type MirrorOptions } from './mirror.ts'
 
 /** Keeps the last folder's mirror open. A guest never contacts the server. */
-export function openGuestMirrors(): (
+export function openReadOnlyMirrors(): (
   directory: string,
-  options?: Pick<MirrorOptions, 'mostPaths'>,
-) => Promise<Mirror> {
-  let known: { readonly folder: string; readonly repository: Mirror } | undefined
+  options?: Pick<MirrorOptions, 'maxPaths'>,
+) => Promise<GitMirror> {
+  let known: { readonly folder: string; readonly repository: GitMirror } | undefined
   return async (directory, options = {}) => {
     // A recreated mirror keeps its path, but readers of the old one wouldn't see new objects.
     const folder = `${directory} ${(await stat(directory, { bigint: true })).ino}`
@@ -17,7 +17,7 @@ export function openGuestMirrors(): (
       directory,
       url: 'https://mirror.invalid',
       credential: () => Promise.resolve(undefined),
-      isGuest: true,
+      isReadOnly: true,
       ...options,
     })
     known = { folder, repository }

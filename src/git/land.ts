@@ -1,28 +1,28 @@
 // The only pushes. One moves a base branch from the permit's base to its commit (or one with its parents and tree, or
 // along a chain of permits) or changes nothing, and reports which, or that it doesn't know. Two create and delete a
 // temporary branch with an exact commit.
-import { commitSha } from '../change/ids.ts'
-import { isMergePermit, type Landing, type MergePermit } from '../gate/merge-permit.ts'
-import { readTemporaryBranch, temporaryBranch } from '../gate/temporary-branch.ts'
-import { whyNoTrain } from '../gate/train.ts'
+import { toCommitSha } from '../change/ids.ts'
+import { isMergePermit, type ValidatedMerge, type MergePermit } from '../gate/merge-permit.ts'
+import { parseTemporaryBranch, formatTemporaryBranch } from '../gate/temporary-branch.ts'
+import { findBatchProblem } from '../gate/train.ts'
 import type { CommitSha } from '../change/ids.ts'
-import type { LandResult, RefusedPush, StageResult } from '../ports/repository.ts'
+import type { PushResult, RejectedPush, StagingResult } from '../ports/repository.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
-import { classify } from './classify.ts'
+import { classifyGitError } from './classify.ts'
 import { GitError, isGitError } from './git-error.ts'
 import { readCommit } from './commits.ts'
-import type { Objects } from './object-reader.ts'
-import { plain } from './redact.ts'
-import { branchRef } from './ref-names.ts'
-import type { Remote } from './remote.ts'
+import type { GitObjects } from './object-reader.ts'
+import { toPlainText } from './redact.ts'
+import { toBranchRef } from './ref-names.ts'
+import type { GitRemote } from './remote.ts'
 import { runGit, type GitOutput } from './run-git.ts'
 
-export interface LandOptions {
+export interface MergePushOptions {
   readonly directory: string
-  readonly remote: Remote
+  readonly remote: GitRemote
   readonly timeout: number
   readonly signal: AbortSignal
-  readonly objects: Objects
+  readonly objects: GitObjects
   readonly repository: RepositoryName | undefined
 }
 
@@ -31,48 +31,55 @@ export interface LandOptions {
  * its tree; `unauthorized`, `unreachable` and the like before the server was asked to change anything;
  * `outcome-unknown` when it gave no clear answer.
  */
-export async function land(options: LandOptions, permit: MergePermit, as?: CommitSha): Promise<LandResult> {
-  const landing = checkPermit(options, permit)
-  const ref = branchRef(landing.baseRef)
-  const base = commitSha(landing.base)
+export async function pushMerge(
+  options: MergePushOptions,
+  permit: MergePermit,
+  as?: CommitSha,
+): Promise<PushResult> {
+  const planned = checkPermit(options, permit)
+  const ref = toBranchRef(planned.baseRef)
+  const base = toCommitSha(planned.base)
   // The lease below makes git skip its fast-forward check, so it is made here: first parent is the base.
-  const commit = as ?? landing.commit
-  await checkCommit(options, landing, commit)
-  const output = await push(options, `--force-with-lease=${ref}:${base}`, `${commit}:${ref}`)
-  return outcome(output, ref)
+  const commit = as ?? planned.commit
+  await checkCommit(options, planned, commit)
+  const output = await runPush(options, `--force-with-lease=${ref}:${base}`, `${commit}:${ref}`)
+  return parsePushOutcome(output, ref)
 }
 
 /** See Repository.landTogether. Throws GitError as land() does; `refused` also for permits that aren't a chain. */
-export async function landTogether(
-  options: LandOptions,
+export async function pushMergeBatch(
+  options: MergePushOptions,
   permits: readonly MergePermit[],
-): Promise<LandResult> {
+): Promise<PushResult> {
   for (const permit of permits) {
-    const landing = checkPermit(options, permit)
-    await checkCommit(options, landing, landing.commit)
+    const planned = checkPermit(options, permit)
+    await checkCommit(options, planned, planned.commit)
   }
-  const why = whyNoTrain(permits)
+  const why = findBatchProblem(permits)
   const [first, last] = [permits[0]?.landing, permits.at(-1)?.landing]
   if (why !== undefined || first === undefined || last === undefined)
     throw new GitError('refused', `no landing train: ${why ?? 'there is no permit'}`)
-  const ref = branchRef(first.baseRef)
-  const output = await push(
+  const ref = toBranchRef(first.baseRef)
+  const output = await runPush(
     options,
-    `--force-with-lease=${ref}:${commitSha(first.base)}`,
-    `${commitSha(last.commit)}:${ref}`,
+    `--force-with-lease=${ref}:${toCommitSha(first.base)}`,
+    `${toCommitSha(last.commit)}:${ref}`,
   )
-  return outcome(output, ref)
+  return parsePushOutcome(output, ref)
 }
 
 /** See Repository.stage. Throws GitError `refused` as land() does, and others when the outcome is unknown. */
-export async function stage(options: LandOptions, permit: MergePermit): Promise<StageResult> {
-  const landing = checkPermit(options, permit)
-  await checkCommit(options, landing, landing.commit)
-  const ref = branchRef(temporaryBranch(landing))
+export async function createStagingBranch(
+  options: MergePushOptions,
+  permit: MergePermit,
+): Promise<StagingResult> {
+  const planned = checkPermit(options, permit)
+  await checkCommit(options, planned, planned.commit)
+  const ref = toBranchRef(formatTemporaryBranch(planned))
   // An empty lease: the branch must not exist, or must already hold this commit.
-  const output = await push(options, `--force-with-lease=${ref}:`, `${landing.commit}:${ref}`)
+  const output = await runPush(options, `--force-with-lease=${ref}:`, `${planned.commit}:${ref}`)
   // '*': a new branch.
-  const result = outcome(output, ref, ['=', '*'])
+  const result = parsePushOutcome(output, ref, ['=', '*'])
   switch (result.kind) {
     case 'landed':
       return { kind: 'staged' }
@@ -84,18 +91,22 @@ export async function stage(options: LandOptions, permit: MergePermit): Promise<
 }
 
 /** See Repository.unstage. Throws GitError unless the server says that the branch is gone or holds another commit. */
-export async function unstage(options: LandOptions, branch: string, commit: CommitSha): Promise<boolean> {
-  if (readTemporaryBranch(branch) === undefined)
+export async function deleteStagingBranch(
+  options: MergePushOptions,
+  branch: string,
+  commit: CommitSha,
+): Promise<boolean> {
+  if (parseTemporaryBranch(branch) === undefined)
     throw new GitError('refused', `not a temporary branch: ${branch}`)
-  const ref = branchRef(branch)
-  const output = await push(options, `--force-with-lease=${ref}:${commitSha(commit)}`, `:${ref}`)
+  const ref = toBranchRef(branch)
+  const output = await runPush(options, `--force-with-lease=${ref}:${toCommitSha(commit)}`, `:${ref}`)
   if (output.stderr.includes('remote ref does not exist')) return true
-  const result = outcome(output, ref, ['-'])
+  const result = parsePushOutcome(output, ref, ['-'])
   if (result.kind === 'refused') throw new GitError('failed', `${branch} is not removed: ${result.reason}`)
   return result.kind === 'landed'
 }
 
-function checkPermit({ repository }: LandOptions, permit: MergePermit): Landing {
+function checkPermit({ repository }: MergePushOptions, permit: MergePermit): ValidatedMerge {
   if (!isMergePermit(permit)) throw new GitError('refused', 'landing needs a merge permit')
   const { landing } = permit
   if (
@@ -106,14 +117,18 @@ function checkPermit({ repository }: LandOptions, permit: MergePermit): Landing 
   return landing
 }
 
-async function checkCommit({ objects }: LandOptions, landing: Landing, commit: CommitSha): Promise<void> {
-  const { parents, tree } = await readCommit(objects, commitSha(commit))
+async function checkCommit(
+  { objects }: MergePushOptions,
+  planned: ValidatedMerge,
+  commit: CommitSha,
+): Promise<void> {
+  const { parents, tree } = await readCommit(objects, toCommitSha(commit))
   const [base, head] = parents
-  if (parents.length !== 2 || base !== landing.base || head !== landing.head || tree !== landing.tree)
+  if (parents.length !== 2 || base !== planned.base || head !== planned.head || tree !== planned.tree)
     throw new GitError('refused', 'the permit does not describe its commit')
 }
 
-async function push(options: LandOptions, how: string, refspec: string): Promise<GitOutput> {
+async function runPush(options: MergePushOptions, how: string, refspec: string): Promise<GitOutput> {
   const { directory, remote, timeout, signal } = options
   try {
     return await runGit({
@@ -145,50 +160,50 @@ async function push(options: LandOptions, how: string, refspec: string): Promise
 }
 
 /** A server that lost the race reports a lock it couldn't take. */
-const lostRace =
+const lostRacePattern =
   /cannot lock ref|failed to update ref|is at [0-9a-f]+ but expected|stale info|fetch first|non-fast-forward/
 
 /** Reads the branch's result from git's report (`flag TAB from:to TAB summary (reason)`). */
-function outcome({ stdout, stderr, code }: GitOutput, ref: string, moved = [' ', '=']): LandResult {
+function parsePushOutcome({ stdout, stderr, code }: GitOutput, ref: string, moved = [' ', '=']): PushResult {
   const report = stdout
     .toString('utf8')
     .split('\n')
     .map((line) => line.split('\t'))
     .find(([flag, refs]) => flag?.length === 1 && refs?.endsWith(`:${ref}`))
-  if (!report) return withoutReport(stderr, code)
+  if (!report) return classifyUnreportedPush(stderr, code)
   const [flag = '', , summary = ''] = report
   // '=': an earlier push with an unknown outcome had arrived.
   if (moved.includes(flag)) return { kind: 'landed' }
-  if (flag === '!' && summary.startsWith('[rejected]') && lostRace.test(summary))
+  if (flag === '!' && summary.startsWith('[rejected]') && lostRacePattern.test(summary))
     return { kind: 'base-moved' }
   if (flag === '!' && summary.startsWith('[remote rejected]')) {
-    if (lostRace.test(summary)) return { kind: 'base-moved' }
-    return refused(summary.slice('[remote rejected]'.length), stderr)
+    if (lostRacePattern.test(summary)) return { kind: 'base-moved' }
+    return toRejectedPush(summary.slice('[remote rejected]'.length), stderr)
   }
-  throw new GitError('outcome-unknown', `git push: ${plain(`${summary} ${stderr}`)}`)
+  throw new GitError('outcome-unknown', `git push: ${toPlainText(`${summary} ${stderr}`)}`)
 }
 
-function withoutReport(stderr: string, code: number): LandResult {
-  const words = `git push: exit ${code}: ${plain(stderr)}`
+function classifyUnreportedPush(stderr: string, code: number): PushResult {
+  const message = `git push: exit ${code}: ${toPlainText(stderr)}`
   // A failed first request, which only lists the refs. `RPC failed` is the second one.
   const atDiscovery =
     !stderr.includes('RPC failed') &&
     /^fatal: (?:unable to access|Authentication failed|could not read |repository '|transport )/m.test(stderr)
-  if (!atDiscovery) throw new GitError('outcome-unknown', words)
-  if (/error: 403\b/.test(stderr)) return refused('the server answered 403', stderr)
-  throw new GitError(classify(stderr), words)
+  if (!atDiscovery) throw new GitError('outcome-unknown', message)
+  if (/error: 403\b/.test(stderr)) return toRejectedPush('the server answered 403', stderr)
+  throw new GitError(classifyGitError(stderr), message)
 }
 
 /** A refusal has some lines; longer output is cut. */
-const mostLines = 100
+const maxRejectionLines = 100
 
-function refused(summary: string, stderr: string): RefusedPush {
+function toRejectedPush(summary: string, stderr: string): RejectedPush {
   const remote = stderr
     .split('\n')
     .filter((line) => line.startsWith('remote: '))
     .map((line) => line.slice('remote: '.length))
   const text = [summary.trim(), ...remote]
-    .slice(0, mostLines)
-    .map((line) => `${/^[ \t]/.test(line) ? '  ' : ''}${plain(line)}`)
-  return { kind: 'refused', reason: plain([summary, ...remote].join(' ')), text: text.join('\n') }
+    .slice(0, maxRejectionLines)
+    .map((line) => `${/^[ \t]/.test(line) ? '  ' : ''}${toPlainText(line)}`)
+  return { kind: 'refused', reason: toPlainText([summary, ...remote].join(' ')), text: text.join('\n') }
 }

@@ -4,7 +4,7 @@ import { fork } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { LauncherReply, LauncherRequest } from './launcher-process.ts'
-import { runProcess, type Ended, type RunProcess } from './run-process.ts'
+import { runProcess, type ProcessResult, type RunProcess } from './run-process.ts'
 
 export interface Launcher {
   readonly run: RunProcess
@@ -12,39 +12,40 @@ export interface Launcher {
   close(): void
 }
 
-let current: Launcher | undefined
+let currentLauncher: Launcher | undefined
 
 /** Applies to every git that this process starts. Call the result to stop. */
 export function startLauncher(): () => void {
   const launcher = openLauncher()
-  current ??= launcher
+  currentLauncher ??= launcher
   return () => {
-    if (current === launcher) current = undefined
+    if (currentLauncher === launcher) currentLauncher = undefined
     launcher.close()
   }
 }
 
 /** Uses the launcher if there is one. */
-export const launch: RunProcess = (order, signal) => (current?.run ?? runProcess)(order, signal)
+export const launchProcess: RunProcess = (order, signal) =>
+  (currentLauncher?.run ?? runProcess)(order, signal)
 
-interface Waiting {
-  readonly resolve: (ended: Ended) => void
+interface PendingProgram {
+  readonly resolve: (ended: ProcessResult) => void
   readonly reject: (error: Error) => void
 }
 
 /** Starts its process with the first order, and again after a crash. It keeps no idle process alive. */
 export function openLauncher(): Launcher {
-  let started: ReturnType<typeof startProcess> | undefined
+  let started: ReturnType<typeof startLauncherProcess> | undefined
   return {
     run(order, signal) {
-      if (started === undefined || started.isGone()) started = startProcess()
+      if (started === undefined || started.isGone()) started = startLauncherProcess()
       return started.run(order, signal)
     },
     close: () => started?.close(),
   }
 }
 
-function startProcess() {
+function startLauncherProcess() {
   const script = new URL(`./launcher-process${extname(import.meta.url)}`, import.meta.url)
   const child = fork(fileURLToPath(script), {
     execArgv: ['--no-warnings'],
@@ -53,17 +54,17 @@ function startProcess() {
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
-  const waiting = new Map<number, Waiting>()
+  const waiting = new Map<number, PendingProgram>()
   let last = 0
-  let gone: Error | undefined
+  let endError: Error | undefined
   const rest = () => {
     child.unref()
     child.channel?.unref()
   }
   rest()
   const end = (why: Error) => {
-    gone ??= why
-    for (const { reject } of waiting.values()) reject(gone)
+    endError ??= why
+    for (const { reject } of waiting.values()) reject(endError)
     waiting.clear()
   }
   child.on('error', end)
@@ -77,10 +78,10 @@ function startProcess() {
   })
   const send = (request: LauncherRequest) => child.send(request, (error) => void (error && end(error)))
   return {
-    isGone: () => gone !== undefined,
-    async run(order: Parameters<RunProcess>[0], signal?: AbortSignal): Promise<Ended> {
+    isGone: () => endError !== undefined,
+    async run(order: Parameters<RunProcess>[0], signal?: AbortSignal): Promise<ProcessResult> {
       const id = (last += 1)
-      const { promise, resolve, reject } = Promise.withResolvers<Ended>()
+      const { promise, resolve, reject } = Promise.withResolvers<ProcessResult>()
       if (waiting.size === 0) {
         child.ref()
         child.channel?.ref()
@@ -97,7 +98,7 @@ function startProcess() {
       }
     },
     close() {
-      gone ??= new Error('the launcher is closed')
+      endError ??= new Error('the launcher is closed')
       if (child.connected) child.disconnect()
     },
   }

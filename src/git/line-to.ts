@@ -3,24 +3,24 @@
 import type { CommitSha } from '../change/ids.ts'
 import { readCommit } from './commits.ts'
 import { isGitError } from './git-error.ts'
-import type { Objects } from './object-reader.ts'
+import type { GitObjects } from './object-reader.ts'
 
 /** Each read is a round trip to git. */
-const mostCommits = 32
+const maxLinearCommits = 32
 
 /**
  * From `head` down to `base` exclusive, newest first. Each commit has the next as its only parent and the last has
  * `base`, so `base` is the best common ancestor. Undefined: no such short line.
  */
-export async function lineTo(
-  objects: Objects,
+export async function readLinearHistory(
+  objects: GitObjects,
   head: CommitSha,
   base: CommitSha,
 ): Promise<readonly CommitSha[] | undefined> {
   const line: CommitSha[] = []
   try {
     for (let at = head; at !== base;) {
-      if (line.length === mostCommits) return undefined
+      if (line.length === maxLinearCommits) return undefined
       line.push(at)
       const { parents } = await readCommit(objects, at)
       const [parent, ...more] = parents

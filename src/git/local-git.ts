@@ -6,7 +6,7 @@ export type LocalGit = (
   more?: Partial<Pick<GitCall, 'input' | 'answers' | 'environment' | 'records' | 'limit'>>,
 ) => Promise<GitOutput>
 
-export function localGit(options: {
+export function createLocalGit(options: {
   directory: string
   timeout: number
   signal: AbortSignal

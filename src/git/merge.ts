@@ -5,25 +5,25 @@
 // a renamed file is then changed on one side and deleted on the other: a conflict, and the author rebases.
 // Git before 2.50 does not let exact renames be switched off, so every merge is held against the plain three-way
 // rule afterwards, path by path (plain-merge.ts). Attributes of the tree choose nothing: a bare mirror reads none.
-import { commitSha, type CommitSha, type TreeSha } from '../change/ids.ts'
+import { toCommitSha, type CommitSha, type TreeSha } from '../change/ids.ts'
 import type { MergeResult } from '../ports/repository.ts'
 import { GitError } from './git-error.ts'
 import type { LocalGit } from './local-git.ts'
-import type { Objects } from './object-reader.ts'
-import { parseMerge } from './parse-output.ts'
-import { notPlain, type Diff } from './plain-merge.ts'
+import type { GitObjects } from './object-reader.ts'
+import { parseMergeTree } from './parse-output.ts'
+import { findUnexpectedPaths, type DiffTrees } from './plain-merge.ts'
 import { readCommit } from './commits.ts'
-import { lineTo } from './line-to.ts'
-import type { Listings } from './listings.ts'
+import { readLinearHistory } from './line-to.ts'
+import type { TreeListings } from './listings.ts'
 import { writeCommit } from './write-commit.ts'
 
-export interface Signature {
+export interface CommitIdentity {
   readonly name: string
   readonly email: string
 }
 
 /** Throws GitError `refused` when git would have to change a signature to write it. */
-export function checkSignature(signature: Signature): Signature {
+export function checkIdentity(signature: CommitIdentity): CommitIdentity {
   for (const part of [signature.name, signature.email])
     if (
       !/^[^\s<>\u0000-\u001f](?:[^<>\u0000-\u001f]*[^\s<>\u0000-\u001f])?$/.test(part) ||
@@ -35,11 +35,11 @@ export function checkSignature(signature: Signature): Signature {
 
 export interface MergeTools {
   readonly git: LocalGit
-  readonly objects: Objects
-  readonly diff: Diff
-  readonly isWellWritten: Listings['isWellWritten']
+  readonly objects: GitObjects
+  readonly diff: DiffTrees
+  readonly isWellWritten: TreeListings['isWellWritten']
   readonly directory: string
-  readonly signature: Signature
+  readonly signature: CommitIdentity
 }
 
 /** See Repository.merge. Rejects with GitError `missing` when one of the commits is not here. */
@@ -53,12 +53,12 @@ export async function mergeCommits(
     throw new GitError('refused', 'a commit message holds no NUL and no broken characters')
   const { git, objects, diff, directory, signature } = tools
   const [ours, theirs] = await Promise.all([readCommit(objects, base), readCommit(objects, head)])
-  const line = await lineTo(objects, head, base)
-  const bases = line === undefined ? await mergeBases(git, base, head) : [base]
+  const line = await readLinearHistory(objects, head, base)
+  const bases = line === undefined ? await findMergeBases(git, base, head) : [base]
   if (bases.includes(head)) return { kind: 'nothing' }
   if (bases.length === 0) return { kind: 'conflict', paths: [], reason: 'unrelated-histories' }
 
-  const date = mergeDate(ours.time, theirs.time)
+  const date = computeMergeDate(ours.time, theirs.time)
   const by = `${signature.name} <${signature.email}> ${date} +0000`
   const write = (tree: TreeSha) => writeCommit(directory, { tree, parents: [base, head], by, message })
   // Only the head changed since then: git would take its tree, if git would write it that way.
@@ -69,26 +69,35 @@ export async function mergeCommits(
     ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', '--end-of-options', base, head],
     { answers: [0, 1] },
   )
-  const { tree, conflicted } = parseMerge(merged.stdout)
+  const { tree, conflicted } = parseMergeTree(merged.stdout)
   if (merged.code === 1) return { kind: 'conflict', paths: conflicted, reason: 'content' }
   const ancestors = await Promise.all(bases.map(async (id) => (await readCommit(objects, id)).tree))
-  const astray = await notPlain(diff, { ancestors, base: ours.tree, head: theirs.tree, result: tree })
+  const astray = await findUnexpectedPaths(diff, {
+    ancestors,
+    base: ours.tree,
+    head: theirs.tree,
+    result: tree,
+  })
   if (astray.length > 0) return { kind: 'conflict', paths: astray, reason: 'rename' }
   return { kind: 'clean', commit: await write(tree), tree }
 }
 
 /** Sorted: none for unrelated histories, several after criss-cross merges. */
-async function mergeBases(git: LocalGit, base: CommitSha, head: CommitSha): Promise<readonly CommitSha[]> {
+async function findMergeBases(
+  git: LocalGit,
+  base: CommitSha,
+  head: CommitSha,
+): Promise<readonly CommitSha[]> {
   const { stdout } = await git(['merge-base', '--all', base, head], { answers: [0, 1] })
-  return stdout.toString('latin1').split('\n').filter(Boolean).map(commitSha)
+  return stdout.toString('latin1').split('\n').filter(Boolean).map(toCommitSha)
 }
 
-const year = 366 * 24 * 3600
+const yearSeconds = 366 * 24 * 3600
 
 /**
  * Derived from the parents, so that equal merges are equal commits. The later date counts, but a head's date at most a
  * year after the base's.
  */
-export function mergeDate(base: number, head: number): number {
-  return Math.max(base, Math.min(head, base + year))
+export function computeMergeDate(base: number, head: number): number {
+  return Math.max(base, Math.min(head, base + yearSeconds))
 }

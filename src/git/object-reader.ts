@@ -2,10 +2,10 @@
 // files cost a few round trips. A dead or silent process is replaced.
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
-import { classify } from './classify.ts'
-import { gitEnvironment } from './environment.ts'
+import { classifyGitError } from './classify.ts'
+import { buildGitEnvironment } from './environment.ts'
 import { GitError } from './git-error.ts'
-import { plain } from './redact.ts'
+import { toPlainText } from './redact.ts'
 import { signalGroup } from './run-process.ts'
 
 export interface StoredObject {
@@ -13,7 +13,7 @@ export interface StoredObject {
   readonly bytes: Buffer
 }
 
-export interface Objects {
+export interface GitObjects {
   /**
    * An object of any type. Rejects with GitError `missing` when it is not here and `too-large` when it has more than
    * `limit` bytes (nothing of it is then read); `failed` or `timeout` (retryable) when two processes in a row ended
@@ -27,24 +27,24 @@ export interface Objects {
   tipOf(ref: string): Promise<string | undefined>
 }
 
-export interface ObjectReader extends Objects {
+export interface ObjectReader extends GitObjects {
   restart(): void
   close(): void
   /** The running process, for tests that end it. */
   readonly pid: number | undefined
 }
 
-interface Header {
+interface ObjectHeader {
   readonly id: string
   readonly type: string
   readonly size: number
 }
 
-interface Request {
+interface ReadRequest {
   /** An object id, or a ref's commit. */
   readonly id: string
   /** Called before reading the contents. True: read them. */
-  readonly onInfo: (header: Header) => boolean
+  readonly onInfo: (header: ObjectHeader) => boolean
   readonly onMissing: () => void
   readonly resolve: (object: StoredObject) => void
   readonly reject: (error: GitError) => void
@@ -52,8 +52,8 @@ interface Request {
 }
 
 /** The request that the next header line answers. */
-interface Expected {
-  readonly request: Request
+interface ExpectedReply {
+  readonly request: ReadRequest
   readonly step: 'info' | 'contents'
 }
 
@@ -65,16 +65,16 @@ interface ReaderOptions {
 }
 
 export function openObjectReader(options: ReaderOptions): ObjectReader {
-  let worker: Worker | undefined
+  let worker: CatFileProcess | undefined
   let closed = false
 
-  const submit = (request: Request): void => {
+  const submit = (request: ReadRequest): void => {
     if (closed) return request.reject(new GitError('aborted', 'cat-file: the mirror is closed'))
-    if (!worker?.alive) worker = startWorker(options, retry)
+    if (!worker?.alive) worker = startCatFile(options, retry)
     worker.send(request)
   }
   // Reading changes nothing, so a request that lost its process is retried once.
-  const retry = (request: Request, error: GitError): void => {
+  const retry = (request: ReadRequest, error: GitError): void => {
     request.attempts += 1
     if (request.attempts > 1 || closed) request.reject(error)
     else submit(request)
@@ -84,7 +84,7 @@ export function openObjectReader(options: ReaderOptions): ObjectReader {
     read: (id, limit) =>
       new Promise((resolve, reject) => {
         const onMissing = () => reject(new GitError('missing', `object ${id} is not here`))
-        const onInfo = ({ size }: Header) => {
+        const onInfo = ({ size }: ObjectHeader) => {
           if (size <= limit) return true
           reject(new GitError('too-large', `object ${id} has ${size} bytes, more than ${limit}`))
           return false
@@ -93,7 +93,7 @@ export function openObjectReader(options: ReaderOptions): ObjectReader {
       }),
     tipOf: (ref) =>
       new Promise((resolve, reject) => {
-        const onInfo = ({ id }: Header) => (resolve(id), false)
+        const onInfo = ({ id }: ObjectHeader) => (resolve(id), false)
         const onMissing = () => resolve(undefined)
         const id = `${ref}^{commit}`
         submit({ id, onInfo, onMissing, resolve: () => undefined, reject, attempts: 0 })
@@ -109,30 +109,30 @@ export function openObjectReader(options: ReaderOptions): ObjectReader {
   }
 }
 
-interface Worker {
+interface CatFileProcess {
   readonly alive: boolean
   readonly pid: number | undefined
-  send(request: Request): void
+  send(request: ReadRequest): void
   stop(error: GitError): void
 }
 
-function startWorker(
+function startCatFile(
   { directory, timeout, staysInGroup = false }: ReaderOptions,
-  lost: (request: Request, error: GitError) => void,
-): Worker {
+  lost: (request: ReadRequest, error: GitError) => void,
+): CatFileProcess {
   const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn(
     'git',
     ['cat-file', '--batch-command', '--buffer'],
     {
       cwd: directory,
-      env: { ...gitEnvironment('none'), GIT_DIR: directory },
+      env: { ...buildGitEnvironment('none'), GIT_DIR: directory },
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: !staysInGroup,
     },
   )
   // The reader alone must not keep the process running.
   child.unref()
-  const expected: Expected[] = []
+  const expected: ExpectedReply[] = []
   let alive = true
   let header = ''
   let body: { readonly type: string; readonly bytes: Buffer; filled: number } | undefined
@@ -157,7 +157,7 @@ function startWorker(
     if (alive) child.stdin.write(`${unwritten.join('')}flush\n`)
     unwritten = []
   }
-  const ask = (request: Request, step: Expected['step']): void => {
+  const sendRequest = (request: ReadRequest, step: ExpectedReply['step']): void => {
     expected.push({ request, step })
     // Deferred, because callers waiting for the same answers ask again right after them.
     if (unwritten.length === 0) process.nextTick(write)
@@ -179,7 +179,7 @@ function startWorker(
       return
     }
     expected.shift()
-    if (next.request.onInfo(found)) ask(next.request, 'contents')
+    if (next.request.onInfo(found)) sendRequest(next.request, 'contents')
   }
   const consume = (chunk: Buffer): void => {
     let at = 0
@@ -214,14 +214,17 @@ function startWorker(
   child.stdin.on('error', () => undefined)
   child.once('error', (cause) => stop(new GitError('unsupported', 'git cannot be started', { cause })))
   // Tells a damaged object from a killed process.
-  let words = ''
+  let errorOutput = ''
   child.stderr.setEncoding('utf8')
   child.stderr.on('data', (text: string) => {
-    words = (words + text).slice(-4096)
+    errorOutput = (errorOutput + text).slice(-4096)
   })
   child.once('close', (code, signal) =>
     stop(
-      new GitError(classify(words), `cat-file ended (${signal ?? `exit ${code ?? '?'}`}): ${plain(words)}`),
+      new GitError(
+        classifyGitError(errorOutput),
+        `cat-file ended (${signal ?? `exit ${code ?? '?'}`}): ${toPlainText(errorOutput)}`,
+      ),
     ),
   )
 
@@ -232,7 +235,7 @@ function startWorker(
     get pid() {
       return child.pid
     },
-    send: (request) => ask(request, 'info'),
+    send: (request) => sendRequest(request, 'info'),
     stop: (error) => {
       child.stdin.end()
       stop(error)
@@ -240,13 +243,17 @@ function startWorker(
   }
 }
 
-function parseHeader(line: string, asked: string): Header {
+function parseHeader(line: string, requestedId: string): ObjectHeader {
   const [, id = '', type = '', size = ''] = /^([0-9a-f]+) ([a-z]+) (\d+)$/.exec(line) ?? []
   // A request by name is answered by id.
-  const isIt = id === asked || (id !== '' && asked.startsWith('refs/') && type === 'commit')
+  const isIt = id === requestedId || (id !== '' && requestedId.startsWith('refs/') && type === 'commit')
   if (!isIt)
-    throw new GitError('corrupt', `cat-file answered ${JSON.stringify(line.slice(0, 100))} for ${asked}`, {
-      retryable: true,
-    })
+    throw new GitError(
+      'corrupt',
+      `cat-file answered ${JSON.stringify(line.slice(0, 100))} for ${requestedId}`,
+      {
+        retryable: true,
+      },
+    )
   return { id, type, size: Number(size) }
 }

@@ -1,9 +1,9 @@
 // Reads what git prints with `-z`: raw differences, tree listings, merge results. Records end with NUL, so no path
 // can pretend to be another record (T03, T08).
-import { blobSha, treeSha, type TreeSha } from '../change/ids.ts'
+import { toBlobSha, toTreeSha, type TreeSha } from '../change/ids.ts'
 import type { PathChange, TreeEntry } from '../change/path-change.ts'
 import { GitError } from './git-error.ts'
-import { byPath, decodePath } from './path-text.ts'
+import { compareByPath, decodePath } from './path-text.ts'
 
 const absentMode = '000000'
 
@@ -15,15 +15,15 @@ export function parseRawDiff(output: Buffer): readonly PathChange[] {
     const head = fields[at]?.toString('latin1') ?? ''
     const path = fields[at + 1]
     const match = /^:(\d{6}) (\d{6}) ([0-9a-f]+) ([0-9a-f]+) [AMDT]$/.exec(head)
-    if (!match || !path) throw unreadable('diff-tree', head)
+    if (!match || !path) throw createOutputError('diff-tree', head)
     const [, modeBefore = '', modeAfter = '', oidBefore = '', oidAfter = ''] = match
     changes.push({
       path: decodePath(path),
-      ...(modeBefore === absentMode ? {} : { before: { mode: modeBefore, oid: blobSha(oidBefore) } }),
-      ...(modeAfter === absentMode ? {} : { after: { mode: modeAfter, oid: blobSha(oidAfter) } }),
+      ...(modeBefore === absentMode ? {} : { before: { mode: modeBefore, oid: toBlobSha(oidBefore) } }),
+      ...(modeAfter === absentMode ? {} : { after: { mode: modeAfter, oid: toBlobSha(oidAfter) } }),
     })
   }
-  return changes.sort(byPath)
+  return changes.sort(compareByPath)
 }
 
 /** `ls-tree -r -z`: `mode type oid TAB path NUL`, sorted by path; `prefix` is put before every path. */
@@ -33,15 +33,15 @@ export function parseTreeList(output: Buffer, prefix: string): readonly ({ path:
       const tab = field.indexOf(0x09)
       const head = field.subarray(0, Math.max(tab, 0)).toString('latin1')
       const match = /^(\d{6}) (?:blob|commit) ([0-9a-f]+)$/.exec(head)
-      if (!match) throw unreadable('ls-tree', head)
+      if (!match) throw createOutputError('ls-tree', head)
       const [, mode = '', oid = ''] = match
-      return { path: prefix + decodePath(field.subarray(tab + 1)), mode, oid: blobSha(oid) }
+      return { path: prefix + decodePath(field.subarray(tab + 1)), mode, oid: toBlobSha(oid) }
     })
-    .sort(byPath)
+    .sort(compareByPath)
 }
 
 /** `merge-tree --write-tree -z --name-only`: the tree, then the conflicted paths up to an empty field. */
-export function parseMerge(output: Buffer): {
+export function parseMergeTree(output: Buffer): {
   readonly tree: TreeSha
   readonly conflicted: readonly string[]
 } {
@@ -50,9 +50,9 @@ export function parseMerge(output: Buffer): {
   const end = rest.findIndex((field) => field.length === 0)
   const names = end < 0 ? rest : rest.slice(0, end)
   try {
-    return { tree: treeSha(id), conflicted: [...new Set(names.map(decodePath))].sort() }
+    return { tree: toTreeSha(id), conflicted: [...new Set(names.map(decodePath))].sort() }
   } catch {
-    throw unreadable('merge-tree', id)
+    throw createOutputError('merge-tree', id)
   }
 }
 
@@ -64,7 +64,7 @@ export function* parseTreeObject(
   for (let at = 0; at < bytes.length;) {
     const space = bytes.indexOf(0x20, at)
     const nul = bytes.indexOf(0, space)
-    if (space < 0 || nul < 0 || nul + 1 + width > bytes.length) throw unreadable('tree object', '')
+    if (space < 0 || nul < 0 || nul + 1 + width > bytes.length) throw createOutputError('tree object', '')
     yield {
       mode: bytes.toString('latin1', at, space).padStart(6, '0'),
       name: bytes.subarray(space + 1, nul),
@@ -85,7 +85,7 @@ function splitNul(output: Buffer): Buffer[] {
   return fields
 }
 
-function unreadable(command: string, text: string): GitError {
+function createOutputError(command: string, text: string): GitError {
   return new GitError(
     'corrupt',
     `${command} printed what we cannot read: ${JSON.stringify(text.slice(0, 80))}`,

@@ -2,13 +2,13 @@
 // A byte that is not part of valid UTF-8 becomes the lone surrogate U+DC00 + byte, which valid UTF-8 never yields;
 // so two different paths never become the same string, and odd ones are there to be judged (T08), not dropped.
 
-const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export function decodePath(bytes: Uint8Array): string {
   try {
-    return strict.decode(bytes)
+    return strictDecoder.decode(bytes)
   } catch {
-    return decodeOdd(bytes)
+    return decodeInvalidUtf8(bytes)
   }
 }
 
@@ -24,31 +24,31 @@ export function encodePath(path: string): Buffer {
 }
 
 /** Order by UTF-16 units, the order of `<` on strings, whatever order git lists them in. */
-export function byPath(a: { readonly path: string }, b: { readonly path: string }): number {
+export function compareByPath(a: { readonly path: string }, b: { readonly path: string }): number {
   return a.path < b.path ? -1 : a.path > b.path ? 1 : 0
 }
 
-function decodeOdd(bytes: Uint8Array): string {
+function decodeInvalidUtf8(bytes: Uint8Array): string {
   let text = ''
   for (let at = 0; at < bytes.length;) {
-    const length = sequenceLength(bytes, at)
+    const length = getSequenceLength(bytes, at)
     text +=
       length === 0
         ? String.fromCharCode(0xdc00 + (bytes[at] ?? 0))
-        : strict.decode(bytes.subarray(at, at + length))
+        : strictDecoder.decode(bytes.subarray(at, at + length))
     at += Math.max(length, 1)
   }
   return text
 }
 
 /** How many bytes the valid UTF-8 sequence at `at` has; 0 when there is none. */
-function sequenceLength(bytes: Uint8Array, at: number): number {
+function getSequenceLength(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0
   const length =
     first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0
   if (length === 0 || at + length > bytes.length) return 0
   try {
-    strict.decode(bytes.subarray(at, at + length))
+    strictDecoder.decode(bytes.subarray(at, at + length))
     return length
   } catch {
     return 0

@@ -4,9 +4,9 @@
 import type { TreeSha } from '../change/ids.ts'
 import type { PathChange, TreeEntry } from '../change/path-change.ts'
 
-export type Diff = (before: TreeSha, after: TreeSha) => Promise<readonly PathChange[]>
+export type DiffTrees = (before: TreeSha, after: TreeSha) => Promise<readonly PathChange[]>
 
-export interface Merged {
+export interface MergedTrees {
   /** Trees of the merge bases: several after criss-cross merges. */
   readonly ancestors: readonly TreeSha[]
   readonly base: TreeSha
@@ -14,12 +14,13 @@ export interface Merged {
   readonly result: TreeSha
 }
 
-type Entry = TreeEntry | undefined
+type MergeEntry = TreeEntry | undefined
 /** What a path must be in the result: exactly this, or some file merged from both sides, or a conflict. */
-type Rule = { readonly kind: 'exactly'; readonly entry: Entry } | { readonly kind: 'merged' | 'conflict' }
+type MergeRule =
+  { readonly kind: 'exactly'; readonly entry: MergeEntry } | { readonly kind: 'merged' | 'conflict' }
 
 /** The paths at which the result is not the plain merge, sorted; none when all of it is. */
-export async function notPlain(diff: Diff, merged: Merged): Promise<readonly string[]> {
+export async function findUnexpectedPaths(diff: DiffTrees, merged: MergedTrees): Promise<readonly string[]> {
   // Everything is told by its difference to the base: a path in none of these is the same everywhere.
   const [result, head, ...ancestors] = await Promise.all(
     [merged.result, merged.head, ...merged.ancestors].map(
@@ -35,15 +36,15 @@ export async function notPlain(diff: Diff, merged: Merged): Promise<readonly str
         const change = changes.get(path)
         return change ? change.after : base
       }
-      const rules = ancestors.map((ancestor) => plainRule(at(ancestor), base, at(head)))
-      return !obeys(at(result), rules)
+      const rules = ancestors.map((ancestor) => computeMergeRule(at(ancestor), base, at(head)))
+      return !satisfiesRules(at(result), rules)
     })
     .sort()
 }
 
-export function plainRule(ancestor: Entry, base: Entry, head: Entry): Rule {
-  if (same(head, ancestor) || same(head, base)) return { kind: 'exactly', entry: base }
-  if (same(base, ancestor)) return { kind: 'exactly', entry: head }
+export function computeMergeRule(ancestor: MergeEntry, base: MergeEntry, head: MergeEntry): MergeRule {
+  if (isSameEntry(head, ancestor) || isSameEntry(head, base)) return { kind: 'exactly', entry: base }
+  if (isSameEntry(base, ancestor)) return { kind: 'exactly', entry: head }
   return base && head ? { kind: 'merged' } : { kind: 'conflict' }
 }
 
@@ -51,12 +52,12 @@ export function plainRule(ancestor: Entry, base: Entry, head: Entry): Rule {
  * With one merge base its rule holds. Where several disagree, git merges them into one first and the result may be
  * either side's or of both; it is authorised for what it is, as every result.
  */
-function obeys(result: Entry, rules: readonly Rule[]): boolean {
+function satisfiesRules(result: MergeEntry, rules: readonly MergeRule[]): boolean {
   const [first, ...others] = rules
-  if (!first || others.some((rule) => !sameRule(rule, first))) return true
+  if (!first || others.some((rule) => !isSameRule(rule, first))) return true
   switch (first.kind) {
     case 'exactly':
-      return same(result, first.entry)
+      return isSameEntry(result, first.entry)
     case 'merged':
       return result !== undefined
     case 'conflict':
@@ -64,10 +65,10 @@ function obeys(result: Entry, rules: readonly Rule[]): boolean {
   }
 }
 
-function sameRule(a: Rule, b: Rule): boolean {
-  return a.kind === 'exactly' && b.kind === 'exactly' ? same(a.entry, b.entry) : a.kind === b.kind
+function isSameRule(a: MergeRule, b: MergeRule): boolean {
+  return a.kind === 'exactly' && b.kind === 'exactly' ? isSameEntry(a.entry, b.entry) : a.kind === b.kind
 }
 
-function same(a: Entry, b: Entry): boolean {
+function isSameEntry(a: MergeEntry, b: MergeEntry): boolean {
   return a?.oid === b?.oid && a?.mode === b?.mode
 }

@@ -1,8 +1,11 @@
 // Removes secrets from text of git or a server before it enters an error.
-import type { Credential } from './remote.ts'
+import type { GitCredential } from './remote.ts'
 
 /** Replaces the credentials in every form they travel in, and the user part of any address. */
-export function redact(text: string, ...credentials: readonly (Credential | undefined)[]): string {
+export function redactCredentials(
+  text: string,
+  ...credentials: readonly (GitCredential | undefined)[]
+): string {
   let clean = text
   for (const credential of credentials) {
     if (credential === undefined) continue
@@ -10,8 +13,8 @@ export function redact(text: string, ...credentials: readonly (Credential | unde
     const forms = [
       password,
       encodeURIComponent(password),
-      base64(`${username}:${password}`),
-      base64(password),
+      toBase64(`${username}:${password}`),
+      toBase64(password),
     ]
     // Longest first: a shorter form may be part of a longer one.
     for (const form of forms.sort((a, b) => b.length - a.length))
@@ -23,7 +26,7 @@ export function redact(text: string, ...credentials: readonly (Credential | unde
 }
 
 /** Text from a server as one harmless paragraph: no control or direction characters, at most `length` characters. */
-export function plain(text: string, length = 500): string {
+export function toPlainText(text: string, length = 500): string {
   const line = text
     .replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+/g, ' ')
     .replace(/ +/g, ' ')
@@ -31,6 +34,6 @@ export function plain(text: string, length = 500): string {
   return line.length > length ? `${line.slice(0, length)}…` : line
 }
 
-function base64(text: string): string {
+function toBase64(text: string): string {
   return Buffer.from(text).toString('base64')
 }

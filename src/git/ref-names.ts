@@ -7,7 +7,7 @@ import { GitError } from './git-error.ts'
  * The full ref of a branch. Throws GitError `refused` for a name that git-check-ref-format(1) forbids, or that
  * could be taken for an option, a pattern or a refspec.
  */
-export function branchRef(branch: string): string {
+export function toBranchRef(branch: string): string {
   const bad =
     branch.length === 0 ||
     branch.length > 240 ||
@@ -24,32 +24,32 @@ export function branchRef(branch: string): string {
   return `refs/heads/${branch}`
 }
 
-export function pullRef(pull: PullNumber): string {
-  return `refs/pull/${number(pull)}/head`
+export function toPullRef(pull: PullNumber): string {
+  return `refs/pull/${checkPullNumber(pull)}/head`
 }
 
 /** GitHub's own merge of a pull request into its base, kept while it is open. */
-export function testMergeRef(pull: PullNumber): string {
-  return `refs/pull/${number(pull)}/merge`
+export function toTestMergeRef(pull: PullNumber): string {
+  return `refs/pull/${checkPullNumber(pull)}/merge`
 }
 
-export function keptTestMergeRef(pull: PullNumber): string {
-  return `refs/catalog-bot/test-merge/${number(pull)}`
+export function toMirrorTestMergeRef(pull: PullNumber): string {
+  return `refs/catalog-bot/test-merge/${checkPullNumber(pull)}`
 }
 
 /**
  * Where a fetched branch is kept. The digest of its name instead of the name: `a` and `a/b`, or `A` and `a` on some
  * disks, cannot exist side by side as files, and branches come and go.
  */
-export function keptBranchRef(branch: string): string {
-  return `refs/catalog-bot/heads/${createHash('sha256').update(branchRef(branch)).digest('hex')}`
+export function toMirrorBranchRef(branch: string): string {
+  return `refs/catalog-bot/heads/${createHash('sha256').update(toBranchRef(branch)).digest('hex')}`
 }
 
-export function keptPullRef(pull: PullNumber): string {
-  return `refs/catalog-bot/pull/${number(pull)}`
+export function toMirrorPullRef(pull: PullNumber): string {
+  return `refs/catalog-bot/pull/${checkPullNumber(pull)}`
 }
 
-function number(pull: PullNumber): number {
+function checkPullNumber(pull: PullNumber): number {
   if (!Number.isSafeInteger(pull) || pull < 1)
     throw new GitError('refused', `not a pull request number: ${String(pull)}`)
   return pull

@@ -1,20 +1,20 @@
 // Where a mirror fetches from and pushes to: the address, checked once, and the credential, asked for anew each time.
 // The address never holds a credential.
-import { proxyFor, type Proxy } from '../ports/proxy.ts'
+import { selectProxy, type ProxyServer } from '../ports/proxy.ts'
 import { GitError } from './git-error.ts'
 
-export interface Credential {
+export interface GitCredential {
   readonly username: string
   readonly password: string
 }
 
-export interface Remote {
+export interface GitRemote {
   readonly url: string
   /** The only protocol git may speak while it talks to this remote. */
   readonly protocol: 'https' | 'http' | 'file'
-  readonly credential: () => Promise<Credential | undefined>
+  readonly credential: () => Promise<GitCredential | undefined>
   /** The operator's proxy on the way there. */
-  readonly proxy?: Proxy | undefined
+  readonly proxy?: ProxyServer | undefined
 }
 
 /**
@@ -24,9 +24,9 @@ export interface Remote {
  */
 export function openRemote(
   url: string,
-  credential: () => Promise<Credential | undefined>,
+  credential: () => Promise<GitCredential | undefined>,
   environment: Readonly<Record<string, string | undefined>> = process.env,
-): Remote {
+): GitRemote {
   // Printable ASCII only: what git, curl and URL would take apart differently is not let in at all.
   if (!/^[a-z]+:\/\/[\x21-\x7e]+$/.test(url) || /["'\\<>^`{|}]/.test(url))
     throw new GitError('refused', 'the repository address is malformed')
@@ -42,7 +42,7 @@ export function openRemote(
     throw new GitError('refused', 'the repository address has a query or a fragment')
   switch (parsed.protocol) {
     case 'https:':
-      return { url, protocol: 'https', credential, proxy: proxyTo(parsed, environment) }
+      return { url, protocol: 'https', credential, proxy: selectRemoteProxy(parsed, environment) }
     case 'http:':
       if (isLoopback(parsed.hostname)) return { url, protocol: 'http', credential }
       throw new GitError('refused', 'unencrypted http is for this machine alone')
@@ -54,9 +54,12 @@ export function openRemote(
   }
 }
 
-function proxyTo(url: URL, environment: Parameters<typeof proxyFor>[1]): Proxy | undefined {
+function selectRemoteProxy(
+  url: URL,
+  environment: Parameters<typeof selectProxy>[1],
+): ProxyServer | undefined {
   try {
-    return proxyFor(url, environment)
+    return selectProxy(url, environment)
   } catch (cause) {
     throw new GitError('refused', cause instanceof Error ? cause.message : 'the proxy is malformed', {
       cause,
@@ -68,8 +71,8 @@ function proxyTo(url: URL, environment: Parameters<typeof proxyFor>[1]): Proxy |
  * The remote's current credential, or undefined for anonymous access. Throws GitError `unauthorized` when it cannot
  * be had, or does not fit git's line-based credential protocol.
  */
-export async function credentialOf(remote: Remote): Promise<Credential | undefined> {
-  let credential: Credential | undefined
+export async function readCredential(remote: GitRemote): Promise<GitCredential | undefined> {
+  let credential: GitCredential | undefined
   try {
     credential = await remote.credential()
   } catch (cause) {

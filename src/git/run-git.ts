@@ -2,14 +2,14 @@
 // A credential reaches git through an inherited pipe that the credential helper below reads: it is never in an
 // argument, an address, an environment variable or a file. (`http.extraHeader` would need the environment, which
 // every child and every process of the same user can read for as long as the command runs.) So does a proxy's password.
-import { classify } from './classify.ts'
-import { gitEnvironment } from './environment.ts'
+import { classifyGitError } from './classify.ts'
+import { buildGitEnvironment } from './environment.ts'
 import { GitError } from './git-error.ts'
-import { launch } from './launcher.ts'
-import { plain, redact } from './redact.ts'
-import { credentialOf, type Credential, type Remote } from './remote.ts'
+import { launchProcess } from './launcher.ts'
+import { toPlainText, redactCredentials } from './redact.ts'
+import { readCredential, type GitCredential, type GitRemote } from './remote.ts'
 import type { ProcessOrder } from './run-process.ts'
-import { waySettings } from './way-settings.ts'
+import { buildTransportSettings } from './way-settings.ts'
 
 export interface GitCall {
   /** The command and its arguments: fixed words, checked ids and checked refs. */
@@ -29,7 +29,7 @@ export interface GitCall {
   readonly answers?: readonly number[]
   readonly environment?: Readonly<Record<string, string>>
   /** Given for the commands that talk to the server, and only for those. */
-  readonly remote?: Remote
+  readonly remote?: GitRemote
   readonly signal?: AbortSignal
 }
 
@@ -48,16 +48,16 @@ export interface GitOutput {
 export async function runGit(call: GitCall): Promise<GitOutput> {
   const command = `git ${call.args[0] ?? ''}`
   if (call.signal?.aborted) throw new GitError('aborted', `${command}: the mirror is closed`)
-  const credential = call.remote && (await credentialOf(call.remote))
-  const { code, signal, stdout, stderr, stopped } = await launch(
-    orderOf(call, credential),
+  const credential = call.remote && (await readCredential(call.remote))
+  const { code, signal, stdout, stderr, stopped } = await launchProcess(
+    toProcessOrder(call, credential),
     call.signal,
   ).catch((cause: NodeJS.ErrnoException) => {
     const why = cause.code === 'ENOENT' || cause.code === 'EACCES' ? 'unsupported' : 'failed'
-    const words = `the git program cannot be started: ${cause.code ?? cause.message}`
-    throw new GitError(why, words, { cause })
+    const message = `the git program cannot be started: ${cause.code ?? cause.message}`
+    throw new GitError(why, message, { cause })
   })
-  const words = redact(stderr, credential, call.remote?.proxy?.credential)
+  const message = redactCredentials(stderr, credential, call.remote?.proxy?.credential)
   switch (stopped) {
     case 'timeout':
       throw new GitError('timeout', `${command}: no end after ${call.timeout} ms`)
@@ -70,21 +70,24 @@ export async function runGit(call: GitCall): Promise<GitOutput> {
     case undefined:
       break
   }
-  if (code !== null && (call.answers ?? [0]).includes(code)) return { code, stdout, stderr: words }
+  if (code !== null && (call.answers ?? [0]).includes(code)) return { code, stdout, stderr: message }
   const ending = code === null ? `ended by ${signal ?? 'a signal'}` : `exit ${code}`
-  throw new GitError(classify(words), `${command}: ${ending}: ${plain(words)}`)
+  throw new GitError(classifyGitError(message), `${command}: ${ending}: ${toPlainText(message)}`)
 }
 
-function orderOf(call: GitCall, credential: Credential | undefined): ProcessOrder {
+function toProcessOrder(call: GitCall, credential: GitCredential | undefined): ProcessOrder {
   const { args, input = '', timeout, limit, records, staysInGroup = false, remote, directory = '/' } = call
-  const secret = (one: Credential | undefined) =>
+  const secret = (one: GitCredential | undefined) =>
     one && `username=${one.username}\npassword=${one.password}\n`
   return {
     program: 'git',
     args,
     directory,
     environment: {
-      ...gitEnvironment(remote?.protocol ?? 'none', waySettings(remote, credential !== undefined)),
+      ...buildGitEnvironment(
+        remote?.protocol ?? 'none',
+        buildTransportSettings(remote, credential !== undefined),
+      ),
       ...(call.directory === undefined ? {} : { GIT_DIR: call.directory }),
       ...call.environment,
     },

@@ -21,7 +21,7 @@ export interface ProcessOrder {
   readonly hasGroup: boolean
 }
 
-export interface Ended {
+export interface ProcessResult {
   readonly code: number | null
   readonly signal: string | null
   readonly stdout: Buffer
@@ -29,18 +29,18 @@ export interface Ended {
   readonly stopped: 'timeout' | 'too-large' | 'too-many' | 'aborted' | undefined
 }
 
-export type RunProcess = (order: ProcessOrder, signal?: AbortSignal) => Promise<Ended>
+export type RunProcess = (order: ProcessOrder, signal?: AbortSignal) => Promise<ProcessResult>
 
 /** The end of the output matters most, and a server may send any amount. */
-const stderrLimit = 64 * 1024
+const maxStderrBytes = 64 * 1024
 /** Milliseconds after SIGTERM for git to remove its lock files. */
-const grace = 2000
+const killDelayMs = 2000
 
 /** Resolves however it ends. Rejects when it can't be started. */
 export const runProcess: RunProcess = async (order, signal) => {
   const { program, args, directory, environment, input, pipes = [], timeout, limit, hasGroup } = order
   const { records = Infinity } = order
-  const ended = Promise.withResolvers<Ended>()
+  const ended = Promise.withResolvers<ProcessResult>()
   const send = (name: NodeJS.Signals) => {
     if (hasGroup) signalGroup(child.pid, name)
     else child.kill(name)
@@ -52,19 +52,19 @@ export const runProcess: RunProcess = async (order, signal) => {
     stdio: ['pipe', 'pipe', 'pipe', ...pipes.map((text) => (text === undefined ? 'ignore' : 'pipe'))],
     detached: hasGroup,
   })
-  let stopped: Ended['stopped']
+  let stopped: ProcessResult['stopped']
   let kill: NodeJS.Timeout | undefined
-  const stop = (why: NonNullable<Ended['stopped']>) => {
+  const stop = (why: NonNullable<ProcessResult['stopped']>) => {
     if (stopped) return
     stopped = why
     send('SIGTERM')
-    kill = setTimeout(() => send('SIGKILL'), grace)
+    kill = setTimeout(() => send('SIGKILL'), killDelayMs)
   }
   const abort = () => stop('aborted')
   const timer = setTimeout(() => stop('timeout'), timeout)
   signal?.addEventListener('abort', abort, { once: true })
   if (signal?.aborted) abort()
-  const settle = () => {
+  const cleanUp = () => {
     clearTimeout(timer)
     clearTimeout(kill)
     signal?.removeEventListener('abort', abort)
@@ -76,7 +76,7 @@ export const runProcess: RunProcess = async (order, signal) => {
   child.stdout?.on('data', (chunk: Buffer) => {
     if (stopped) return
     outBytes += chunk.length
-    if (records < Infinity) outRecords += countNul(chunk)
+    if (records < Infinity) outRecords += countNulBytes(chunk)
     if (outBytes > limit) stop('too-large')
     else if (outRecords > records) stop('too-many')
     else out.push(chunk)
@@ -84,7 +84,7 @@ export const runProcess: RunProcess = async (order, signal) => {
   let err = Buffer.alloc(0)
   child.stderr?.on('data', (chunk: Buffer) => {
     err = Buffer.concat([err, chunk])
-    if (err.length > stderrLimit) err = Buffer.from(err.subarray(err.length - stderrLimit))
+    if (err.length > maxStderrBytes) err = Buffer.from(err.subarray(err.length - maxStderrBytes))
   })
   // It may end without reading what it was given (EPIPE); its exit code says why.
   child.stdin?.on('error', () => undefined)
@@ -97,11 +97,11 @@ export const runProcess: RunProcess = async (order, signal) => {
   }
 
   child.once('error', (cause) => {
-    settle()
+    cleanUp()
     ended.reject(cause)
   })
   child.once('close', (code, name) => {
-    settle()
+    cleanUp()
     ended.resolve({
       code,
       signal: name,
@@ -113,7 +113,7 @@ export const runProcess: RunProcess = async (order, signal) => {
   return ended.promise
 }
 
-function countNul(chunk: Buffer): number {
+function countNulBytes(chunk: Buffer): number {
   let count = 0
   for (let at = chunk.indexOf(0); at >= 0; at = chunk.indexOf(0, at + 1)) count += 1
   return count

@@ -5,20 +5,20 @@ import { join } from 'node:path'
 import type { LocalGit } from './local-git.ts'
 
 /** Each fetch leaves a pack; git slows down with hundreds of them. */
-const manyPacks = 50
+const maxPacks = 50
 /** Each merge leaves some loose objects; git itself would tidy at 6700. */
-const manyLoose = 5000
+const maxLooseObjects = 5000
 
 /** Joins packs if there are many. True when it did. */
-export async function tidy(git: LocalGit, directory: string): Promise<boolean> {
-  const packs = (await names(join(directory, 'objects', 'pack'))).filter((name) =>
+export async function tidyMirror(git: LocalGit, directory: string): Promise<boolean> {
+  const packs = (await listNames(join(directory, 'objects', 'pack'))).filter((name) =>
     name.endsWith('.pack'),
   ).length
   // One of the 256 folders stands for all, as in git's own estimate.
-  const loose = (await names(join(directory, 'objects', '17'))).length * 256
-  if (packs < manyPacks && loose < manyLoose) return false
+  const loose = (await listNames(join(directory, 'objects', '17'))).length * 256
+  if (packs < maxPacks && loose < maxLooseObjects) return false
   await git(['pack-refs', '--all', '--prune'])
-  if (loose < manyLoose) await git(['repack', '-d', '-q', '--geometric=2'])
+  if (loose < maxLooseObjects) await git(['repack', '-d', '-q', '--geometric=2'])
   else await git(['gc', '--quiet', '--prune=2.weeks.ago'])
   return true
 }
@@ -28,24 +28,25 @@ export async function tidy(git: LocalGit, directory: string): Promise<boolean> {
  * works on the mirror: at opening, before the first command.
  */
 export async function removeLeftovers(directory: string): Promise<void> {
-  const left: string[] = []
-  for (const name of await names(directory)) if (name.endsWith('.lock')) left.push(join(directory, name))
-  for (const name of await names(join(directory, 'refs'), true))
-    if (name.endsWith('.lock')) left.push(join(directory, 'refs', name))
+  const leftovers: string[] = []
+  for (const name of await listNames(directory))
+    if (name.endsWith('.lock')) leftovers.push(join(directory, name))
+  for (const name of await listNames(join(directory, 'refs'), true))
+    if (name.endsWith('.lock')) leftovers.push(join(directory, 'refs', name))
   for (const folder of ['', 'pack'])
-    for (const name of await names(join(directory, 'objects', folder)))
-      if (/^\.?tmp[-_]/.test(name)) left.push(join(directory, 'objects', folder, name))
-  for (const path of left) await rm(path, { force: true, recursive: true })
+    for (const name of await listNames(join(directory, 'objects', folder)))
+      if (/^\.?tmp[-_]/.test(name)) leftovers.push(join(directory, 'objects', folder, name))
+  for (const path of leftovers) await rm(path, { force: true, recursive: true })
 }
 
-export async function exists(path: string): Promise<boolean> {
+export async function pathExists(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
     () => false,
   )
 }
 
-async function names(directory: string, recursive = false): Promise<readonly string[]> {
+async function listNames(directory: string, recursive = false): Promise<readonly string[]> {
   try {
     return await readdir(directory, { recursive })
   } catch {

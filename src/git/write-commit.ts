@@ -4,10 +4,10 @@ import { createHash } from 'node:crypto'
 import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
-import { commitSha, type CommitSha, type TreeSha } from '../change/ids.ts'
+import { toCommitSha, type CommitSha, type TreeSha } from '../change/ids.ts'
 import { GitError } from './git-error.ts'
 
-export interface CommitToWrite {
+export interface MergeCommitContent {
   readonly tree: TreeSha
   readonly parents: readonly CommitSha[]
   /** `Name <address> seconds +0000`, of author and committer. */
@@ -16,7 +16,7 @@ export interface CommitToWrite {
 }
 
 /** Writes it below `directory`, a bare repository; does nothing but say so again where it is there already. */
-export async function writeCommit(directory: string, commit: CommitToWrite): Promise<CommitSha> {
+export async function writeCommit(directory: string, commit: MergeCommitContent): Promise<CommitSha> {
   const { tree, parents, by, message } = commit
   const headers = [
     `tree ${tree}`,
@@ -29,11 +29,11 @@ export async function writeCommit(directory: string, commit: CommitToWrite): Pro
   const id = createHash(tree.length === 64 ? 'sha256' : 'sha1')
     .update(object)
     .digest('hex')
-  await store(directory, id, object)
-  return commitSha(id)
+  await storeObject(directory, id, object)
+  return toCommitSha(id)
 }
 
-async function store(directory: string, id: string, object: Buffer): Promise<void> {
+async function storeObject(directory: string, id: string, object: Buffer): Promise<void> {
   const folder = join(directory, 'objects', id.slice(0, 2))
   const path = join(folder, id.slice(2))
   const now = new Date()
@@ -42,25 +42,25 @@ async function store(directory: string, id: string, object: Buffer): Promise<voi
     await utimes(path, now, now)
     return
   } catch (error) {
-    if (!isMissing(error)) throw failure(error)
+    if (!isMissing(error)) throw toGitError(error)
   }
-  const temporary = join(folder, `tmp_obj_${process.pid}_${++written}`)
+  const temporary = join(folder, `tmp_obj_${process.pid}_${++tempFileCounter}`)
   try {
     // Its folder alone: a repository that is gone is not begun anew here.
     await mkdir(folder).catch(async (error: unknown) => {
-      if (!(await isFolder(folder))) throw error
+      if (!(await isDirectory(folder))) throw error
     })
     await writeFile(temporary, deflateSync(object), { mode: 0o444, flag: 'wx' })
     await rename(temporary, path)
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined)
-    throw failure(error)
+    throw toGitError(error)
   }
 }
 
-let written = 0
+let tempFileCounter = 0
 
-async function isFolder(path: string): Promise<boolean> {
+async function isDirectory(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined)
   return found?.isDirectory() === true
 }
@@ -69,6 +69,6 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }
 
-function failure(cause: unknown): GitError {
+function toGitError(cause: unknown): GitError {
   return new GitError('failed', 'a commit cannot be written', { cause })
 }

@@ -1,5 +1,5 @@
 // Three-valued answers to questions about people: in doubt, the answer is unknown (T27).
-import { questionKey, type AnswerTo, type RoleAnswer } from '../checks/questions.ts'
+import { questionKey, type AnswerByKind, type RoleAnswer } from '../checks/questions.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { ForgeQuestion } from '../ports/forge.ts'
 import { z } from 'zod'
@@ -7,7 +7,7 @@ import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import { toPerson } from './read-snapshot.ts'
 
-type ForgeAnswer = AnswerTo[ForgeQuestion['kind']]
+type ForgeAnswer = AnswerByKind[ForgeQuestion['kind']]
 
 export async function answerQuestion(
   octokit: Octokit,
@@ -23,7 +23,7 @@ export async function answerQuestion(
       case 'role':
         return await answerRole(octokit, repository, question)
       case 'comment':
-        return await answerEdits(octokit, question)
+        return await answerCommentEdits(octokit, question)
       case 'branch':
         return await answerBranch(octokit, repository, question.branch)
       case 'check-run':
@@ -36,14 +36,14 @@ export async function answerQuestion(
 }
 
 /** REST names no editor and gives times in whole seconds; GraphQL names each edit. */
-const editsOfComment = `query EditsOfComment($id: ID!) {
+const commentEditsQuery = `query EditsOfComment($id: ID!) {
   node(id: $id) {
     __typename
     ... on IssueComment { lastEditedAt includesCreatedEdit editor { login } }
   }
 }`
 
-const edits = z.object({
+const commentEditsSchema = z.object({
   node: z.object({
     __typename: z.literal('IssueComment'),
     lastEditedAt: z.string().nullable(),
@@ -52,14 +52,14 @@ const edits = z.object({
   }),
 })
 
-async function answerEdits(
+async function answerCommentEdits(
   octokit: Octokit,
   { comment, node }: Extract<ForgeQuestion, { kind: 'comment' }>,
-): Promise<AnswerTo['comment']> {
+): Promise<AnswerByKind['comment']> {
   const answer =
     node === undefined
       ? undefined
-      : edits.safeParse(await octokit.graphql<unknown>(editsOfComment, { id: node })).data
+      : commentEditsSchema.safeParse(await octokit.graphql<unknown>(commentEditsQuery, { id: node })).data
   if (answer === undefined)
     return {
       kind: 'unknown',
@@ -77,7 +77,7 @@ async function answerBranch(
   octokit: Octokit,
   { owner, name }: RepositoryName,
   branch: string,
-): Promise<AnswerTo['branch']> {
+): Promise<AnswerByKind['branch']> {
   try {
     await octokit.rest.git.getRef({ owner, repo: name, ref: `heads/${branch}` })
     return { kind: 'yes' }
@@ -87,7 +87,7 @@ async function answerBranch(
   }
 }
 
-async function answerUser(octokit: Octokit, login: string): Promise<AnswerTo['user']> {
+async function answerUser(octokit: Octokit, login: string): Promise<AnswerByKind['user']> {
   try {
     const { data } = await octokit.rest.users.getByUsername({ username: login })
     const person = toPerson(data)
@@ -101,7 +101,7 @@ async function answerUser(octokit: Octokit, login: string): Promise<AnswerTo['us
 async function answerMembership(
   octokit: Octokit,
   { organization, team, user, login }: Extract<ForgeQuestion, { kind: 'team-member' }>,
-): Promise<AnswerTo['team-member']> {
+): Promise<AnswerByKind['team-member']> {
   const account = await answerUser(octokit, login)
   if (account.kind !== 'person' || account.person.id !== user)
     return {
@@ -125,14 +125,14 @@ async function answerMembership(
 }
 
 /** Conclusions that satisfy GitHub's required checks. */
-const green = new Set(['success', 'neutral', 'skipped'])
+const passingConclusions = new Set(['success', 'neutral', 'skipped'])
 
 /** The latest run of each suite must be green. Anyone can use a check's name, so the App is compared, too. */
 async function answerCheckRun(
   octokit: Octokit,
   repository: RepositoryName,
   { commit, app, name }: Extract<ForgeQuestion, { kind: 'check-run' }>,
-): Promise<AnswerTo['check-run']> {
+): Promise<AnswerByKind['check-run']> {
   const listed = await octokit.paginate(octokit.rest.checks.listForRef, {
     owner: repository.owner,
     repo: repository.name,
@@ -144,12 +144,14 @@ async function answerCheckRun(
   })
   const runs = listed.filter((run) => run.app?.id === app && run.name === name && run.head_sha === commit)
   if (runs.length === 0) return { kind: 'missing' }
-  const failed = runs.find(({ status, conclusion }) => status === 'completed' && !green.has(conclusion ?? ''))
+  const failed = runs.find(
+    ({ status, conclusion }) => status === 'completed' && !passingConclusions.has(conclusion ?? ''),
+  )
   if (failed !== undefined) return { kind: 'red', conclusion: failed.conclusion ?? 'without a conclusion' }
   return runs.every(({ status }) => status === 'completed') ? { kind: 'green' } : { kind: 'running' }
 }
 
-const roles = ['none', 'read', 'triage', 'write', 'maintain', 'admin'] as const
+const repositoryRoles = ['none', 'read', 'triage', 'write', 'maintain', 'admin'] as const
 
 async function answerRole(
   octokit: Octokit,
@@ -165,7 +167,9 @@ async function answerRole(
       retryAfter: 300,
     }
   // `permission` folds maintain into write and triage into read; role_name does not, but may name a custom role.
-  const role = roles.find((name) => name === data.role_name) ?? roles.find((name) => name === data.permission)
+  const role =
+    repositoryRoles.find((name) => name === data.role_name) ??
+    repositoryRoles.find((name) => name === data.permission)
   return role === undefined
     ? {
         kind: 'unknown',

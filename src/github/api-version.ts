@@ -4,36 +4,36 @@ import type { Octokit } from '@octokit/rest'
 /** https://docs.github.com/rest/about-the-rest-api/api-versions */
 export const apiVersion = '2022-11-28'
 
-const header = 'x-github-api-version'
+const apiVersionHeader = 'x-github-api-version'
 
 /** Reads, and the token they need. A request with a refused version did nothing, so repeating it is safe. */
-const mayRepeat = (method: string, url: string): boolean =>
+const canRepeatRequest = (method: string, url: string): boolean =>
   method === 'GET' || (method === 'POST' && url.endsWith('/access_tokens'))
 
 /**
  * An Octokit plugin. `refused` is called once, with a sentence for operators, when the server rejects our version.
  * Afterwards no request sends it.
  */
-export function sendApiVersion(refused: (why: string) => void) {
+export function createApiVersionPlugin(onRejected: (why: string) => void) {
   let isKnown = true
   return (octokit: Pick<Octokit, 'hook' | 'request'>): Record<string, never> => {
     octokit.hook.before('request', (request) => {
       // Copied, because all requests can share the headers.
-      if (isKnown) request.headers = { ...request.headers, [header]: apiVersion }
+      if (isKnown) request.headers = { ...request.headers, [apiVersionHeader]: apiVersion }
     })
     octokit.hook.wrap('request', async (request, options) => {
       try {
         return await request(options)
       } catch (error) {
-        if (!saysUnsupported(error) || options.headers[header] === undefined) throw error
+        if (!isUnsupportedVersionError(error) || options.headers[apiVersionHeader] === undefined) throw error
         if (isKnown)
-          refused(
+          onRejected(
             `this GitHub does not know version ${apiVersion} of its REST interface: it is asked without one`,
           )
         isKnown = false
-        if (!mayRepeat(options.method, options.url)) throw error
+        if (!canRepeatRequest(options.method, options.url)) throw error
         // Octokit's hooks pass on the original options.
-        delete options.headers[header]
+        delete options.headers[apiVersionHeader]
         return await request(options)
       }
     })
@@ -42,7 +42,7 @@ export function sendApiVersion(refused: (why: string) => void) {
 }
 
 /** GitHub: `The version you specified in the "X-GitHub-API-Version" request header, "…", is not a supported version.` */
-const saysUnsupported = (error: unknown): boolean =>
+const isUnsupportedVersionError = (error: unknown): boolean =>
   error instanceof Error &&
   (error as { status?: number }).status === 400 &&
   /not a supported version/.test(error.message)

@@ -1,13 +1,13 @@
 // Converts classic branch protection from GitHub's REST API. Pure.
 import { z } from 'zod'
-import { requiredCheck, type Demanded } from './rule-parts.ts'
+import { toRequiredCheck, type BranchRequirements } from './rule-parts.ts'
 
-const on = z.object({ enabled: z.boolean() }).optional()
-const apps = z.object({ apps: z.array(z.object({ id: z.number() })).optional() })
-const checks = z.array(z.object({ context: z.string(), app_id: z.number().nullable().optional() }))
+const enabledSchema = z.object({ enabled: z.boolean() }).optional()
+const appsSchema = z.object({ apps: z.array(z.object({ id: z.number() })).optional() })
+const checksSchema = z.array(z.object({ context: z.string(), app_id: z.number().nullable().optional() }))
 
 /** The branch answer that every reader gets. */
-export const branchAnswer = z.object({
+export const branchSchema = z.object({
   protected: z.boolean().optional(),
   protection: z
     .object({
@@ -16,7 +16,7 @@ export const branchAnswer = z.object({
         .object({
           enforcement_level: z.string().nullable().optional(),
           contexts: z.array(z.string()).optional(),
-          checks: checks.optional(),
+          checks: checksSchema.optional(),
         })
         .optional(),
     })
@@ -24,12 +24,12 @@ export const branchAnswer = z.object({
 })
 
 /** The answer for administrators. */
-const protection = z.object({
+const protectionSchema = z.object({
   required_status_checks: z
     .object({
       strict: z.boolean().optional(),
       contexts: z.array(z.string()).optional(),
-      checks: checks.optional(),
+      checks: checksSchema.optional(),
     })
     .optional(),
   required_pull_request_reviews: z
@@ -38,18 +38,18 @@ const protection = z.object({
       require_code_owner_reviews: z.boolean().optional(),
       required_approving_review_count: z.number().optional(),
       require_last_push_approval: z.boolean().optional(),
-      bypass_pull_request_allowances: apps.optional(),
+      bypass_pull_request_allowances: appsSchema.optional(),
     })
     .optional(),
-  restrictions: apps.optional(),
-  required_linear_history: on,
-  required_signatures: on,
-  required_conversation_resolution: on,
-  lock_branch: on,
+  restrictions: appsSchema.optional(),
+  required_linear_history: enabledSchema,
+  required_signatures: enabledSchema,
+  required_conversation_resolution: enabledSchema,
+  lock_branch: enabledSchema,
 })
 
 /** Settings that refuse no fast-forward. */
-const harmless = new Set([
+const ignoredSettings = new Set([
   'enforce_admins',
   'allow_force_pushes',
   'allow_deletions',
@@ -58,20 +58,22 @@ const harmless = new Set([
 ])
 
 /** Undefined: not as documented. */
-export function demandedByProtection(answer: unknown, app: number): Partial<Demanded> | undefined {
-  const read = protection.safeParse(answer).data
+export function parseProtection(answer: unknown, app: number): Partial<BranchRequirements> | undefined {
+  const read = protectionSchema.safeParse(answer).data
   if (read === undefined) return undefined
   const { required_status_checks: status, required_pull_request_reviews: reviews, restrictions } = read
-  const isListed = (list: z.infer<typeof apps> | undefined) =>
+  const isListed = (list: z.infer<typeof appsSchema> | undefined) =>
     list?.apps?.some(({ id }) => id === app) === true
   const conversations = read.required_conversation_resolution?.enabled === true
   const binds = reviews !== undefined && !isListed(reviews.bypass_pull_request_allowances)
   const others = Object.entries(answer as object)
-    .filter(([name, value]) => !(name in protection.shape) && !harmless.has(name) && isOn(value))
+    .filter(
+      ([name, value]) => !(name in protectionSchema.shape) && !ignoredSettings.has(name) && isEnabled(value),
+    )
     .map(([name]) => name)
   return {
     ...(status !== undefined && {
-      checks: { required: listedChecks(status), strict: status.strict === true },
+      checks: { required: parseRequiredChecks(status), strict: status.strict === true },
     }),
     ...((binds || conversations) && {
       pullRequest: {
@@ -94,19 +96,19 @@ export function demandedByProtection(answer: unknown, app: number): Partial<Dema
 }
 
 /** For settings added to GitHub after this was written. */
-const isOn = (value: unknown): boolean => z.object({ enabled: z.literal(true) }).safeParse(value).success
+const isEnabled = (value: unknown): boolean => z.object({ enabled: z.literal(true) }).safeParse(value).success
 
-export function listedChecks(status: {
+export function parseRequiredChecks(status: {
   readonly contexts?: readonly string[] | undefined
-  readonly checks?: z.infer<typeof checks> | undefined
+  readonly checks?: z.infer<typeof checksSchema> | undefined
 }) {
   const pinned = status.checks ?? []
   const named = (status.contexts ?? []).filter((name) => !pinned.some(({ context }) => context === name))
-  return [...pinned.map((it) => requiredCheck(it.context, it.app_id)), ...named.map((name) => ({ name }))]
+  return [...pinned.map((it) => toRequiredCheck(it.context, it.app_id)), ...named.map((name) => ({ name }))]
 }
 
 /** `Ref.refUpdateRule`: what binds the reader, for readers who can't see the protection itself. */
-const updateRule = z.object({
+const updateRuleSchema = z.object({
   repository: z.object({
     ref: z
       .object({
@@ -132,8 +134,8 @@ export const updateRuleQuery = `query UpdateRule($owner: String!, $repo: String!
   } } }
 }`
 
-export function demandedByUpdateRule(answer: unknown): Partial<Demanded> | undefined {
-  const rule = updateRule.safeParse(answer).data?.repository.ref?.refUpdateRule
+export function parseUpdateRule(answer: unknown): Partial<BranchRequirements> | undefined {
+  const rule = updateRuleSchema.safeParse(answer).data?.repository.ref?.refUpdateRule
   // Null means either not bound or not allowed to know.
   if (rule === null || rule === undefined) return undefined
   const approvals = rule.requiredApprovingReviewCount ?? 0

@@ -1,57 +1,57 @@
 // Remembers pull requests' comments in memory for at most an hour, so that a look reads only changed ones. A landing
 // ignores it.
-import type { Comment } from '../change/snapshot.ts'
+import type { PullComment } from '../change/snapshot.ts'
 import type { Clock } from '../ports/clock.ts'
 
-export interface KeptComments {
-  readonly comments: ReadonlyMap<number, Comment>
+export interface CachedComments {
+  readonly comments: ReadonlyMap<number, PullComment>
   /** Our own report's id. */
   readonly own: number | undefined
   /** When all were read, in milliseconds since the epoch. */
   readonly readAt: number
 }
 
-export interface CommentMemory {
-  get(key: string): KeptComments | undefined
-  set(key: string, kept: Omit<KeptComments, 'readAt'> & { readonly readAt?: number }): void
-  forget(key: string): void
+export interface CommentCache {
+  get(key: string): CachedComments | undefined
+  set(key: string, kept: Omit<CachedComments, 'readAt'> & { readonly readAt?: number }): void
+  drop(key: string): void
 }
 
 /** Deleting an account changes a comment's author but not its time, so entries expire after this. */
-const longest = 3600_000
+const maxAgeMs = 3600_000
 /** Characters over all pull requests. */
-const room = 32 * 1024 * 1024
+const maxCharacters = 32 * 1024 * 1024
 /** Overhead beside the text. */
-const perComment = 300
+const commentOverhead = 300
 
-export function openCommentMemory(clock: Clock): CommentMemory {
-  const kept = new Map<string, KeptComments & { readonly weight: number }>()
+export function createCommentCache(clock: Clock): CommentCache {
+  const entries = new Map<string, CachedComments & { readonly weight: number }>()
   let weight = 0
-  const forget = (key: string) => {
-    weight -= kept.get(key)?.weight ?? 0
-    kept.delete(key)
+  const dropEntry = (key: string) => {
+    weight -= entries.get(key)?.weight ?? 0
+    entries.delete(key)
   }
   return {
     get(key) {
-      const found = kept.get(key)
-      if (found === undefined) return undefined
-      kept.delete(key)
-      kept.set(key, found)
-      if (clock.now() - found.readAt < longest) return found
-      forget(key)
+      const entry = entries.get(key)
+      if (entry === undefined) return undefined
+      entries.delete(key)
+      entries.set(key, entry)
+      if (clock.now() - entry.readAt < maxAgeMs) return entry
+      dropEntry(key)
       return undefined
     },
     set(key, { comments, own, readAt = clock.now() }) {
-      forget(key)
-      let its = perComment
-      for (const { body } of comments.values()) its += body.length + perComment
-      kept.set(key, { comments, own, readAt, weight: its })
+      dropEntry(key)
+      let its = commentOverhead
+      for (const { body } of comments.values()) its += body.length + commentOverhead
+      entries.set(key, { comments, own, readAt, weight: its })
       weight += its
-      for (const oldest of kept.keys()) {
-        if (weight <= room) break
-        forget(oldest)
+      for (const oldest of entries.keys()) {
+        if (weight <= maxCharacters) break
+        dropEntry(oldest)
       }
     },
-    forget,
+    drop: dropEntry,
   }
 }

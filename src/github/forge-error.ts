@@ -1,6 +1,6 @@
 // This folder's only error class.
-import { sayGitHubLimit } from '../messages/github-limit.ts'
-import { readRefusal, unsaidWait } from './limit-answer.ts'
+import { formatRateLimit } from '../messages/github-limit.ts'
+import { parseLimitRejection, defaultWaitSeconds } from './limit-answer.ts'
 
 export type ForgeErrorCode =
   'unauthorized' | 'forbidden' | 'not-found' | 'rate-limited' | 'rejected' | 'unavailable' | 'inconsistent'
@@ -29,10 +29,10 @@ interface HttpError {
 /** Converts any Octokit error. `doing` names the call, without token or body. */
 export function toForgeError(error: unknown, doing: string): ForgeError {
   if (error instanceof ForgeError) return error
-  const refused = refusalOf(error)
-  if (refused !== undefined) {
-    const retryAfter = refused.seconds ?? unsaidWait
-    const message = `${doing}: ${sayGitHubLimit(Date.now() + retryAfter * 1000)}`
+  const rejection = findLimitRejection(error)
+  if (rejection !== undefined) {
+    const retryAfter = rejection.seconds ?? defaultWaitSeconds
+    const message = `${doing}: ${formatRateLimit(Date.now() + retryAfter * 1000)}`
     return new ForgeError('rate-limited', message, { cause: error, retryAfter })
   }
   if (!isHttpError(error))
@@ -60,13 +60,13 @@ interface GraphqlError extends Error {
 }
 
 /** GraphQL reports a reached limit with a success status. */
-function refusalOf(error: unknown) {
+function findLimitRejection(error: unknown) {
   if (isHttpError(error)) {
     const headers = error.response?.headers ?? {}
-    return readRefusal(error.status, (name) => headers[name], error.message)
+    return parseLimitRejection(error.status, (name) => headers[name], error.message)
   }
   if (!(error instanceof Error) || error.name !== 'GraphqlResponseError') return undefined
   const { headers, errors = [] } = error as GraphqlError
-  const said = errors.map(({ type, message }) => `${type}\n${message}`).join('\n')
-  return readRefusal(200, (name) => headers[name], said)
+  const messages = errors.map(({ type, message }) => `${type}\n${message}`).join('\n')
+  return parseLimitRejection(200, (name) => headers[name], messages)
 }

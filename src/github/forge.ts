@@ -1,14 +1,14 @@
 // The Forge port for one repository with one installation's token. It has no merge call.
-import { commitSha, pullNumber, userId } from '../change/ids.ts'
+import { toCommitSha, toPullNumber, toUserId } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
-import type { AnswerTo } from '../checks/questions.ts'
+import type { AnswerByKind } from '../checks/questions.ts'
 import type {
-  Action,
-  CheckRun,
+  ForgeAction,
+  CheckRunContent,
   Forge,
   ForgeQuestion,
-  Performed,
-  Present,
+  ForgeActionResult,
+  OwnReports,
   WorkflowRun,
 } from '../ports/forge.ts'
 import { answerQuestion } from './answer.ts'
@@ -17,38 +17,38 @@ import type { Octokit } from './github-app.ts'
 import { findOwnIssue, performOnIssue, type ActingApp } from './own-issues.ts'
 import { putSuggestions } from './put-suggestions.ts'
 import { putDeployment } from './put-deployment.ts'
-import { annotationsPerRequest, ownChecks, putCheck, putChecks, toOwnCheck } from './own-checks.ts'
+import { annotationsPerRequest, listOwnChecks, writeCheck, writeChecks, toOwnCheck } from './own-checks.ts'
 import { putComment } from './put-comment.ts'
 import { findMergedPull, findOwnPull, performOnOwnPull } from './own-pulls.ts'
 import { proposeTree } from './propose-tree.ts'
-import { readOpenThreads, readStatuses } from './others-reports.ts'
+import { countOpenThreads, readStatuses } from './others-reports.ts'
 import { readBranchRules } from './read-branch-rules.ts'
 import { findOwnComment } from './read-comments.ts'
 import { readSnapshot } from './read-snapshot.ts'
-import { openRepositoryMemory } from './repository-memory.ts'
-import { stillAs } from './still-as.ts'
+import { createRepositoryCache } from './repository-memory.ts'
+import { findUnchangedPulls } from './still-as.ts'
 
 /**
  * Actions that read before they write, so repeating one after a lost answer has no second effect. Multi-request actions
  * may be partly done.
  */
-function mayBeDoneAgain(action: Action): boolean {
-  if (action.kind === 'put-check') return isInOneRequest(action.run)
-  if (action.kind === 'put-checks') return action.runs.every(isInOneRequest)
+function isRepeatable(action: ForgeAction): boolean {
+  if (action.kind === 'put-check') return fitsInOneRequest(action.run)
+  if (action.kind === 'put-checks') return action.runs.every(fitsInOneRequest)
   return action.kind === 'request-reviews'
 }
 
-const isInOneRequest = ({ annotations }: CheckRun) => annotations.length <= annotationsPerRequest
+const fitsInOneRequest = ({ annotations }: CheckRunContent) => annotations.length <= annotationsPerRequest
 
 /** A failed call is retried in place, so that its job doesn't start again. */
-const attempts = 4
+const maxAttempts = 4
 /** Milliseconds until GitHub's lists show a write. */
-const lag = 2000
+const listLagMs = 2000
 /** Seconds until a comment whose write got no answer is looked for. */
-const commentSeconds = 10
+const commentRecheckSeconds = 10
 
 /** GitHub failed rather than refused. A limit is never retried in place. */
-const isPassing = (error: unknown): error is ForgeError =>
+const isTemporary = (error: unknown): error is ForgeError =>
   error instanceof ForgeError && error.code === 'unavailable'
 
 export function openForge(octokit: Octokit, repository: RepositoryName, acting: ActingApp): Forge {
@@ -56,9 +56,9 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
   const target = { owner: repository.owner, repo: repository.name }
   const named = `${repository.owner}/${repository.name}`
 
-  async function asking<T>(doing: string, ask: () => Promise<T>): Promise<T> {
+  async function callGitHub<T>(doing: string, send: () => Promise<T>): Promise<T> {
     try {
-      return await ask()
+      return await send()
     } catch (error) {
       throw toForgeError(error, `${doing} of ${named}`)
     }
@@ -66,27 +66,27 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
 
   const checkWriter = { octokit, target, appId }
   const { monotonic = () => performance.now() } = acting
-  const repositories = acting.repositories ?? openRepositoryMemory({ now: monotonic })
+  const repositoryCache = acting.repositoryCache ?? createRepositoryCache({ now: monotonic })
   const commentReader = {
     octokit,
     repository,
     appId,
     login: () => acting.login(),
-    memory: acting.comments,
+    memory: acting.commentCache,
     monotonic,
   }
 
-  async function perform(action: Action, isAgain: boolean): Promise<Performed> {
+  async function perform(action: ForgeAction, isAgain: boolean): Promise<ForgeActionResult> {
     switch (action.kind) {
       case 'put-check': {
         const { head, run, present } = action
         const isNew = present !== undefined && !present.some(({ name }) => name === run.name)
-        const url = await putCheck(checkWriter, head, run, { isNew, isAgain })
+        const url = await writeCheck(checkWriter, head, run, { isNew, isAgain })
         return url === undefined ? {} : { url }
       }
       case 'put-checks': {
-        const repositoryId = repositories.idOf(repository)
-        return { urls: await putChecks(checkWriter, action, { repositoryId, isAgain }) }
+        const repositoryId = repositoryCache.getId(repository)
+        return { urls: await writeChecks(checkWriter, action, { repositoryId, isAgain }) }
       }
       case 'put-suggestions':
         await putSuggestions(octokit, target, acting, action)
@@ -147,66 +147,68 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
       readSnapshot(octokit, repository, pull, {
         appId,
         login: () => acting.login(),
-        memory: acting.comments,
-        most: acting.mostComments,
-        repositories,
+        commentCache: acting.commentCache,
+        maxEntries: acting.maxComments,
+        repositoryCache,
         monotonic,
         ...options,
       }),
-    stillAs: (snapshots) => stillAs(octokit, repository, snapshots),
+    findUnchanged: (snapshots) => findUnchangedPulls(octokit, repository, snapshots),
     openPulls: () =>
-      asking('list the open pull requests', async () => {
+      callGitHub('list the open pull requests', async () => {
         const pulls = await octokit.paginate(octokit.rest.pulls.list, {
           ...target,
           state: 'open',
           per_page: 100,
         })
         return pulls.map((pull) => ({
-          pull: pullNumber(pull.number),
-          head: commitSha(pull.head.sha),
+          pull: toPullNumber(pull.number),
+          head: toCommitSha(pull.head.sha),
           baseRef: pull.base.ref,
-          author: pull.user === null ? null : userId(pull.user.id),
+          author: pull.user === null ? null : toUserId(pull.user.id),
           draft: pull.draft === true,
           labels: pull.labels.map(({ name }) => name),
           updatedAt: pull.updated_at,
         }))
       }),
-    defaultBranch: ({ kept = false } = {}) =>
-      asking('read', async () => {
-        const known = kept ? repositories.defaultBranch(repository) : undefined
+    defaultBranch: ({ allowCached = false } = {}) =>
+      callGitHub('read', async () => {
+        const known = allowCached ? repositoryCache.getDefaultBranch(repository) : undefined
         if (known !== undefined) return known
         const { data } = await octokit.rest.repos.get(target)
-        repositories.keepDefaultBranch(repository, data.default_branch)
+        repositoryCache.setDefaultBranch(repository, data.default_branch)
         return data.default_branch
       }),
     branches: () =>
-      asking('list the branches', async () => {
+      callGitHub('list the branches', async () => {
         const branches = await octokit.paginate(octokit.rest.repos.listBranches, { ...target, per_page: 100 })
         return branches.map(({ name }) => name)
       }),
     branchRules: (branch) => readBranchRules(octokit, repository, branch, { app: appId, isApp: true }),
     permissions: async () => acting.permissionsOn?.(repository),
-    ownIssue: (marker, number) =>
-      asking('look for our issue', () => findOwnIssue(octokit, target, acting, marker, number)),
-    mergedPull: (commit, branch) =>
-      asking('look for a merged pull request', () => findMergedPull(octokit, target, commit, branch)),
-    ownPull: (branch, base) =>
-      asking('look for our pull request', () => findOwnPull(octokit, target, acting, branch, base)),
+    findOwnIssue: (marker, number) =>
+      callGitHub('look for our issue', () => findOwnIssue(octokit, target, acting, marker, number)),
+    findMergedPull: (commit, branch) =>
+      callGitHub('look for a merged pull request', () => findMergedPull(octokit, target, commit, branch)),
+    findOwnPull: (branch, base) =>
+      callGitHub('look for our pull request', () => findOwnPull(octokit, target, acting, branch, base)),
     answer: async <Q extends ForgeQuestion>(question: Q) =>
-      (await answerQuestion(octokit, repository, question)) as AnswerTo[Q['kind']],
-    present: (pull, head) =>
-      asking(`read what is shown on pull request ${pull}`, async (): Promise<Present> => {
+      (await answerQuestion(octokit, repository, question)) as AnswerByKind[Q['kind']],
+    readOwnReports: (pull, head) =>
+      callGitHub(`read what is shown on pull request ${pull}`, async (): Promise<OwnReports> => {
         const readAt = monotonic()
         const [checks, comment] = await Promise.all([
-          ownChecks(checkWriter, head),
+          listOwnChecks(checkWriter, head),
           findOwnComment(commentReader, pull),
         ])
         return { head, checks: checks.map(toOwnCheck), ...(comment && { comment }), readAt }
       }),
-    checksOn: (commit) =>
-      asking('list the check runs', async () => (await ownChecks(checkWriter, commit)).map(toOwnCheck)),
-    othersChecks: (commit) =>
-      asking('list the checks of others', async () => {
+    readOwnChecks: (commit) =>
+      callGitHub('list the check runs', async () =>
+        (await listOwnChecks(checkWriter, commit)).map(toOwnCheck),
+      ),
+    readOtherChecks: (commit) =>
+      callGitHub('list the checks of others', async () => {
         const query = { ...target, ref: commit, per_page: 100 }
         let pages = 0
         // Others' content is only read up to a limit.
@@ -219,28 +221,31 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
           .map((run) => `${run.id} ${run.status} ${run.conclusion ?? ''}`)
         return [...others, ...(await readStatuses(octokit, query))].sort()
       }),
-    openThreads: (pull) => readOpenThreads(octokit, repository, pull),
+    countOpenThreads: (pull) => countOpenThreads(octokit, repository, pull),
     perform: async (action) => {
       for (let attempt = 1; ; attempt++)
         try {
-          return await asking(action.kind, () => perform(action, attempt > 1))
+          return await callGitHub(action.kind, () => perform(action, attempt > 1))
         } catch (error) {
-          if (!isPassing(error)) throw error
+          if (!isTemporary(error)) throw error
           // A lagging list would cause a duplicate. The queue waits long enough.
           if (action.kind === 'put-comment')
-            throw new ForgeError('unavailable', error.message, { cause: error, retryAfter: commentSeconds })
+            throw new ForgeError('unavailable', error.message, {
+              cause: error,
+              retryAfter: commentRecheckSeconds,
+            })
           const { pause } = acting
-          if (attempt === attempts || !mayBeDoneAgain(action) || pause === undefined) throw error
-          await pause(lag)
+          if (attempt === maxAttempts || !isRepeatable(action) || pause === undefined) throw error
+          await pause(listLagMs)
         }
     },
-    dispatchedRuns: (by, branch) =>
-      asking('list the workflow runs', async () => {
+    listDispatchedRuns: (by, branch) =>
+      callGitHub('list the workflow runs', async () => {
         const query = { ...target, event: by, branch, per_page: 50 }
         const { data } = await octokit.rest.actions.listWorkflowRunsForRepo(query)
         return data.workflow_runs.map((run): WorkflowRun => ({
           id: run.id,
-          head: commitSha(run.head_sha),
+          head: toCommitSha(run.head_sha),
           path: run.path,
           status: run.status === 'completed' || run.status === 'in_progress' ? run.status : 'queued',
           ...(run.conclusion !== null && { conclusion: run.conclusion }),

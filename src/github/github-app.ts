@@ -5,13 +5,13 @@ import type { Logger } from 'pino'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { TokenPermissions } from '../gate/landing-demands.ts'
 import type { Clock } from '../ports/clock.ts'
-import { sendApiVersion } from './api-version.ts'
+import { createApiVersionPlugin } from './api-version.ts'
 import { toForgeError } from './forge-error.ts'
 import type { FetchEvents } from './budget/budgeted-fetch.ts'
-import { openBudgets, type HeldInstallation, type RemainingRequests } from './budget/budgets.ts'
-import { documentedLimits, noLimits } from './budget/github-limits.ts'
-import { usualReserves, type Reserves, type WorkClass } from './budget/work-class.ts'
-import { plainAnswers } from './plain-answers.ts'
+import { createInstallationBudgets, type HeldInstallation, type RemainingRequests } from './budget/budgets.ts'
+import { documentedGitHubLimits, noGitHubLimits } from './budget/github-limits.ts'
+import { defaultReserves, type Reserves, type WorkClass } from './budget/work-class.ts'
+import { parsedResponseOptions } from './plain-answers.ts'
 
 export type Octokit = ProbotOctokit
 
@@ -71,12 +71,12 @@ export interface GitHubApp {
 }
 
 /** The plugin's list and 429, because an immediate retry would break the limit again. */
-const doNotRetry = [400, 401, 403, 404, 410, 422, 429, 451]
+const nonRetryableStatuses = [400, 401, 403, 404, 410, 422, 429, 451]
 
 /** Renew this early, because fetching a large repository takes minutes. */
-const tokenMargin = 20 * 60_000
+const tokenRenewMarginMs = 20 * 60_000
 
-async function repositoriesOf(
+async function listRepositories(
   octokit: Octokit,
   installation: number,
 ): Promise<readonly InstalledRepository[]> {
@@ -101,15 +101,15 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
       })
       return {}
     },
-    sendApiVersion((why) => options.log.warn(why)),
-  ).defaults((given: OctokitOptions): OctokitOptions => ({
+    createApiVersionPlugin((why) => options.log.warn(why)),
+  ).defaults((octokitOptions: OctokitOptions): OctokitOptions => ({
     // Last, because Probot sets defaults for all of these.
-    ...given,
+    ...octokitOptions,
     userAgent: 'catalog-bot',
     // Five quick retries for reads, because one failure restarts a look of some forty calls. The queue handles longer
     // failures.
-    retry: { retries: 5, retryAfterBaseValue: 40, doNotRetry },
-    request: { ...(given.request as object | undefined), ...plainAnswers },
+    retry: { retries: 5, retryAfterBaseValue: 40, doNotRetry: nonRetryableStatuses },
+    request: { ...(octokitOptions.request as object | undefined), ...parsedResponseOptions },
     throttle: { enabled: false },
   }))
   const probot = new Probot({
@@ -120,11 +120,11 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
     log: options.log,
     ...(options.apiUrl !== undefined && { baseUrl: options.apiUrl }),
   })
-  const { clock, throttle = true, writePause = documentedLimits.writePause } = options
-  const budgets = openBudgets({
+  const { clock, throttle = true, writePause = documentedGitHubLimits.writePause } = options
+  const budgets = createInstallationBudgets({
     clock,
-    limits: throttle ? { ...documentedLimits, writePause } : noLimits,
-    reserves: options.reserves ?? usualReserves,
+    limits: throttle ? { ...documentedGitHubLimits, writePause } : noGitHubLimits,
+    reserves: options.reserves ?? defaultReserves,
     onRemaining: options.onRemaining,
     onAnswer: options.onAnswer,
   })
@@ -162,7 +162,7 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
     async gitToken(installation, repository) {
       const key = `${installation} ${repository.owner}/${repository.name}`
       const known = gitTokens.get(key)
-      if (known !== undefined && known.until - tokenMargin > options.clock.now()) return known.token
+      if (known !== undefined && known.until - tokenRenewMarginMs > options.clock.now()) return known.token
       try {
         const octokit = await asApp()
         const answer = await octokit.rest.apps.createInstallationAccessToken({
@@ -214,7 +214,7 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
           try {
             // One request per hundred repositories. The pages need them for access control.
             all.push(
-              ...(await repositoriesOf(await asInstallation(installation.id, 'landing'), installation.id)),
+              ...(await listRepositories(await asInstallation(installation.id, 'landing'), installation.id)),
             )
           } catch (error) {
             failures.push(error)

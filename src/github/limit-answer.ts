@@ -1,10 +1,10 @@
 // Reads GitHub's limits and limit refusals from its answers.
-import type { Resource } from './budget/request-cost.ts'
+import type { RateLimitResource } from './budget/request-cost.ts'
 
-type Headers = (name: string) => string | null | undefined
+type GetHeader = (name: string) => string | null | undefined
 
-export interface Quota {
-  readonly resource: Resource | undefined
+export interface RateLimitQuota {
+  readonly resource: RateLimitResource | undefined
   readonly limit: number
   readonly remaining: number
   /** Seconds since the epoch by GitHub's clock, equal in all answers of one hour. */
@@ -13,58 +13,62 @@ export interface Quota {
   readonly resetsIn: number
 }
 
-export interface Refusal {
+export interface LimitRejection {
   /** `primary`: the hour is used up. `secondary`: too much at once, which stops everything. */
   readonly kind: 'primary' | 'secondary'
   /** How long to wait. Absent: GitHub didn't say. */
   readonly seconds?: number
 }
 
-const longestWait = 3600
+const maxWaitSeconds = 3600
 /** Seconds to wait by default. GitHub asks for at least a minute. */
-export const unsaidWait = 60
+export const defaultWaitSeconds = 60
 
 /** Undefined: not in the answer. `now`: used if the answer has no time. */
-export function readQuota(headers: Headers, now: number): Quota | undefined {
+export function parseQuota(headers: GetHeader, now: number): RateLimitQuota | undefined {
   const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
-    numberOf(headers(`x-ratelimit-${name}`)),
+    parseNumber(headers(`x-ratelimit-${name}`)),
   )
   if (limit === undefined || remaining === undefined || reset === undefined || limit <= 0) return undefined
   const named = headers('x-ratelimit-resource')
   const resource = named === 'core' || named === 'graphql' || named === 'search' ? named : undefined
-  return { resource, limit, remaining, reset, resetsIn: untilReset(reset, headers, now) }
+  return { resource, limit, remaining, reset, resetsIn: getSecondsUntilReset(reset, headers, now) }
 }
 
 /** Undefined: not caused by a limit. `said`: GitHub's message. */
-export function readRefusal(status: number, headers: Headers, said: string): Refusal | undefined {
+export function parseLimitRejection(
+  status: number,
+  headers: GetHeader,
+  message: string,
+): LimitRejection | undefined {
   const usedUp = headers('x-ratelimit-remaining') === '0'
-  const after = numberOf(headers('retry-after'))
+  const after = parseNumber(headers('retry-after'))
   const isLimit =
     status === 429 ||
-    (status === 403 && (usedUp || after !== undefined || isAboutLimit(said))) ||
+    (status === 403 && (usedUp || after !== undefined || isLimitMessage(message))) ||
     // GraphQL refuses with a 200.
-    (status === 200 && isAboutLimit(said))
+    (status === 200 && isLimitMessage(message))
   if (!isLimit) return undefined
-  if (after !== undefined && after > 0) return { kind: 'secondary', seconds: Math.min(after, longestWait) }
-  const reset = numberOf(headers('x-ratelimit-reset'))
+  if (after !== undefined && after > 0) return { kind: 'secondary', seconds: Math.min(after, maxWaitSeconds) }
+  const reset = parseNumber(headers('x-ratelimit-reset'))
   if (!usedUp || reset === undefined || reset <= 0) return { kind: usedUp ? 'primary' : 'secondary' }
-  const seconds = Math.ceil(untilReset(reset, headers, Date.now()) / 1000)
-  return { kind: 'primary', seconds: Math.min(Math.max(1, seconds), longestWait) }
+  const seconds = Math.ceil(getSecondsUntilReset(reset, headers, Date.now()) / 1000)
+  return { kind: 'primary', seconds: Math.min(Math.max(1, seconds), maxWaitSeconds) }
 }
 
 /** Anchored to GitHub's own sentences (old and new servers, GraphQL), so quoted text doesn't match. */
-const isAboutLimit = (said: string): boolean =>
+const isLimitMessage = (message: string): boolean =>
   /^(?:You have exceeded a secondary rate limit|You have triggered an abuse detection|API rate limit (?:already )?exceeded|RATE_LIMIT(?:ED)?$)/m.test(
-    said,
+    message,
   )
 
 /** One second more, because the reset happens within the named second. */
-function untilReset(reset: number, headers: Headers, now: number): number {
+function getSecondsUntilReset(reset: number, headers: GetHeader, now: number): number {
   const theirs = Date.parse(headers('date') ?? '') || now
   return reset * 1000 - theirs + 1000
 }
 
-function numberOf(text: string | null | undefined): number | undefined {
+function parseNumber(text: string | null | undefined): number | undefined {
   if (text === null || text === undefined || text.trim() === '') return undefined
   const value = Number(text)
   return Number.isFinite(value) ? value : undefined

@@ -2,7 +2,7 @@
 // by one.
 import { z } from 'zod'
 import type { CommitSha } from '../change/ids.ts'
-import type { Action, CheckRun, OwnCheck } from '../ports/forge.ts'
+import type { ForgeAction, CheckRunContent, OwnCheck } from '../ports/forge.ts'
 import type { Octokit } from './github-app.ts'
 
 /** GitHub takes at most this many annotations in one request; later updates append more. */
@@ -14,7 +14,7 @@ export interface CheckWriter {
   readonly appId: number
 }
 
-export async function ownChecks({ octokit, target, appId }: CheckWriter, commit: CommitSha) {
+export async function listOwnChecks({ octokit, target, appId }: CheckWriter, commit: CommitSha) {
   const runs = await octokit.paginate(octokit.rest.checks.listForRef, {
     ...target,
     ref: commit,
@@ -28,19 +28,19 @@ export async function ownChecks({ octokit, target, appId }: CheckWriter, commit:
  * `isNew`: the caller knows that no unfinished run of this name exists. `isAgain`: an earlier attempt got no answer.
  * Answers with the run's address.
  */
-export async function putCheck(
+export async function writeCheck(
   writer: CheckWriter,
   head: CommitSha,
-  run: CheckRun,
+  run: CheckRunContent,
   { isNew, isAgain }: { readonly isNew: boolean; readonly isAgain: boolean },
 ): Promise<string | undefined> {
   const { octokit, target } = writer
   const existing =
-    isNew && !isAgain ? undefined : (await ownChecks(writer, head)).find(({ name }) => name === run.name)
+    isNew && !isAgain ? undefined : (await listOwnChecks(writer, head)).find(({ name }) => name === run.name)
   if (isAgain && existing?.external_id === run.digest && existing.status === run.status)
     return existing.html_url ?? undefined
-  const [first = [], ...rest] = chunks(run.annotations, annotationsPerRequest)
-  const output = (annotations: CheckRun['annotations']) => ({
+  const [first = [], ...rest] = splitIntoChunks(run.annotations, annotationsPerRequest)
+  const output = (annotations: CheckRunContent['annotations']) => ({
     title: run.title,
     summary: run.summary,
     annotations: annotations.map(({ path, startLine, endLine, level, title, message }) => ({
@@ -74,44 +74,44 @@ export async function putCheck(
 }
 
 /** Judged by what was just read. */
-const isToCreate = ({ name }: CheckRun, present: readonly OwnCheck[]): boolean =>
+const shouldCreate = ({ name }: CheckRunContent, present: readonly OwnCheck[]): boolean =>
   present.every((one) => one.name !== name || one.isOver === true)
 
-const made = z.object({
+const createdCheckSchema = z.object({
   checkRun: z
     .object({ name: z.string(), externalId: z.string().nullable(), permalink: z.string() })
     .nullable(),
 })
-const answer = z.record(z.string(), made.nullable())
+const createdChecksSchema = z.record(z.string(), createdCheckSchema.nullable())
 
 /** `repositoryId`: GitHub's global id, without which each run takes a request. Answers with their addresses. */
-export async function putChecks(
+export async function writeChecks(
   writer: CheckWriter,
-  { head, runs, present }: Extract<Action, { kind: 'put-checks' }>,
+  { head, runs, present }: Extract<ForgeAction, { kind: 'put-checks' }>,
   { repositoryId, isAgain }: { readonly repositoryId: string | undefined; readonly isAgain: boolean },
 ): Promise<ReadonlyMap<string, string>> {
-  const there = present ?? (await ownChecks(writer, head)).map(toOwnCheck)
+  const there = present ?? (await listOwnChecks(writer, head)).map(toOwnCheck)
   const fresh = runs.filter(
-    (run) => isToCreate(run, there) && run.annotations.length <= annotationsPerRequest,
+    (run) => shouldCreate(run, there) && run.annotations.length <= annotationsPerRequest,
   )
   const together = repositoryId === undefined || isAgain || fresh.length < 2 ? [] : fresh
   const made =
     repositoryId === undefined || together.length === 0
       ? new Map<string, string>()
-      : await createTogether(writer, repositoryId, head, together)
+      : await createChecksTogether(writer, repositoryId, head, together)
   const urls = new Map<string, string>()
   for (const run of runs) {
     const known = made.get(run.name)
-    const how = { isNew: isToCreate(run, there), isAgain: isAgain || together.includes(run) }
-    const url = known ?? (await putCheck(writer, head, run, how))
+    const how = { isNew: shouldCreate(run, there), isAgain: isAgain || together.includes(run) }
+    const url = known ?? (await writeCheck(writer, head, run, how))
     if (url !== undefined) urls.set(run.name, url)
   }
   return urls
 }
 
-type RunView = Awaited<ReturnType<typeof ownChecks>>[number]
+type CheckRunView = Awaited<ReturnType<typeof listOwnChecks>>[number]
 
-export const toOwnCheck = ({ name, external_id, status, conclusion, html_url }: RunView): OwnCheck => ({
+export const toOwnCheck = ({ name, external_id, status, conclusion, html_url }: CheckRunView): OwnCheck => ({
   name,
   digest: external_id ?? '',
   isOver: status === 'completed',
@@ -123,22 +123,22 @@ export const toOwnCheck = ({ name, external_id, status, conclusion, html_url }: 
  * Creates runs by one request. Answers with the addresses that GitHub confirms; the other runs are uncertain. Never
  * rejects.
  */
-async function createTogether(
+async function createChecksTogether(
   { octokit }: CheckWriter,
   repository: string,
   head: CommitSha,
-  runs: readonly CheckRun[],
+  runs: readonly CheckRunContent[],
 ): Promise<ReadonlyMap<string, string>> {
   const names = runs.map((_, at) => `run${at}`)
   const mutation = `mutation CreateCheckRuns(${names.map((name) => `$${name}: CreateCheckRunInput!`).join(', ')}) {
   ${names.map((name) => `${name}: createCheckRun(input: $${name}) { checkRun { name externalId permalink } }`).join('\n  ')}
 }`
-  const inputs = runs.map((run, at) => [`run${at}`, inputOf(run, repository, head)] as const)
+  const inputs = runs.map((run, at) => [`run${at}`, toCheckRunInput(run, repository, head)] as const)
   const data = await octokit
     .graphql<unknown>(mutation, Object.fromEntries(inputs))
     // GitHub returns successes beside the errors.
     .catch((error: unknown) => (error as { data?: unknown }).data)
-  const read = answer.safeParse(data).data ?? {}
+  const read = createdChecksSchema.safeParse(data).data ?? {}
   return new Map(
     Object.values(read).flatMap((one) => {
       const run = runs.find(({ name }) => name === one?.checkRun?.name)
@@ -148,7 +148,7 @@ async function createTogether(
   )
 }
 
-function inputOf(run: CheckRun, repositoryId: string, headSha: CommitSha) {
+function toCheckRunInput(run: CheckRunContent, repositoryId: string, headSha: CommitSha) {
   return {
     repositoryId,
     headSha,
@@ -172,7 +172,7 @@ function inputOf(run: CheckRun, repositoryId: string, headSha: CommitSha) {
   }
 }
 
-export function chunks<T>(items: readonly T[], size: number): T[][] {
+export function splitIntoChunks<T>(items: readonly T[], size: number): T[][] {
   const result: T[][] = []
   for (let start = 0; start < items.length; start += size) result.push(items.slice(start, start + size))
   return result

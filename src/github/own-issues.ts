@@ -1,20 +1,20 @@
 // Finds and writes our App's issues. Others' issues never count as ours, regardless of their text.
-import type { Action, OwnIssue } from '../ports/forge.ts'
-import type { CommentMemory } from './comment-memory.ts'
+import type { ForgeAction, OwnIssue } from '../ports/forge.ts'
+import type { CommentCache } from './comment-memory.ts'
 import { toForgeError } from './forge-error.ts'
 import type { GitHubApp, Octokit } from './github-app.ts'
-import type { RepositoryMemory } from './repository-memory.ts'
-import type { Target } from './target.ts'
+import type { RepositoryCache } from './repository-memory.ts'
+import type { RepositoryParams } from './target.ts'
 
 /** The App's id and login (`catalog-bot[bot]`). */
 export type ActingApp = Pick<GitHubApp, 'appId' | 'login'> & {
   readonly permissionsOn?: GitHubApp['permissionsOn']
   /** Absent: comments aren't remembered. */
-  readonly comments?: CommentMemory
+  readonly commentCache?: CommentCache
   /** Absent: remembered only within the job. */
-  readonly repositories?: RepositoryMemory
+  readonly repositoryCache?: RepositoryCache
   /** The most comments or reviews to read of one pull request. */
-  readonly mostComments?: number
+  readonly maxComments?: number
   /** Milliseconds on a monotonic clock. Absent: the process's own. */
   readonly monotonic?: () => number
   /** Waits this many milliseconds. Absent: failures aren't retried in place. */
@@ -35,7 +35,7 @@ interface IssueView {
 /** See Forge.ownIssue. Rejects with Octokit's errors. */
 export async function findOwnIssue(
   octokit: Octokit,
-  target: Target,
+  target: RepositoryParams,
   { appId, login }: ActingApp,
   marker: string,
   number: number | undefined,
@@ -51,7 +51,7 @@ export async function findOwnIssue(
   if (number !== undefined) {
     try {
       const { data } = await octokit.rest.issues.get({ ...target, issue_number: number })
-      if (isOwn(data)) return ownIssue(data)
+      if (isOwn(data)) return toOwnIssue(data)
     } catch (error) {
       // Deleted. An older issue may exist.
       if (toForgeError(error, `read issue ${number}`).code !== 'not-found') throw error
@@ -65,15 +65,15 @@ export async function findOwnIssue(
   })
   const own = written.filter(isOwn)
   const found = own.find(({ state }) => state === 'open') ?? own[0]
-  return found && ownIssue(found)
+  return found && toOwnIssue(found)
 }
 
-type IssueAction = Extract<Action, { kind: 'open-issue' | 'edit-issue' | 'say-on-issue' }>
+type IssueAction = Extract<ForgeAction, { kind: 'open-issue' | 'edit-issue' | 'say-on-issue' }>
 
 /** Answers with a new issue's number. Rejects with Octokit's errors. */
 export async function performOnIssue(
   octokit: Octokit,
-  target: Target,
+  target: RepositoryParams,
   appId: number,
   action: IssueAction,
 ): Promise<{ issue?: number }> {
@@ -101,17 +101,17 @@ export async function performOnIssue(
         issue_number,
         per_page: 100,
       })
-      const said = comments.some(
+      const isAlreadyPosted = comments.some(
         (comment) => comment.performed_via_github_app?.id === appId && comment.body?.startsWith(marker),
       )
-      if (!said)
+      if (!isAlreadyPosted)
         await octokit.rest.issues.createComment({ ...target, issue_number, body: `${marker}\n${body}` })
       return {}
     }
   }
 }
 
-const ownIssue = ({ number, state, title, body }: IssueView): OwnIssue => ({
+const toOwnIssue = ({ number, state, title, body }: IssueView): OwnIssue => ({
   number,
   state: state === 'open' ? 'open' : 'closed',
   title,

@@ -1,21 +1,21 @@
 // Pull requests of our App on branches of its own: commits by GitHub's API, which signs them, a branch that only ever goes
 // forward, and a pull request that is opened once. What anybody else put there is left alone.
-import { commitSha, pullNumber, type CommitSha, type PullNumber } from '../change/ids.ts'
-import { ownBranchPrefix, type Action, type OwnPull, type Performed } from '../ports/forge.ts'
+import { toCommitSha, toPullNumber, type CommitSha, type PullNumber } from '../change/ids.ts'
+import { ownBranchPrefix, type ForgeAction, type OwnPull, type ForgeActionResult } from '../ports/forge.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import type { ActingApp } from './own-issues.ts'
-import type { Target } from './target.ts'
+import type { RepositoryParams } from './target.ts'
 
 export type OwnPullAction = Extract<
-  Action,
+  ForgeAction,
   { kind: 'write-commit' | 'move-own-branch' | 'open-own-pull' | 'edit-own-pull' | 'close-own-pull' }
 >
 
 /** See Forge.ownPull. Rejects with what Octokit rejects with. */
 export async function findOwnPull(
   octokit: Octokit,
-  target: Target,
+  target: RepositoryParams,
   { login }: Pick<ActingApp, 'login'>,
   branch: string,
   base: string,
@@ -36,16 +36,16 @@ export async function findOwnPull(
   const found = own.find(({ state }) => state === 'open') ?? own[0]
   if (!found) return undefined
   return {
-    pull: pullNumber(found.number),
+    pull: toPullNumber(found.number),
     state: found.state === 'open' ? 'open' : found.merged_at === null ? 'closed' : 'merged',
-    head: commitSha(found.head.sha),
+    head: toCommitSha(found.head.sha),
   }
 }
 
 /** See Forge.mergedPull. Rejects with what Octokit rejects with. */
 export async function findMergedPull(
   octokit: Octokit,
-  target: Target,
+  target: RepositoryParams,
   commit: CommitSha,
   branch: string,
 ): Promise<PullNumber | undefined> {
@@ -57,19 +57,19 @@ export async function findMergedPull(
   const merged = data.filter(({ merged_at: at, base }) => at !== null && base.ref === branch)
   const exact = merged.find((pull) => pull.merge_commit_sha === commit)
   const [only, ...others] = exact ? [exact] : merged
-  return only !== undefined && others.length === 0 ? pullNumber(only.number) : undefined
+  return only !== undefined && others.length === 0 ? toPullNumber(only.number) : undefined
 }
 
 /** Rejects with a ForgeError, or with what Octokit rejects with. */
 export async function performOnOwnPull(
   octokit: Octokit,
-  target: Target,
+  target: RepositoryParams,
   acting: Pick<ActingApp, 'login'>,
   action: OwnPullAction,
-): Promise<Performed> {
+): Promise<ForgeActionResult> {
   switch (action.kind) {
     case 'write-commit':
-      return { commit: await writeCommit(octokit, target, action) }
+      return { commit: await createCommit(octokit, target, action) }
     case 'move-own-branch':
       await moveBranch(octokit, target, action)
       return {}
@@ -78,7 +78,7 @@ export async function performOnOwnPull(
       // An answer that was lost is no reason for another one; what people closed is not opened again.
       const known = await findOwnPull(octokit, target, acting, branch, base)
       if (known) return { pull: known.pull }
-      ownBranch(branch)
+      requireOwnBranch(branch)
       try {
         const { data } = await octokit.rest.pulls.create({
           ...target,
@@ -88,7 +88,7 @@ export async function performOnOwnPull(
           body,
           draft,
         })
-        return { pull: pullNumber(data.number) }
+        return { pull: toPullNumber(data.number) }
       } catch (error) {
         // Lists lag: GitHub refuses a second one of a branch, and then there is one.
         const there = await findOwnPull(octokit, target, acting, branch, base).catch(() => undefined)
@@ -107,10 +107,10 @@ export async function performOnOwnPull(
   }
 }
 
-async function writeCommit(
+async function createCommit(
   octokit: Octokit,
-  target: Target,
-  { parents, onto, files, message }: Extract<Action, { kind: 'write-commit' }>,
+  target: RepositoryParams,
+  { parents, onto, files, message }: Extract<ForgeAction, { kind: 'write-commit' }>,
 ): Promise<CommitSha> {
   const blobs = new Map<string, string>()
   const entries: { path: string; mode: '100644' | '100755'; type: 'blob'; sha: string }[] = []
@@ -132,17 +132,17 @@ async function writeCommit(
     tree: tree.sha,
     parents: [...parents],
   })
-  return commitSha(data.sha)
+  return toCommitSha(data.sha)
 }
 
 /** Forward, or not at all: without force GitHub refuses whatever would lose a commit of somebody's. */
 async function moveBranch(
   octokit: Octokit,
-  target: Target,
-  { branch, from, to }: Extract<Action, { kind: 'move-own-branch' }>,
+  target: RepositoryParams,
+  { branch, from, to }: Extract<ForgeAction, { kind: 'move-own-branch' }>,
 ): Promise<void> {
-  ownBranch(branch)
-  const there = await tipOf(octokit, target, branch)
+  requireOwnBranch(branch)
+  const there = await readBranchTip(octokit, target, branch)
   if (there === to) return
   if (there !== from)
     throw new ForgeError(
@@ -156,14 +156,18 @@ async function moveBranch(
   else await octokit.rest.git.updateRef({ ...target, ref: `heads/${branch}`, sha: to, force: false })
 }
 
-function ownBranch(branch: string): void {
+function requireOwnBranch(branch: string): void {
   if (!branch.startsWith(ownBranchPrefix)) throw new Error(`${branch} is no branch of ours`)
 }
 
-async function tipOf(octokit: Octokit, target: Target, branch: string): Promise<CommitSha | undefined> {
+async function readBranchTip(
+  octokit: Octokit,
+  target: RepositoryParams,
+  branch: string,
+): Promise<CommitSha | undefined> {
   try {
     const { data } = await octokit.rest.git.getRef({ ...target, ref: `heads/${branch}` })
-    return commitSha(data.object.sha)
+    return toCommitSha(data.object.sha)
   } catch (error) {
     if (toForgeError(error, 'find a branch').code === 'not-found') return undefined
     throw error

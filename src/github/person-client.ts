@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { RepositoryName } from '../change/snapshot.ts'
 
-export interface PersonClientOptions {
+export interface OAuthClientOptions {
   readonly clientId: string
   readonly clientSecret: string
   readonly apiUrl: string
@@ -10,81 +10,83 @@ export interface PersonClientOptions {
   readonly webUrl: string
 }
 
-export interface SignedInPerson {
+export interface SignedInUser {
   readonly id: number
   readonly login: string
   readonly token: string
 }
 
 /** `silent`: GitHub didn't say. `ended`: the token is no longer valid. */
-export type Readable = 'yes' | 'no' | 'silent' | 'ended'
+export type ReadAccess = 'yes' | 'no' | 'silent' | 'ended'
 
-export interface PersonClient {
+export interface OAuthClient {
   /** Where a browser goes to sign in. `challenge`: of PKCE, S256. */
-  authorizeUrl(asked: { state: string; challenge: string; back: string }): string
+  authorizeUrl(asked: { state: string; challenge: string; redirectUrl: string }): string
   /** Undefined: GitHub rejects the code or doesn't answer. */
-  exchange(given: { code: string; verifier: string; back: string }): Promise<SignedInPerson | undefined>
-  mayRead(token: string, repository: RepositoryName): Promise<Readable>
+  exchange(given: { code: string; verifier: string; redirectUrl: string }): Promise<SignedInUser | undefined>
+  checkReadAccess(token: string, repository: RepositoryName): Promise<ReadAccess>
   /** Revokes a token if GitHub can be reached. */
   revoke(token: string): Promise<void>
 }
 
-const grant = z.object({ access_token: z.string().min(1).max(1000), token_type: z.string() })
-const account = z.object({ id: z.number().int().positive(), login: z.string().min(1) })
-const found = z.object({ name: z.string(), owner: z.object({ login: z.string() }) })
+const grantSchema = z.object({ access_token: z.string().min(1).max(1000), token_type: z.string() })
+const accountSchema = z.object({ id: z.number().int().positive(), login: z.string().min(1) })
+const repositorySchema = z.object({ name: z.string(), owner: z.object({ login: z.string() }) })
 
 /** Milliseconds, because a person waits for the page. */
-const patience = 8_000
+const timeoutMs = 8_000
 
-export function openPersonClient({
+export function createOAuthClient({
   clientId,
   clientSecret,
   apiUrl,
   webUrl,
-}: PersonClientOptions): PersonClient {
-  const ask = async (url: string, init: RequestInit): Promise<Response | undefined> =>
-    fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(patience) }).catch(() => undefined)
+}: OAuthClientOptions): OAuthClient {
+  const sendRequest = async (url: string, init: RequestInit): Promise<Response | undefined> =>
+    fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) }).catch(() => undefined)
   const headers = (token: string) => ({
     accept: 'application/vnd.github+json',
     authorization: `Bearer ${token}`,
     'user-agent': 'catalog-bot',
   })
   return {
-    authorizeUrl({ state, challenge, back }) {
+    authorizeUrl({ state, challenge, redirectUrl }) {
       const url = new URL(`${webUrl}/login/oauth/authorize`)
       url.search = new URLSearchParams({
         client_id: clientId,
-        redirect_uri: back,
+        redirect_uri: redirectUrl,
         state,
         code_challenge: challenge,
         code_challenge_method: 'S256',
       }).toString()
       return url.href
     },
-    async exchange({ code, verifier, back }) {
-      const reply = await ask(`${webUrl}/login/oauth/access_token`, {
+    async exchange({ code, verifier, redirectUrl }) {
+      const reply = await sendRequest(`${webUrl}/login/oauth/access_token`, {
         method: 'POST',
         headers: { accept: 'application/json', 'user-agent': 'catalog-bot' },
         body: new URLSearchParams({
           client_id: clientId,
           client_secret: clientSecret,
           code,
-          redirect_uri: back,
+          redirect_uri: redirectUrl,
           code_verifier: verifier,
         }),
       })
       // GitHub answers 200 even when it refuses.
-      const given =
-        reply?.ok === true ? grant.safeParse(await reply.json().catch(() => undefined)).data : undefined
-      if (given === undefined) return undefined
-      const asked = await ask(`${apiUrl}/user`, { headers: headers(given.access_token) })
+      const accessGrant =
+        reply?.ok === true ? grantSchema.safeParse(await reply.json().catch(() => undefined)).data : undefined
+      if (accessGrant === undefined) return undefined
+      const response = await sendRequest(`${apiUrl}/user`, { headers: headers(accessGrant.access_token) })
       const person =
-        asked?.ok === true ? account.safeParse(await asked.json().catch(() => undefined)).data : undefined
-      return person && { ...person, token: given.access_token }
+        response?.ok === true
+          ? accountSchema.safeParse(await response.json().catch(() => undefined)).data
+          : undefined
+      return person && { ...person, token: accessGrant.access_token }
     },
-    async mayRead(token, { owner, name }) {
+    async checkReadAccess(token, { owner, name }) {
       const path = `${encodeURIComponent(owner)}/${encodeURIComponent(name)}`
-      const reply = await ask(`${apiUrl}/repos/${path}`, { headers: headers(token) })
+      const reply = await sendRequest(`${apiUrl}/repos/${path}`, { headers: headers(token) })
       if (reply === undefined) return 'silent'
       if (reply.status === 401) return 'ended'
       // A reached limit is a 403, too.
@@ -94,15 +96,15 @@ export function openPersonClient({
       return sameAs(await reply.json().catch(() => undefined))
 
       /** An old name may redirect elsewhere, so the answer's name must match. */
-      function sameAs(body: unknown): Readable {
-        const its = found.safeParse(body).data
+      function sameAs(body: unknown): ReadAccess {
+        const its = repositorySchema.safeParse(body).data
         const is = `${its?.owner.login}/${its?.name}`.toLowerCase()
         return is === `${owner}/${name}`.toLowerCase() ? 'yes' : 'no'
       }
     },
     async revoke(token) {
       const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64')
-      await ask(`${apiUrl}/applications/${encodeURIComponent(clientId)}/token`, {
+      await sendRequest(`${apiUrl}/applications/${encodeURIComponent(clientId)}/token`, {
         method: 'DELETE',
         headers: {
           accept: 'application/vnd.github+json',

@@ -1,15 +1,15 @@
 // An account as GitHub's REST answers show it, in our own words.
-import { userId } from '../change/ids.ts'
-import type { Person } from '../change/snapshot.ts'
+import { toUserId } from '../change/ids.ts'
+import type { GitHubAccount } from '../change/snapshot.ts'
 
-export interface Account {
+export interface ApiAccount {
   readonly id: number
   readonly login: string
   readonly type?: string
 }
 
 /** Null accounts ("ghost") stay null: nobody has their rights. */
-export function toPerson(account: Account | null | undefined): Person | null {
+export function toPerson(account: ApiAccount | null | undefined): GitHubAccount | null {
   if (account === null || account === undefined) return null
-  return { id: userId(account.id), login: account.login, kind: account.type === 'Bot' ? 'bot' : 'user' }
+  return { id: toUserId(account.id), login: account.login, kind: account.type === 'Bot' ? 'bot' : 'user' }
 }

@@ -1,18 +1,18 @@
 // A pull request of our App whose content is one given tree: a commit by GitHub's API, a branch, a pull request, each made
 // once. What is there already is taken up.
-import { pullNumber, type PullNumber } from '../change/ids.ts'
-import type { Action } from '../ports/forge.ts'
+import { toPullNumber, type PullNumber } from '../change/ids.ts'
+import type { ForgeAction } from '../ports/forge.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import type { ActingApp } from './own-issues.ts'
-import type { Target } from './target.ts'
+import type { RepositoryParams } from './target.ts'
 
 /** Answers with the pull request's number. Rejects with a ForgeError, or with what Octokit rejects with. */
 export async function proposeTree(
   octokit: Octokit,
-  target: Target,
+  target: RepositoryParams,
   { login }: Pick<ActingApp, 'login'>,
-  action: Extract<Action, { kind: 'propose-tree' }>,
+  action: Extract<ForgeAction, { kind: 'propose-tree' }>,
 ): Promise<PullNumber> {
   const { branch, base, parent, tree, message, title, body } = action
   const { data: known } = await octokit.rest.pulls.list({
@@ -25,8 +25,8 @@ export async function proposeTree(
   const us = await login()
   // One that people closed is not opened again.
   const own = known.find((pull) => pull.head.ref === branch && pull.user?.login === us)
-  if (own !== undefined) return pullNumber(own.number)
-  const there = await tipOf(octokit, target, branch)
+  if (own !== undefined) return toPullNumber(own.number)
+  const there = await readBranchTip(octokit, target, branch)
   if (there === undefined) {
     const { data } = await octokit.rest.git.createCommit({ ...target, message, tree, parents: [parent] })
     await octokit.rest.git.createRef({ ...target, ref: `refs/heads/${branch}`, sha: data.sha })
@@ -37,10 +37,14 @@ export async function proposeTree(
       throw new ForgeError('rejected', `the branch ${branch} exists and holds something else`)
   }
   const { data } = await octokit.rest.pulls.create({ ...target, head: branch, base, title, body })
-  return pullNumber(data.number)
+  return toPullNumber(data.number)
 }
 
-async function tipOf(octokit: Octokit, target: Target, branch: string): Promise<string | undefined> {
+async function readBranchTip(
+  octokit: Octokit,
+  target: RepositoryParams,
+  branch: string,
+): Promise<string | undefined> {
   try {
     return (await octokit.rest.git.getRef({ ...target, ref: `heads/${branch}` })).data.object.sha
   } catch (error) {

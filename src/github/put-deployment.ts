@@ -1,6 +1,6 @@
 // Deployments on GitHub: one of ours for a commit and an environment, and the newest status of it. Repeating it changes
 // nothing.
-import type { Action } from '../ports/forge.ts'
+import type { ForgeAction } from '../ports/forge.ts'
 import type { Octokit } from './github-app.ts'
 
 /** Rejects with what Octokit rejects with. */
@@ -8,7 +8,7 @@ export async function putDeployment(
   octokit: Octokit,
   target: { readonly owner: string; readonly repo: string },
   appId: number,
-  { commit, environment, state, description, isTransient }: Extract<Action, { kind: 'put-deployment' }>,
+  { commit, environment, state, description, isTransient }: Extract<ForgeAction, { kind: 'put-deployment' }>,
 ): Promise<void> {
   const { data: known } = await octokit.rest.repos.listDeployments({
     ...target,
@@ -17,8 +17,8 @@ export async function putDeployment(
     per_page: 100,
   })
   const own = known.find(({ performed_via_github_app }) => performed_via_github_app?.id === appId)
-  const deployment = own?.id ?? (await create(octokit, target, commit, environment, isTransient))
-  const statuses = own === undefined ? [] : await newest(octokit, target, deployment)
+  const deployment = own?.id ?? (await createDeployment(octokit, target, commit, environment, isTransient))
+  const statuses = own === undefined ? [] : await readNewestStatus(octokit, target, deployment)
   const [last] = statuses
   if (last?.state === state && last.description === description) return
   await octokit.rest.repos.createDeploymentStatus({
@@ -30,7 +30,7 @@ export async function putDeployment(
   })
 }
 
-async function create(
+async function createDeployment(
   octokit: Octokit,
   target: { readonly owner: string; readonly repo: string },
   commit: string,
@@ -53,7 +53,7 @@ async function create(
   return data.id
 }
 
-async function newest(
+async function readNewestStatus(
   octokit: Octokit,
   target: { readonly owner: string; readonly repo: string },
   deployment: number,

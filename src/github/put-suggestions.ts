@@ -2,13 +2,13 @@
 // is out of date goes; where people have answered, it is folded instead.
 import type { Suggestion } from '../messages/suggestions.ts'
 import { suggestionMarker } from '../messages/suggestions.ts'
-import type { Action } from '../ports/forge.ts'
+import type { ForgeAction } from '../ports/forge.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import type { ActingApp } from './own-issues.ts'
-import type { Target } from './target.ts'
+import type { RepositoryParams } from './target.ts'
 
-interface ReviewComment {
+interface ReviewCommentView {
   readonly id: number
   readonly node_id: string
   readonly path: string
@@ -25,11 +25,11 @@ const outdatedMarker = '<!-- catalog-bot:suggestion outdated -->'
 /** Rejects with what Octokit rejects with, unless GitHub takes a line for none of the diff: then the comment has to do. */
 export async function putSuggestions(
   octokit: Octokit,
-  target: Target,
+  target: RepositoryParams,
   { login }: Pick<ActingApp, 'login'>,
-  { pull, head, suggestions }: Extract<Action, { kind: 'put-suggestions' }>,
+  { pull, head, suggestions }: Extract<ForgeAction, { kind: 'put-suggestions' }>,
 ): Promise<void> {
-  const all: readonly ReviewComment[] = await octokit.paginate(octokit.rest.pulls.listReviewComments, {
+  const all: readonly ReviewCommentView[] = await octokit.paginate(octokit.rest.pulls.listReviewComments, {
     ...target,
     pull_number: pull,
     per_page: 100,
@@ -37,24 +37,24 @@ export async function putSuggestions(
   const account = all.some(({ body }) => body.startsWith(suggestionMarker))
     ? (await login()).toLowerCase()
     : ''
-  const own = all.filter((comment) => isOwn(comment, account))
-  const kept = new Set<ReviewComment>()
+  const own = all.filter((comment) => isOwnComment(comment, account))
+  const unchanged = new Set<ReviewCommentView>()
   const missing = suggestions.filter((wanted) => {
-    const there = own.find((comment) => !kept.has(comment) && isSame(comment, wanted))
-    if (there) kept.add(there)
+    const there = own.find((comment) => !unchanged.has(comment) && isSameSuggestion(comment, wanted))
+    if (there) unchanged.add(there)
     return there === undefined
   })
   for (const comment of own) {
-    if (kept.has(comment)) continue
-    if (all.some((other) => other.in_reply_to_id === comment.id)) await fold(octokit, target, comment)
+    if (unchanged.has(comment)) continue
+    if (all.some((other) => other.in_reply_to_id === comment.id)) await markOutdated(octokit, target, comment)
     else await octokit.rest.pulls.deleteReviewComment({ ...target, comment_id: comment.id })
   }
-  if (missing.length > 0) await suggest(octokit, target, pull, head, missing)
+  if (missing.length > 0) await createSuggestions(octokit, target, pull, head, missing)
 }
 
-async function suggest(
+async function createSuggestions(
   octokit: Octokit,
-  target: Target,
+  target: RepositoryParams,
   pull: number,
   head: string,
   missing: readonly Suggestion[],
@@ -80,7 +80,11 @@ async function suggest(
 }
 
 /** Its replies stay readable; what it says is marked as out of date, so that it is found no more. */
-async function fold(octokit: Octokit, target: Target, { id, node_id, body }: ReviewComment): Promise<void> {
+async function markOutdated(
+  octokit: Octokit,
+  target: RepositoryParams,
+  { id, node_id, body }: ReviewCommentView,
+): Promise<void> {
   await octokit.graphql(
     'mutation FoldComment($id: ID!) { minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) { clientMutationId } }',
     { id: node_id },
@@ -93,7 +97,7 @@ async function fold(octokit: Octokit, target: Target, { id, node_id, body }: Rev
 }
 
 /** GitHub does not say which App wrote a review comment; no person can have a bot's account name (T56). */
-function isOwn({ user, body, in_reply_to_id }: ReviewComment, account: string): boolean {
+function isOwnComment({ user, body, in_reply_to_id }: ReviewCommentView, account: string): boolean {
   return (
     account !== '' &&
     user?.type === 'Bot' &&
@@ -103,7 +107,7 @@ function isOwn({ user, body, in_reply_to_id }: ReviewComment, account: string): 
   )
 }
 
-function isSame({ path, line, start_line, body }: ReviewComment, wanted: Suggestion): boolean {
+function isSameSuggestion({ path, line, start_line, body }: ReviewCommentView, wanted: Suggestion): boolean {
   return (
     path === wanted.path &&
     line === wanted.last &&

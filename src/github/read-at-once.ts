@@ -2,29 +2,29 @@
 // and what of ours is on it. Says that, or nothing: what is longer than a page, of a kind that the two interfaces show
 // differently, not understood, or not what REST said a moment before is for whoever reads it list by list.
 import { z } from 'zod'
-import { commitSha, type CommitSha } from '../change/ids.ts'
-import type { Comment, RepositoryName, Review } from '../change/snapshot.ts'
+import { toCommitSha, type CommitSha } from '../change/ids.ts'
+import type { PullComment, RepositoryName, PullReview } from '../change/snapshot.ts'
 import type { OwnCheck, OwnComment } from '../ports/forge.ts'
 import { commentMarker } from '../messages/report.ts'
 import type { Octokit } from './github-app.ts'
 import {
-  saysTheSame,
-  shownPull,
-  shownPullFragment,
-  threadOf,
+  hasSameFacts,
+  graphqlPullSchema,
+  graphqlPullFragment,
+  toThread,
   type PullFacts,
-  type ShownPull,
+  type GraphqlPull,
 } from './shown-pull.ts'
 
 /** A pull request as REST has just shown it. */
-export interface JustRead extends PullFacts {
+export interface PullHeader extends PullFacts {
   /** How many there are: a server that lags behind has fewer. */
   readonly comments: number
 }
 
-export interface AtOnce {
-  readonly reviews: readonly Review[]
-  readonly comments: readonly Comment[]
+export interface PullDetails {
+  readonly reviews: readonly PullReview[]
+  readonly comments: readonly PullComment[]
   /** The tip of its base branch. */
   readonly base: CommitSha
   readonly defaultBranch: string | undefined
@@ -35,26 +35,26 @@ export interface AtOnce {
 }
 
 /** Of an App, a commit has one suite of check runs; of ours in it, some ten names. */
-const suites = 5
-const runs = 50
+const maxSuites = 5
+const maxRunsPerSuite = 50
 
-const query = `query PullAtOnce(
+const pullDetailsQuery = `query PullAtOnce(
   $owner: String!, $name: String!, $pull: Int!, $base: String!, $head: GitObjectID!, $app: Int!
 ) {
   repository(owner: $owner, name: $name) {
     defaultBranchRef { name }
     ref(qualifiedName: $base) { target { oid } }
     object(oid: $head) { ... on Commit {
-      checkSuites(first: ${suites}, filterBy: { appId: $app }) { totalCount nodes {
-        checkRuns(first: ${runs}, filterBy: { checkType: LATEST }) { totalCount nodes { name externalId status conclusion permalink } }
+      checkSuites(first: ${maxSuites}, filterBy: { appId: $app }) { totalCount nodes {
+        checkRuns(first: ${maxRunsPerSuite}, filterBy: { checkType: LATEST }) { totalCount nodes { name externalId status conclusion permalink } }
       } }
     } }
     pullRequest(number: $pull) { ...ShownPull }
   }
 }
-${shownPullFragment}`
+${graphqlPullFragment}`
 
-const suite = z.object({
+const checkSuiteSchema = z.object({
   checkRuns: z
     .object({
       totalCount: z.number(),
@@ -70,47 +70,49 @@ const suite = z.object({
     })
     .nullable(),
 })
-const answered = z.object({
+const pullDetailsSchema = z.object({
   repository: z.object({
     defaultBranchRef: z.object({ name: z.string() }).nullable(),
     ref: z.object({ target: z.object({ oid: z.string() }) }),
     object: z.object({
-      checkSuites: z.object({ totalCount: z.number(), nodes: z.array(suite) }).nullish(),
+      checkSuites: z.object({ totalCount: z.number(), nodes: z.array(checkSuiteSchema) }).nullish(),
     }),
-    pullRequest: shownPull,
+    pullRequest: graphqlPullSchema,
   }),
 })
-type Answered = z.infer<typeof answered>['repository']
+type PullDetailsResponse = z.infer<typeof pullDetailsSchema>['repository']
 
 /** Never rejects: who gets no answer reads list by list. `login`: of the account under which our App writes. */
-export async function readAtOnce(
+export async function readPullDetails(
   octokit: Octokit,
   { owner, name }: RepositoryName,
-  before: JustRead,
+  before: PullHeader,
   { appId, login }: { readonly appId: number; readonly login: () => Promise<string> },
-): Promise<AtOnce | undefined> {
+): Promise<PullDetails | undefined> {
   const { comments, ...facts } = before
   const { pull, baseRef, head } = facts
-  const asked = { owner, name, pull, base: `refs/heads/${baseRef}`, head, app: appId }
+  const variables = { owner, name, pull, base: `refs/heads/${baseRef}`, head, app: appId }
   // What comes with errors beside it is rejected as a whole.
-  const found = answered.safeParse(await octokit.graphql<unknown>(query, asked).catch(() => undefined)).data
-  if (found === undefined) return undefined
-  const { pullRequest, ref, defaultBranchRef } = found.repository
+  const parsed = pullDetailsSchema.safeParse(
+    await octokit.graphql<unknown>(pullDetailsQuery, variables).catch(() => undefined),
+  ).data
+  if (parsed === undefined) return undefined
+  const { pullRequest, ref, defaultBranchRef } = parsed.repository
   // Whatever changed in between is in one of the two alone.
-  if (!saysTheSame(facts, pullRequest) || pullRequest.comments.totalCount !== comments) return undefined
-  const thread = threadOf(pullRequest)
+  if (!hasSameFacts(facts, pullRequest) || pullRequest.comments.totalCount !== comments) return undefined
+  const thread = toThread(pullRequest)
   if (thread === undefined) return undefined
-  const checks = checksOf(found.repository)
+  const checks = parseOwnChecks(parsed.repository)
   return {
     ...thread,
-    base: commitSha(ref.target.oid),
+    base: toCommitSha(ref.target.oid),
     defaultBranch: defaultBranchRef?.name,
     ...(checks && { checks }),
-    reports: await reportsOf(pullRequest, thread.comments, login),
+    reports: await findOwnReports(pullRequest, thread.comments, login),
   }
 }
 
-function checksOf({ object: { checkSuites } }: Answered): readonly OwnCheck[] | undefined {
+function parseOwnChecks({ object: { checkSuites } }: PullDetailsResponse): readonly OwnCheck[] | undefined {
   if (!checkSuites || checkSuites.totalCount !== checkSuites.nodes.length) return undefined
   const all: OwnCheck[] = []
   for (const { checkRuns } of checkSuites.nodes) {
@@ -128,9 +130,9 @@ function checksOf({ object: { checkSuites } }: Answered): readonly OwnCheck[] | 
 }
 
 /** By our App's account, whose name no person and no other App can have; anyone can write our marker (T56). */
-async function reportsOf(
-  { comments }: ShownPull,
-  thread: readonly Comment[],
+async function findOwnReports(
+  { comments }: GraphqlPull,
+  thread: readonly PullComment[],
   login: () => Promise<string>,
 ): Promise<readonly OwnComment[]> {
   const marked = comments.nodes.flatMap(({ body, updatedAt }, at) => {

@@ -3,18 +3,18 @@
 import { z } from 'zod'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { BranchRules, MergeMethod } from '../gate/branch-rules.ts'
-import { temporaryBranches } from '../gate/temporary-branch.ts'
+import { temporaryBranchPrefix } from '../gate/temporary-branch.ts'
 import {
-  branchAnswer,
-  demandedByProtection,
-  demandedByUpdateRule,
-  listedChecks,
+  branchSchema,
+  parseProtection,
+  parseUpdateRule,
+  parseRequiredChecks,
   updateRuleQuery,
 } from './classic-protection.ts'
 import { toForgeError, type ForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
-import { demandedBy, hindersTemporaryBranch, together } from './rule-parts.ts'
-import type { Bypass, Demanded, Rule } from './rule-parts.ts'
+import { parseBranchRule, blocksStagingBranch, combineRequirements } from './rule-parts.ts'
+import type { RuleBypass, BranchRequirements, AppliedBranchRule } from './rule-parts.ts'
 
 /** As much of an Octokit as reads rules: the App's, or one with somebody's token. */
 export type RuleReader = Pick<Octokit, 'request' | 'graphql'>
@@ -33,31 +33,31 @@ export async function readBranchRules(
   branch: string,
   options: ReadRulesOptions,
 ): Promise<BranchRules> {
-  const reading = new Reading(octokit, repository, options)
-  const settings = await reading.settings()
-  const rules = await reading.rulesOf(branch)
+  const reading = new BranchRulesReader(octokit, repository, options)
+  const settings = await reading.readSettings()
+  const rules = await reading.readRules(branch)
   // GitHub answers for branches that are not there, too.
-  const temporary = await reading.rulesOf(`${temporaryBranches}0`)
+  const temporary = await reading.readRules(`${temporaryBranchPrefix}0`)
   const parts = [
-    ...rules.flatMap((rule) => demandedBy(rule) ?? []),
-    ...(await reading.protectionOf(branch, rules)),
+    ...rules.flatMap((rule) => parseBranchRule(rule) ?? []),
+    ...(await reading.readProtection(branch, rules)),
   ]
-  const { allowedMethods, ...demanded } = together(parts)
+  const { allowedMethods, ...requirements } = combineRequirements(parts)
   return {
     branch,
     owner: settings.owner,
-    ...demanded,
+    ...requirements,
     mergeMethods: settings.methods.filter((method) => allowedMethods?.includes(method) ?? true),
-    temporaryBranch: [...new Set(temporary.filter(hindersTemporaryBranch).map(({ type }) => type))].sort(),
+    temporaryBranch: [...new Set(temporary.filter(blocksStagingBranch).map(({ type }) => type))].sort(),
     unread: [...new Set(reading.unread)],
   }
 }
 
-const detailedRules = z.array(
+const branchRulesSchema = z.array(
   z.object({ type: z.string(), parameters: z.unknown().optional(), ruleset_id: z.number().optional() }),
 )
 
-const ruleset = z.object({
+const rulesetSchema = z.object({
   name: z.string(),
   current_user_can_bypass: z.enum(['always', 'exempt', 'pull_requests_only', 'never']).optional(),
   bypass_actors: z
@@ -71,24 +71,24 @@ const ruleset = z.object({
     .optional(),
 })
 
-const repositoryAnswer = z.object({
+const repositorySchema = z.object({
   owner: z.object({ type: z.string() }),
   allow_merge_commit: z.boolean().optional(),
   allow_squash_merge: z.boolean().optional(),
   allow_rebase_merge: z.boolean().optional(),
 })
 
-interface Answer {
+interface RestResponse {
   readonly data: unknown
   readonly headers: { readonly link?: string | undefined }
 }
 
-class Reading {
+class BranchRulesReader {
   readonly unread: string[] = []
   readonly #octokit: RuleReader
   readonly #target: { readonly owner: string; readonly repo: string }
   readonly #options: ReadRulesOptions
-  readonly #bypasses = new Map<number, Promise<Bypass>>()
+  readonly #bypasses = new Map<number, Promise<RuleBypass>>()
 
   constructor(octokit: RuleReader, { owner, name }: RepositoryName, options: ReadRulesOptions) {
     this.#octokit = octokit
@@ -96,8 +96,8 @@ class Reading {
     this.#options = options
   }
 
-  async settings(): Promise<{ owner: BranchRules['owner']; methods: readonly MergeMethod[] }> {
-    const answer = repositoryAnswer.parse(
+  async readSettings(): Promise<{ owner: BranchRules['owner']; methods: readonly MergeMethod[] }> {
+    const answer = repositorySchema.parse(
       await this.#get('read its settings', 'GET /repos/{owner}/{repo}', {}),
     )
     const allowed: Readonly<Record<MergeMethod, boolean | undefined>> = {
@@ -112,8 +112,8 @@ class Reading {
   }
 
   /** All rules of rulesets that are in force for a branch, there or not, with how our App stands to each. */
-  async rulesOf(branch: string): Promise<readonly Rule[]> {
-    const all: Rule[] = []
+  async readRules(branch: string): Promise<readonly AppliedBranchRule[]> {
+    const all: AppliedBranchRule[] = []
     for (let page = 1; ; page++) {
       const answer = await this.#optional(
         'the rulesets of the branch',
@@ -125,7 +125,7 @@ class Reading {
         },
       )
       if (answer === undefined) return all
-      const rules = detailedRules.safeParse(answer.data).data
+      const rules = branchRulesSchema.safeParse(answer.data).data
       if (rules === undefined) {
         this.unread.push('the rulesets of the branch are not as GitHub documents them')
         return all
@@ -136,7 +136,7 @@ class Reading {
     }
   }
 
-  #bypassOf(id: number | undefined): Promise<Bypass> {
+  #bypassOf(id: number | undefined): Promise<RuleBypass> {
     if (id === undefined) return Promise.resolve('never')
     const known = this.#bypasses.get(id) ?? this.#readBypass(id)
     this.#bypasses.set(id, known)
@@ -144,13 +144,13 @@ class Reading {
   }
 
   /** What cannot be read binds us. */
-  async #readBypass(id: number): Promise<Bypass> {
-    const what = `whether the App may bypass ruleset ${id}`
-    const answer = await this.#optional(what, 'GET /repos/{owner}/{repo}/rulesets/{ruleset_id}', {
+  async #readBypass(id: number): Promise<RuleBypass> {
+    const description = `whether the App may bypass ruleset ${id}`
+    const answer = await this.#optional(description, 'GET /repos/{owner}/{repo}/rulesets/{ruleset_id}', {
       ruleset_id: id,
     })
     if (answer === undefined) return 'never'
-    const read = ruleset.safeParse(answer.data).data
+    const read = rulesetSchema.safeParse(answer.data).data
     const { app, isApp } = this.#options
     if (isApp && read?.current_user_can_bypass !== undefined) return read.current_user_can_bypass
     if (!isApp && read?.bypass_actors !== undefined) {
@@ -161,26 +161,29 @@ class Reading {
         (['exempt', 'always', 'pull_requests_only'] as const).find((mode) => modes.includes(mode)) ?? 'never'
       )
     }
-    this.unread.push(`${what} is not said by GitHub`)
+    this.unread.push(`${description} is not said by GitHub`)
     return 'never'
   }
 
   /** What classic protection demands, as far as we may know. */
-  async protectionOf(branch: string, rules: readonly Rule[]): Promise<readonly Partial<Demanded>[]> {
-    const shown = branchAnswer.parse(
+  async readProtection(
+    branch: string,
+    rules: readonly AppliedBranchRule[],
+  ): Promise<readonly Partial<BranchRequirements>[]> {
+    const shown = branchSchema.parse(
       await this.#get(`read the branch ${branch}`, 'GET /repos/{owner}/{repo}/branches/{branch}', { branch }),
     )
     const isNone = shown.protected === false || shown.protection?.enabled === false
     if (isNone) return []
     const status = shown.protection?.required_status_checks
-    const checks: Partial<Demanded>[] =
+    const checks: Partial<BranchRequirements>[] =
       status === undefined || status.enforcement_level === 'off'
         ? []
-        : [{ checks: { required: listedChecks(status), strict: false } }]
+        : [{ checks: { required: parseRequiredChecks(status), strict: false } }]
     const answer = await this.#protection(branch)
     if (answer === 'none') return checks
-    const demanded = answer === 'unknown' ? undefined : demandedByProtection(answer, this.#options.app)
-    if (demanded !== undefined) return [...checks, demanded]
+    const requirements = answer === 'unknown' ? undefined : parseProtection(answer, this.#options.app)
+    if (requirements !== undefined) return [...checks, requirements]
     const bound = await this.#updateRule(branch, rules)
     this.unread.push(
       `the classic protection of the branch cannot be read (${
@@ -199,26 +202,29 @@ class Reading {
       return data
     } catch (error) {
       // Who may know is told that there is none; who may not is told that there is nothing.
-      if (saysNone(error)) return 'none'
-      if (isRefusal(toForgeError(error, 'read the protection'))) return 'unknown'
+      if (isNoProtectionError(error)) return 'none'
+      if (isRejection(toForgeError(error, 'read the protection'))) return 'unknown'
       throw this.#failure(error, `read the protection of ${branch}`)
     }
   }
 
-  async #updateRule(branch: string, rules: readonly Rule[]): Promise<readonly Partial<Demanded>[]> {
+  async #updateRule(
+    branch: string,
+    rules: readonly AppliedBranchRule[],
+  ): Promise<readonly Partial<BranchRequirements>[]> {
     if (!this.#options.isApp) return []
     try {
       const answer = await this.#octokit.graphql(updateRuleQuery, {
         ...this.#target,
         ref: `refs/heads/${branch}`,
       })
-      const demanded = demandedByUpdateRule(answer)
-      if (demanded === undefined) return []
+      const requirements = parseUpdateRule(answer)
+      if (requirements === undefined) return []
       // Rulesets say the same more exactly: one that spares us for pull requests closes the branch to pushes alone.
       const isKnown = rules.some(
         ({ type, bypass }) => type === 'update' && bypass !== 'always' && bypass !== 'exempt',
       )
-      return [{ ...demanded, closedToUs: demanded.closedToUs === true && !isKnown }]
+      return [{ ...requirements, closedToUs: requirements.closedToUs === true && !isKnown }]
     } catch (error) {
       const failure = toForgeError(error, 'read the rule of the branch')
       // GraphQL answers 200 to what it does not know: no status, and no reason to fail.
@@ -240,13 +246,13 @@ class Reading {
     what: string,
     route: string,
     parameters: Record<string, unknown>,
-  ): Promise<Answer | undefined> {
+  ): Promise<RestResponse | undefined> {
     try {
       return await this.#octokit.request(route, { ...this.#target, ...parameters })
     } catch (error) {
-      if (saysNone(error)) return undefined
+      if (isNoProtectionError(error)) return undefined
       const failure = this.#failure(error, `read ${what}`)
-      if (!isRefusal(failure)) throw failure
+      if (!isRejection(failure)) throw failure
       const why =
         failure.code === 'not-found'
           ? 'this GitHub does not have that, or does not show it'
@@ -262,9 +268,9 @@ class Reading {
 }
 
 /** GitHub says no, and will say so again. */
-const isRefusal = ({ code }: ForgeError): boolean =>
+const isRejection = ({ code }: ForgeError): boolean =>
   code === 'not-found' || code === 'forbidden' || code === 'rejected'
 
 /** GitHub says that there is nothing, also because the owner's plan has no such thing for private repositories. */
-const saysNone = (error: unknown): boolean =>
+const isNoProtectionError = (error: unknown): boolean =>
   error instanceof Error && /^Branch not protected|^Upgrade to GitHub /.test(error.message)

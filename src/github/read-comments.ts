@@ -1,15 +1,15 @@
 // Reads a pull request's comments, asking only for changed ones. GitHub's comment count reveals deletions.
 import { z } from 'zod'
-import { linesRead } from '../change/command.ts'
+import { maxCommandLines } from '../change/command.ts'
 import type { PullNumber } from '../change/ids.ts'
-import type { Comment, RepositoryName } from '../change/snapshot.ts'
+import type { PullComment, RepositoryName } from '../change/snapshot.ts'
 import { pullKey } from '../change/repository-key.ts'
 import { commentMarker } from '../messages/report.ts'
 import type { OwnComment } from '../ports/forge.ts'
-import type { CommentMemory, KeptComments } from './comment-memory.ts'
+import type { CommentCache, CachedComments } from './comment-memory.ts'
 import type { Octokit } from './github-app.ts'
-import { chunks } from './own-checks.ts'
-import { toPerson, type Account } from './person.ts'
+import { splitIntoChunks } from './own-checks.ts'
+import { toPerson, type ApiAccount } from './person.ts'
 
 export interface CommentReader {
   readonly octokit: Octokit
@@ -21,7 +21,7 @@ export interface CommentReader {
    */
   readonly login?: (() => Promise<string>) | undefined
   /** Absent: nothing is remembered. */
-  readonly memory?: CommentMemory | undefined
+  readonly cache?: CommentCache | undefined
   /** Milliseconds on a monotonic clock. Absent: the process's own. */
   readonly monotonic?: (() => number) | undefined
 }
@@ -29,7 +29,7 @@ export interface CommentReader {
 interface CommentView {
   readonly id: number
   readonly node_id?: string
-  readonly user: Account | null
+  readonly user: ApiAccount | null
   readonly body?: string
   readonly created_at: string
   readonly updated_at: string
@@ -38,7 +38,7 @@ interface CommentView {
 }
 
 /** GitHub's lists can lag behind recent writes. */
-const lag = 120_000
+const listLagMs = 120_000
 
 /**
  * All comments. `count`: how many there are, by the pull request itself; undefined where it does not say: then all are
@@ -48,15 +48,15 @@ export async function readComments(
   reader: CommentReader,
   pull: PullNumber,
   count: number | undefined,
-  anew: boolean,
-): Promise<readonly Comment[]> {
-  const kept = anew ? undefined : reader.memory?.get(pullKey(reader.repository, pull))
-  if (kept !== undefined && count !== undefined) {
-    const since = await readSince(reader, pull, kept)
-    const now = since.comments.size > count ? await withoutDeleted(reader, pull, since) : since
+  skipCache: boolean,
+): Promise<readonly PullComment[]> {
+  const cached = skipCache ? undefined : reader.cache?.get(pullKey(reader.repository, pull))
+  if (cached !== undefined && count !== undefined) {
+    const since = await readCommentsSince(reader, pull, cached)
+    const now = since.comments.size > count ? await dropDeletedComments(reader, pull, since) : since
     if (now.comments.size === count) return [...now.comments.values()]
   }
-  return [...(await readAll(reader, pull)).comments.values()]
+  return [...(await readAllComments(reader, pull)).comments.values()]
 }
 
 /** Our own report on a pull request, as it is now. Anyone can write our marker: only what our App wrote is ours (T56). */
@@ -64,10 +64,10 @@ export async function findOwnComment(
   reader: CommentReader,
   pull: PullNumber,
 ): Promise<OwnComment | undefined> {
-  const { octokit, repository, memory } = reader
-  const before = memory?.get(pullKey(reader.repository, pull))
-  const kept = before && (await readSince(reader, pull, before))
-  const id = (kept ?? (await readAll(reader, pull))).own
+  const { octokit, repository, cache } = reader
+  const before = cache?.get(pullKey(reader.repository, pull))
+  const cached = before && (await readCommentsSince(reader, pull, before))
+  const id = (cached ?? (await readAllComments(reader, pull))).own
   if (id === undefined) return undefined
   try {
     const { data } = await octokit.rest.issues.getComment({
@@ -75,13 +75,13 @@ export async function findOwnComment(
       repo: repository.name,
       comment_id: id,
     })
-    if ((await isOwn(data, reader)) && data.issue_url.endsWith(`/issues/${pull}`))
+    if ((await isOwnComment(data, reader)) && data.issue_url.endsWith(`/issues/${pull}`))
       return { id, body: data.body ?? '', updatedAt: data.updated_at }
   } catch (error) {
     if ((error as { status?: unknown }).status !== 404) throw error
   }
   // It was deleted, so other remembered comments may be gone, too.
-  forgetComments(reader, pull)
+  dropCachedComments(reader, pull)
   return undefined
 }
 
@@ -91,64 +91,72 @@ export async function findOwnComments(
   pull: PullNumber,
 ): Promise<readonly OwnComment[]> {
   const own: OwnComment[] = []
-  for (const view of await list(reader, pull))
-    if (await isOwn(view, reader))
+  for (const view of await listComments(reader, pull))
+    if (await isOwnComment(view, reader))
       own.push({ id: view.id, body: view.body ?? '', updatedAt: view.updated_at })
   return own.toSorted((a, b) => a.id - b.id)
 }
 
 /** The remembered comments were wrong. */
-export function forgetComments(reader: CommentReader, pull: PullNumber): void {
-  reader.memory?.forget(pullKey(reader.repository, pull))
+export function dropCachedComments(reader: CommentReader, pull: PullNumber): void {
+  reader.cache?.drop(pullKey(reader.repository, pull))
 }
 
 /** Remembers all of them, where they were read otherwise. `own`: our own report among them. */
-export function keepComments(
-  reader: Pick<CommentReader, 'repository' | 'memory'>,
+export function cacheComments(
+  reader: Pick<CommentReader, 'repository' | 'cache'>,
   pull: PullNumber,
-  comments: readonly Comment[],
+  comments: readonly PullComment[],
   own: number | undefined,
 ): void {
   const byId = new Map(comments.map((comment) => [comment.id, comment]))
-  reader.memory?.set(pullKey(reader.repository, pull), { comments: byId, own })
+  reader.cache?.set(pullKey(reader.repository, pull), { comments: byId, own })
 }
 
-async function readAll(reader: CommentReader, pull: PullNumber): Promise<Omit<KeptComments, 'readAt'>> {
-  const read = await taken(reader, new Map(), await list(reader, pull))
-  reader.memory?.set(pullKey(reader.repository, pull), read)
+async function readAllComments(
+  reader: CommentReader,
+  pull: PullNumber,
+): Promise<Omit<CachedComments, 'readAt'>> {
+  const read = await toCachedComments(reader, new Map(), await listComments(reader, pull))
+  reader.cache?.set(pullKey(reader.repository, pull), read)
   return read
 }
 
-async function readSince(reader: CommentReader, pull: PullNumber, kept: KeptComments) {
-  const last = [...kept.comments.values()].reduce(
+async function readCommentsSince(reader: CommentReader, pull: PullNumber, cached: CachedComments) {
+  const last = [...cached.comments.values()].reduce(
     (latest, { updatedAt }) => Math.max(latest, Date.parse(updatedAt)),
     0,
   )
-  const since = new Date(Math.max(0, last - lag)).toISOString()
-  const read = await taken(reader, kept.comments, await list(reader, pull, since), kept.own)
-  const now = { ...read, readAt: kept.readAt }
-  reader.memory?.set(pullKey(reader.repository, pull), now)
+  const since = new Date(Math.max(0, last - listLagMs)).toISOString()
+  const read = await toCachedComments(
+    reader,
+    cached.comments,
+    await listComments(reader, pull, since),
+    cached.own,
+  )
+  const now = { ...read, readAt: cached.readAt }
+  reader.cache?.set(pullKey(reader.repository, pull), now)
   return now
 }
 
 /** GitHub takes at most 100 ids in one list. */
 const idsPerList = 100
 const idsPerQuery = 25 * idsPerList
-const existing = z.record(z.string(), z.array(z.object({ id: z.string() }).nullable()))
+const existingIdsSchema = z.record(z.string(), z.array(z.object({ id: z.string() }).nullable()))
 
 /**
  * Without the comments that GitHub doesn't have any more. One request tells that of 2,500 comments; reading them all again
  * costs one for each hundred. Never rejects: the caller compares the count, and reads them all if it still differs.
  */
-async function withoutDeleted(
-  { octokit, repository, memory }: CommentReader,
+async function dropDeletedComments(
+  { octokit, repository, cache }: CommentReader,
   pull: PullNumber,
-  kept: KeptComments,
-): Promise<KeptComments> {
-  const gone = new Set<string>()
-  const nodes = [...kept.comments.values()].flatMap(({ node }) => node ?? [])
-  for (const ids of chunks(nodes, idsPerQuery)) {
-    const lists = Object.fromEntries(chunks(ids, idsPerList).map((list, at) => [`l${at}`, list]))
+  cached: CachedComments,
+): Promise<CachedComments> {
+  const deletedIds = new Set<string>()
+  const nodes = [...cached.comments.values()].flatMap(({ node }) => node ?? [])
+  for (const ids of splitIntoChunks(nodes, idsPerQuery)) {
+    const lists = Object.fromEntries(splitIntoChunks(ids, idsPerList).map((list, at) => [`l${at}`, list]))
     const names = Object.keys(lists)
     const query = `query CommentsThatExist(${names.map((name) => `$${name}: [ID!]!`).join(', ')}) {
   ${names.map((name) => `${name}: nodes(ids: $${name}) { id }`).join('\n  ')}
@@ -157,32 +165,34 @@ async function withoutDeleted(
       .graphql<unknown>(query, lists)
       // GitHub lists an error beside the data for each id that it doesn't have.
       .catch((error: unknown) => (error as { data?: unknown }).data)
-    const found = existing.safeParse(answer).data ?? {}
+    const existingIds = existingIdsSchema.safeParse(answer).data ?? {}
     for (const [name, list] of Object.entries(lists))
-      for (const [at, node] of list.entries()) if (found[name]?.[at] === null) gone.add(node)
+      for (const [at, node] of list.entries()) if (existingIds[name]?.[at] === null) deletedIds.add(node)
   }
-  const comments = new Map([...kept.comments].filter(([, { node }]) => node === undefined || !gone.has(node)))
-  const own = kept.own !== undefined && comments.has(kept.own) ? kept.own : undefined
-  const left = { comments, own, readAt: kept.readAt }
-  memory?.set(pullKey(repository, pull), left)
-  return left
+  const comments = new Map(
+    [...cached.comments].filter(([, { node }]) => node === undefined || !deletedIds.has(node)),
+  )
+  const own = cached.own !== undefined && comments.has(cached.own) ? cached.own : undefined
+  const remaining = { comments, own, readAt: cached.readAt }
+  cache?.set(pullKey(repository, pull), remaining)
+  return remaining
 }
 
-async function taken(
+async function toCachedComments(
   reader: CommentReader,
-  known: ReadonlyMap<number, Comment>,
+  known: ReadonlyMap<number, PullComment>,
   views: readonly CommentView[],
   own?: number,
-): Promise<Omit<KeptComments, 'readAt'>> {
+): Promise<Omit<CachedComments, 'readAt'>> {
   const comments = new Map(known)
   for (const view of views) {
     comments.set(view.id, toComment(view))
-    if (own === undefined && (await isOwn(view, reader))) own = view.id
+    if (own === undefined && (await isOwnComment(view, reader))) own = view.id
   }
   return { comments, own }
 }
 
-function list(
+function listComments(
   { octokit, repository }: CommentReader,
   pull: PullNumber,
   since?: string,
@@ -200,7 +210,7 @@ function list(
  * Whether our App wrote it. GitHub does not always say which App wrote a comment (some servers never do): then our bot's
  * account tells it, whose name no person and no other App can have. What another App wrote is never ours.
  */
-async function isOwn(
+async function isOwnComment(
   view: Pick<CommentView, 'body' | 'performed_via_github_app' | 'user'>,
   { appId, login }: CommentReader,
 ): Promise<boolean> {
@@ -213,26 +223,26 @@ async function isOwn(
   )
 }
 
-function toComment(view: CommentView): Comment {
+function toComment(view: CommentView): PullComment {
   return {
     id: view.id,
     ...(view.node_id !== undefined && { node: view.node_id }),
     author: toPerson(view.user),
-    body: opening(view.body ?? ''),
+    body: extractOpening(view.body ?? ''),
     createdAt: view.created_at,
     updatedAt: view.updated_at,
   }
 }
 
 /** Longer first lines can't be a command. */
-const longestOpening = 8192
+const maxOpeningLength = 8192
 
 /**
  * The lines in which a command can stand: the rest of a comment of 64 KB is not kept. What is cut in the middle of them
  * could look like another command, and is none.
  */
-export function opening(body: string): string {
-  const lines = body.slice(0, longestOpening).split(/\r\n|\n|\r/)
-  if (lines.length > linesRead) return lines.slice(0, linesRead).join('\n')
-  return body.length > longestOpening ? '' : body
+export function extractOpening(body: string): string {
+  const lines = body.slice(0, maxOpeningLength).split(/\r\n|\n|\r/)
+  if (lines.length > maxCommandLines) return lines.slice(0, maxCommandLines).join('\n')
+  return body.length > maxOpeningLength ? '' : body
 }

@@ -4,7 +4,7 @@ import type { Octokit } from './github-app.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 
 /** Undefined: the file doesn't exist. Rejects with a ForgeError. */
-export async function readFileOf(
+export async function readRepositoryFile(
   octokit: Octokit,
   { owner, name }: RepositoryName,
   path: string,

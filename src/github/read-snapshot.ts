@@ -1,60 +1,61 @@
 // One read of all that is needed to decide on a pull request, such that its parts agree: the pull request is read
 // before the lists, and with them or after them, and a change in between makes the read be repeated (T45).
-import { commitSha, pullNumber, type PullNumber } from '../change/ids.ts'
-import type { RepositoryName, Review, Snapshot } from '../change/snapshot.ts'
+import { toCommitSha, toPullNumber, type PullNumber } from '../change/ids.ts'
+import type { RepositoryName, PullReview, PullSnapshot } from '../change/snapshot.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
-import type { Counted, Present, PullSize } from '../ports/forge.ts'
-import type { CommentMemory } from './comment-memory.ts'
+import type { PullCounts, OwnReports, PullSize } from '../ports/forge.ts'
+import type { CommentCache } from './comment-memory.ts'
 import type { Octokit } from './github-app.ts'
-import { toPerson, type Account } from './person.ts'
-import { readAtOnce, type AtOnce, type JustRead } from './read-at-once.ts'
-import { keepComments, readComments } from './read-comments.ts'
-import type { RepositoryMemory } from './repository-memory.ts'
-import { mostAtOnce, reviewState } from './shown-pull.ts'
+import { toPerson, type ApiAccount } from './person.ts'
+import { readPullDetails, type PullDetails, type PullHeader } from './read-at-once.ts'
+import { cacheComments, readComments } from './read-comments.ts'
+import type { RepositoryCache } from './repository-memory.ts'
+import { maxEntriesAtOnce, toReviewState } from './shown-pull.ts'
 
 export { toPerson } from './person.ts'
 
-const attempts = 3
+const maxAttempts = 3
 
-export interface ReadOptions {
+export interface SnapshotOptions {
   readonly appId?: number
   /** See CommentReader: what is remembered of comments is remembered for whoever looks for ours, too. */
   readonly login?: () => Promise<string>
   /** Absent: all comments are read. */
-  readonly memory?: CommentMemory | undefined
+  readonly commentCache?: CommentCache | undefined
   /** Ignores remembered comments, for a landing. */
-  readonly anew?: boolean | undefined
+  readonly skipCache?: boolean | undefined
   /** The most comments or reviews to read. */
-  readonly most?: number | undefined
+  readonly maxEntries?: number | undefined
   /** Hears the pull request's size and is awaited before the rest is read. */
-  readonly onCounted?: ((counted: Counted) => Promise<void>) | undefined
+  readonly onCounts?: ((counted: PullCounts) => Promise<void>) | undefined
   /** Hears what of ours is on it, if the same requests tell that. */
-  readonly onPresent?: ((present: Present) => void) | undefined
+  readonly onOwnReports?: ((present: OwnReports) => void) | undefined
   /** Milliseconds on a monotonic clock. */
   readonly monotonic?: (() => number) | undefined
   /** Remembers facts about the repository. */
-  readonly repositories?: RepositoryMemory | undefined
+  readonly repositoryCache?: RepositoryCache | undefined
 }
 
 export async function readSnapshot(
   octokit: Octokit,
   repository: RepositoryName,
   pull: PullNumber,
-  options: ReadOptions = {},
-): Promise<Snapshot | null> {
-  const { onCounted } = options
+  options: SnapshotOptions = {},
+): Promise<PullSnapshot | null> {
+  const { onCounts } = options
   const doing = `read pull request ${repository.owner}/${repository.name}#${pull}`
   const target = { owner: repository.owner, repo: repository.name }
   try {
-    for (let attempt = 0; attempt < attempts; attempt++) {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const before = await readPull(octokit, target, pull)
       if (before === null) return null
-      options.repositories?.keepId(repository, before.base.repo.node_id)
+      options.repositoryCache?.setId(repository, before.base.repo.node_id)
       // However long that takes: all that is read afterwards is held against `before`.
-      if (attempt === 0) await onCounted?.({ author: toPerson(before.user), size: sizeOf(before) })
-      const atOnce = attempt === 0 ? await readRest(octokit, repository, before, options) : undefined
+      if (attempt === 0) await onCounts?.({ author: toPerson(before.user), size: toPullSize(before) })
+      const atOnce =
+        attempt === 0 ? await tryReadPullDetails(octokit, repository, before, options) : undefined
       if (atOnce !== undefined) return toSnapshot(repository, before, atOnce)
-      const lists = await readLists(octokit, repository, before, options)
+      const lists = await readPullLists(octokit, repository, before, options)
       const after = await readPull(octokit, target, pull)
       if (after === null) return null
       const agrees =
@@ -63,7 +64,7 @@ export async function readSnapshot(
         before.state === after.state &&
         before.comments === after.comments &&
         before.updated_at === after.updated_at
-      if (agrees) return toSnapshot(repository, after, lists, options.most)
+      if (agrees) return toSnapshot(repository, after, lists, options.maxEntries)
     }
   } catch (error) {
     throw toForgeError(error, doing)
@@ -72,86 +73,87 @@ export async function readSnapshot(
 }
 
 type PullView = NonNullable<Awaited<ReturnType<typeof readPull>>>
-type Lists = Pick<Snapshot, 'reviews' | 'comments' | 'base'>
+type PullLists = Pick<PullSnapshot, 'reviews' | 'comments' | 'base'>
 
 /** One request instead of four, and one more where it does not tell everything. */
-async function readRest(
+async function tryReadPullDetails(
   octokit: Octokit,
   repository: RepositoryName,
   before: PullView,
   {
     appId = 0,
     login,
-    most = Infinity,
-    onPresent,
-    repositories,
-    memory,
+    maxEntries = Infinity,
+    onOwnReports,
+    repositoryCache,
+    commentCache: cache,
     monotonic = () => performance.now(),
-  }: ReadOptions,
-): Promise<AtOnce | undefined> {
-  if (login === undefined || commentsOf(before) > Math.min(most, mostAtOnce)) return undefined
+  }: SnapshotOptions,
+): Promise<PullDetails | undefined> {
+  if (login === undefined || getCommentCount(before) > Math.min(maxEntries, maxEntriesAtOnce))
+    return undefined
   const readAt = monotonic()
-  const found = await readAtOnce(octokit, repository, justRead(before), { appId, login })
-  if (found === undefined) return undefined
-  const { checks, reports, defaultBranch } = found
+  const details = await readPullDetails(octokit, repository, toPullHeader(before), { appId, login })
+  if (details === undefined) return undefined
+  const { checks, reports, defaultBranch } = details
   const [comment, ...doubled] = reports
-  keepComments({ repository, memory }, pullNumber(before.number), found.comments, comment?.id)
-  if (defaultBranch !== undefined) repositories?.keepDefaultBranch(repository, defaultBranch)
+  cacheComments({ repository, cache }, toPullNumber(before.number), details.comments, comment?.id)
+  if (defaultBranch !== undefined) repositoryCache?.setDefaultBranch(repository, defaultBranch)
   if (checks !== undefined)
-    onPresent?.({
-      head: commitSha(before.head.sha),
+    onOwnReports?.({
+      head: toCommitSha(before.head.sha),
       checks,
       ...(comment && { comment }),
-      ...(doubled.length > 0 && { doubled: doubled.map(({ id }) => id) }),
+      ...(doubled.length > 0 && { duplicates: doubled.map(({ id }) => id) }),
       readAt,
     })
-  return found
+  return details
 }
 
-async function readLists(
+async function readPullLists(
   octokit: Octokit,
   repository: RepositoryName,
   before: PullView,
-  { appId = 0, login, memory, anew = false, most = Infinity }: ReadOptions,
-): Promise<Lists> {
+  { appId = 0, login, commentCache: cache, skipCache = false, maxEntries = Infinity }: SnapshotOptions,
+): Promise<PullLists> {
   const target = { owner: repository.owner, repo: repository.name }
-  const pull = pullNumber(before.number)
-  const isTalkative = commentsOf(before) > most
+  const pull = toPullNumber(before.number)
+  const isTalkative = getCommentCount(before) > maxEntries
   const [reviews, comments, base] = await Promise.all([
-    readReviews(octokit, { ...target, pull_number: pull }, most),
+    readReviews(octokit, { ...target, pull_number: pull }, maxEntries),
     isTalkative
       ? []
-      : readComments({ octokit, repository, appId, login, memory }, pull, before.comments, anew),
+      : readComments({ octokit, repository, appId, login, cache }, pull, before.comments, skipCache),
     octokit.rest.git.getRef({ ...target, ref: `heads/${before.base.ref}` }),
   ])
-  return { reviews: reviews.map(toReview), comments, base: commitSha(base.data.object.sha) }
+  return { reviews: reviews.map(toReview), comments, base: toCommitSha(base.data.object.sha) }
 }
 
-function justRead(pull: PullView): JustRead {
+function toPullHeader(pull: PullView): PullHeader {
   return {
-    pull: pullNumber(pull.number),
+    pull: toPullNumber(pull.number),
     title: pull.title,
-    state: stateOf(pull),
+    state: toPullState(pull),
     draft: pull.draft === true,
-    head: commitSha(pull.head.sha),
+    head: toCommitSha(pull.head.sha),
     baseRef: pull.base.ref,
-    shownBase: commitSha(pull.base.sha),
+    shownBase: toCommitSha(pull.base.sha),
     author: toPerson(pull.user),
     headRepository:
       pull.head.repo === null ? null : { owner: pull.head.repo.owner.login, name: pull.head.repo.name },
     labels: pull.labels.map((label) => label.name),
-    comments: commentsOf(pull),
+    comments: getCommentCount(pull),
   }
 }
 
 function toSnapshot(
   repository: RepositoryName,
   pull: PullView,
-  { reviews, comments, base }: Lists,
-  most = Infinity,
-): Snapshot {
-  const { comments: _count, ...facts } = justRead(pull)
-  const excess = excessOf(commentsOf(pull), reviews.length, most)
+  { reviews, comments, base }: PullLists,
+  maxEntries = Infinity,
+): PullSnapshot {
+  const { comments: _count, ...facts } = toPullHeader(pull)
+  const excess = describeExcess(getCommentCount(pull), reviews.length, maxEntries)
   return {
     repository,
     ...facts,
@@ -164,7 +166,7 @@ function toSnapshot(
   }
 }
 
-const stateOf = ({ merged, state }: { merged: boolean; state: string }): Snapshot['state'] =>
+const toPullState = ({ merged, state }: { merged: boolean; state: string }): PullSnapshot['state'] =>
   merged ? 'merged' : state === 'open' ? 'open' : 'closed'
 
 async function readPull(octokit: Octokit, target: { owner: string; repo: string }, pull: PullNumber) {
@@ -179,22 +181,22 @@ async function readPull(octokit: Octokit, target: { owner: string; repo: string 
 
 function toReview(review: {
   id: number
-  user: Account | null
+  user: ApiAccount | null
   state: string
   commit_id?: string | null
   submitted_at?: string
-}): Review {
+}): PullReview {
   return {
     id: review.id,
     author: toPerson(review.user),
-    state: reviewState(review.state),
+    state: toReviewState(review.state),
     commit:
-      typeof review.commit_id === 'string' && review.commit_id !== '' ? commitSha(review.commit_id) : null,
+      typeof review.commit_id === 'string' && review.commit_id !== '' ? toCommitSha(review.commit_id) : null,
     submittedAt: review.submitted_at ?? '',
   }
 }
 
-function sizeOf(pull: {
+function toPullSize(pull: {
   changed_files: number
   additions: number
   deletions: number
@@ -207,7 +209,7 @@ function sizeOf(pull: {
 }
 
 /** A pull request that a list shows has no such number. */
-function commentsOf({ comments = 0 }: { comments?: number }): number {
+function getCommentCount({ comments = 0 }: { comments?: number }): number {
   return comments
 }
 
@@ -215,19 +217,19 @@ function commentsOf({ comments = 0 }: { comments?: number }): number {
 async function readReviews(
   octokit: Octokit,
   target: { owner: string; repo: string; pull_number: PullNumber },
-  most: number,
+  maxEntries: number,
 ) {
   let read = 0
   return octokit.paginate(octokit.rest.pulls.listReviews, { ...target, per_page: 100 }, ({ data }, done) => {
     read += data.length
-    if (read > most) done()
+    if (read > maxEntries) done()
     return data
   })
 }
 
-function excessOf(comments: number, reviews: number, most: number): string | undefined {
-  const [what, count] = comments > most ? ['comments', comments] : ['reviews', reviews]
-  return count > most
-    ? `it has ${comments > most ? '' : 'more than '}${(comments > most ? count : most).toLocaleString('en')} ${what}; at most ${most.toLocaleString('en')} are read`
+function describeExcess(comments: number, reviews: number, maxEntries: number): string | undefined {
+  const [noun, count] = comments > maxEntries ? ['comments', comments] : ['reviews', reviews]
+  return count > maxEntries
+    ? `it has ${comments > maxEntries ? '' : 'more than '}${(comments > maxEntries ? count : maxEntries).toLocaleString('en')} ${noun}; at most ${maxEntries.toLocaleString('en')} are read`
     : undefined
 }

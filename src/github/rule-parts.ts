@@ -3,21 +3,21 @@ import { z } from 'zod'
 import type {
   BranchRules,
   MergeMethod,
-  PullRequirement,
-  QueueSettings,
+  PullRequestRequirement,
+  MergeQueueSettings,
   RequiredCheck,
 } from '../gate/branch-rules.ts'
 
 /** How rules apply to our App: `pull_requests_only` doesn't allow pushes. */
-export type Bypass = 'always' | 'exempt' | 'pull_requests_only' | 'never'
+export type RuleBypass = 'always' | 'exempt' | 'pull_requests_only' | 'never'
 
-export interface Rule {
+export interface AppliedBranchRule {
   readonly type: string
   readonly parameters?: unknown
-  readonly bypass: Bypass
+  readonly bypass: RuleBypass
 }
 
-export type Demanded = Pick<
+export type BranchRequirements = Pick<
   BranchRules,
   'checks' | 'pullRequest' | 'locked' | 'linearHistory' | 'signatures' | 'mergeQueue' | 'queue' | 'workflows'
 > &
@@ -26,9 +26,9 @@ export type Demanded = Pick<
     readonly allowedMethods?: readonly MergeMethod[]
   }
 
-const methods = z.enum(['merge', 'squash', 'rebase'])
+const mergeMethodsSchema = z.enum(['merge', 'squash', 'rebase'])
 
-const checksParameters = z.object({
+const checksParametersSchema = z.object({
   strict_required_status_checks_policy: z.boolean(),
   do_not_enforce_on_create: z.boolean().optional(),
   required_status_checks: z.array(
@@ -36,27 +36,27 @@ const checksParameters = z.object({
   ),
 })
 
-const pullParameters = z.object({
+const pullParametersSchema = z.object({
   required_approving_review_count: z.number(),
   dismiss_stale_reviews_on_push: z.boolean(),
   require_code_owner_review: z.boolean(),
   require_last_push_approval: z.boolean(),
   required_review_thread_resolution: z.boolean(),
-  allowed_merge_methods: z.array(methods).optional(),
+  allowed_merge_methods: z.array(mergeMethodsSchema).optional(),
   required_reviewers: z.array(z.unknown()).optional(),
 })
 
-const queueParameters = z.object({
+const queueParametersSchema = z.object({
   merge_method: z.enum(['MERGE', 'SQUASH', 'REBASE']),
   max_entries_to_merge: z.number(),
 })
 
 /** Any App may report where GitHub names none, or -1. */
-export const requiredCheck = (name: string, app: number | null | undefined): RequiredCheck =>
+export const toRequiredCheck = (name: string, app: number | null | undefined): RequiredCheck =>
   typeof app === 'number' && app > 0 ? { name, app } : { name }
 
 /** Rules that refuse no fast-forward of an existing branch. */
-const harmless = new Set([
+const ignoredRules = new Set([
   'creation',
   'deletion',
   'non_fast_forward',
@@ -67,7 +67,11 @@ const harmless = new Set([
 ])
 
 /** Undefined: irrelevant to a landing. */
-export function demandedBy({ type, parameters, bypass }: Rule): Partial<Demanded> | undefined {
+export function parseBranchRule({
+  type,
+  parameters,
+  bypass,
+}: AppliedBranchRule): Partial<BranchRequirements> | undefined {
   if (type === 'update')
     return bypass === 'never'
       ? { closedToUs: true }
@@ -81,27 +85,29 @@ export function demandedBy({ type, parameters, bypass }: Rule): Partial<Demanded
     case 'workflows':
       return { workflows: true }
     case 'required_status_checks': {
-      const read = checksParameters.safeParse(parameters).data
+      const read = checksParametersSchema.safeParse(parameters).data
       return read === undefined
         ? { others: [type] }
         : {
             checks: {
               strict: read.strict_required_status_checks_policy,
-              required: read.required_status_checks.map((it) => requiredCheck(it.context, it.integration_id)),
+              required: read.required_status_checks.map((it) =>
+                toRequiredCheck(it.context, it.integration_id),
+              ),
             },
           }
     }
     case 'pull_request':
-      return pullDemand(parameters)
+      return parsePullRule(parameters)
     case 'merge_queue':
-      return { mergeQueue: true, ...queueOf(parameters) }
+      return { mergeQueue: true, ...parseQueueSettings(parameters) }
     default:
-      return harmless.has(type) ? undefined : { others: [type] }
+      return ignoredRules.has(type) ? undefined : { others: [type] }
   }
 }
 
-function pullDemand(parameters: unknown): Partial<Demanded> {
-  const read = pullParameters.safeParse(parameters).data
+function parsePullRule(parameters: unknown): Partial<BranchRequirements> {
+  const read = pullParametersSchema.safeParse(parameters).data
   if (read === undefined) return { others: ['pull_request'] }
   const { allowed_merge_methods, required_reviewers = [] } = read
   return {
@@ -117,47 +123,49 @@ function pullDemand(parameters: unknown): Partial<Demanded> {
   }
 }
 
-function queueOf(parameters: unknown): { readonly queue?: QueueSettings } {
-  const read = queueParameters.safeParse(parameters).data
+function parseQueueSettings(parameters: unknown): { readonly queue?: MergeQueueSettings } {
+  const read = queueParametersSchema.safeParse(parameters).data
   if (read === undefined) return {}
-  const method = methods.parse(read.merge_method.toLowerCase())
+  const method = mergeMethodsSchema.parse(read.merge_method.toLowerCase())
   return { queue: { method, largestGroup: read.max_entries_to_merge } }
 }
 
 /** Layers add up to the strictest. */
-export function together(parts: readonly Partial<Demanded>[]): Demanded {
-  const some = (ask: (part: Partial<Demanded>) => boolean | undefined) =>
-    parts.some((part) => ask(part) === true)
+export function combineRequirements(parts: readonly Partial<BranchRequirements>[]): BranchRequirements {
+  const isAny = (test: (part: Partial<BranchRequirements>) => boolean | undefined) =>
+    parts.some((part) => test(part) === true)
   const pulls = parts.flatMap(({ pullRequest }) => pullRequest ?? [])
   const queue = parts.find((part) => part.queue !== undefined)?.queue
   const limits = parts.flatMap(({ allowedMethods }) => (allowedMethods === undefined ? [] : [allowedMethods]))
   return {
     checks: {
-      required: distinct(parts.flatMap(({ checks }) => checks?.required ?? [])),
-      strict: some(({ checks }) => checks?.strict === true && checks.required.length > 0),
+      required: removeDuplicateChecks(parts.flatMap(({ checks }) => checks?.required ?? [])),
+      strict: isAny(({ checks }) => checks?.strict === true && checks.required.length > 0),
     },
-    ...(pulls.length > 0 && { pullRequest: strictest(pulls) }),
-    closedToUs: some((part) => part.closedToUs),
-    closedToPushes: some((part) => part.closedToPushes),
-    reservedForUs: some((part) => part.reservedForUs) && !some((part) => part.closedToUs),
-    locked: some((part) => part.locked),
-    linearHistory: some((part) => part.linearHistory),
-    signatures: some((part) => part.signatures),
-    mergeQueue: some((part) => part.mergeQueue),
+    ...(pulls.length > 0 && { pullRequest: combinePullRequirements(pulls) }),
+    closedToUs: isAny((part) => part.closedToUs),
+    closedToPushes: isAny((part) => part.closedToPushes),
+    reservedForUs: isAny((part) => part.reservedForUs) && !isAny((part) => part.closedToUs),
+    locked: isAny((part) => part.locked),
+    linearHistory: isAny((part) => part.linearHistory),
+    signatures: isAny((part) => part.signatures),
+    mergeQueue: isAny((part) => part.mergeQueue),
     ...(queue !== undefined && { queue }),
-    workflows: some((part) => part.workflows),
+    workflows: isAny((part) => part.workflows),
     others: [...new Set(parts.flatMap(({ others }) => others ?? []))].sort(),
     ...(limits.length > 0 && {
-      allowedMethods: methods.options.filter((method) => limits.every((limit) => limit.includes(method))),
+      allowedMethods: mergeMethodsSchema.options.filter((method) =>
+        limits.every((limit) => limit.includes(method)),
+      ),
     }),
   }
 }
 
-function distinct(checks: readonly RequiredCheck[]): RequiredCheck[] {
+function removeDuplicateChecks(checks: readonly RequiredCheck[]): RequiredCheck[] {
   return [...new Map(checks.map((check) => [JSON.stringify([check.name, check.app]), check])).values()]
 }
 
-function strictest(pulls: readonly PullRequirement[]): PullRequirement {
+function combinePullRequirements(pulls: readonly PullRequestRequirement[]): PullRequestRequirement {
   return {
     approvals: Math.max(...pulls.map(({ approvals }) => approvals)),
     dismissesStale: pulls.some((it) => it.dismissesStale),
@@ -168,7 +176,7 @@ function strictest(pulls: readonly PullRequirement[]): PullRequirement {
 }
 
 /** Whether a rule hinders that a branch is made of an unsigned merge without checks, or that it is taken away again. */
-export function hindersTemporaryBranch({ type, parameters, bypass }: Rule): boolean {
+export function blocksStagingBranch({ type, parameters, bypass }: AppliedBranchRule): boolean {
   if (bypass === 'always' || bypass === 'exempt') return false
   switch (type) {
     // Making is not moving, and a deletion is no force push.

@@ -2,34 +2,34 @@
 // call by different names, in one form. What is longer than a page, or of a kind that they show differently, is for whoever
 // reads it over REST.
 import { z } from 'zod'
-import { commitSha, userId } from '../change/ids.ts'
-import type { Comment, Person, Review, Snapshot } from '../change/snapshot.ts'
-import { opening } from './read-comments.ts'
+import { toCommitSha, toUserId } from '../change/ids.ts'
+import type { PullComment, GitHubAccount, PullReview, PullSnapshot } from '../change/snapshot.ts'
+import { extractOpening } from './read-comments.ts'
 
 /** Of labels, reviews and comments each: more are read one by one. Twenty pull requests are within a query's usual cost. */
-const page = 30
-export const mostAtOnce = page
+const pageSize = 30
+export const maxEntriesAtOnce = pageSize
 
-const who = '{ __typename login ... on User { databaseId } ... on Bot { databaseId } }'
+const accountFields = '{ __typename login ... on User { databaseId } ... on Bot { databaseId } }'
 
 /** `...ShownPull` in a query that has this behind it. */
-export const shownPullFragment = `fragment ShownPull on PullRequest {
+export const graphqlPullFragment = `fragment ShownPull on PullRequest {
   number title state isDraft headRefOid baseRefName baseRefOid
-  author ${who}
+  author ${accountFields}
   headRepository { name owner { login } }
-  labels(first: ${page}) { totalCount nodes { name } }
-  reviews(first: ${page}) { totalCount nodes { fullDatabaseId state submittedAt commit { oid } author ${who} } }
-  comments(first: ${page}) { totalCount nodes { id fullDatabaseId createdAt updatedAt body author ${who} } }
+  labels(first: ${pageSize}) { totalCount nodes { name } }
+  reviews(first: ${pageSize}) { totalCount nodes { fullDatabaseId state submittedAt commit { oid } author ${accountFields} } }
+  comments(first: ${pageSize}) { totalCount nodes { id fullDatabaseId createdAt updatedAt body author ${accountFields} } }
 }`
 
-const account = z
+const accountSchema = z
   .object({ __typename: z.string(), login: z.string(), databaseId: z.number().nullish() })
   .nullable()
-const id = z.union([z.string(), z.number()]).transform(String)
-const listOf = <Node extends z.ZodType>(node: Node) =>
+const idSchema = z.union([z.string(), z.number()]).transform(String)
+const createListSchema = <Node extends z.ZodType>(node: Node) =>
   z.object({ totalCount: z.number(), nodes: z.array(node) })
 
-export const shownPull = z.object({
+export const graphqlPullSchema = z.object({
   number: z.number(),
   title: z.string(),
   state: z.string(),
@@ -37,53 +37,53 @@ export const shownPull = z.object({
   headRefOid: z.string(),
   baseRefName: z.string(),
   baseRefOid: z.string(),
-  author: account,
+  author: accountSchema,
   headRepository: z.object({ name: z.string(), owner: z.object({ login: z.string() }) }).nullable(),
-  labels: listOf(z.object({ name: z.string() })),
-  reviews: listOf(
+  labels: createListSchema(z.object({ name: z.string() })),
+  reviews: createListSchema(
     z.object({
-      fullDatabaseId: id,
+      fullDatabaseId: idSchema,
       state: z.string(),
       submittedAt: z.string().nullable(),
       commit: z.object({ oid: z.string() }).nullable(),
-      author: account,
+      author: accountSchema,
     }),
   ),
-  comments: listOf(
+  comments: createListSchema(
     z.object({
       id: z.string(),
-      fullDatabaseId: id,
+      fullDatabaseId: idSchema,
       createdAt: z.string(),
       updatedAt: z.string(),
       body: z.string(),
-      author: account,
+      author: accountSchema,
     }),
   ),
 })
-export type ShownPull = z.infer<typeof shownPull>
+export type GraphqlPull = z.infer<typeof graphqlPullSchema>
 
 /** Whether all of its lists are here. */
-export const isWhole = ({ labels, reviews, comments }: ShownPull): boolean =>
+export const isComplete = ({ labels, reviews, comments }: GraphqlPull): boolean =>
   [labels, reviews, comments].every(({ totalCount, nodes }) => totalCount === nodes.length)
 
-const stateOf = ({ state }: ShownPull): 'open' | 'merged' | 'closed' =>
+const toPullState = ({ state }: GraphqlPull): 'open' | 'merged' | 'closed' =>
   state === 'OPEN' ? 'open' : state === 'MERGED' ? 'merged' : 'closed'
 
 /** A review's state as REST says it, in our words. */
-export const reviewState = (state: string): Review['state'] =>
-  reviewStates[state.toUpperCase()] ?? 'commented'
-const reviewStates: Readonly<Record<string, Review['state']>> = {
+export const toReviewState = (state: string): PullReview['state'] =>
+  reviewStateByName[state.toUpperCase()] ?? 'commented'
+const reviewStateByName: Readonly<Record<string, PullReview['state']>> = {
   APPROVED: 'approved',
   CHANGES_REQUESTED: 'changes-requested',
   DISMISSED: 'dismissed',
 }
 
 /** An App's name has brackets behind it in REST and none here. Undefined: this interface does not say who it is. */
-export function personShown(one: z.infer<typeof account>): Person | undefined {
+export function toGraphqlPerson(one: z.infer<typeof accountSchema>): GitHubAccount | undefined {
   const kind = one?.__typename === 'Bot' ? 'bot' : one?.__typename === 'User' ? 'user' : undefined
   if (one === null || kind === undefined || !Number.isSafeInteger(one.databaseId)) return undefined
   return {
-    id: userId(Number(one.databaseId)),
+    id: toUserId(Number(one.databaseId)),
     login: kind === 'bot' ? `${one.login}[bot]` : one.login,
     kind,
   }
@@ -91,7 +91,7 @@ export function personShown(one: z.infer<typeof account>): Person | undefined {
 
 /** What REST, GraphQL and a snapshot say of a pull request itself. */
 export type PullFacts = Pick<
-  Snapshot,
+  PullSnapshot,
   | 'pull'
   | 'title'
   | 'state'
@@ -105,26 +105,26 @@ export type PullFacts = Pick<
 >
 
 /** Whether GraphQL says the same as was known. Where it does not say who the author is, nothing is the same. */
-export function saysTheSame(known: PullFacts, shown: ShownPull): boolean {
+export function hasSameFacts(known: PullFacts, shown: GraphqlPull): boolean {
   const { headRepository: from } = shown
-  const author = shown.author === null ? null : personShown(shown.author)
+  const author = shown.author === null ? null : toGraphqlPerson(shown.author)
   if (author === undefined) return false
   const facts: Record<keyof PullFacts, unknown> = {
     pull: shown.number,
     title: shown.title,
-    state: stateOf(shown),
+    state: toPullState(shown),
     draft: shown.isDraft,
     head: shown.headRefOid,
     baseRef: shown.baseRefName,
     shownBase: shown.baseRefOid,
-    author: author && accountText(author),
+    author: author && formatAccount(author),
     headRepository: from && `${from.owner.login}/${from.name}`,
     labels: shown.labels.nodes.map(({ name }) => name).toSorted(),
   }
   const were: typeof facts = {
     ...known,
     shownBase: known.shownBase,
-    author: known.author && accountText(known.author),
+    author: known.author && formatAccount(known.author),
     headRepository: known.headRepository && `${known.headRepository.owner}/${known.headRepository.name}`,
     labels: known.labels.toSorted(),
   }
@@ -134,31 +134,32 @@ export function saysTheSame(known: PullFacts, shown: ShownPull): boolean {
 }
 
 /** As text: an account whose login changed is not the same. */
-export const accountText = ({ kind, id: number, login }: Person): string => `${kind} ${number} ${login}`
+export const formatAccount = ({ kind, id: number, login }: GitHubAccount): string =>
+  `${kind} ${number} ${login}`
 
 /** Its reviews and comments; undefined where not all of them are here, or not all of who wrote them is said. */
-export function threadOf(
-  shown: ShownPull,
-): { readonly reviews: readonly Review[]; readonly comments: readonly Comment[] } | undefined {
-  if (!isWhole(shown)) return undefined
-  const reviews: Review[] = []
+export function toThread(
+  shown: GraphqlPull,
+): { readonly reviews: readonly PullReview[]; readonly comments: readonly PullComment[] } | undefined {
+  if (!isComplete(shown)) return undefined
+  const reviews: PullReview[] = []
   for (const { fullDatabaseId, state, submittedAt, commit, author: by } of shown.reviews.nodes) {
-    const author = personShown(by)
+    const author = toGraphqlPerson(by)
     if (author === undefined) return undefined
     reviews.push({
       id: Number(fullDatabaseId),
       author,
-      state: reviewState(state),
-      commit: commit === null ? null : commitSha(commit.oid),
+      state: toReviewState(state),
+      commit: commit === null ? null : toCommitSha(commit.oid),
       submittedAt: submittedAt ?? '',
     })
   }
-  const comments: Comment[] = []
+  const comments: PullComment[] = []
   for (const { id: node, fullDatabaseId, createdAt, updatedAt, body, author: by } of shown.comments.nodes) {
-    const author = personShown(by)
+    const author = toGraphqlPerson(by)
     if (author === undefined) return undefined
     const about = { id: Number(fullDatabaseId), node, author, createdAt, updatedAt }
-    comments.push({ ...about, body: opening(body) })
+    comments.push({ ...about, body: extractOpening(body) })
   }
   return { reviews, comments }
 }

@@ -2,28 +2,28 @@
 // compare are left out and must be read one by one.
 import { z } from 'zod'
 import type { PullNumber } from '../change/ids.ts'
-import type { Person, RepositoryName, Snapshot } from '../change/snapshot.ts'
+import type { GitHubAccount, RepositoryName, PullSnapshot } from '../change/snapshot.ts'
 import type { Octokit } from './github-app.ts'
-import { opening } from './read-comments.ts'
+import { extractOpening } from './read-comments.ts'
 import {
-  accountText,
-  isWhole,
-  personShown,
-  saysTheSame,
-  shownPull,
-  shownPullFragment,
-  type ShownPull,
+  formatAccount,
+  isComplete,
+  toGraphqlPerson,
+  hasSameFacts,
+  graphqlPullSchema,
+  graphqlPullFragment,
+  type GraphqlPull,
 } from './shown-pull.ts'
 
 const pullsPerQuery = 20
 
-const answered = z.object({ repository: z.record(z.string(), z.unknown()) })
+const pullsResponseSchema = z.object({ repository: z.record(z.string(), z.unknown()) })
 
 /** See Forge.stillAs. Never rejects: without an answer, the set is empty. */
-export async function stillAs(
+export async function findUnchangedPulls(
   octokit: Octokit,
   { owner, name }: RepositoryName,
-  snapshots: readonly Snapshot[],
+  snapshots: readonly PullSnapshot[],
 ): Promise<ReadonlySet<PullNumber>> {
   const same = new Set<PullNumber>()
   for (let start = 0; start < snapshots.length; start += pullsPerQuery) {
@@ -36,43 +36,46 @@ export async function stillAs(
     ${wanted}
   }
 }
-${shownPullFragment}`
+${graphqlPullFragment}`
     // An answer with errors is rejected as a whole.
-    const answer = answered.safeParse(
+    const answer = pullsResponseSchema.safeParse(
       await octokit.graphql<unknown>(query, { owner, name }).catch(() => undefined),
     ).data
     for (const snapshot of part) {
-      const now = shownPull.safeParse(answer?.repository[`p${snapshot.pull}`]).data
-      if (now !== undefined && isSame(snapshot, now)) same.add(snapshot.pull)
+      const now = graphqlPullSchema.safeParse(answer?.repository[`p${snapshot.pull}`]).data
+      if (now !== undefined && isUnchanged(snapshot, now)) same.add(snapshot.pull)
     }
   }
   return same
 }
 
-function isSame(then: Snapshot, now: ShownPull): boolean {
-  if (!isWhole(now)) return false
+function isUnchanged(then: PullSnapshot, now: GraphqlPull): boolean {
+  if (!isComplete(now)) return false
   if (then.excess !== undefined || then.stacked) return false
-  return saysTheSame(then, now) && JSON.stringify(saidThen(then)) === JSON.stringify(saidNow(now))
+  return (
+    hasSameFacts(then, now) &&
+    JSON.stringify(getSnapshotReports(then)) === JSON.stringify(getCurrentReports(now))
+  )
 }
 
 /** What people said, in one shape for both, without our own comment. */
-function saidThen({ reviews, comments }: Snapshot) {
+function getSnapshotReports({ reviews, comments }: PullSnapshot) {
   return {
     reviews: reviews
       .map(({ id: number, state, commit, submittedAt, author }) =>
-        [number, state, commit, submittedAt, personOf(author)].join(' '),
+        [number, state, commit, submittedAt, formatPerson(author)].join(' '),
       )
       .toSorted(),
     comments: comments
       .filter(({ author }) => author?.kind === 'user')
       .map(({ id: number, createdAt, updatedAt, body, author }) =>
-        [number, createdAt, updatedAt, personOf(author), body].join(' '),
+        [number, createdAt, updatedAt, formatPerson(author), body].join(' '),
       )
       .toSorted(),
   }
 }
 
-function saidNow(now: ShownPull): ReturnType<typeof saidThen> {
+function getCurrentReports(now: GraphqlPull): ReturnType<typeof getSnapshotReports> {
   return {
     reviews: now.reviews.nodes
       .map(({ fullDatabaseId, state, commit, submittedAt, author }) =>
@@ -81,23 +84,24 @@ function saidNow(now: ShownPull): ReturnType<typeof saidThen> {
           state.toLowerCase().replaceAll('_', '-'),
           commit?.oid ?? null,
           submittedAt ?? '',
-          accountOf(author),
+          formatGraphqlPerson(author),
         ].join(' '),
       )
       .toSorted(),
     comments: now.comments.nodes
       .filter(({ author }) => author?.__typename === 'User')
       .map(({ fullDatabaseId, createdAt, updatedAt, body, author }) =>
-        [fullDatabaseId, createdAt, updatedAt, accountOf(author), opening(body)].join(' '),
+        [fullDatabaseId, createdAt, updatedAt, formatGraphqlPerson(author), extractOpening(body)].join(' '),
       )
       .toSorted(),
   }
 }
 
-const personOf = (person: Person | null): string => (person === null ? 'nobody' : accountText(person))
+const formatPerson = (person: GitHubAccount | null): string =>
+  person === null ? 'nobody' : formatAccount(person)
 
 /** An unknown author never counts as the same. */
-function accountOf(one: Parameters<typeof personShown>[0]): string {
-  const person = personShown(one)
-  return one === null ? 'nobody' : person === undefined ? 'unknown' : personOf(person)
+function formatGraphqlPerson(one: Parameters<typeof toGraphqlPerson>[0]): string {
+  const person = toGraphqlPerson(one)
+  return one === null ? 'nobody' : person === undefined ? 'unknown' : formatPerson(person)
 }

@@ -1,4 +1,4 @@
-export interface Target {
+export interface RepositoryParams {
   readonly owner: string
   readonly repo: string
 }

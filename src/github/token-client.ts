@@ -4,13 +4,13 @@
 import { Octokit as RestOctokit } from '@octokit/rest'
 import { z } from 'zod'
 import type { Clock } from '../ports/clock.ts'
-import { sendApiVersion } from './api-version.ts'
+import { createApiVersionPlugin } from './api-version.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { GitHubApp, Octokit } from './github-app.ts'
-import { openBudgets } from './budget/budgets.ts'
-import { documentedLimits, noLimits } from './budget/github-limits.ts'
-import { usualReserves, type Reserves, type WorkClass } from './budget/work-class.ts'
-import { plainAnswers } from './plain-answers.ts'
+import { createInstallationBudgets } from './budget/budgets.ts'
+import { documentedGitHubLimits, noGitHubLimits } from './budget/github-limits.ts'
+import { defaultReserves, type Reserves, type WorkClass } from './budget/work-class.ts'
+import { parsedResponseOptions } from './plain-answers.ts'
 
 export interface TokenClientOptions {
   readonly token: string
@@ -28,19 +28,19 @@ export interface TokenClientOptions {
 /** The App's methods for work on one repository. */
 export type TokenClient = Pick<GitHubApp, 'appId' | 'login' | 'octokit' | 'gitToken'>
 
-const viewerAnswer = z.object({ viewer: z.object({ login: z.string() }) })
-const appAnswer = z.object({ id: z.number().int().positive() })
-const appLogin = /^(?<slug>[a-z0-9][a-z0-9-]*)\[bot\]$/i
+const viewerSchema = z.object({ viewer: z.object({ login: z.string() }) })
+const appSchema = z.object({ id: z.number().int().positive() })
+const appLoginPattern = /^(?<slug>[a-z0-9][a-z0-9-]*)\[bot\]$/i
 
 /** Asks GitHub for the token's owner. Rejects with a ForgeError: `unauthorized`, or `rejected` if it isn't an App's. */
 export async function openTokenClient(options: TokenClientOptions): Promise<TokenClient> {
-  const { token, apiUrl, clock, warn, throttle, writePause = documentedLimits.writePause } = options
-  const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore }
-  const OurOctokit = RestOctokit.plugin(sendApiVersion(warn))
-  const budgets = openBudgets({
+  const { token, apiUrl, clock, warn, throttle, writePause = documentedGitHubLimits.writePause } = options
+  const quiet = { debug: ignoreError, info: ignoreError, warn: ignoreError, error: ignoreError }
+  const OurOctokit = RestOctokit.plugin(createApiVersionPlugin(warn))
+  const budgets = createInstallationBudgets({
     clock,
-    limits: throttle ? { ...documentedLimits, writePause } : noLimits,
-    reserves: options.reserves ?? usualReserves,
+    limits: throttle ? { ...documentedGitHubLimits, writePause } : noGitHubLimits,
+    reserves: options.reserves ?? defaultReserves,
   })
   const clientFor = (work: WorkClass) => {
     const octokit = new OurOctokit({
@@ -48,14 +48,14 @@ export async function openTokenClient(options: TokenClientOptions): Promise<Toke
       baseUrl: apiUrl,
       userAgent: 'catalog-bot',
       log: quiet,
-      request: { ...plainAnswers },
+      request: { ...parsedResponseOptions },
     })
     budgets.attach(octokit, 0, work)
     return octokit
   }
   const octokit = clientFor('look')
-  const { login, slug } = await whose(octokit)
-  const id = await idOf(octokit, slug)
+  const { login, slug } = await readTokenOwner(octokit)
+  const id = await readAppId(octokit, slug)
   return {
     appId: id,
     login: () => Promise.resolve(login),
@@ -65,14 +65,16 @@ export async function openTokenClient(options: TokenClientOptions): Promise<Toke
   }
 }
 
-async function whose(octokit: RestOctokit): Promise<{ readonly login: string; readonly slug: string }> {
+async function readTokenOwner(
+  octokit: RestOctokit,
+): Promise<{ readonly login: string; readonly slug: string }> {
   let login: string
   try {
-    ;({ login } = viewerAnswer.parse(await octokit.graphql('query Viewer { viewer { login } }')).viewer)
+    ;({ login } = viewerSchema.parse(await octokit.graphql('query Viewer { viewer { login } }')).viewer)
   } catch (error) {
     throw toForgeError(error, 'ask whose the token is')
   }
-  const slug = appLogin.exec(login)?.groups?.['slug']
+  const slug = appLoginPattern.exec(login)?.groups?.['slug']
   if (slug === undefined)
     throw new ForgeError(
       'rejected',
@@ -81,13 +83,13 @@ async function whose(octokit: RestOctokit): Promise<{ readonly login: string; re
   return { login, slug }
 }
 
-async function idOf(octokit: RestOctokit, slug: string): Promise<number> {
+async function readAppId(octokit: RestOctokit, slug: string): Promise<number> {
   try {
     const { data } = await octokit.request('GET /apps/{app_slug}', { app_slug: slug })
-    return appAnswer.parse(data).id
+    return appSchema.parse(data).id
   } catch (error) {
     throw toForgeError(error, `read the id of the App ${slug}`)
   }
 }
 
-const ignore = () => undefined
+const ignoreError = () => undefined

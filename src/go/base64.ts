@@ -1,15 +1,15 @@
 // Go's standard base64: padded, the + and / alphabet, CR and LF ignored anywhere.
 
-const values = new Int8Array(128).fill(-1)
+const sextetByCharCode = new Int8Array(128).fill(-1)
 for (const [at, letter] of [
   ...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
 ].entries()) {
-  values[letter.charCodeAt(0)] = at
+  sextetByCharCode[letter.charCodeAt(0)] = at
 }
 
 /** The decoded bytes, or the offset (in bytes of the text's UTF-8) that Go complains about. */
 export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | number {
-  const binary = decodePlain(text)
+  const binary = decodeUnwrappedBase64(text)
   if (binary !== undefined) {
     const bytes = new Uint8Array(binary.length)
     for (let at = 0; at < bytes.length; at++) bytes[at] = binary.charCodeAt(at)
@@ -30,7 +30,7 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | number {
       }
       const c = text.charCodeAt(at)
       at++
-      const value = c < 128 ? (values[c] as number) : -1
+      const value = c < 128 ? (sextetByCharCode[c] as number) : -1
       if (value >= 0) {
         bits = (bits << 6) | value
         count++
@@ -38,7 +38,7 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | number {
       }
       if (c === 0x0a || c === 0x0d) continue
       if (c !== 0x3d) return byteLength(text, at - 1)
-      return endPadded(text, at, bits, count, out, size)
+      return finishPaddedBase64(text, at, bits, count, out, size)
     }
     out[size++] = bits >> 16
     out[size++] = bits >> 8
@@ -48,7 +48,7 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | number {
 }
 
 /** Decodes base64 without line ends through the faster platform decoder; undefined for any other text. */
-export function decodePlain(text: string): string | undefined {
+export function decodeUnwrappedBase64(text: string): string | undefined {
   if (text.length % 4 !== 0) return undefined
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
   try {
@@ -61,7 +61,7 @@ export function decodePlain(text: string): string | undefined {
 }
 
 /** Checks that only the due padding and line ends follow the first `=`. */
-function endPadded(
+function finishPaddedBase64(
   text: string,
   from: number,
   bits: number,

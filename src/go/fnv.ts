@@ -5,7 +5,7 @@
  * One function: for each byte from `at` to `end`, `hash = (hash ^ byte) * prime`. Written out, since a compiler for these
  * forty instructions would be the larger thing.
  */
-const code = Uint8Array.of(
+const wasmCode = Uint8Array.of(
   ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00], // magic, version 1
   ...[0x01, 0x08, 0x01, 0x60, 0x03, 0x7e, 0x7f, 0x7f, 0x01, 0x7e], // types: (i64, i32, i32) -> i64
   ...[0x03, 0x02, 0x01, 0x00], // functions: one of type 0
@@ -21,7 +21,7 @@ const code = Uint8Array.of(
   ...[0x20, 0x00, 0x0b], // hash
 )
 
-const room = 16 * 65_536
+const wasmBufferBytes = 16 * 65_536
 const offsetBasis = 0xcbf29ce484222325n
 
 /** As much of the platform's as is used here: the types of platforms do not agree on where it is declared. */
@@ -30,24 +30,24 @@ declare const WebAssembly: {
   readonly Instance: new (module: object) => { readonly exports: object }
 }
 
-interface Exports {
+interface FnvExports {
   readonly m: { readonly buffer: ArrayBuffer }
   readonly fnv: (hash: bigint, at: number, end: number) => bigint
 }
 
-let compiled: Exports | undefined
+let compiledFnv: FnvExports | undefined
 
 /** A hash that is fed piece by piece. */
 export class Fnv64a {
   private hash = offsetBasis
 
   update(bytes: Uint8Array): void {
-    compiled ??= new WebAssembly.Instance(new WebAssembly.Module(code)).exports as Exports
-    const memory = new Uint8Array(compiled.m.buffer)
-    for (let at = 0; at < bytes.length; at += room) {
-      const piece = bytes.subarray(at, at + room)
+    compiledFnv ??= new WebAssembly.Instance(new WebAssembly.Module(wasmCode)).exports as FnvExports
+    const memory = new Uint8Array(compiledFnv.m.buffer)
+    for (let at = 0; at < bytes.length; at += wasmBufferBytes) {
+      const piece = bytes.subarray(at, at + wasmBufferBytes)
       memory.set(piece)
-      this.hash = compiled.fnv(this.hash, 0, piece.length)
+      this.hash = compiledFnv.fnv(this.hash, 0, piece.length)
     }
   }
 

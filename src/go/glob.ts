@@ -15,7 +15,7 @@ export interface Glob {
 }
 
 /** An invalid byte of an ignore file, as ignoreFileText() represents it. */
-function isBadByte(point: number): boolean {
+function isInvalidByte(point: number): boolean {
   return point >= 0xdc80 && point <= 0xdcff
 }
 
@@ -25,14 +25,14 @@ export function parseGlob(pattern: string): Glob | undefined {
   const pieces: GlobPiece[] = []
   let at = 0
   /** Reads a possibly escaped character of a set; returns undefined if the set is malformed. */
-  const setCharacter = (): number | undefined => {
+  const readSetCharacter = (): number | undefined => {
     let character = characters[at]
     if (character === undefined || character === '-' || character === ']') return undefined
     if (character === '\\') character = characters[++at]
     at++
     const point = character?.codePointAt(0)
     // A set must continue after each character, and must not contain invalid UTF-8.
-    return at < characters.length && point !== undefined && !isBadByte(point) ? point : undefined
+    return at < characters.length && point !== undefined && !isInvalidByte(point) ? point : undefined
   }
   while (at < characters.length) {
     const character = characters[at++] as string
@@ -48,12 +48,12 @@ export function parseGlob(pattern: string): Glob | undefined {
       if (negated) at++
       const ranges: [number, number][] = []
       while (characters[at] !== ']' || ranges.length === 0) {
-        const low = setCharacter()
+        const low = readSetCharacter()
         if (low === undefined) return undefined
         let high: number | undefined = low
         if (characters[at] === '-') {
           at++
-          high = setCharacter()
+          high = readSetCharacter()
           if (high === undefined) return undefined
         }
         ranges.push([low, high])
@@ -78,7 +78,7 @@ export function matchesGlob({ pieces }: Glob, name: string): boolean {
     if (next?.kind === 'star') {
       starPiece = piece++
       starAt = at
-    } else if (next && fits(next, characters[at] as string)) {
+    } else if (next && matchesPiece(next, characters[at] as string)) {
       piece++
       at++
     } else if (starPiece >= 0) {
@@ -90,7 +90,7 @@ export function matchesGlob({ pieces }: Glob, name: string): boolean {
   return piece === pieces.length
 }
 
-function fits(piece: GlobPiece, character: string): boolean {
+function matchesPiece(piece: GlobPiece, character: string): boolean {
   switch (piece.kind) {
     case 'any':
       return true

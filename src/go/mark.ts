@@ -1,5 +1,5 @@
 /** Line and column from 1. The context determines the file. */
-export interface Mark {
+export interface TextPosition {
   readonly line: number
   readonly column: number
 }

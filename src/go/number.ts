@@ -1,24 +1,24 @@
 // Formats numbers like Go and opm. Every number of a catalog passes through a 64-bit float.
 
 /** Like encoding/json: plain digits from 1e-6 up to 1e21, otherwise an exponent. Not for NaN or infinities. */
-export function jsonNumber(value: number): string {
+export function formatJsonNumber(value: number): string {
   if (Object.is(value, -0)) return '-0'
   const size = Math.abs(value)
-  if (size === 0 || (size >= 1e-6 && size < 1e21)) return plainDigits(value)
+  if (size === 0 || (size >= 1e-6 && size < 1e21)) return formatPlainDigits(value)
   // Go drops the padding zero of a small negative exponent only: 1e-09 becomes 1e-9.
-  return exponential(shortest(value), 1)
+  return formatExponential(formatShortest(value), 1)
 }
 
 /** Go's `%v` of a float64: `1e+06` from seven digits on. */
-export function goFloat(value: number): string {
+export function formatGoFloat(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
   if (Object.is(value, -0)) return '-0'
-  return generalFormat(value, shortest(value))
+  return formatGeneral(value, formatShortest(value))
 }
 
 /** Go's shortest `%g` of a float32, which the YAML converter uses for number keys. */
-export function goFloat32(value: number): string {
+export function formatGoFloat32(value: number): string {
   const single = Math.fround(value)
   if (Number.isNaN(single)) return '.nan'
   if (!Number.isFinite(single)) return single > 0 ? '.inf' : '-.inf'
@@ -26,28 +26,30 @@ export function goFloat32(value: number): string {
   if (single === 0) return '0'
   for (let digits = 1; digits <= 9; digits++) {
     const text = single.toExponential(digits - 1)
-    if (Math.fround(Number(text)) === single) return generalFormat(single, text)
+    if (Math.fround(Number(text)) === single) return formatGeneral(single, text)
   }
-  return generalFormat(single, single.toExponential(8))
+  return formatGeneral(single, single.toExponential(8))
 }
 
-function shortest(value: number): string {
+function formatShortest(value: number): string {
   return value.toExponential()
 }
 
 /** `%g` with the shortest digits: an exponent below -4 and from 6 on. */
-function generalFormat(value: number, scientific: string): string {
+function formatGeneral(value: number, scientific: string): string {
   if (value === 0) return '0'
   const exponent = Number(scientific.slice(scientific.indexOf('e') + 1))
-  return exponent < -4 || exponent >= 6 ? exponential(scientific, 2) : fixed(scientific, exponent)
+  return exponent < -4 || exponent >= 6 ? formatExponential(scientific, 2) : formatFixed(scientific, exponent)
 }
 
-function plainDigits(value: number): string {
+function formatPlainDigits(value: number): string {
   const text = String(value)
-  return text.includes('e') ? fixed(value.toExponential(), Number(text.slice(text.indexOf('e') + 1))) : text
+  return text.includes('e')
+    ? formatFixed(value.toExponential(), Number(text.slice(text.indexOf('e') + 1)))
+    : text
 }
 
-function fixed(scientific: string, exponent: number): string {
+function formatFixed(scientific: string, exponent: number): string {
   const sign = scientific.startsWith('-') ? '-' : ''
   const digits = scientific.slice(sign.length, scientific.indexOf('e')).replace('.', '')
   if (exponent < 0) return `${sign}0.${'0'.repeat(-exponent - 1)}${digits}`
@@ -55,7 +57,7 @@ function fixed(scientific: string, exponent: number): string {
   return `${sign}${digits.slice(0, exponent + 1)}.${digits.slice(exponent + 1)}`
 }
 
-function exponential(scientific: string, width: number): string {
+function formatExponential(scientific: string, width: number): string {
   const at = scientific.indexOf('e')
   const exponent = scientific.slice(at + 2)
   const digits = scientific[at + 1] === '+' ? exponent.padStart(2, '0') : exponent.padStart(width, '0')

@@ -1,16 +1,16 @@
-import type { Mark } from './mark.ts'
+import type { TextPosition } from './mark.ts'
 
 /** Converts offsets to places; the tree defines the unit of its offsets. */
-export interface Places {
-  mark(offset: number): Mark
+export interface PositionLookup {
+  positionAt(offset: number): TextPosition
   textFrom(offset: number, length: number): string
 }
 
 /** Remembers a line after so many lines, or so much text, because a text can consist of line ends only. */
-const mostLinesBetween = 64
-const mostTextBetween = 4096
+const maxLinesBetweenStarts = 64
+const maxTextBetweenStarts = 4096
 
-export class TextPlaces implements Places {
+export class TextPositionLookup implements PositionLookup {
   private readonly text: string
   private readonly firstLine: number
   private readonly firstColumn: number
@@ -36,7 +36,7 @@ export class TextPlaces implements Places {
     return this.text.slice(offset, offset + length)
   }
 
-  mark(offset: number): Mark {
+  positionAt(offset: number): TextPosition {
     if (offset < this.lineStart || offset >= (this.starts[this.at + 1] ?? Infinity)) this.goNear(offset)
     for (;;) {
       if (this.nextStart < 0) this.nextStart = this.findNext()
@@ -72,7 +72,8 @@ export class TextPlaces implements Places {
     if (lines[at + 1] === line + 1) return starts[at + 1] as number
     const next = nextLine(this.text, this.lineStart)
     const isFar =
-      line + 1 - (lines[at] as number) >= mostLinesBetween || next - (starts[at] as number) >= mostTextBetween
+      line + 1 - (lines[at] as number) >= maxLinesBetweenStarts ||
+      next - (starts[at] as number) >= maxTextBetweenStarts
     if (isFar && at + 1 === starts.length) {
       starts.push(next)
       lines.push(line + 1)

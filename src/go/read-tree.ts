@@ -2,16 +2,16 @@ import { JsonError } from './json/json-error.ts'
 import { readJson } from './json/read-json.ts'
 import type { Value } from './tree.ts'
 import { decodeLikeGo } from './utf8.ts'
-import { chunkText } from './yaml/chunk-text.ts'
+import { decodeYamlChunk } from './yaml/chunk-text.ts'
 import { readYaml } from './yaml/read-yaml.ts'
 
-export interface Tree {
+export interface DocumentTree {
   readonly value: Value
   readonly text: string
 }
 
 /** Reads a document exactly, as JSON if it is JSON. Returns undefined if it is unreadable or empty. */
-export function readTree(document: Uint8Array): Tree | undefined {
+export function parseDocumentTree(document: Uint8Array): DocumentTree | undefined {
   const json = decodeLikeGo(document)
   if (json.startsWith('{')) {
     try {
@@ -20,7 +20,7 @@ export function readTree(document: Uint8Array): Tree | undefined {
       if (!(error instanceof JsonError)) throw error
     }
   }
-  const source = chunkText(document)
+  const source = decodeYamlChunk(document)
   const result = readYaml(source)
   return result.ok && result.value ? { value: result.value, text: source.text } : undefined
 }

@@ -1,22 +1,22 @@
 // Builds a text in chunks, so that a hundred megabytes of one-letter pieces need no object per piece.
 
 /** In code units. */
-const chunkSize = 8192
+const chunkUnits = 8192
 
 /** Longer pieces are kept by reference; shorter ones are copied. */
-const longestCopied = 256
+const maxCopiedLength = 256
 
 /** Joins pieces after so many. */
-const mostPieces = 1024
+const maxPieces = 1024
 
 /** Avoids spreading the typed array, which takes ten times as long. */
-const fromUnits = (units: Uint16Array): string =>
+const decodeCodeUnits = (units: Uint16Array): string =>
   Reflect.apply(String.fromCharCode, undefined, units) as string
 
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+const utf8Decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 export class TextBuilder {
-  private readonly chunk = new Uint16Array(chunkSize)
+  private readonly chunk = new Uint16Array(chunkUnits)
   private used = 0
   /** All code units of the chunk combined by OR, to detect ASCII. */
   private bits = 0
@@ -35,19 +35,19 @@ export class TextBuilder {
   }
 
   addUnit(unit: number): void {
-    if (this.used === chunkSize) this.flush()
+    if (this.used === chunkUnits) this.flush()
     this.chunk[this.used++] = unit
     this.bits |= unit
   }
 
   add(text: string, start = 0, end = text.length): void {
     const length = end - start
-    if (length > longestCopied) {
+    if (length > maxCopiedLength) {
       this.flush()
       this.push(text.slice(start, end))
       return
     }
-    if (this.used + length > chunkSize) this.flush()
+    if (this.used + length > chunkUnits) this.flush()
     const { chunk } = this
     let { used, bits } = this
     for (let at = start; at < end; at++) {
@@ -76,12 +76,12 @@ export class TextBuilder {
     this.used = 0
     this.bits = 0
     // For ASCII the platform's decoder makes a one-byte string, many times as fast.
-    if (used > 64 && bits < 0x80) this.push(decoder.decode(Uint8Array.from(chunk.subarray(0, used))))
-    else this.push(fromUnits(chunk.subarray(0, used)))
+    if (used > 64 && bits < 0x80) this.push(utf8Decoder.decode(Uint8Array.from(chunk.subarray(0, used))))
+    else this.push(decodeCodeUnits(chunk.subarray(0, used)))
   }
 
   private push(piece: string): void {
-    if (this.pieces.push(piece) >= mostPieces) this.join()
+    if (this.pieces.push(piece) >= maxPieces) this.join()
   }
 
   private join(): void {

@@ -1,7 +1,7 @@
 // Text functions that behave like Go's, so that messages equal opm's.
 import { isPrintable } from './printable.ts'
 
-const escapes: Readonly<Record<string, string>> = {
+const escapeByCharacter: Readonly<Record<string, string>> = {
   '\x07': '\\a',
   '\b': '\\b',
   '\f': '\\f',
@@ -13,31 +13,31 @@ const escapes: Readonly<Record<string, string>> = {
   '"': '\\"',
 }
 
-const plain = /^[ !#-[\]-~]*$/
+const plainTextPattern = /^[ !#-[\]-~]*$/
 
 /** opm has no limit, but a megabyte of a name is enough for a message. */
-const longestQuoted = 1 << 20
+const maxQuotedLength = 1 << 20
 
 /** Go's `%q`: double quotes, with unprintable characters escaped. A lone surrogate is U+FFFD. */
 export function quote(text: string): string {
-  if (text.length > longestQuoted)
-    return `${quote(text.slice(0, longestQuoted).toWellFormed()).slice(0, -1)}…"`
-  if (plain.test(text)) return `"${text}"`
+  if (text.length > maxQuotedLength)
+    return `${quote(text.slice(0, maxQuotedLength).toWellFormed()).slice(0, -1)}…"`
+  if (plainTextPattern.test(text)) return `"${text}"`
   let quoted = '"'
   for (const character of text.toWellFormed()) quoted += escapeCharacter(character)
   return `${quoted}"`
 }
 
 function escapeCharacter(character: string): string {
-  const named = escapes[character]
+  const named = escapeByCharacter[character]
   if (named !== undefined) return named
   const point = character.codePointAt(0) ?? 0
   if (isPrintable(point)) return character
-  if (point < 0x20 || point === 0x7f) return `\\x${hex(point, 2)}`
-  return point < 0x10000 ? `\\u${hex(point, 4)}` : `\\U${hex(point, 8)}`
+  if (point < 0x20 || point === 0x7f) return `\\x${formatHex(point, 2)}`
+  return point < 0x10000 ? `\\u${formatHex(point, 4)}` : `\\U${formatHex(point, 8)}`
 }
 
-function hex(value: number, width: number): string {
+function formatHex(value: number, width: number): string {
   return value.toString(16).padStart(width, '0')
 }
 
@@ -60,20 +60,20 @@ function codePointRank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
 }
 
-export function sortedByBytes(texts: Iterable<string>): string[] {
-  return [...texts].sort(compareBytes)
+export function sortByBytes(strings: Iterable<string>): string[] {
+  return [...strings].sort(compareBytes)
 }
 
-const outerSpace =
+const outerSpacePattern =
   /^[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+|[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/g
 
 /** Go's strings.TrimSpace. JavaScript's trim() also removes a byte order mark, but not U+0085. */
 export function trimSpace(text: string): string {
-  return text.replace(outerSpace, '')
+  return text.replace(outerSpacePattern, '')
 }
 
 /** Go's strings.ToLower. JavaScript's version depends on context, expands some letters, and knows newer capitals. */
-export function lowerCase(text: string): string {
+export function toLower(text: string): string {
   if (/^[\x00-\x7f]*$/.test(text)) return text.toLowerCase()
   let lower = ''
   for (const character of text) {

@@ -3,22 +3,22 @@
 import { KeyTable } from './key-table.ts'
 
 /** Offsets into the document's text, `[start, end)`. */
-export interface Span {
+export interface TextSpan {
   readonly start: number
   readonly end: number
 }
 
-export interface NullValue extends Span {
+export interface NullValue extends TextSpan {
   readonly kind: 'null'
 }
 
-export interface BoolValue extends Span {
+export interface BoolValue extends TextSpan {
   readonly kind: 'bool'
   readonly value: boolean
 }
 
 /** `value` is for all later steps; `text` is the number as JSON or YAML's converter writes it. */
-export interface NumberValue extends Span {
+export interface NumberValue extends TextSpan {
   readonly kind: 'number'
   readonly value: number
   readonly text: string
@@ -27,7 +27,7 @@ export interface NumberValue extends Span {
 }
 
 /** `quoted` is false for a plain YAML scalar, whose type depends on its text. */
-export interface StringValue extends Span {
+export interface StringValue extends TextSpan {
   readonly kind: 'string'
   readonly value: string
   readonly quoted: boolean
@@ -36,7 +36,7 @@ export interface StringValue extends Span {
 /** Cached facts about a block of text. Each depends on the text alone, not on its place in the file. */
 export interface BlockMemo {
   /** A Go type that the value fits without decoding (fitting.ts). */
-  fits?: object | undefined
+  matchedType?: object | undefined
   /** A shape for which the value has no oddities (find-oddities.ts). */
   plain?: unknown
   property?: object | undefined
@@ -44,13 +44,13 @@ export interface BlockMemo {
   marshalled?: { readonly by: object; readonly text: string } | undefined
 }
 
-export interface ListValue extends Span {
+export interface ListValue extends TextSpan {
   readonly kind: 'list'
   readonly items: readonly Value[]
   readonly memo?: BlockMemo
 }
 
-export interface MapValue extends Span {
+export interface MapValue extends TextSpan {
   readonly kind: 'map'
   /** One entry per key, in order of first appearance; the last value of a repeated key wins. */
   readonly entries: readonly MapEntry[]
@@ -66,7 +66,7 @@ export interface MapEntry {
   readonly value: Value
 }
 
-export interface RepeatedKey extends Span {
+export interface RepeatedKey extends TextSpan {
   readonly key: string
 }
 
@@ -92,12 +92,12 @@ export function withItems({ start, end }: ListValue, items: readonly Value[]): L
 }
 
 /** Removes a finished list's spare capacity, because a document can be a million short lists. */
-export function trimmed<Item>(items: Item[]): Item[] {
+export function trimSpareCapacity<Item>(items: Item[]): Item[] {
   return items.length < 16 ? items.slice() : items
 }
 
 /** Fewer keys are searched one by one. */
-const few = 16
+const maxLinearKeys = 16
 
 /** Collects a map's entries; later values of a key replace earlier ones in linear time. */
 export class MapBuilder {
@@ -112,7 +112,7 @@ export class MapBuilder {
     const entry = { key, keyStart, keyEnd, value }
     if (position < 0) {
       this.entries.push(entry)
-      if (this.entries.length === few) {
+      if (this.entries.length === maxLinearKeys) {
         this.keys = new KeyTable()
         for (const one of this.entries) this.keys.add(one.key)
       }
@@ -133,7 +133,7 @@ export class MapBuilder {
 
   build(start: number, end: number): MapValue {
     const { repeated } = this
-    const entries = trimmed(this.entries)
+    const entries = trimSpareCapacity(this.entries)
     return repeated.length > 0
       ? { kind: 'map', start, end, entries, repeated }
       : { kind: 'map', start, end, entries }

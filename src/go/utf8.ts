@@ -1,18 +1,18 @@
 // Decodes UTF-8 like Go: every invalid byte becomes one U+FFFD, without errors.
 
-const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const strictUtf8Decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Returns undefined for invalid UTF-8. Keeps a BOM as text. */
 export function decodeStrictly(bytes: Uint8Array): string | undefined {
   try {
-    return strict.decode(bytes)
+    return strictUtf8Decoder.decode(bytes)
   } catch {
     return undefined
   }
 }
 
 /** A lone surrogate, which valid text cannot contain: marks an invalid byte that Go keeps. */
-export const brokenByte = '\udfff'
+export const invalidByteMarker = '\udfff'
 
 /** The text as Go's string and JSON packages see it. `broken` replaces invalid bytes. */
 export function decodeLikeGo(bytes: Uint8Array, broken = '\ufffd'): string {
@@ -21,21 +21,21 @@ export function decodeLikeGo(bytes: Uint8Array, broken = '\ufffd'): string {
   let text = ''
   let runStart = 0
   for (let at = 0; at < bytes.length;) {
-    const width = characterWidth(bytes, at)
+    const width = getUtf8CharacterLength(bytes, at)
     if (width > 0) {
       at += width
       continue
     }
-    if (at > runStart) text += strict.decode(bytes.subarray(runStart, at))
+    if (at > runStart) text += strictUtf8Decoder.decode(bytes.subarray(runStart, at))
     text += broken
     at++
     runStart = at
   }
-  return text + strict.decode(bytes.subarray(runStart))
+  return text + strictUtf8Decoder.decode(bytes.subarray(runStart))
 }
 
 /** In bytes; 0 if no character begins at `at`. */
-export function characterWidth(bytes: Uint8Array, at: number): number {
+export function getUtf8CharacterLength(bytes: Uint8Array, at: number): number {
   const first = bytes[at] as number
   if (first < 0x80) return 1
   const width = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0
@@ -63,9 +63,9 @@ export class ByteOffsets {
   at(unit: number): number {
     // One byte per code unit: all ASCII, or single invalid bytes.
     if (this.isIdentity) return unit
-    if (unit < this.unit) this.beginAnew()
+    if (unit < this.unit) this.restart()
     while (this.unit < unit && this.byte < this.bytes.length) {
-      const width = characterWidth(this.bytes, this.byte)
+      const width = getUtf8CharacterLength(this.bytes, this.byte)
       this.byte += Math.max(width, 1)
       this.unit += width === 4 ? 2 : 1
     }
@@ -74,19 +74,19 @@ export class ByteOffsets {
 
   unitAt(byte: number): number {
     if (this.isIdentity) return byte
-    if (byte < this.byte) this.beginAnew()
+    if (byte < this.byte) this.restart()
     while (this.byte < byte) this.at(this.unit + 1)
     return this.unit
   }
 
-  private beginAnew(): void {
+  private restart(): void {
     this.unit = 0
     this.byte = 0
   }
 }
 
 /** Copies a text so that it does not keep its parent in memory. */
-export function ownCopy(text: string): string {
+export function copyString(text: string): string {
   // V8 copies short slices; from 13 units on a slice refers to its parent. Slicing a new string refers to that one,
   // which is far cheaper than encoding and decoding.
   return text.length < 13 ? text : ` ${text}`.slice(1)

@@ -1,42 +1,42 @@
-import { platformText, type Descriptor } from '../registry/manifest.ts'
+import { formatPlatform, type Descriptor } from '../registry/manifest.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
-import type { Document, FetchedTree } from './base-image.ts'
-import type { CatalogImage, CatalogImageOrder, CatalogLayerSummary } from './catalog-publisher.ts'
+import type { OciDocument, FetchedImageTree } from './base-image.ts'
+import type { BuiltCatalogImage, CatalogImageSpec, CatalogLayerSummary } from './catalog-publisher.ts'
 import {
   baseDigestAnnotation,
   baseNameAnnotation,
-  blobOf,
-  catalogConfig,
-  contentDigest,
-  formats,
-  imageIndex,
-  imageManifest,
-  layerIn,
-  scratchConfig,
-  type Blob,
-  type Compression,
-  type Format,
+  encodeDocument,
+  createCatalogImageConfig,
+  computeContentDigest,
+  mediaTypesByFormat,
+  createImageIndex,
+  createImageManifest,
+  convertLayerMediaType,
+  createScratchImageConfig,
+  type DocumentBlob,
+  type LayerCompression,
+  type ImageFormat,
 } from './image-documents.ts'
 import { ImageError } from './image-error.ts'
 import type { BlobToPush, ManifestToPush } from './open-pusher.ts'
 
 /** The layer as it is pushed, or as it lies in the target's repository already. */
-export interface LayerToPlace {
+export interface CatalogLayer {
   readonly descriptor: Descriptor
   readonly summary: CatalogLayerSummary
   readonly read: () => Promise<Uint8Array>
 }
 
-export interface ImageSettings {
+export interface ImageBuildSettings {
   readonly hasCache: boolean
-  readonly compression: Compression
-  readonly format: Format
+  readonly compression: LayerCompression
+  readonly format: ImageFormat
   readonly labels: Readonly<Record<string, string>>
   readonly annotations: Readonly<Record<string, string>>
   readonly created: string
 }
 
-export function settingsOf(order: Omit<CatalogImageOrder, 'files' | 'base'>): ImageSettings {
+export function toBuildSettings(order: Omit<CatalogImageSpec, 'files' | 'base'>): ImageBuildSettings {
   const { cache = true, compression = 'gzip', format = 'oci', labels = {}, annotations = {} } = order
   if (compression === 'none' && format === 'docker')
     throw new ImageError('order', 'an uncompressed layer has no name in the format docker: use oci')
@@ -53,35 +53,35 @@ export function settingsOf(order: Omit<CatalogImageOrder, 'files' | 'base'>): Im
 /** The platforms that OLM itself is published for. */
 export const olmPlatforms = ['linux/amd64', 'linux/arm64', 'linux/ppc64le', 'linux/s390x']
 
-interface Part {
-  readonly platform: Document | undefined
+interface PlatformImage {
+  readonly platform: OciDocument | undefined
   readonly platformName: string
-  readonly config: Blob
-  readonly manifest: Document
+  readonly config: DocumentBlob
+  readonly manifest: OciDocument
 }
 
 /** On a base. The pusher mounts blobs from the repository in the base's `name`. */
-export function onBase(
-  base: FetchedTree,
+export function assembleOnBase(
+  base: FetchedImageTree,
   registry: RegistryClient,
-  layer: LayerToPlace,
-  settings: ImageSettings,
-): CatalogImage {
+  layer: CatalogLayer,
+  settings: ImageBuildSettings,
+): BuiltCatalogImage {
   const { format } = settings
   const baseLayers = new Map<string, Descriptor>()
-  const parts = base.images.map((image): Part => {
-    const config = blobOf(
-      catalogConfig(image, { ...settings, diffId: layer.summary.diffId }),
-      formats[format].config,
+  const parts = base.images.map((image): PlatformImage => {
+    const config = encodeDocument(
+      createCatalogImageConfig(image, { ...settings, diffId: layer.summary.diffId }),
+      mediaTypesByFormat[format].config,
     )
-    const below = image.manifest.layers.map((one) => layerIn(format, one))
+    const below = image.manifest.layers.map((one) => convertLayerMediaType(format, one))
     for (const one of below) baseLayers.set(one.digest, one)
     const annotations = { ...settings.annotations, ...baseAnnotations(base, image.digest) }
     return {
       platform: image.indexPlatform,
       platformName: image.platform,
       config,
-      manifest: imageManifest(format, config, [...below, descriptorOf(layer)], annotations),
+      manifest: createImageManifest(format, config, [...below, layerDescriptor(layer)], annotations),
     }
   })
   const annotations = { ...settings.annotations, ...baseAnnotations(base, base.digest) }
@@ -92,51 +92,51 @@ export function onBase(
     mountFrom: base.reference.repository,
   }))
   return {
-    ...imageOf(parts, base.isIndex, layer, lower, settings, annotations),
+    ...assembleCatalogImage(parts, base.isIndex, layer, lower, settings, annotations),
     base: { name: base.name, digest: base.digest },
   }
 }
 
 /** Only the catalog, once for each platform because clusters pull by platform. */
-export function onScratch(
+export function assembleFromScratch(
   platforms: readonly string[],
-  layer: LayerToPlace,
-  settings: ImageSettings,
-): CatalogImage {
-  const parts = platforms.map((name): Part => {
+  layer: CatalogLayer,
+  settings: ImageBuildSettings,
+): BuiltCatalogImage {
+  const parts = platforms.map((name): PlatformImage => {
     const [os, architecture, variant] = name.split('/')
     if (os !== 'linux' || architecture === undefined || architecture === '')
       throw new ImageError('order', `"${name}" is no platform such as linux/amd64`)
-    const config = blobOf(
-      scratchConfig(name, { ...settings, diffId: layer.summary.diffId }),
-      formats[settings.format].config,
+    const config = encodeDocument(
+      createScratchImageConfig(name, { ...settings, diffId: layer.summary.diffId }),
+      mediaTypesByFormat[settings.format].config,
     )
     return {
       platform: { architecture, os, ...(variant !== undefined && { variant }) },
-      platformName: platformText({ os, architecture, ...(variant !== undefined && { variant }) }),
+      platformName: formatPlatform({ os, architecture, ...(variant !== undefined && { variant }) }),
       config,
-      manifest: imageManifest(settings.format, config, [descriptorOf(layer)], settings.annotations),
+      manifest: createImageManifest(settings.format, config, [layerDescriptor(layer)], settings.annotations),
     }
   })
-  return imageOf(parts, parts.length > 1, layer, [], settings, settings.annotations)
+  return assembleCatalogImage(parts, parts.length > 1, layer, [], settings, settings.annotations)
 }
 
-function imageOf(
-  parts: readonly Part[],
+function assembleCatalogImage(
+  parts: readonly PlatformImage[],
   isIndex: boolean,
-  layer: LayerToPlace,
+  layer: CatalogLayer,
   lower: readonly BlobToPush[],
-  { format }: ImageSettings,
+  { format }: ImageBuildSettings,
   annotations: Readonly<Record<string, string>>,
-): CatalogImage {
-  const images = parts.map(({ manifest }) => blobOf(manifest, formats[format].manifest))
-  const index = blobOf(
-    imageIndex(
+): BuiltCatalogImage {
+  const images = parts.map(({ manifest }) => encodeDocument(manifest, mediaTypesByFormat[format].manifest))
+  const index = encodeDocument(
+    createImageIndex(
       format,
-      parts.map(({ platform = {} }, at) => ({ platform, manifest: images[at] as Blob })),
+      parts.map(({ platform = {} }, at) => ({ platform, manifest: images[at] as DocumentBlob })),
       annotations,
     ),
-    formats[format].index,
+    mediaTypesByFormat[format].index,
   )
   const tops = isIndex ? [...images, index] : images
   const top = tops.at(-1)
@@ -146,7 +146,7 @@ function imageOf(
   return {
     digest: top.digest,
     mediaType: top.mediaType,
-    contentDigest: contentDigest(isIndex, parts),
+    contentDigest: computeContentDigest(isIndex, parts),
     platforms: parts.map(({ platformName }) => platformName),
     layer: layer.summary,
     manifests: tops.map(({ mediaType, bytes }) => ({ mediaType, bytes })) as [
@@ -157,10 +157,10 @@ function imageOf(
   }
 }
 
-function descriptorOf({ descriptor: { mediaType, digest, size } }: LayerToPlace): Document {
+function layerDescriptor({ descriptor: { mediaType, digest, size } }: CatalogLayer): OciDocument {
   return { mediaType, digest, size }
 }
 
-function baseAnnotations(base: FetchedTree, digest: string): Readonly<Record<string, string>> {
+function baseAnnotations(base: FetchedImageTree, digest: string): Readonly<Record<string, string>> {
   return { [baseNameAnnotation]: base.name, [baseDigestAnnotation]: digest }
 }

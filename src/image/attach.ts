@@ -5,27 +5,27 @@ import { formatImageReference, type ImageReference } from '../go/reference/image
 import { mediaTypes, type Descriptor } from '../registry/manifest.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import { RegistryError } from '../registry/registry-error.ts'
-import { referenceOf, type Document } from './base-image.ts'
-import type { Attached, Attachment } from './catalog-publisher.ts'
+import { parseReferenceOrThrow, type OciDocument } from './base-image.ts'
+import type { AttachedManifest, ImageAttachment } from './catalog-publisher.ts'
 import { digestOf } from './image-documents.ts'
 import { ImageError } from './image-error.ts'
 import type { Pusher } from './open-pusher.ts'
 
 /** Concurrent writers may overwrite our index entry, so it is checked and rewritten this often. */
-const attempts = 5
+const maxIndexAttempts = 5
 
-export async function attach(
+export async function attachManifest(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   pusher: Pick<Pusher, 'push'>,
-  { repository: name, manifest, blobs, tags = [] }: Attachment,
+  { repository: name, manifest, blobs, tags = [] }: ImageAttachment,
   signal?: AbortSignalLike,
 ): Promise<{ readonly digest: string }> {
-  const { host, repository } = referenceOf(name)
-  const document = JSON.parse(new TextDecoder().decode(manifest.bytes)) as Document
+  const { host, repository } = parseReferenceOrThrow(name)
+  const document = JSON.parse(new TextDecoder().decode(manifest.bytes)) as OciDocument
   const subject = (document['subject'] as { digest?: unknown } | undefined)?.digest
   if (typeof subject !== 'string') throw new ImageError('order', 'an attachment has to name its subject')
-  const place = { host, repository }
-  const pushed = await pusher.push({ ...place, blobs, manifests: [manifest], tags }, signal)
+  const target = { host, repository }
+  const pushed = await pusher.push({ ...target, blobs, manifests: [manifest], tags }, signal)
   if (pushed.subject === subject) return { digest: pushed.digest }
   const entry = {
     mediaType: manifest.mediaType,
@@ -35,31 +35,35 @@ export async function attach(
     ...(document['annotations'] !== undefined && { annotations: document['annotations'] }),
   }
   const tag = referrersTag(subject)
-  for (let attempt = 1; attempt <= attempts; attempt++) {
-    const known = await referrers(registry, formatImageReference({ ...place, tag }), signal)
+  for (let attempt = 1; attempt <= maxIndexAttempts; attempt++) {
+    const known = await fetchReferrersIndex(registry, formatImageReference({ ...target, tag }), signal)
     if (known.some(({ digest }) => digest === entry.digest)) return { digest: pushed.digest }
     const index = { schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests: [...known, entry] }
     const bytes = new TextEncoder().encode(JSON.stringify(index))
     const manifests = [{ mediaType: mediaTypes.ociIndex, bytes }] as const
-    await pusher.push({ ...place, blobs: [], manifests, tags: [tag] }, signal)
+    await pusher.push({ ...target, blobs: [], manifests, tags: [tag] }, signal)
   }
   throw new RegistryError('server', `others write the index behind ${tag} all the time`)
 }
 
 /** From the registry's referrers list, or the index tag if it has none. */
-export async function attached(
+export async function listAttached(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   pusher: Pick<Pusher, 'listReferrers'>,
   { host, repository, digest }: ImageReference & { readonly digest: string },
   signal?: AbortSignalLike,
-): Promise<readonly Attached[]> {
-  const place = { host, repository }
+): Promise<readonly AttachedManifest[]> {
+  const target = { host, repository }
   const listed =
-    (await pusher.listReferrers(place, digest, signal)) ??
-    (await referrers(registry, formatImageReference({ ...place, tag: referrersTag(digest) }), signal))
+    (await pusher.listReferrers(target, digest, signal)) ??
+    (await fetchReferrersIndex(
+      registry,
+      formatImageReference({ ...target, tag: referrersTag(digest) }),
+      signal,
+    ))
   return listed.flatMap((entry) => {
-    const said = (typeof entry === 'object' && entry !== null ? entry : {}) as Document
-    const { digest: found, artifactType } = said
+    const descriptor = (typeof entry === 'object' && entry !== null ? entry : {}) as OciDocument
+    const { digest: found, artifactType } = descriptor
     if (typeof found !== 'string' || !/^sha256:[0-9a-f]{64}$/.test(found)) return []
     return [{ digest: found, artifactType: typeof artifactType === 'string' ? artifactType : '' }]
   })
@@ -71,16 +75,16 @@ export function referrersTag(digest: string): string {
   return `${algorithm.slice(0, 32)}-${hex.slice(0, 64)}`
 }
 
-async function referrers(
+async function fetchReferrersIndex(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   text: string,
   signal: AbortSignalLike | undefined,
-): Promise<readonly (Document & Descriptor)[]> {
+): Promise<readonly (OciDocument & Descriptor)[]> {
   try {
-    const { bytes, manifest } = await registry.fetchManifest(referenceOf(text), signal)
+    const { bytes, manifest } = await registry.fetchManifest(parseReferenceOrThrow(text), signal)
     if (manifest.kind !== 'index') throw new RegistryError('bad-reply', `${text} is no index`)
     const { manifests } = JSON.parse(new TextDecoder().decode(bytes)) as {
-      manifests: (Document & Descriptor)[]
+      manifests: (OciDocument & Descriptor)[]
     }
     return manifests
   } catch (error) {

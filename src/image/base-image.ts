@@ -5,60 +5,60 @@ import {
   type ImageReference,
 } from '../go/reference/image-reference.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
-import { parseConfig, platformText, type Descriptor, type Platform } from '../registry/manifest.ts'
-import { catalogDirectory } from '../registry/pull-bundle.ts'
+import { parseImageConfig, formatPlatform, type Descriptor, type Platform } from '../registry/manifest.ts'
+import { getCatalogDirectory } from '../registry/pull-bundle.ts'
 import type { FetchedManifest, RegistryClient } from '../registry/registry-client.ts'
 import { ImageError } from './image-error.ts'
 
 /** A document with its unknown fields preserved. */
-export type Document = Readonly<Record<string, unknown>>
+export type OciDocument = Readonly<Record<string, unknown>>
 
 export interface FetchedImage {
   readonly platform: string
   readonly digest: string
-  readonly manifest: Document & { readonly layers: readonly (Document & Descriptor)[] }
-  readonly config: Document
+  readonly manifest: OciDocument & { readonly layers: readonly (OciDocument & Descriptor)[] }
+  readonly config: OciDocument
   readonly diffIds: readonly string[]
   readonly labels: Readonly<Record<string, string>>
   /** The index's platform object, unmodified; absent without an index. */
-  readonly indexPlatform?: Document
+  readonly indexPlatform?: OciDocument
 }
 
-export interface FetchedTree {
+export interface FetchedImageTree {
   readonly reference: ImageReference
   /** With its tag, without a digest. */
   readonly name: string
   readonly digest: string
   readonly mediaType: string
-  readonly top: Document
+  readonly top: OciDocument
   readonly isIndex: boolean
   readonly images: readonly FetchedImage[]
 }
 
-const largestConfig = 4 * 1024 * 1024
+const maxConfigBytes = 4 * 1024 * 1024
 
 /** Rejects with an ImageError of the given code if the reference is not such an image. */
-export async function fetchTree(
+export async function fetchImageTree(
   registry: RegistryClient,
   text: string,
   code: 'base' | 'not-a-catalog',
   platforms?: readonly string[],
   signal?: AbortSignalLike,
-): Promise<FetchedTree> {
-  const reference = referenceOf(text)
+): Promise<FetchedImageTree> {
+  const reference = parseReferenceOrThrow(text)
   const top = await registry.fetchManifest(reference, signal)
-  return treeOf(registry, reference, top, code, platforms, signal)
+  return fetchTreeOfManifest(registry, reference, top, code, platforms, signal)
 }
 
-export async function treeOf(
+export async function fetchTreeOfManifest(
   registry: RegistryClient,
   reference: ImageReference,
   top: FetchedManifest,
   code: 'base' | 'not-a-catalog',
   platforms?: readonly string[],
   signal?: AbortSignalLike,
-): Promise<FetchedTree> {
-  const document = documentOf(top.bytes)
+): Promise<FetchedImageTree> {
+  const document = parseOciDocument(top.bytes)
   const isIndex = top.manifest.kind === 'index'
   const { digest: _, ...named } = reference
   const common = {
@@ -70,55 +70,55 @@ export async function treeOf(
     isIndex,
   }
   if (!isIndex) {
-    const image = await imageOf(registry, reference, top, undefined, code, signal)
-    return { ...common, images: wanted([image], platforms, text(reference), code) }
+    const image = await fetchPlatformImage(registry, reference, top, undefined, code, signal)
+    return { ...common, images: selectPlatforms([image], platforms, formatReference(reference), code) }
   }
-  const entries = (document['manifests'] as readonly Document[]).filter(isLinuxImage)
-  const chosen = wanted(
-    entries.map((entry) => ({ entry, platform: platformText(entry['platform'] as Platform) })),
+  const entries = (document['manifests'] as readonly OciDocument[]).filter(isLinuxImage)
+  const chosen = selectPlatforms(
+    entries.map((entry) => ({ entry, platform: formatPlatform(entry['platform'] as Platform) })),
     platforms,
-    text(reference),
+    formatReference(reference),
     code,
   )
   const images = await Promise.all(
     chosen.map(async ({ entry }) => {
       const digest = entry['digest'] as string
       const fetched = await registry.fetchManifest({ ...named, digest }, signal)
-      return imageOf(registry, reference, fetched, entry['platform'] as Document, code, signal)
+      return fetchPlatformImage(registry, reference, fetched, entry['platform'] as OciDocument, code, signal)
     }),
   )
   return { ...common, images }
 }
 
 /** Throws an ImageError. */
-export function referenceOf(text: string): ImageReference {
+export function parseReferenceOrThrow(text: string): ImageReference {
   const { reference, reason } = parseImageReference(text)
   if (!reference) throw new ImageError('order', `${text} is no image reference: ${reason}`)
   return reference
 }
 
 /** Rejects a base with a catalog, which would show through ours. */
-export function refuseCatalogs({ images, name }: FetchedTree): void {
-  if (images.some(({ labels }) => catalogDirectory(labels) !== undefined))
+export function rejectCatalogBase({ images, name }: FetchedImageTree): void {
+  if (images.some(({ labels }) => getCatalogDirectory(labels) !== undefined))
     throw new ImageError(
       'base',
       `the base ${name} holds a catalog already: name the image that it was built on, or rebase it`,
     )
 }
 
-function text(reference: ImageReference): string {
+function formatReference(reference: ImageReference): string {
   return formatImageReference(reference)
 }
 
 /** Excludes attestations, artifacts and other systems. */
-function isLinuxImage(entry: Document): boolean {
+function isLinuxImage(entry: OciDocument): boolean {
   const { os, architecture } = (entry['platform'] ?? {}) as { os?: unknown; architecture?: unknown }
   const { 'vnd.docker.reference.type': beside } = (entry['annotations'] ?? {}) as Record<string, unknown>
   const isImage = beside === undefined && entry['artifactType'] === undefined
   return isImage && os === 'linux' && typeof architecture === 'string' && architecture !== 'unknown'
 }
 
-function wanted<Item extends { readonly platform: string }>(
+function selectPlatforms<Item extends { readonly platform: string }>(
   items: readonly Item[],
   platforms: readonly string[] | undefined,
   name: string,
@@ -129,41 +129,42 @@ function wanted<Item extends { readonly platform: string }>(
   const twice = there.find((platform, index) => there.indexOf(platform) !== index)
   if (twice !== undefined) throw new ImageError(code, `${name} has two images for ${twice}`)
   if (!platforms) return items
-  const missing = platforms.find((platform) => !there.includes(normalized(platform)))
+  const missing = platforms.find((platform) => !there.includes(normalizePlatform(platform)))
   if (missing !== undefined)
     throw new ImageError('order', `${name} has no image for ${missing}, only for ${there.join(', ')}`)
-  return items.filter(({ platform }) => platforms.map(normalized).includes(platform))
+  return items.filter(({ platform }) => platforms.map(normalizePlatform).includes(platform))
 }
 
-function normalized(platform: string): string {
+function normalizePlatform(platform: string): string {
   const [os = '', architecture = '', variant] = platform.split('/')
-  return platformText({ os, architecture, ...(variant !== undefined && { variant }) })
+  return formatPlatform({ os, architecture, ...(variant !== undefined && { variant }) })
 }
 
-async function imageOf(
+async function fetchPlatformImage(
   registry: RegistryClient,
   reference: ImageReference,
   { manifest, bytes, digest }: FetchedManifest,
-  indexPlatform: Document | undefined,
+  indexPlatform: OciDocument | undefined,
   code: 'base' | 'not-a-catalog',
   signal: AbortSignalLike | undefined,
 ): Promise<FetchedImage> {
-  const refuse = (why: string) => new ImageError(code, `${text(reference)} cannot be used: ${why}`)
-  if (manifest.kind !== 'image') throw refuse('it is an index within an index')
-  if (manifest.config.size > largestConfig) throw refuse('its config is too large')
+  const rejection = (why: string) =>
+    new ImageError(code, `${formatReference(reference)} cannot be used: ${why}`)
+  if (manifest.kind !== 'image') throw rejection('it is an index within an index')
+  if (manifest.config.size > maxConfigBytes) throw rejection('its config is too large')
   if (manifest.layers.some(({ mediaType }) => /nondistributable|\.foreign\./.test(mediaType)))
-    throw refuse('it has layers that are kept elsewhere')
+    throw rejection('it has layers that are kept elsewhere')
   const config = await registry.fetchBlob(reference, manifest.config, signal)
-  const { diffIds, labels, platform } = parseConfig(config)
+  const { diffIds, labels, platform } = parseImageConfig(config)
   if (diffIds.length !== manifest.layers.length)
-    throw refuse('its config speaks of other layers than its manifest')
+    throw rejection('its config speaks of other layers than its manifest')
   const own = (indexPlatform as unknown as Platform | undefined) ?? platform
-  if (!own) throw refuse('it does not say for which platform it is')
+  if (!own) throw rejection('it does not say for which platform it is')
   return {
-    platform: platformText(own),
+    platform: formatPlatform(own),
     digest,
-    manifest: documentOf(bytes) as FetchedImage['manifest'],
-    config: documentOf(config),
+    manifest: parseOciDocument(bytes) as FetchedImage['manifest'],
+    config: parseOciDocument(config),
     diffIds,
     labels,
     ...(indexPlatform && { indexPlatform }),
@@ -171,6 +172,6 @@ async function imageOf(
 }
 
 /** For bytes that already passed the strict parser. */
-function documentOf(bytes: Uint8Array): Document {
-  return JSON.parse(new TextDecoder().decode(bytes)) as Document
+function parseOciDocument(bytes: Uint8Array): OciDocument {
+  return JSON.parse(new TextDecoder().decode(bytes)) as OciDocument
 }

@@ -5,15 +5,15 @@ import type { RegistryClient } from '../registry/registry-client.ts'
 import type { ListedBundle } from './provenance/listed-bundles.ts'
 import type { BlobOutcome, BlobToPush, ManifestToPush, Pusher } from './open-pusher.ts'
 
-export interface CatalogFile {
+export interface CatalogImageFile {
   /** Below the catalog's directory, `/` between components. */
   readonly path: string
   readonly bytes: Uint8Array
 }
 
 /** Describes an image. Builds are reproducible: the same order gives the same image. */
-export interface CatalogImageOrder {
-  readonly files: readonly CatalogFile[]
+export interface CatalogImageSpec {
+  readonly files: readonly CatalogImageFile[]
   /**
    * The image with `opm`, by tag or digest; or `scratch`: no opm, and the CatalogSource must set
    * `grpcPodConfig.extractContent`.
@@ -39,7 +39,7 @@ export interface CatalogImageOrder {
 }
 
 /** In memory, except for the base's layers, which are fetched if the target lacks them. */
-export interface CatalogImage {
+export interface BuiltCatalogImage {
   readonly digest: string
   readonly mediaType: string
   /**
@@ -70,7 +70,7 @@ export interface CatalogLayerSummary {
   readonly listed?: readonly ListedBundle[]
 }
 
-export interface Target {
+export interface PublishImageTarget {
   /** `quay.io/org/catalog`, without tag or digest. */
   readonly repository: string
   readonly tags: readonly string[]
@@ -85,21 +85,21 @@ export interface Target {
   readonly dryRun?: boolean
 }
 
-export interface Published {
+export interface ImagePublishResult {
   /** The digest of the tags now: the existing image's if unchanged. */
   readonly digest: string
   readonly mediaType: string
   readonly contentDigest: string
   /** True if every tag had the same content and nothing was written. */
   readonly unchanged: boolean
-  readonly tags: readonly TagOutcome[]
+  readonly tags: readonly TagUpdate[]
   /** Counts; all 0 if nothing was pushed. */
   readonly blobs: Readonly<Record<BlobOutcome, number>>
   /** Absent if the image was known to be unchanged before building. */
-  readonly image?: CatalogImage
+  readonly image?: BuiltCatalogImage
 }
 
-export interface TagOutcome {
+export interface TagUpdate {
   readonly tag: string
   /** The digest that the tag held before; undefined for a new tag. */
   readonly before: string | undefined
@@ -107,7 +107,7 @@ export interface TagOutcome {
   readonly after: string
 }
 
-export interface RebaseOrder {
+export interface RebaseRequest {
   readonly image: string
   readonly base: string
   /**
@@ -119,7 +119,7 @@ export interface RebaseOrder {
   readonly platforms?: readonly string[]
 }
 
-export interface PublishedCatalog {
+export interface PublishedCatalogContent {
   /** Of what the reference names: the index, where it is one. */
   readonly digest: string
   readonly mediaType: string
@@ -132,11 +132,11 @@ export interface PublishedCatalog {
   readonly baseName: string | undefined
   readonly baseDigest: string | undefined
   /** Paths are below the catalog's directory, in opm's order. */
-  readonly files: readonly CatalogFile[]
+  readonly files: readonly CatalogImageFile[]
 }
 
 /** The result of comparing a published image with the expected files. */
-export interface ReadBack {
+export interface CatalogImageComparison {
   readonly digest: string
   readonly contentDigest: string
   /** True if every platform has the same paths and bytes, and the cache (if any) matches. */
@@ -156,18 +156,30 @@ export interface ReadBack {
  */
 export interface CatalogPublisher {
   /** Builds only; fetches the base's manifests and configs. */
-  build(order: CatalogImageOrder, signal?: AbortSignalLike): Promise<CatalogImage>
+  build(order: CatalogImageSpec, signal?: AbortSignalLike): Promise<BuiltCatalogImage>
   /** Builds unless known to be published, then pushes what differs, tags last. Safe to repeat, even after a crash. */
-  publish(order: CatalogImageOrder, target: Target, signal?: AbortSignalLike): Promise<Published>
-  push(image: CatalogImage, target: Target, signal?: AbortSignalLike): Promise<Published>
+  publish(
+    order: CatalogImageSpec,
+    target: PublishImageTarget,
+    signal?: AbortSignalLike,
+  ): Promise<ImagePublishResult>
+  push(
+    image: BuiltCatalogImage,
+    target: PublishImageTarget,
+    signal?: AbortSignalLike,
+  ): Promise<ImagePublishResult>
   /** Gives the same image as a build on that base, without reading the catalog. */
-  rebase(order: RebaseOrder, signal?: AbortSignalLike): Promise<CatalogImage>
+  rebase(order: RebaseRequest, signal?: AbortSignalLike): Promise<BuiltCatalogImage>
   /** Pulls a catalog image and unpacks it in a separate process. Rejects as `not-a-catalog` for any other image. */
-  read(reference: string, signal?: AbortSignalLike): Promise<PublishedCatalog>
+  read(reference: string, signal?: AbortSignalLike): Promise<PublishedCatalogContent>
   /** Compares the image's catalog with these files on all platforms. */
-  verify(reference: string, files: readonly CatalogFile[], signal?: AbortSignalLike): Promise<ReadBack>
+  verify(
+    reference: string,
+    files: readonly CatalogImageFile[],
+    signal?: AbortSignalLike,
+  ): Promise<CatalogImageComparison>
   digestOf(reference: string, signal?: AbortSignalLike): Promise<string | undefined>
-  retag(image: string, target: Target, signal?: AbortSignalLike): Promise<Published>
+  retag(image: string, target: PublishImageTarget, signal?: AbortSignalLike): Promise<ImagePublishResult>
   /** All tags of a repository, sorted by bytes; empty if the repository does not exist. */
   listTags(repository: string, signal?: AbortSignalLike): Promise<readonly string[]>
   /**
@@ -179,10 +191,10 @@ export interface CatalogPublisher {
    * Pushes a manifest with a `subject` and its blobs. For registries without the referrers API, updates the index tag
    * `sha256-<hex>`, as the OCI specification requires.
    */
-  attach(attachment: Attachment, signal?: AbortSignalLike): Promise<{ readonly digest: string }>
+  attach(attachment: ImageAttachment, signal?: AbortSignalLike): Promise<{ readonly digest: string }>
   /** From the registry's referrers list, or the index tag. */
-  attached(repository: string, digest: string, signal?: AbortSignalLike): Promise<readonly Attached[]>
-  listBundles(files: readonly CatalogFile[]): Promise<readonly ListedBundle[]>
+  attached(repository: string, digest: string, signal?: AbortSignalLike): Promise<readonly AttachedManifest[]>
+  listBundles(files: readonly CatalogImageFile[]): Promise<readonly ListedBundle[]>
   close(): Promise<void>
 }
 
@@ -196,7 +208,7 @@ export interface CatalogPublisherOptions {
   readonly published?: RegistryClient
   readonly pusher: Pusher
   /** Caches the content of each order to skip unchanged builds. Default: no cache. */
-  readonly memory?: BuildMemory
+  readonly buildCache?: ImageBuildCache
   /**
    * Where catalogs are read and packed. Default `worker`: a separate process without secrets and with limits. `here`
    * saves the process start, for trusted catalogs.
@@ -204,12 +216,12 @@ export interface CatalogPublisherOptions {
   readonly packsIn?: 'worker' | 'here'
 }
 
-export interface BuildMemory {
+export interface ImageBuildCache {
   get(key: string): Promise<string | undefined>
   set(key: string, value: string): Promise<void>
 }
 
-export interface Attachment {
+export interface ImageAttachment {
   readonly repository: string
   /** An OCI image manifest whose `subject` is the image that it belongs to. */
   readonly manifest: ManifestToPush
@@ -218,7 +230,7 @@ export interface Attachment {
   readonly tags?: readonly string[]
 }
 
-export interface Attached {
+export interface AttachedManifest {
   readonly digest: string
   /** '' if unspecified. */
   readonly artifactType: string

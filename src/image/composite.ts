@@ -1,14 +1,14 @@
 // Composite catalogs: renders a list of catalog or bundle images into one catalog, a folder per image.
 import type { AbortSignalLike } from '../ports/registry.ts'
-import { readReferenceList } from '../change/references/reference-list.ts'
+import { parseReferenceList } from '../change/references/reference-list.ts'
 import { pullBundleOrCatalog } from '../registry/pull-bundle.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
-import { referenceOf } from './base-image.ts'
-import type { CatalogFile } from './catalog-publisher.ts'
+import { parseReferenceOrThrow } from './base-image.ts'
+import type { CatalogImageFile } from './catalog-publisher.ts'
 import { ImageError } from './image-error.ts'
-import { renderInProcess } from './layer/layer-processes.ts'
+import { renderImageInProcess } from './layer/layer-processes.ts'
 
-export interface CompositeList {
+export interface CompositeCatalogSpec {
   readonly name: string
   /** The catalog's target, if the list has one. */
   readonly repository?: string
@@ -16,11 +16,11 @@ export interface CompositeList {
   readonly references: readonly { readonly name: string; readonly image: string }[]
 }
 
-const atOnce = 4
+const maxConcurrentRenders = 4
 
 /** Throws an ImageError `order` for anything ambiguous. */
-export function parseCompositeList(bytes: Uint8Array): CompositeList {
-  const list = readReferenceList(bytes)
+export function parseCompositeCatalogSpec(bytes: Uint8Array): CompositeCatalogSpec {
+  const list = parseReferenceList(bytes)
   if (!list)
     throw new ImageError(
       'order',
@@ -44,23 +44,23 @@ export function parseCompositeList(bytes: Uint8Array): CompositeList {
  * `<name>/index.yaml` for each reference, as `opm render` prints it. Rejects with an ImageError that names a reference
  * that is not a catalog or bundle, or cannot be read; with a RegistryError if one cannot be pulled.
  */
-export async function compositeFiles(
+export async function renderCompositeFiles(
   registry: RegistryClient,
-  { references }: CompositeList,
+  { references }: CompositeCatalogSpec,
   signal?: AbortSignalLike,
-): Promise<readonly CatalogFile[]> {
-  for (const { image } of references) referenceOf(image)
-  const files: CatalogFile[] = []
+): Promise<readonly CatalogImageFile[]> {
+  for (const { image } of references) parseReferenceOrThrow(image)
+  const files: CatalogImageFile[] = []
   const waiting = [...references]
-  const pullOn = async () => {
+  const renderWaiting = async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const { name, image } = next
       const { labels, files: pulled } = await pullBundleOrCatalog(registry, image, signal)
-      const text = await renderInProcess({ labels, files: pulled, reference: image }, name)
+      const text = await renderImageInProcess({ labels, files: pulled, reference: image }, name)
       files.push({ path: `${name}/index.yaml`, bytes: new TextEncoder().encode(text) })
     }
   }
-  const ended = await Promise.allSettled(Array.from({ length: atOnce }, pullOn))
+  const ended = await Promise.allSettled(Array.from({ length: maxConcurrentRenders }, renderWaiting))
   const failure = ended.find((result) => result.status === 'rejected')
   if (failure) throw failure.reason
   return files.sort((a, b) => (a.path < b.path ? -1 : 1))

@@ -1,10 +1,10 @@
 // The Dockerfile that `opm generate dockerfile` writes (opm v1.73), for users who build with a container engine.
 import { ImageError } from './image-error.ts'
-import { catalogLabel } from './image-documents.ts'
+import { catalogDirectoryLabel } from './image-documents.ts'
 
-export const defaultBase = 'quay.io/operator-framework/opm:latest'
+export const defaultBaseImage = 'quay.io/operator-framework/opm:latest'
 
-export interface DockerfileOrder {
+export interface DockerfileOptions {
   readonly directory: string
   readonly base: string
   readonly builder: string
@@ -12,7 +12,7 @@ export interface DockerfileOrder {
 }
 
 /** Throws an ImageError if there is nothing to build with. */
-export function dockerfile({ directory, base, builder, labels }: DockerfileOrder): string {
+export function renderDockerfile({ directory, base, builder, labels }: DockerfileOptions): string {
   if (builder === 'scratch') throw new ImageError('order', `invalid builder image: "${builder}"`)
   const custom = Object.entries(labels)
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -26,24 +26,24 @@ ADD ${directory} /configs
 RUN ["/bin/opm", "serve", "/configs", "--cache-dir=/tmp/cache", "--cache-only"]
 
 FROM ${base}
-${base === 'scratch' ? withoutOpm : withOpm}
+${base === 'scratch' ? binarylessDockerfileTemplate : opmDockerfileTemplate}
 COPY --from=builder /configs /configs
 COPY --from=builder /tmp/cache /tmp/cache
 
 # Set FBC-specific label for the location of the FBC root directory
 # in the image
-LABEL ${catalogLabel}=/configs
+LABEL ${catalogDirectoryLabel}=/configs
 ${custom.length === 0 ? '' : `\n# Set other custom labels\n${custom.join('')}`}`
 }
 
-const withOpm = `# The base image is expected to contain
+const opmDockerfileTemplate = `# The base image is expected to contain
 # /bin/opm (with serve subcommand) and /bin/grpc_health_probe
 
 # Configure the entrypoint and command
 ENTRYPOINT ["/bin/opm"]
 CMD ["serve", "/configs", "--cache-dir=/tmp/cache"]
 `
-const withoutOpm = `# OLMv0 CatalogSources that use binary-less images must set:
+const binarylessDockerfileTemplate = `# OLMv0 CatalogSources that use binary-less images must set:
 # spec:
 #   grpcPodConfig:
 #     extractContent:

@@ -1,27 +1,27 @@
 // Creates configs, manifests and the index from the base's documents. Pure and deterministic; preserves unknown fields.
 import { createHash } from 'node:crypto'
 import { mediaTypes, type Descriptor } from '../registry/manifest.ts'
-import type { Document, FetchedImage } from './base-image.ts'
+import type { OciDocument, FetchedImage } from './base-image.ts'
 import { ImageError } from './image-error.ts'
 
-export const catalogLabel = 'operators.operatorframework.io.index.configs.v1'
+export const catalogDirectoryLabel = 'operators.operatorframework.io.index.configs.v1'
 export const baseNameAnnotation = 'org.opencontainers.image.base.name'
 export const baseDigestAnnotation = 'org.opencontainers.image.base.digest'
 
 /** Identifies our layer in the config's history. */
-export const madeBy = 'catalog-bot build'
+export const historyCreatedBy = 'catalog-bot build'
 
-export type Format = 'oci' | 'docker'
-export type Compression = 'gzip' | 'none'
+export type ImageFormat = 'oci' | 'docker'
+export type LayerCompression = 'gzip' | 'none'
 
-interface FormatTypes {
+interface FormatMediaTypes {
   readonly index: string
   readonly manifest: string
   readonly config: string
-  readonly layers: Readonly<Record<Compression, string>>
+  readonly layers: Readonly<Record<LayerCompression, string>>
 }
 
-export const formats: Readonly<Record<Format, FormatTypes>> = {
+export const mediaTypesByFormat: Readonly<Record<ImageFormat, FormatMediaTypes>> = {
   oci: {
     index: mediaTypes.ociIndex,
     manifest: mediaTypes.ociManifest,
@@ -43,7 +43,7 @@ export const formats: Readonly<Record<Format, FormatTypes>> = {
   },
 }
 
-export interface ConfigOrder {
+export interface ImageConfigOptions {
   readonly diffId: string
   readonly hasCache: boolean
   readonly labels: Readonly<Record<string, string>>
@@ -51,10 +51,13 @@ export interface ConfigOrder {
 }
 
 /** The same config as with the Dockerfile of `opm generate dockerfile`. */
-export function catalogConfig(base: Pick<FetchedImage, 'config' | 'diffIds'>, order: ConfigOrder): Document {
+export function createCatalogImageConfig(
+  base: Pick<FetchedImage, 'config' | 'diffIds'>,
+  order: ImageConfigOptions,
+): OciDocument {
   const { config } = base
-  const inner = (config['config'] ?? {}) as Document
-  const rootfs = (config['rootfs'] ?? {}) as Document
+  const inner = (config['config'] ?? {}) as OciDocument
+  const rootfs = (config['rootfs'] ?? {}) as OciDocument
   return {
     ...config,
     created: order.created,
@@ -62,43 +65,50 @@ export function catalogConfig(base: Pick<FetchedImage, 'config' | 'diffIds'>, or
       ...inner,
       Entrypoint: ['/bin/opm'],
       Cmd: ['serve', '/configs', ...(order.hasCache ? ['--cache-dir=/tmp/cache'] : [])],
-      Labels: labelsOf((inner['Labels'] ?? {}) as Record<string, string>, order.labels),
+      Labels: mergeLabels((inner['Labels'] ?? {}) as Record<string, string>, order.labels),
     },
     rootfs: { ...rootfs, type: 'layers', diff_ids: [...base.diffIds, order.diffId] },
-    ...historyOf(config, base.diffIds.length, order.created),
+    ...extendHistory(config, base.diffIds.length, order.created),
   }
 }
 
 /** The config of a catalog-only image: OLM extracts the catalog and serves it with its own opm. */
-export function scratchConfig(platform: string, order: ConfigOrder): Document {
+export function createScratchImageConfig(platform: string, order: ImageConfigOptions): OciDocument {
   const [os, architecture, variant] = platform.split('/')
   return {
     created: order.created,
     architecture,
     os,
     ...(variant !== undefined && { variant }),
-    config: { Labels: labelsOf({}, order.labels) },
+    config: { Labels: mergeLabels({}, order.labels) },
     rootfs: { type: 'layers', diff_ids: [order.diffId] },
-    ...historyOf({}, 0, order.created),
+    ...extendHistory({}, 0, order.created),
   }
 }
 
-function labelsOf(base: Readonly<Record<string, string>>, own: Readonly<Record<string, string>>): Document {
-  return sortedKeys({ ...base, ...own, [catalogLabel]: '/configs' })
+function mergeLabels(
+  base: Readonly<Record<string, string>>,
+  own: Readonly<Record<string, string>>,
+): OciDocument {
+  return sortKeys({ ...base, ...own, [catalogDirectoryLabel]: '/configs' })
 }
 
 /** A history must cover all layers, so none is started if the base has none. */
-function historyOf(config: Document, layers: number, created: string): { history?: readonly Document[] } {
-  const before = (config['history'] ?? []) as readonly Document[]
+function extendHistory(
+  config: OciDocument,
+  layers: number,
+  created: string,
+): { history?: readonly OciDocument[] } {
+  const before = (config['history'] ?? []) as readonly OciDocument[]
   if (before.filter((entry) => entry['empty_layer'] !== true).length !== layers) return {}
-  return { history: [...before, { created, created_by: madeBy }] }
+  return { history: [...before, { created, created_by: historyCreatedBy }] }
 }
 
-export interface Blob extends Descriptor {
+export interface DocumentBlob extends Descriptor {
   readonly bytes: Uint8Array
 }
 
-export function blobOf(document: Document, mediaType: string): Blob {
+export function encodeDocument(document: OciDocument, mediaType: string): DocumentBlob {
   const bytes = new TextEncoder().encode(JSON.stringify(document))
   return { mediaType, digest: digestOf(bytes), size: bytes.length, bytes }
 }
@@ -107,52 +117,55 @@ export function digestOf(bytes: Uint8Array): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 }
 
-export function imageManifest(
-  format: Format,
+export function createImageManifest(
+  format: ImageFormat,
   config: Descriptor,
-  layers: readonly Document[],
+  layers: readonly OciDocument[],
   annotations: Readonly<Record<string, string>>,
-): Document {
+): OciDocument {
   const { mediaType, digest, size } = config
   return {
     schemaVersion: 2,
-    mediaType: formats[format].manifest,
+    mediaType: mediaTypesByFormat[format].manifest,
     config: { mediaType, digest, size },
     layers,
-    ...annotated(format, annotations),
+    ...formatAnnotations(format, annotations),
   }
 }
 
-export function imageIndex(
-  format: Format,
-  images: readonly { readonly manifest: Descriptor; readonly platform: Document }[],
+export function createImageIndex(
+  format: ImageFormat,
+  images: readonly { readonly manifest: Descriptor; readonly platform: OciDocument }[],
   annotations: Readonly<Record<string, string>>,
-): Document {
+): OciDocument {
   return {
     schemaVersion: 2,
-    mediaType: formats[format].index,
+    mediaType: mediaTypesByFormat[format].index,
     manifests: images.map(({ manifest: { mediaType, digest, size }, platform }) => ({
       mediaType,
       digest,
       size,
       platform,
     })),
-    ...annotated(format, annotations),
+    ...formatAnnotations(format, annotations),
   }
 }
 
-function annotated(format: Format, annotations: Readonly<Record<string, string>>): Document {
+function formatAnnotations(format: ImageFormat, annotations: Readonly<Record<string, string>>): OciDocument {
   if (format === 'docker' || Object.keys(annotations).length === 0) return {}
-  return { annotations: sortedKeys(annotations) }
+  return { annotations: sortKeys(annotations) }
 }
 
-function sortedKeys(record: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function sortKeys(record: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 /** Maps a layer's media type to another format. */
-export function layerIn(format: Format, layer: Document & Descriptor): Document & Descriptor {
-  const kind = layerKinds.find((names) => Object.values(names).includes(layer.mediaType))
+export function convertLayerMediaType(
+  format: ImageFormat,
+  layer: OciDocument & Descriptor,
+): OciDocument & Descriptor {
+  const kind = equivalentLayerTypes.find((names) => Object.values(names).includes(layer.mediaType))
   const mediaType = kind?.[format]
   if (mediaType === undefined)
     throw new ImageError(
@@ -162,9 +175,9 @@ export function layerIn(format: Format, layer: Document & Descriptor): Document 
   return { ...layer, mediaType }
 }
 
-const layerKinds: readonly { readonly oci: string; readonly docker?: string }[] = [
-  { oci: formats.oci.layers.gzip, docker: formats.docker.layers.gzip },
-  { oci: formats.oci.layers.none, docker: formats.docker.layers.none },
+const equivalentLayerTypes: readonly { readonly oci: string; readonly docker?: string }[] = [
+  { oci: mediaTypesByFormat.oci.layers.gzip, docker: mediaTypesByFormat.docker.layers.gzip },
+  { oci: mediaTypesByFormat.oci.layers.none, docker: mediaTypesByFormat.docker.layers.none },
   { oci: 'application/vnd.oci.image.layer.v1.tar+zstd' },
 ]
 
@@ -172,15 +185,20 @@ const layerKinds: readonly { readonly oci: string; readonly docker?: string }[] 
  * A digest of every platform's config, which has the uncompressed layers' digests. Ignores compression and annotations.
  * `images` are in the order of the index.
  */
-export function contentDigest(
+export function computeContentDigest(
   isIndex: boolean,
-  images: readonly { readonly platform: Document | undefined; readonly manifest: Document }[],
+  images: readonly { readonly platform: OciDocument | undefined; readonly manifest: OciDocument }[],
 ): string {
   const lines = images.map(({ platform, manifest }) => {
     const config = manifest['config'] as Descriptor
     const layers = manifest['layers'] as readonly Descriptor[]
-    const told = Object.entries(platform ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
-    return JSON.stringify([told, config.mediaType, config.digest, layers.map(({ mediaType }) => mediaType)])
+    const platformEntries = Object.entries(platform ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
+    return JSON.stringify([
+      platformEntries,
+      config.mediaType,
+      config.digest,
+      layers.map(({ mediaType }) => mediaType),
+    ])
   })
   return digestOf(new TextEncoder().encode([isIndex ? 'index' : 'image', ...lines].join('\n')))
 }

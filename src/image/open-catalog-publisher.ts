@@ -5,71 +5,88 @@ import type { AbortSignalLike } from '../ports/registry.ts'
 import { formatImageReference, parseImageReference } from '../go/reference/image-reference.ts'
 import { RegistryError } from '../registry/registry-error.ts'
 import type { FetchedManifest } from '../registry/registry-client.ts'
-import { attach, attached } from './attach.ts'
+import { attachManifest, listAttached } from './attach.ts'
 import {
   olmPlatforms,
-  onBase,
-  onScratch,
-  settingsOf,
-  type ImageSettings,
-  type LayerToPlace,
+  assembleOnBase,
+  assembleFromScratch,
+  toBuildSettings,
+  type ImageBuildSettings,
+  type CatalogLayer,
 } from './assemble-image.ts'
-import { fetchTree, refuseCatalogs, referenceOf, treeOf, type FetchedTree } from './base-image.ts'
+import {
+  fetchImageTree,
+  rejectCatalogBase,
+  parseReferenceOrThrow,
+  fetchTreeOfManifest,
+  type FetchedImageTree,
+} from './base-image.ts'
 import type {
-  CatalogImage,
-  CatalogImageOrder,
+  BuiltCatalogImage,
+  CatalogImageSpec,
   CatalogPublisher,
   CatalogPublisherOptions,
-  Published,
-  Target,
-  TagOutcome,
+  ImagePublishResult,
+  PublishImageTarget,
+  TagUpdate,
 } from './catalog-publisher.ts'
-import { formats } from './image-documents.ts'
+import { mediaTypesByFormat } from './image-documents.ts'
 import { ImageError } from './image-error.ts'
-import { bundlesIn } from './layer/catalog-content.ts'
-import { listInProcess, packInProcess } from './layer/layer-processes.ts'
-import { packLayer, type PackedLayer } from './layer/pack-layer.ts'
-import { contentOf, readCatalogImage, verifyCatalogImage } from './read-catalog-image.ts'
-import { rebase } from './rebase.ts'
+import { extractListedBundles } from './layer/catalog-content.ts'
+import { listBundlesInProcess, packLayerInProcess } from './layer/layer-processes.ts'
+import { packLayer, type PackedCatalogLayer } from './layer/pack-layer.ts'
+import { computeTreeContentDigest, readCatalogImage, verifyCatalogImage } from './read-catalog-image.ts'
+import { rebaseCatalogImage } from './rebase.ts'
 
 /** Part of every cached order. Raise it when builds change. */
 const builderVersion = 'catalog image 1'
 
-const noBlobs = { present: 0, mounted: 0, uploaded: 0 }
+const zeroBlobCounts = { present: 0, mounted: 0, uploaded: 0 }
 
 export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogPublisher {
-  const { registry, published: reader = registry, pusher, memory, packsIn = 'worker' } = options
-  const pack = packsIn === 'here' ? packLayer : packInProcess
+  const { registry, published: reader = registry, pusher, buildCache, packsIn = 'worker' } = options
+  const pack = packsIn === 'here' ? packLayer : packLayerInProcess
 
-  type Base = FetchedTree | undefined
+  type Base = FetchedImageTree | undefined
 
-  async function fetchBase(order: CatalogImageOrder, signal?: AbortSignalLike): Promise<Base> {
+  async function fetchBase(order: CatalogImageSpec, signal?: AbortSignalLike): Promise<Base> {
     if (order.base === 'scratch') return undefined
-    const base = await fetchTree(registry, order.base, 'base', order.platforms, signal)
-    refuseCatalogs(base)
+    const base = await fetchImageTree(registry, order.base, 'base', order.platforms, signal)
+    rejectCatalogBase(base)
     return base
   }
 
-  function placed(order: CatalogImageOrder, base: Base, layer: LayerToPlace, settings: ImageSettings) {
+  function assembleImage(
+    order: CatalogImageSpec,
+    base: Base,
+    layer: CatalogLayer,
+    settings: ImageBuildSettings,
+  ) {
     return base
-      ? onBase(base, registry, layer, settings)
-      : onScratch(order.platforms ?? olmPlatforms, layer, settings)
+      ? assembleOnBase(base, registry, layer, settings)
+      : assembleFromScratch(order.platforms ?? olmPlatforms, layer, settings)
   }
 
   /** The image of a tag or digest, if it exists. */
-  async function there(text: string, signal?: AbortSignalLike): Promise<FetchedManifest | undefined> {
+  async function findManifest(text: string, signal?: AbortSignalLike): Promise<FetchedManifest | undefined> {
     try {
-      return await reader.fetchManifest(referenceOf(text), signal)
+      return await reader.fetchManifest(parseReferenceOrThrow(text), signal)
     } catch (error) {
       if (error instanceof RegistryError && error.code === 'missing') return undefined
       throw error
     }
   }
 
-  async function nowBehind(target: Target, signal?: AbortSignalLike): Promise<readonly FetchedTag[]> {
-    checkTarget(target)
+  async function fetchTargetTags(
+    target: PublishImageTarget,
+    signal?: AbortSignalLike,
+  ): Promise<readonly FetchedTag[]> {
+    validateTarget(target)
     return Promise.all(
-      target.tags.map(async (tag) => ({ tag, now: await there(`${target.repository}:${tag}`, signal) })),
+      target.tags.map(async (tag) => ({
+        tag,
+        now: await findManifest(`${target.repository}:${tag}`, signal),
+      })),
     )
   }
 
@@ -79,21 +96,25 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
   }
 
   /** The image behind all tags, if they share one. */
-  async function commonImage(
-    target: Target,
+  async function fetchCommonImage(
+    target: PublishImageTarget,
     tags: readonly FetchedTag[],
     signal?: AbortSignalLike,
-  ): Promise<FetchedTree | undefined> {
+  ): Promise<FetchedImageTree | undefined> {
     const [first] = tags
     if (!first?.now || tags.some(({ now }) => now?.digest !== first.now?.digest)) return undefined
-    return publishedTree(target, first.now, signal)
+    return fetchPublishedTree(target, first.now, signal)
   }
 
   /** Undefined unless it has the form of our images; it is then replaced. */
-  async function publishedTree(target: Target, top: FetchedManifest, signal?: AbortSignalLike) {
+  async function fetchPublishedTree(
+    target: PublishImageTarget,
+    top: FetchedManifest,
+    signal?: AbortSignalLike,
+  ) {
     try {
-      const reference = referenceOf(`${target.repository}@${top.digest}`)
-      return await treeOf(reader, reference, top, 'not-a-catalog', undefined, signal)
+      const reference = parseReferenceOrThrow(`${target.repository}@${top.digest}`)
+      return await fetchTreeOfManifest(reader, reference, top, 'not-a-catalog', undefined, signal)
     } catch (error) {
       if (error instanceof ImageError) return undefined
       // Replaces an unreadable or incomplete image; retries if the registry could not answer.
@@ -103,13 +124,13 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
   }
 
   async function push(
-    image: CatalogImage,
-    target: Target,
+    image: BuiltCatalogImage,
+    target: PublishImageTarget,
     before: readonly FetchedTag[],
     signal?: AbortSignalLike,
-  ): Promise<Published> {
-    const { host, repository } = referenceOf(target.repository)
-    const outcome = (blobs: Published['blobs']): Published => ({
+  ): Promise<ImagePublishResult> {
+    const { host, repository } = parseReferenceOrThrow(target.repository)
+    const toPublishResult = (blobs: ImagePublishResult['blobs']): ImagePublishResult => ({
       digest: image.digest,
       mediaType: image.mediaType,
       contentDigest: image.contentDigest,
@@ -118,9 +139,9 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
       blobs,
       image,
     })
-    checkExpected(target, before)
-    if (target.dryRun === true) return outcome(noBlobs)
-    const isSameHost = image.base && referenceOf(image.base.name).host === host
+    checkExpectedTags(target, before)
+    if (target.dryRun === true) return toPublishResult(zeroBlobCounts)
+    const isSameHost = image.base && parseReferenceOrThrow(image.base.name).host === host
     const blobs = image.blobs.map(({ mountFrom, ...blob }) =>
       isSameHost === true && mountFrom !== undefined && mountFrom !== repository
         ? { ...blob, mountFrom }
@@ -131,155 +152,166 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
       signal,
     )
     await setTags(
-      image.manifests.at(-1) as CatalogImage['manifests'][0],
+      image.manifests.at(-1) as BuiltCatalogImage['manifests'][0],
       image.digest,
       target,
       before,
       signal,
     )
-    return outcome(pushed.blobs)
+    return toPublishResult(pushed.blobs)
   }
 
   /** Registries have no conditional tag update, so this checks right before. */
   async function setTags(
-    top: CatalogImage['manifests'][0],
+    top: BuiltCatalogImage['manifests'][0],
     digest: string,
-    target: Target,
+    target: PublishImageTarget,
     before: readonly FetchedTag[],
     signal?: AbortSignalLike,
   ): Promise<void> {
-    const { host, repository } = referenceOf(target.repository)
+    const { host, repository } = parseReferenceOrThrow(target.repository)
     for (const { tag, now } of before) {
-      const found = (await there(`${target.repository}:${tag}`, signal))?.digest
-      if (found === digest) continue
-      if (found !== now?.digest) throw movedTag(target, tag, now?.digest, found)
+      const current = (await findManifest(`${target.repository}:${tag}`, signal))?.digest
+      if (current === digest) continue
+      if (current !== now?.digest) throw tagMovedError(target, tag, now?.digest, current)
       await pusher.push({ host, repository, blobs: [], manifests: [top], tags: [tag] }, signal)
     }
   }
 
-  async function pushOrLeave(
-    image: CatalogImage,
-    target: Target,
+  async function pushUnlessUnchanged(
+    image: BuiltCatalogImage,
+    target: PublishImageTarget,
     signal?: AbortSignalLike,
-  ): Promise<Published> {
-    const before = await nowBehind(target, signal)
-    const published = await commonImage(target, before, signal)
-    if (published && contentOf(published) === image.contentDigest && target.evenIfUnchanged !== true)
-      return { ...unchanged(published, before), image }
+  ): Promise<ImagePublishResult> {
+    const before = await fetchTargetTags(target, signal)
+    const published = await fetchCommonImage(target, before, signal)
+    if (
+      published &&
+      computeTreeContentDigest(published) === image.contentDigest &&
+      target.evenIfUnchanged !== true
+    )
+      return { ...toUnchangedResult(published, before), image }
     return push(image, target, before, signal)
   }
 
-  async function build(order: CatalogImageOrder, signal?: AbortSignalLike): Promise<CatalogImage> {
-    const settings = settingsOf(order)
+  async function build(order: CatalogImageSpec, signal?: AbortSignalLike): Promise<BuiltCatalogImage> {
+    const settings = toBuildSettings(order)
     const base = await fetchBase(order, signal)
-    const packed = await pack(layerOrder(order, settings, []))
-    return placed(order, base, placeOf(packed, settings), settings)
+    const packed = await pack(toPackLayerRequest(order, settings, []))
+    return assembleImage(order, base, toCatalogLayer(packed, settings), settings)
   }
 
   async function publish(
-    order: CatalogImageOrder,
-    target: Target,
+    order: CatalogImageSpec,
+    target: PublishImageTarget,
     signal?: AbortSignalLike,
-  ): Promise<Published> {
-    const settings = settingsOf(order)
-    const [base, before] = await Promise.all([fetchBase(order, signal), nowBehind(target, signal)])
-    const published = await commonImage(target, before, signal)
-    const key = memory && orderKey(order, settings, base)
+  ): Promise<ImagePublishResult> {
+    const settings = toBuildSettings(order)
+    const [base, before] = await Promise.all([fetchBase(order, signal), fetchTargetTags(target, signal)])
+    const published = await fetchCommonImage(target, before, signal)
+    const key = buildCache && computeBuildKey(order, settings, base)
     const isOpen = published !== undefined && target.evenIfUnchanged !== true
-    if (isOpen && key !== undefined && (await memory?.get(key)) === contentOf(published))
-      return unchanged(published, before)
+    if (isOpen && key !== undefined && (await buildCache?.get(key)) === computeTreeContentDigest(published))
+      return toUnchangedResult(published, before)
     // Reuses the published compressed layer if it is the same.
-    const known = published && layerThere(published, settings)
-    const packed = await pack(layerOrder(order, settings, known ? [known.diffId] : []))
-    const layer = packed.packed || !known ? placeOf(packed, settings) : placeThere(packed, known)
-    const image = placed(order, base, layer, settings)
-    if (key !== undefined) await memory?.set(key, image.contentDigest)
-    if (isOpen && contentOf(published) === image.contentDigest)
-      return { ...unchanged(published, before), image }
+    const known = published && findReusableLayer(published, settings)
+    const packed = await pack(toPackLayerRequest(order, settings, known ? [known.diffId] : []))
+    const layer = packed.packed || !known ? toCatalogLayer(packed, settings) : toReusedLayer(packed, known)
+    const image = assembleImage(order, base, layer, settings)
+    if (key !== undefined) await buildCache?.set(key, image.contentDigest)
+    if (isOpen && computeTreeContentDigest(published) === image.contentDigest)
+      return { ...toUnchangedResult(published, before), image }
     return push(image, target, before, signal)
   }
 
   return {
     build,
     publish,
-    push: pushOrLeave,
-    rebase: (order, signal) => rebase(reader, registry, order, signal),
+    push: pushUnlessUnchanged,
+    rebase: (order, signal) => rebaseCatalogImage(reader, registry, order, signal),
     read: (reference, signal) => readCatalogImage(reader, reference, signal),
     verify: (reference, files, signal) => verifyCatalogImage(reader, reference, files, signal),
-    digestOf: async (reference, signal) => (await there(reference, signal))?.digest,
+    digestOf: async (reference, signal) => (await findManifest(reference, signal))?.digest,
     async retag(text, target, signal) {
-      const { host, repository } = referenceOf(target.repository)
-      const reference = referenceOf(text)
+      const { host, repository } = parseReferenceOrThrow(target.repository)
+      const reference = parseReferenceOrThrow(text)
       if (reference.host !== host || reference.repository !== repository)
         throw new ImageError('order', `${text} is not in ${target.repository}: tags stay in a repository`)
       const image = await reader.fetchManifest(reference, signal)
-      const before = await nowBehind(target, signal)
-      checkExpected(target, before)
-      const tree = await publishedTree(target, image, signal)
+      const before = await fetchTargetTags(target, signal)
+      checkExpectedTags(target, before)
+      const tree = await fetchPublishedTree(target, image, signal)
       const tags = before.map(({ tag, now }) => ({ tag, before: now?.digest, after: image.digest }))
       const isUnchanged = tags.every((tag) => tag.before === tag.after)
       if (!isUnchanged && target.dryRun !== true) await setTags(image, image.digest, target, before, signal)
       return {
         digest: image.digest,
         mediaType: image.mediaType,
-        contentDigest: tree ? contentOf(tree) : '',
+        contentDigest: tree ? computeTreeContentDigest(tree) : '',
         unchanged: isUnchanged,
         tags,
-        blobs: noBlobs,
+        blobs: zeroBlobCounts,
       }
     },
-    listTags: (repository, signal) => pusher.listTags(referenceOf(repository), signal),
+    listTags: (repository, signal) => pusher.listTags(parseReferenceOrThrow(repository), signal),
     deleteManifest: (repository, digest, signal) =>
-      pusher.deleteManifest(referenceOf(repository), digest, signal),
-    attach: (attachment, signal) => attach(reader, pusher, attachment, signal),
+      pusher.deleteManifest(parseReferenceOrThrow(repository), digest, signal),
+    attach: (attachment, signal) => attachManifest(reader, pusher, attachment, signal),
     attached: (repository, digest, signal) =>
-      attached(reader, pusher, { ...referenceOf(repository), digest }, signal),
-    listBundles: async (files) => (packsIn === 'here' ? bundlesIn(files) : listInProcess(files)),
+      listAttached(reader, pusher, { ...parseReferenceOrThrow(repository), digest }, signal),
+    listBundles: async (files) =>
+      packsIn === 'here' ? extractListedBundles(files) : listBundlesInProcess(files),
     close: () => pusher.close(),
   }
 }
 
-function unchanged(
-  published: FetchedTree,
+function toUnchangedResult(
+  published: FetchedImageTree,
   before: readonly { readonly tag: string }[],
-): Omit<Published, 'image'> {
+): Omit<ImagePublishResult, 'image'> {
   const { digest, mediaType } = published
   return {
     digest,
     mediaType,
-    contentDigest: contentOf(published),
+    contentDigest: computeTreeContentDigest(published),
     unchanged: true,
-    tags: before.map(({ tag }): TagOutcome => ({ tag, before: digest, after: digest })),
-    blobs: noBlobs,
+    tags: before.map(({ tag }): TagUpdate => ({ tag, before: digest, after: digest })),
+    blobs: zeroBlobCounts,
   }
 }
 
-function layerOrder(
-  order: CatalogImageOrder,
-  { hasCache, compression }: ImageSettings,
+function toPackLayerRequest(
+  order: CatalogImageSpec,
+  { hasCache, compression }: ImageBuildSettings,
   unlessDiffId: readonly string[],
 ) {
   return { files: order.files, cache: hasCache, compression, unlessDiffId }
 }
 
-function placeOf({ summary, packed }: PackedLayer, { format, compression }: ImageSettings): LayerToPlace {
+function toCatalogLayer(
+  { summary, packed }: PackedCatalogLayer,
+  { format, compression }: ImageBuildSettings,
+): CatalogLayer {
   if (!packed) throw new Error('a layer was packed without its bytes')
   const { bytes, digest } = packed
   const size = bytes.length
   return {
-    descriptor: { mediaType: formats[format].layers[compression], digest, size },
+    descriptor: { mediaType: mediaTypesByFormat[format].layers[compression], digest, size },
     summary: { ...summary, digest, size },
     read: async () => bytes,
   }
 }
 
-interface LayerThere {
+interface ReusableLayer {
   readonly diffId: string
-  readonly descriptor: LayerToPlace['descriptor']
+  readonly descriptor: CatalogLayer['descriptor']
 }
 
 /** The published top layer, if every platform has it in the wanted format. */
-function layerThere({ images }: FetchedTree, { format, compression }: ImageSettings): LayerThere | undefined {
+function findReusableLayer(
+  { images }: FetchedImageTree,
+  { format, compression }: ImageBuildSettings,
+): ReusableLayer | undefined {
   const [first] = images
   const diffId = first?.diffIds.at(-1)
   const descriptor = first?.manifest.layers.at(-1)
@@ -288,11 +320,13 @@ function layerThere({ images }: FetchedTree, { format, compression }: ImageSetti
     return diffIds.at(-1) === diffId && top?.digest === descriptor?.digest
   })
   if (diffId === undefined || !descriptor || !isCommon) return undefined
-  return descriptor.mediaType === formats[format].layers[compression] ? { diffId, descriptor } : undefined
+  return descriptor.mediaType === mediaTypesByFormat[format].layers[compression]
+    ? { diffId, descriptor }
+    : undefined
 }
 
 /** Fails if the registry lost the existing layer, so that the caller restarts. */
-function placeThere({ summary }: PackedLayer, { descriptor }: LayerThere): LayerToPlace {
+function toReusedLayer({ summary }: PackedCatalogLayer, { descriptor }: ReusableLayer): CatalogLayer {
   const { digest, size } = descriptor
   return {
     descriptor,
@@ -305,7 +339,11 @@ function placeThere({ summary }: PackedLayer, { descriptor }: LayerThere): Layer
 }
 
 /** A digest of every input that affects the build. Annotations do not. */
-function orderKey(order: CatalogImageOrder, settings: ImageSettings, base: FetchedTree | undefined): string {
+function computeBuildKey(
+  order: CatalogImageSpec,
+  settings: ImageBuildSettings,
+  base: FetchedImageTree | undefined,
+): string {
   const { annotations: _, ...decisive } = settings
   const hash = createHash('sha256')
   const labels = Object.entries(settings.labels).sort(([a], [b]) => (a < b ? -1 : 1))
@@ -318,7 +356,7 @@ function orderKey(order: CatalogImageOrder, settings: ImageSettings, base: Fetch
   return hash.digest('hex')
 }
 
-function checkTarget({ repository, tags }: Target): void {
+function validateTarget({ repository, tags }: PublishImageTarget): void {
   const { reference, reason } = parseImageReference(repository)
   if (!reference) throw new ImageError('order', `${repository} is no repository: ${reason}`)
   if (reference.tag !== undefined || reference.digest !== undefined)
@@ -329,24 +367,24 @@ function checkTarget({ repository, tags }: Target): void {
       throw new ImageError('order', `"${tag}" is no tag`)
 }
 
-function checkExpected(
-  target: Target,
+function checkExpectedTags(
+  target: PublishImageTarget,
   before: readonly { readonly tag: string; readonly now: FetchedManifest | undefined }[],
 ): void {
   const { expected = {} } = target
   for (const { tag, now } of before)
     if (Object.hasOwn(expected, tag) && expected[tag] !== now?.digest)
-      throw movedTag(target, tag, expected[tag], now?.digest)
+      throw tagMovedError(target, tag, expected[tag], now?.digest)
 }
 
-function movedTag(
-  target: Target,
+function tagMovedError(
+  target: PublishImageTarget,
   tag: string,
   wanted: string | undefined,
-  found: string | undefined,
+  actual: string | undefined,
 ): ImageError {
   return new ImageError(
     'tag-moved',
-    `somebody else moved the tag ${target.repository}:${tag}: it held ${wanted ?? 'nothing'}, and now ${found ?? 'nothing'}. It was left as it is`,
+    `somebody else moved the tag ${target.repository}:${tag}: it held ${wanted ?? 'nothing'}, and now ${actual ?? 'nothing'}. It was left as it is`,
   )
 }

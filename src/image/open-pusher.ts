@@ -3,18 +3,22 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../ports/clock.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
-import { authorizedExchange } from '../registry/auth/authorized-exchange.ts'
-import { closableClock } from '../registry/transport/closable-clock.ts'
+import { createAuthorizedExchange } from '../registry/auth/authorized-exchange.ts'
+import { createClosableClock } from '../registry/transport/closable-clock.ts'
 import type { CredentialSource } from '../registry/auth/credentials.ts'
 import type { EgressOptions } from '../registry/transport/egress-policy.ts'
-import { endpointsOf, type Endpoint } from '../registry/endpoints.ts'
-import type { Resolve } from '../registry/transport/guarded-connector.ts'
-import { acceptManifests } from '../registry/manifest.ts'
-import { defaultRetryPolicy, retryingExchange, type RetryPolicy } from '../registry/retrying-exchange.ts'
+import { getEndpoints, type RegistryEndpoint } from '../registry/endpoints.ts'
+import type { ResolveHostname } from '../registry/transport/guarded-connector.ts'
+import { manifestAcceptHeader } from '../registry/manifest.ts'
+import {
+  defaultRetryPolicy,
+  createRetryingExchange,
+  type RetryPolicy,
+} from '../registry/retrying-exchange.ts'
 import { RegistryError } from '../registry/registry-error.ts'
-import { failureOf } from '../registry/transport/reply-failure.ts'
+import { toReplyError } from '../registry/transport/reply-failure.ts'
 import { openTokenService } from '../registry/auth/token-service.ts'
-import { openTransport, type Reply, type TransportLimits } from '../registry/transport/transport.ts'
+import { openTransport, type TransportReply, type TransportLimits } from '../registry/transport/transport.ts'
 
 export interface PusherOptions {
   readonly clock: Clock
@@ -24,15 +28,15 @@ export interface PusherOptions {
   readonly egress?: EgressOptions
   readonly limits?: Partial<TransportLimits & RetryPolicy & UploadLimits>
   /** For tests: name resolution, and randomness (0 to 1). */
-  readonly resolve?: Resolve
+  readonly resolve?: ResolveHostname
   readonly random?: () => number
 }
 
 export interface UploadLimits {
   /** Bytes per piece in chunked uploads; more if the registry requires it. */
-  readonly piece: number
+  readonly chunkBytes: number
   /** Bytes from which a broken connection counts as a size rejection. */
-  readonly large: number
+  readonly chunkedFallbackBytes: number
 }
 
 export interface BlobToPush {
@@ -50,7 +54,7 @@ export interface ManifestToPush {
   readonly bytes: Uint8Array
 }
 
-export interface PushOrder {
+export interface PushRequest {
   readonly host: string
   readonly repository: string
   readonly blobs: readonly BlobToPush[]
@@ -59,9 +63,9 @@ export interface PushOrder {
   readonly tags: readonly string[]
 }
 
-export type RepositoryPlace = Pick<PushOrder, 'host' | 'repository'>
+export type RepositoryLocation = Pick<PushRequest, 'host' | 'repository'>
 
-export interface Pushed {
+export interface PushResult {
   readonly digest: string
   readonly blobs: Readonly<Record<BlobOutcome, number>>
   /** The last manifest's subject, if the registry confirms it (`OCI-Subject`). */
@@ -76,58 +80,58 @@ export interface Pusher {
    * Rejects with a RegistryError: `credentials` if the registry denies the push, `digest-mismatch` if it has other
    * bytes.
    */
-  push(order: PushOrder, signal?: AbortSignalLike): Promise<Pushed>
-  listTags(place: RepositoryPlace, signal?: AbortSignalLike): Promise<readonly string[]>
+  push(order: PushRequest, signal?: AbortSignalLike): Promise<PushResult>
+  listTags(place: RepositoryLocation, signal?: AbortSignalLike): Promise<readonly string[]>
   /** The registry's referrers of a digest; undefined if it does not support the API. */
   listReferrers(
-    place: RepositoryPlace,
+    place: RepositoryLocation,
     digest: string,
     signal?: AbortSignalLike,
   ): Promise<readonly unknown[] | undefined>
   /** False if it does not exist. Rejects as `unsupported` if the registry does not support deletion. */
-  deleteManifest(place: RepositoryPlace, digest: string, signal?: AbortSignalLike): Promise<boolean>
+  deleteManifest(place: RepositoryLocation, digest: string, signal?: AbortSignalLike): Promise<boolean>
   close(): Promise<void>
 }
 
 // Bodies above the usual proxy limit of 20 MB may be cut off (Azure); 16 MiB pieces pass everywhere.
-const defaultUploadLimits: UploadLimits = { piece: 16 * 1024 * 1024, large: 20_000_000 }
+const defaultUploadLimits: UploadLimits = { chunkBytes: 16 * 1024 * 1024, chunkedFallbackBytes: 20_000_000 }
 // Milliseconds: a base layer over a slow line.
-const uploadTimeout = 900_000
-const replyLimit = 65_536
-const manifestLimit = 4 * 1024 * 1024
+const uploadTimeoutMs = 900_000
+const maxReplyBytes = 65_536
+const maxManifestBytes = 4 * 1024 * 1024
 /** A thousand tags of the longest kind. */
-const tagsLimit = 1024 * 1024
-const mostPages = 1000
+const maxTagListBytes = 1024 * 1024
+const maxPages = 1000
 
 export function openPusher(options: PusherOptions): Pusher {
-  const clock = closableClock(options.clock)
+  const clock = createClosableClock(options.clock)
   const limits = { ...defaultUploadLimits, ...options.limits }
-  const patience = { ...defaultRetryPolicy, ...options.limits }
+  const retryPolicy = { ...defaultRetryPolicy, ...options.limits }
   const transport = openTransport({
     egress: options.egress ?? {},
-    limits: { exchangeTimeout: uploadTimeout, ...options.limits },
+    limits: { exchangeTimeout: uploadTimeoutMs, ...options.limits },
     resolve: options.resolve,
   })
-  const authorized = authorizedExchange(
+  const authorized = createAuthorizedExchange(
     transport,
     openTokenService(transport, clock),
     options.credentials,
     'pull,push',
   )
-  const exchange = retryingExchange(authorized, patience, clock, options.random ?? Math.random)
-  const deleting = retryingExchange(
-    authorizedExchange(transport, openTokenService(transport, clock), options.credentials, 'delete'),
-    patience,
+  const exchange = createRetryingExchange(authorized, retryPolicy, clock, options.random ?? Math.random)
+  const deleting = createRetryingExchange(
+    createAuthorizedExchange(transport, openTokenService(transport, clock), options.credentials, 'delete'),
+    retryPolicy,
     clock,
     options.random ?? Math.random,
   )
 
   interface Errand {
-    readonly endpoint: Endpoint
+    readonly endpoint: RegistryEndpoint
     readonly signal: AbortSignalLike | undefined
   }
 
-  function ask(
+  function sendRequest(
     { endpoint, signal }: Errand,
     method: 'HEAD' | 'GET' | 'POST' | 'PUT' | 'PATCH',
     path: string | URL,
@@ -137,14 +141,14 @@ export function openPusher(options: PusherOptions): Pusher {
       readonly body?: Uint8Array
       readonly alsoPulls?: string
     } = {},
-  ): Promise<Reply> {
-    const bodyLimit = kind === 'manifest' ? manifestLimit : replyLimit
+  ): Promise<TransportReply> {
+    const bodyLimit = kind === 'manifest' ? maxManifestBytes : maxReplyBytes
     return exchange({ endpoint, method, path, headers: {}, bodyLimit, redirects: 3, signal, ...more }, kind)
   }
 
   async function hasBlob(errand: Errand, { digest }: BlobToPush): Promise<boolean> {
     try {
-      await ask(errand, 'HEAD', `blobs/${digest}`, 'head')
+      await sendRequest(errand, 'HEAD', `blobs/${digest}`, 'head')
       return true
     } catch (error) {
       // Some registries deny the check (401 of ECR Public). Uploading is always safe.
@@ -155,16 +159,16 @@ export function openPusher(options: PusherOptions): Pusher {
   }
 
   /** The upload URL; undefined if the blob was mounted. */
-  async function beginUpload(errand: Errand, blob: BlobToPush, mount: boolean): Promise<URL | undefined> {
+  async function startUpload(errand: Errand, blob: BlobToPush, mount: boolean): Promise<URL | undefined> {
     // Never `mount` without `from`: quay.io rejects it, and others guess.
     const from = mount ? blob.mountFrom : undefined
     const path =
       from === undefined
         ? 'blobs/uploads/'
         : `blobs/uploads/?mount=${encodeURIComponent(blob.digest)}&from=${encodeURIComponent(from)}`
-    let reply: Reply
+    let reply: TransportReply
     try {
-      reply = await ask(errand, 'POST', path, 'upload', {
+      reply = await sendRequest(errand, 'POST', path, 'upload', {
         body: new Uint8Array(0),
         ...(from !== undefined && { alsoPulls: from }),
       })
@@ -172,28 +176,28 @@ export function openPusher(options: PusherOptions): Pusher {
       // A registry that rejects the mount may still accept the blob.
       if (from === undefined || !(error instanceof RegistryError) || error.retryable) throw error
       if (error.code === 'blocked' || error.code === 'aborted') throw error
-      return beginUpload(errand, blob, false)
+      return startUpload(errand, blob, false)
     }
     if (reply.status === 201 && from !== undefined) {
-      checkDigest(reply, blob.digest, errand.endpoint)
+      checkReplyDigest(reply, blob.digest, errand.endpoint)
       return undefined
     }
-    return nextLocation(reply, errand.endpoint)
+    return parseUploadLocation(reply, errand.endpoint)
   }
 
   /** One upload step at the URL that the registry named. Our credentials go only to the registry's host. */
-  async function step(
+  async function sendUploadStep(
     errand: Errand,
     method: 'PUT' | 'PATCH',
     url: URL,
     body: Uint8Array,
     headers: Readonly<Record<string, string>>,
-  ): Promise<Reply> {
+  ): Promise<TransportReply> {
     const { endpoint, signal } = errand
     const sent = { 'content-type': 'application/octet-stream', ...headers }
     const scheme = transport.policy.schemeOf(endpoint.host)
     if (url.origin === new URL(`${scheme}//${endpoint.host}`).origin)
-      return ask(errand, method, url, 'upload', { body, headers: sent })
+      return sendRequest(errand, method, url, 'upload', { body, headers: sent })
     if (scheme === 'https:' && url.protocol !== 'https:')
       throw new RegistryError(
         'blocked',
@@ -204,44 +208,58 @@ export function openPusher(options: PusherOptions): Pusher {
       url,
       headers: sent,
       body,
-      bodyLimit: replyLimit,
+      bodyLimit: maxReplyBytes,
       redirects: 0,
       signal,
     })
     if (reply.status >= 200 && reply.status < 300) return reply
-    throw failureOf(reply, clock.now(), `${endpoint.name}'s upload host ${url.host}`)
+    throw toReplyError(reply, clock.now(), `${endpoint.name}'s upload host ${url.host}`)
   }
 
-  async function uploadInPieces(errand: Errand, blob: BlobToPush, bytes: Uint8Array): Promise<void> {
+  async function uploadInChunks(errand: Errand, blob: BlobToPush, bytes: Uint8Array): Promise<void> {
     const { endpoint } = errand
-    const begun = await ask(errand, 'POST', 'blobs/uploads/', 'upload', { body: new Uint8Array(0) })
-    let location = nextLocation(begun, endpoint)
-    const asked = Number(begun.headers.get('oci-chunk-min-length')?.[0] ?? 0)
+    const startReply = await sendRequest(errand, 'POST', 'blobs/uploads/', 'upload', {
+      body: new Uint8Array(0),
+    })
+    let location = parseUploadLocation(startReply, endpoint)
+    const minChunkBytes = Number(startReply.headers.get('oci-chunk-min-length')?.[0] ?? 0)
     // ghcr.io keeps only the last piece, so send one.
-    const piece = isHost(endpoint, /^ghcr\.io$/) ? bytes.length : Math.max(limits.piece, asked || 0)
+    const piece = isHostMatching(endpoint, /^ghcr\.io$/)
+      ? bytes.length
+      : Math.max(limits.chunkBytes, minChunkBytes || 0)
     // Sequential: docker-registry appends pieces in order of arrival.
     for (let at = 0; at < bytes.length; at += piece) {
       const end = Math.min(at + piece, bytes.length)
       const range = { 'content-range': `${at}-${end - 1}` }
-      location = nextLocation(await step(errand, 'PATCH', location, bytes.subarray(at, end), range), endpoint)
+      location = parseUploadLocation(
+        await sendUploadStep(errand, 'PATCH', location, bytes.subarray(at, end), range),
+        endpoint,
+      )
     }
-    const done = await step(errand, 'PUT', withDigest(location, blob.digest), new Uint8Array(0), {})
-    checkDigest(done, blob.digest, endpoint)
+    const done = await sendUploadStep(
+      errand,
+      'PUT',
+      addDigestQuery(location, blob.digest),
+      new Uint8Array(0),
+      {},
+    )
+    checkReplyDigest(done, blob.digest, endpoint)
   }
 
   async function upload(errand: Errand, blob: BlobToPush): Promise<BlobOutcome> {
     if (await hasBlob(errand, blob)) return 'present'
-    const location = await beginUpload(errand, blob, blob.mountFrom !== undefined)
+    const location = await startUpload(errand, blob, blob.mountFrom !== undefined)
     if (location === undefined) return 'mounted'
     const bytes = await blob.read()
     if (bytes.length !== blob.size || digestOf(bytes) !== blob.digest)
       throw new RegistryError('digest-mismatch', `the blob to push is not ${blob.digest}`)
     try {
-      const reply = await step(errand, 'PUT', withDigest(location, blob.digest), bytes, {})
-      checkDigest(reply, blob.digest, errand.endpoint)
+      const reply = await sendUploadStep(errand, 'PUT', addDigestQuery(location, blob.digest), bytes, {})
+      checkReplyDigest(reply, blob.digest, errand.endpoint)
     } catch (error) {
-      if (!refusesSize(error, blob.size) || isHost(errand.endpoint, googles)) throw error
-      await uploadInPieces(errand, blob, bytes)
+      if (!isSizeRejection(error, blob.size) || isHostMatching(errand.endpoint, googleRegistryPattern))
+        throw error
+      await uploadInChunks(errand, blob, bytes)
     }
     return 'uploaded'
   }
@@ -252,44 +270,45 @@ export function openPusher(options: PusherOptions): Pusher {
       try {
         return await upload(errand, blob)
       } catch (error) {
-        if (!(error instanceof RegistryError) || !error.retryable || attempt >= patience.attempts) throw error
-        const wait = error.retryAfter ?? (patience.backOff * 2 ** (attempt - 1)) / 1000
-        if (wait > patience.longestWait || errand.signal?.aborted) throw error
+        if (!(error instanceof RegistryError) || !error.retryable || attempt >= retryPolicy.attempts)
+          throw error
+        const wait = error.retryAfter ?? (retryPolicy.backOffMs * 2 ** (attempt - 1)) / 1000
+        if (wait > retryPolicy.maxWaitSeconds || errand.signal?.aborted) throw error
         await clock.sleep(wait * 1000, errand.signal)
       }
   }
 
   async function putManifest(errand: Errand, name: string, { mediaType, bytes }: ManifestToPush) {
     const digest = digestOf(bytes)
-    const reply = await ask(errand, 'PUT', `manifests/${name}`, 'write', {
+    const reply = await sendRequest(errand, 'PUT', `manifests/${name}`, 'write', {
       headers: { 'content-type': mediaType },
       body: bytes,
     })
-    checkDigest(reply, digest, errand.endpoint)
+    checkReplyDigest(reply, digest, errand.endpoint)
     return { digest, subject: reply.headers.get('oci-subject')?.[0] }
   }
 
-  async function digestBehind(errand: Errand, tag: string): Promise<string> {
-    const { body } = await ask(errand, 'GET', `manifests/${tag}`, 'manifest', {
-      headers: { accept: acceptManifests },
+  async function fetchTagDigest(errand: Errand, tag: string): Promise<string> {
+    const { body } = await sendRequest(errand, 'GET', `manifests/${tag}`, 'manifest', {
+      headers: { accept: manifestAcceptHeader },
     })
     return digestOf(body)
   }
 
-  function refusesSize(error: unknown, size: number): boolean {
+  function isSizeRejection(error: unknown, size: number): boolean {
     if (!(error instanceof RegistryError)) return false
     if (error.status !== undefined) return [405, 413, 501].includes(error.status)
-    return size >= limits.large && ['network', 'timeout'].includes(error.code)
+    return size >= limits.chunkedFallbackBytes && ['network', 'timeout'].includes(error.code)
   }
 
   return {
     async push({ host, repository, blobs, manifests, tags }, signal) {
-      const [endpoint] = endpointsOf({ host, repository }, [])
+      const [endpoint] = getEndpoints({ host, repository }, [])
       const errand: Errand = { endpoint, signal }
       const outcomes = { present: 0, mounted: 0, uploaded: 0 }
       try {
         const distinct = new Map(blobs.map((blob) => [blob.digest, blob]))
-        await inOrderOf(distinct.values(), 4, async (blob) => {
+        await forEachConcurrently(distinct.values(), 4, async (blob) => {
           outcomes[await pushBlob(errand, blob)] += 1
         })
         let digest = ''
@@ -299,31 +318,31 @@ export function openPusher(options: PusherOptions): Pusher {
         const top = manifests.at(-1) as ManifestToPush
         for (const tag of tags) {
           await putManifest(errand, tag, top)
-          const found = await digestBehind(errand, tag)
-          if (found !== digest)
+          const tagDigest = await fetchTagDigest(errand, tag)
+          if (tagDigest !== digest)
             throw new RegistryError(
               'digest-mismatch',
-              `${host} has ${found} behind the tag ${tag} right after it was set to ${digest}`,
+              `${host} has ${tagDigest} behind the tag ${tag} right after it was set to ${digest}`,
             )
         }
         return { digest, blobs: outcomes, ...(subject !== undefined && { subject }) }
       } catch (error) {
-        throw asPushError(error, `${host}/${repository}`)
+        throw toPushError(error, `${host}/${repository}`)
       }
     },
     async listTags({ host, repository }, signal) {
-      const [endpoint] = endpointsOf({ host, repository }, [])
+      const [endpoint] = getEndpoints({ host, repository }, [])
       const found = new Set<string>()
       // Amazon's registries reject more than a thousand at once.
       let path: string | URL = 'tags/list?n=1000'
       try {
-        for (let page = 0; page < mostPages; page += 1) {
-          const reply: Reply = await exchange(
-            { endpoint, method: 'GET', path, headers: {}, bodyLimit: tagsLimit, redirects: 3, signal },
+        for (let page = 0; page < maxPages; page += 1) {
+          const reply: TransportReply = await exchange(
+            { endpoint, method: 'GET', path, headers: {}, bodyLimit: maxTagListBytes, redirects: 3, signal },
             'manifest',
           )
-          for (const tag of tagsIn(reply.body)) found.add(tag)
-          const next = nextPage(reply)
+          for (const tag of parseTags(reply.body)) found.add(tag)
+          const next = parseNextPageUrl(reply)
           if (next === undefined) return [...found].sort()
           path = next
         }
@@ -334,19 +353,19 @@ export function openPusher(options: PusherOptions): Pusher {
       throw new RegistryError('too-large', `${endpoint.name}/${repository} has no end of tags`)
     },
     async listReferrers({ host, repository }, digest, signal) {
-      const [endpoint] = endpointsOf({ host, repository }, [])
+      const [endpoint] = getEndpoints({ host, repository }, [])
       const found: unknown[] = []
       let path: string | URL = `referrers/${digest}`
       try {
-        for (let page = 0; page < mostPages; page += 1) {
-          const reply: Reply = await exchange(
-            { endpoint, method: 'GET', path, headers: {}, bodyLimit: manifestLimit, redirects: 3, signal },
+        for (let page = 0; page < maxPages; page += 1) {
+          const reply: TransportReply = await exchange(
+            { endpoint, method: 'GET', path, headers: {}, bodyLimit: maxManifestBytes, redirects: 3, signal },
             'manifest',
           )
-          const listed = referrersIn(reply.body)
+          const listed = parseReferrers(reply.body)
           if (listed === undefined) return undefined
           found.push(...listed)
-          const next = nextPage(reply)
+          const next = parseNextPageUrl(reply)
           if (next === undefined) return found
           path = next
         }
@@ -359,9 +378,9 @@ export function openPusher(options: PusherOptions): Pusher {
       throw new RegistryError('too-large', `${endpoint.name}/${repository} has no end of referrers`)
     },
     async deleteManifest({ host, repository }, digest, signal) {
-      const [endpoint] = endpointsOf({ host, repository }, [])
+      const [endpoint] = getEndpoints({ host, repository }, [])
       const path = `manifests/${digest}`
-      const request = { endpoint, path, headers: {}, bodyLimit: replyLimit, redirects: 0, signal }
+      const request = { endpoint, path, headers: {}, bodyLimit: maxReplyBytes, redirects: 0, signal }
       try {
         await deleting({ ...request, method: 'DELETE' }, 'write')
         return true
@@ -370,7 +389,7 @@ export function openPusher(options: PusherOptions): Pusher {
         if (error.code === 'missing') return false
         if (error.status === 405 || error.status === 501 || /\bUNSUPPORTED\b/.test(error.message))
           throw new RegistryError('unsupported', `${endpoint.name} does not delete images`, { cause: error })
-        throw asPushError(error, `${host}/${repository}`)
+        throw toPushError(error, `${host}/${repository}`)
       }
     },
     close() {
@@ -380,7 +399,7 @@ export function openPusher(options: PusherOptions): Pusher {
   }
 }
 
-function tagsIn(body: Uint8Array): readonly string[] {
+function parseTags(body: Uint8Array): readonly string[] {
   try {
     const { tags } = JSON.parse(Buffer.from(body).toString('utf8')) as { tags?: unknown }
     // Null if there are none; some registries have nulls in the list.
@@ -390,7 +409,7 @@ function tagsIn(body: Uint8Array): readonly string[] {
   }
 }
 
-function referrersIn(body: Uint8Array): readonly unknown[] | undefined {
+function parseReferrers(body: Uint8Array): readonly unknown[] | undefined {
   try {
     const { manifests } = JSON.parse(Buffer.from(body).toString('utf8')) as { manifests?: unknown }
     return Array.isArray(manifests) ? manifests : undefined
@@ -400,13 +419,13 @@ function referrersIn(body: Uint8Array): readonly unknown[] | undefined {
 }
 
 /** RFC 8288. The credentials code checks the host. */
-function nextPage(reply: Reply): URL | undefined {
+function parseNextPageUrl(reply: TransportReply): URL | undefined {
   const link = reply.headers.get('link')?.find((value) => /;\s*rel="?next"?/.test(value))
   const target = link && /<([^>]*)>/.exec(link)?.[1]
   return target === undefined ? undefined : new URL(target, reply.url)
 }
 
-async function inOrderOf<Item>(
+async function forEachConcurrently<Item>(
   items: Iterable<Item>,
   atOnce: number,
   work: (item: Item) => Promise<void>,
@@ -428,13 +447,13 @@ async function inOrderOf<Item>(
 }
 
 // Google's registries accept only single-piece uploads.
-const googles = /(?:^|[.-])docker\.pkg\.dev$|(?:^|\.)gcr\.io$/
+const googleRegistryPattern = /(?:^|[.-])docker\.pkg\.dev$|(?:^|\.)gcr\.io$/
 
-function isHost({ host }: Endpoint, pattern: RegExp): boolean {
+function isHostMatching({ host }: RegistryEndpoint, pattern: RegExp): boolean {
   return pattern.test(host.replace(/:\d+$/, ''))
 }
 
-function nextLocation(reply: Reply, endpoint: Endpoint): URL {
+function parseUploadLocation(reply: TransportReply, endpoint: RegistryEndpoint): URL {
   const location = reply.headers.get('location')?.[0]
   try {
     if (location !== undefined) return new URL(location, reply.url)
@@ -445,23 +464,23 @@ function nextLocation(reply: Reply, endpoint: Endpoint): URL {
 }
 
 /** Keeps the existing query byte for byte, because it may be signed. */
-function withDigest(location: URL, digest: string): URL {
+function addDigestQuery(location: URL, digest: string): URL {
   const url = new URL(location)
   url.search = `${url.search === '' ? '?' : `${url.search}&`}digest=${encodeURIComponent(digest)}`
   return url
 }
 
-function checkDigest(reply: Reply, digest: string, endpoint: Endpoint): void {
-  const told = reply.headers.get('docker-content-digest')?.[0]
-  if (told !== undefined && told !== digest)
-    throw new RegistryError('digest-mismatch', `${endpoint.name} took ${digest} for ${told}`)
+function checkReplyDigest(reply: TransportReply, digest: string, endpoint: RegistryEndpoint): void {
+  const reportedDigest = reply.headers.get('docker-content-digest')?.[0]
+  if (reportedDigest !== undefined && reportedDigest !== digest)
+    throw new RegistryError('digest-mismatch', `${endpoint.name} took ${digest} for ${reportedDigest}`)
 }
 
 function digestOf(bytes: Uint8Array): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 }
 
-function asPushError(error: unknown, where: string): unknown {
+function toPushError(error: unknown, where: string): unknown {
   if (!(error instanceof RegistryError)) return error
   const [code, reason] =
     error.code === 'private'

@@ -2,18 +2,18 @@
 // link and not its content.
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { compareWalk } from '../go/walk-order.ts'
-import type { CatalogFile } from './catalog-publisher.ts'
+import { compareWalkOrder } from '../go/walk-order.ts'
+import type { CatalogImageFile } from './catalog-publisher.ts'
 import { ImageError } from './image-error.ts'
 
-export async function readCatalogFolder(folder: string): Promise<readonly CatalogFile[]> {
+export async function readCatalogFolder(folder: string): Promise<readonly CatalogImageFile[]> {
   const found = await stat(folder).catch(() => undefined)
   if (!found?.isDirectory()) throw new ImageError('order', `${folder} is not a directory`)
-  const files: Promise<CatalogFile>[] = []
-  const walk = async (below: string): Promise<void> => {
+  const files: Promise<CatalogImageFile>[] = []
+  const readFolder = async (below: string): Promise<void> => {
     for (const entry of await readdir(join(folder, below), { withFileTypes: true })) {
       const path = below === '' ? entry.name : `${below}/${entry.name}`
-      if (entry.isDirectory()) await walk(path)
+      if (entry.isDirectory()) await readFolder(path)
       else if (entry.isFile()) files.push(readFile(join(folder, path)).then((bytes) => ({ path, bytes })))
       else
         throw new ImageError(
@@ -22,6 +22,6 @@ export async function readCatalogFolder(folder: string): Promise<readonly Catalo
         )
     }
   }
-  await walk('')
-  return (await Promise.all(files)).sort((a, b) => compareWalk(a.path, b.path))
+  await readFolder('')
+  return (await Promise.all(files)).sort((a, b) => compareWalkOrder(a.path, b.path))
 }

@@ -1,19 +1,23 @@
 // Reads a published catalog image and compares it with the expected files.
 import type { AbortSignalLike } from '../ports/registry.ts'
-import { compareWalk } from '../go/walk-order.ts'
-import { cacheDigest } from '../catalog/api/cache-digest.ts'
+import { compareWalkOrder } from '../go/walk-order.ts'
+import { computeCacheDigest } from '../catalog/api/cache-digest.ts'
 import { formatImageReference } from '../go/reference/image-reference.ts'
-import { catalogDirectory, pullCatalogFiles } from '../registry/pull-bundle.ts'
+import { getCatalogDirectory, pullCatalogFiles } from '../registry/pull-bundle.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
-import { fetchTree, type Document, type FetchedTree } from './base-image.ts'
-import type { CatalogFile, PublishedCatalog, ReadBack } from './catalog-publisher.ts'
-import { baseDigestAnnotation, baseNameAnnotation, contentDigest } from './image-documents.ts'
+import { fetchImageTree, type OciDocument, type FetchedImageTree } from './base-image.ts'
+import type {
+  CatalogImageFile,
+  PublishedCatalogContent,
+  CatalogImageComparison,
+} from './catalog-publisher.ts'
+import { baseDigestAnnotation, baseNameAnnotation, computeContentDigest } from './image-documents.ts'
 import { ImageError } from './image-error.ts'
-import { cacheFolder, catalogModes } from './layer/catalog-content.ts'
+import { cacheFolder, catalogFileModes } from './layer/catalog-content.ts'
 
-interface Pulled {
-  readonly published: PublishedCatalog
-  readonly tree: FetchedTree
+interface PulledCatalogImage {
+  readonly published: PublishedCatalogContent
+  readonly tree: FetchedImageTree
   readonly cache: ReadonlyMap<string, Uint8Array>
 }
 
@@ -21,19 +25,19 @@ export async function readCatalogImage(
   registry: RegistryClient,
   text: string,
   signal?: AbortSignalLike,
-): Promise<PublishedCatalog> {
-  return (await pull(registry, text, signal)).published
+): Promise<PublishedCatalogContent> {
+  return (await pullCatalogImage(registry, text, signal)).published
 }
 
 export async function verifyCatalogImage(
   registry: RegistryClient,
   text: string,
-  files: readonly CatalogFile[],
+  files: readonly CatalogImageFile[],
   signal?: AbortSignalLike,
-): Promise<ReadBack> {
-  const { published, tree, cache } = await pull(registry, text, signal)
-  const problems = [...otherCatalogs(tree), ...cacheProblems(published.files, cache)]
-  const differences = differencesOf(published.files, files)
+): Promise<CatalogImageComparison> {
+  const { published, tree, cache } = await pullCatalogImage(registry, text, signal)
+  const problems = [...findPlatformMismatches(tree), ...findCacheProblems(published.files, cache)]
+  const differences = compareCatalogFiles(published.files, files)
   return {
     digest: published.digest,
     contentDigest: published.contentDigest,
@@ -43,10 +47,14 @@ export async function verifyCatalogImage(
   }
 }
 
-async function pull(registry: RegistryClient, text: string, signal?: AbortSignalLike): Promise<Pulled> {
-  const tree = await fetchTree(registry, text, 'not-a-catalog', undefined, signal)
+async function pullCatalogImage(
+  registry: RegistryClient,
+  text: string,
+  signal?: AbortSignalLike,
+): Promise<PulledCatalogImage> {
+  const tree = await fetchImageTree(registry, text, 'not-a-catalog', undefined, signal)
   const [first] = tree.images
-  const directory = first && catalogDirectory(first.labels)
+  const directory = first && getCatalogDirectory(first.labels)
   if (!first || directory === undefined)
     throw new ImageError(
       'not-a-catalog',
@@ -59,7 +67,7 @@ async function pull(registry: RegistryClient, text: string, signal?: AbortSignal
     [directory, cacheFolder],
     signal,
   )
-  const below = (folder: string) =>
+  const filesBelow = (folder: string) =>
     new Map(
       [...unpacked]
         .filter(([path]) => path.startsWith(`${folder}/`))
@@ -68,29 +76,29 @@ async function pull(registry: RegistryClient, text: string, signal?: AbortSignal
   const annotations = (tree.top['annotations'] ?? {}) as Readonly<Record<string, string>>
   return {
     tree,
-    cache: below(cacheFolder),
+    cache: filesBelow(cacheFolder),
     published: {
       digest: tree.digest,
       mediaType: tree.mediaType,
-      contentDigest: contentOf(tree),
+      contentDigest: computeTreeContentDigest(tree),
       platforms: tree.images.map(({ platform }) => platform),
       labels: first.labels,
       annotations,
       baseName: annotations[baseNameAnnotation],
       baseDigest: annotations[baseDigestAnnotation],
-      files: [...below(directory)]
+      files: [...filesBelow(directory)]
         .map(([path, bytes]) => ({ path, bytes }))
-        .sort((a, b) => compareWalk(a.path, b.path)),
+        .sort((a, b) => compareWalkOrder(a.path, b.path)),
     },
   }
 }
 
 /** Comparable with the `contentDigest` of a built image. */
-export function contentOf(tree: FetchedTree): string {
-  return contentDigest(
+export function computeTreeContentDigest(tree: FetchedImageTree): string {
+  return computeContentDigest(
     tree.isIndex,
     tree.images.map(
-      ({ indexPlatform, manifest }): { platform: Document | undefined; manifest: Document } => ({
+      ({ indexPlatform, manifest }): { platform: OciDocument | undefined; manifest: OciDocument } => ({
         platform: indexPlatform,
         manifest,
       }),
@@ -99,46 +107,46 @@ export function contentOf(tree: FetchedTree): string {
 }
 
 /** The catalog is read from one platform, so the others must have the same top layer and labels. */
-function otherCatalogs({ images }: FetchedTree): readonly string[] {
+function findPlatformMismatches({ images }: FetchedImageTree): readonly string[] {
   const [first, ...others] = images
   const top = first?.diffIds.at(-1)
   return others.flatMap(({ platform, diffIds, labels }) =>
-    diffIds.at(-1) === top && catalogDirectory(labels) === catalogDirectory(first?.labels ?? {})
+    diffIds.at(-1) === top && getCatalogDirectory(labels) === getCatalogDirectory(first?.labels ?? {})
       ? []
       : [`the image for ${platform} has another top layer than the one for ${first?.platform ?? ''}`],
   )
 }
 
-function cacheProblems(
-  files: readonly CatalogFile[],
+function findCacheProblems(
+  files: readonly CatalogImageFile[],
   cache: ReadonlyMap<string, Uint8Array>,
 ): readonly string[] {
-  const told = cache.get('digest')
+  const digestFile = cache.get('digest')
   // No cache, or an unknown format: opm creates its own.
-  if (!told || ![...cache.keys()].some((path) => path.startsWith('cache/'))) return []
+  if (!digestFile || ![...cache.keys()].some((path) => path.startsWith('cache/'))) return []
   const inCache = [...cache].filter(([path]) => path.startsWith('cache/'))
-  const digest = cacheDigest(
+  const digest = computeCacheDigest(
     files.map(({ path, bytes }) => ({ path, pieces: [bytes] })),
-    catalogModes,
+    catalogFileModes,
     inCache.map(([path, bytes]) => ({ path: path.slice('cache/'.length), pieces: [bytes] })),
   )
-  const said = new TextDecoder().decode(told).trim()
-  return said === digest
+  const recordedDigest = new TextDecoder().decode(digestFile).trim()
+  return recordedDigest === digest
     ? []
-    : [`its cache is of another catalog: it says ${said.slice(0, 40)}, and ${digest} would fit`]
+    : [`its cache is of another catalog: it says ${recordedDigest.slice(0, 40)}, and ${digest} would fit`]
 }
 
-function differencesOf(
-  there: readonly CatalogFile[],
-  wanted: readonly CatalogFile[],
-): ReadBack['differences'] {
-  const found = new Map(there.map(({ path, bytes }) => [path, bytes]))
-  const asked = new Map(wanted.map(({ path, bytes }) => [path, bytes]))
-  return [...new Set([...found.keys(), ...asked.keys()])]
-    .sort(compareWalk)
-    .flatMap((path): ReadBack['differences'] => {
-      const is = found.get(path)
-      const should = asked.get(path)
+function compareCatalogFiles(
+  there: readonly CatalogImageFile[],
+  wanted: readonly CatalogImageFile[],
+): CatalogImageComparison['differences'] {
+  const actualBytes = new Map(there.map(({ path, bytes }) => [path, bytes]))
+  const expectedBytes = new Map(wanted.map(({ path, bytes }) => [path, bytes]))
+  return [...new Set([...actualBytes.keys(), ...expectedBytes.keys()])]
+    .sort(compareWalkOrder)
+    .flatMap((path): CatalogImageComparison['differences'] => {
+      const is = actualBytes.get(path)
+      const should = expectedBytes.get(path)
       if (is === undefined) return [{ path, kind: 'missing' }]
       if (should === undefined) return [{ path, kind: 'unexpected' }]
       return Buffer.compare(is, should) === 0 ? [] : [{ path, kind: 'different' }]

@@ -5,31 +5,35 @@ import { readRegistryBundle } from '../bundle/registry-bundle.ts'
 import { renderBundle } from '../bundle/render/render-bundle.ts'
 import { isIgnoreFile, selectFiles } from '../catalog/load/select-files.ts'
 import type { RenderedBundle } from '../catalog/template/bundle-source.ts'
-import { inRenderedOrder } from '../catalog/write/rendered-order.ts'
-import { readWritable, type ReadResult, type WritableCatalog } from '../catalog/write/writable.ts'
+import { sortForRendering } from '../catalog/write/rendered-order.ts'
+import {
+  parseWritableCatalog,
+  type CatalogReadResult,
+  type WritableCatalog,
+} from '../catalog/write/writable.ts'
 import { quote } from '../go/text.ts'
-import { catalogDirectory, type PulledBundle } from '../registry/pull-bundle.ts'
+import { getCatalogDirectory, type PulledBundle } from '../registry/pull-bundle.ts'
 
 export type PulledFiles = Pick<PulledBundle, 'labels' | 'files'>
 
 /** Fails with opm's message if it is neither a bundle nor a catalog. */
-export function renderImage(image: PulledFiles, reference: string): ReadResult<WritableCatalog> {
-  const directory = catalogDirectory(image.labels)
+export function renderImage(image: PulledFiles, reference: string): CatalogReadResult<WritableCatalog> {
+  const directory = getCatalogDirectory(image.labels)
   if (directory !== undefined) return renderCatalogFiles(image.files, directory)
   const rendered = renderBundleImage(image, reference)
-  return rendered.ok ? { ok: true, value: catalogOf(rendered.value) } : rendered
+  return rendered.ok ? { ok: true, value: toWritableCatalog(rendered.value) } : rendered
 }
 
 export function renderBundleImage(
   { labels, files }: PulledFiles,
   reference: string,
-): ReadResult<readonly RenderedBundle[]> {
+): CatalogReadResult<readonly RenderedBundle[]> {
   if (!(annotationKeys.package in labels))
     return { ok: false, error: `${quote(reference)} is not a bundle: it has no label with a package name` }
-  return renderFiles(files, reference)
+  return renderBundleFiles(files, reference)
 }
 
-function renderCatalogFiles(files: BundleFiles, directory: string): ReadResult<WritableCatalog> {
+function renderCatalogFiles(files: BundleFiles, directory: string): CatalogReadResult<WritableCatalog> {
   const below = new Map([...files].map(([path, bytes]) => [path.slice(directory.length + 1), bytes]))
   const ignores = [...below].filter(([path]) => isIgnoreFile(path))
   const selection = selectFiles(
@@ -37,17 +41,20 @@ function renderCatalogFiles(files: BundleFiles, directory: string): ReadResult<W
     new Map(ignores.map(([path, bytes]) => [path, new TextDecoder().decode(bytes)])),
   )
   if (selection.loadError) return { ok: false, error: selection.loadError.message }
-  const read = readWritable(selection.files.map((path) => below.get(path) ?? new Uint8Array()))
-  return read.ok ? { ok: true, value: inRenderedOrder(read.value) } : read
+  const read = parseWritableCatalog(selection.files.map((path) => below.get(path) ?? new Uint8Array()))
+  return read.ok ? { ok: true, value: sortForRendering(read.value) } : read
 }
 
-export function renderFiles(files: BundleFiles, image: string): ReadResult<readonly RenderedBundle[]> {
+export function renderBundleFiles(
+  files: BundleFiles,
+  image: string,
+): CatalogReadResult<readonly RenderedBundle[]> {
   const { bundle, problem } = readRegistryBundle(files)
   if (!bundle) return { ok: false, error: problem }
   return { ok: true, value: [{ blob: renderBundle(bundle, image), csv: bundle.csv.data }] }
 }
 
-export function catalogOf(bundles: readonly RenderedBundle[]): WritableCatalog {
+export function toWritableCatalog(bundles: readonly RenderedBundle[]): WritableCatalog {
   return {
     packages: [],
     channels: [],

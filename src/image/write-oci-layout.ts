@@ -1,7 +1,7 @@
 // Writes an OCI image layout for other tools: skopeo, podman, a signing machine.
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { CatalogImage } from './catalog-publisher.ts'
+import type { BuiltCatalogImage } from './catalog-publisher.ts'
 import { digestOf } from './image-documents.ts'
 import { ImageError } from './image-error.ts'
 
@@ -10,32 +10,32 @@ import { ImageError } from './image-error.ts'
  * tags or full references (`org.opencontainers.image.ref.name`).
  */
 export async function writeOciLayout(
-  image: CatalogImage,
+  image: BuiltCatalogImage,
   folder: string,
   names: readonly string[],
 ): Promise<void> {
   const blobs = join(folder, 'blobs', 'sha256')
-  const others = await otherImages(folder, names)
+  const others = await readOtherIndexEntries(folder, names)
   await mkdir(blobs, { recursive: true })
-  const put = async (digest: string, bytes: Uint8Array) => {
+  const writeBlob = async (digest: string, bytes: Uint8Array) => {
     if (digestOf(bytes) !== digest) throw new Error(`the blob ${digest} has other bytes`)
-    await replace(join(blobs, digest.replace('sha256:', '')), bytes)
+    await replaceFile(join(blobs, digest.replace('sha256:', '')), bytes)
   }
-  for (const { digest, read } of image.blobs) await put(digest, await read())
-  for (const { bytes } of image.manifests) await put(digestOf(bytes), bytes)
+  for (const { digest, read } of image.blobs) await writeBlob(digest, await read())
+  for (const { bytes } of image.manifests) await writeBlob(digestOf(bytes), bytes)
   const top = image.manifests.at(-1)
   const descriptor = { mediaType: image.mediaType, digest: image.digest, size: top?.bytes.length }
   const named = names.map((name) => ({
     ...descriptor,
     annotations: { 'org.opencontainers.image.ref.name': name },
   }))
-  await replace(join(folder, 'oci-layout'), Buffer.from('{"imageLayoutVersion":"1.0.0"}'))
+  await replaceFile(join(folder, 'oci-layout'), Buffer.from('{"imageLayoutVersion":"1.0.0"}'))
   const manifests = [...others, ...(named.length > 0 ? named : [descriptor])]
-  await replace(join(folder, 'index.json'), Buffer.from(JSON.stringify({ schemaVersion: 2, manifests })))
+  await replaceFile(join(folder, 'index.json'), Buffer.from(JSON.stringify({ schemaVersion: 2, manifests })))
 }
 
 /** The index entries to keep. Rejects if the folder holds something else. */
-async function otherImages(folder: string, names: readonly string[]): Promise<readonly unknown[]> {
+async function readOtherIndexEntries(folder: string, names: readonly string[]): Promise<readonly unknown[]> {
   let text: string
   try {
     text = await readFile(join(folder, 'index.json'), 'utf8')
@@ -57,7 +57,7 @@ async function otherImages(folder: string, names: readonly string[]): Promise<re
 }
 
 /** Atomic, so that readers never see half a file. */
-async function replace(path: string, bytes: Uint8Array): Promise<void> {
+async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
   const beside = `${path}.${process.pid}.new`
   try {
     await writeFile(beside, bytes)

@@ -1,9 +1,9 @@
 // Decides from GitHub's words whether a refusal concerns a race, one pull request or the branch. Sources:
 // docs.github.com and the texts that prow, bors-ng and others met. Pure.
-import { oneLine } from '../messages/escape.ts'
+import { toOneLine } from '../messages/escape.ts'
 
 /** GitHub's answer when it refused. After a lost answer, the branch is read instead. */
-export type RefusalText =
+export type RejectionText =
   /** Of a push: git's summary and each `remote: ` line. */
   | { readonly by: 'push'; readonly text: string }
   | { readonly by: 'rest'; readonly status: number; readonly message: string }
@@ -12,7 +12,7 @@ export type RefusalText =
       readonly errors: readonly { readonly type?: string | undefined; readonly message: string }[]
     }
 
-export interface RefusalContext {
+export interface RejectionContext {
   /** Our commit. A rule that only this commit breaks isn't the pull request's fault. */
   readonly commit?: string | undefined
   /** GitHub signed our commit, so a missing signature is another commit's. */
@@ -23,10 +23,10 @@ export interface RefusalContext {
  * `race`: something moved, look again. `pull`: this pull request can't be merged as it is. `branch`: no pull request
  * can, until a setting changes.
  */
-export type RefusalScope = 'race' | 'pull' | 'branch'
+export type RejectionScope = 'race' | 'pull' | 'branch'
 
-export interface Refusal {
-  readonly scope: RefusalScope
+export interface MergeRejection {
+  readonly scope: RejectionScope
   /** All of GitHub's reasons as one line. Escape it for display. */
   readonly reason: string
   /** A retry within seconds can succeed, because GitHub hasn't seen a requirement yet. */
@@ -35,8 +35,8 @@ export interface Refusal {
   readonly isKnown: boolean
 }
 
-interface Meaning {
-  readonly scope: RefusalScope
+interface RejectionMeaning {
+  readonly scope: RejectionScope
   readonly soon?: boolean
   /** The rule is about commits, and GitHub lists the offending ones. */
   readonly commits?: 'signature' | 'shape'
@@ -44,105 +44,108 @@ interface Meaning {
   readonly whole?: boolean
 }
 
-const race: Meaning = { scope: 'race' }
-const pull: Meaning = { scope: 'pull' }
-const soon: Meaning = { scope: 'pull', soon: true }
-const branch: Meaning = { scope: 'branch' }
-const files: Meaning = { scope: 'pull', whole: true }
+const raceMeaning: RejectionMeaning = { scope: 'race' }
+const pullMeaning: RejectionMeaning = { scope: 'pull' }
+const retrySoonMeaning: RejectionMeaning = { scope: 'pull', soon: true }
+const branchMeaning: RejectionMeaning = { scope: 'branch' }
+const fileMeaning: RejectionMeaning = { scope: 'pull', whole: true }
 
 /** Anchored, because a file's or a person's name in a sentence must not choose its meaning. The first match counts. */
-const meanings: readonly (readonly [RegExp, Meaning])[] = [
-  [/^(?:Base|Head) branch was modified\b/, race],
-  [/^Update is not a fast[- ]forward\b/, race],
-  [/^(?:cannot lock ref|failed to update ref|reference already exists)\b/i, race],
-  [/^(?:stale info|fetch first|non-fast-forward)\b/, race],
-  [/^(?:is at|ref .{1,300} is at) [0-9a-f]{7,64} but expected\b/, race],
-  [/^Expected branch to point to\b/, race],
-  [/^(?:Pull request is )?already (?:merged|in the queue|queued)\b/i, race],
+const rejectionPatterns: readonly (readonly [RegExp, RejectionMeaning])[] = [
+  [/^(?:Base|Head) branch was modified\b/, raceMeaning],
+  [/^Update is not a fast[- ]forward\b/, raceMeaning],
+  [/^(?:cannot lock ref|failed to update ref|reference already exists)\b/i, raceMeaning],
+  [/^(?:stale info|fetch first|non-fast-forward)\b/, raceMeaning],
+  [/^(?:is at|ref .{1,300} is at) [0-9a-f]{7,64} but expected\b/, raceMeaning],
+  [/^Expected branch to point to\b/, raceMeaning],
+  [/^(?:Pull request is )?already (?:merged|in the queue|queued)\b/i, raceMeaning],
 
   // Checks: those that are not there yet may be on their way.
-  [/^Required status check ".*" was not set by the expected GitHub app\b/, branch],
-  [/^Required status check ".*" is expected\b/, soon],
-  [/^Required status check ".*" (?:is|has|was)\b/, pull],
-  [/^\d+ of \d+ required status checks are expected\b/, soon],
-  [/^\d+ of \d+ required status checks (?:are|have|were)\b/, pull],
+  [/^Required status check ".*" was not set by the expected GitHub app\b/, branchMeaning],
+  [/^Required status check ".*" is expected\b/, retrySoonMeaning],
+  [/^Required status check ".*" (?:is|has|was)\b/, pullMeaning],
+  [/^\d+ of \d+ required status checks are expected\b/, retrySoonMeaning],
+  [/^\d+ of \d+ required status checks (?:are|have|were)\b/, pullMeaning],
   // The queue's door: devantler-tech/platform#3136.
   [
     /^Required workflow .*\b(?:expected|pending|in progress|fail\w*|not successful|(?:not|un)\s?satisfied)\b/,
-    pull,
+    pullMeaning,
   ],
-  [/^Code scanning is waiting for results\b/, pull],
-  [/^.{1,100} has detected \d+ alerts? blocking this code\b/, pull],
-  [/^Missing successful active\b/, pull],
+  [/^Code scanning is waiting for results\b/, pullMeaning],
+  [/^.{1,100} has detected \d+ alerts? blocking this code\b/, pullMeaning],
+  [/^Missing successful active\b/, pullMeaning],
 
-  [/^At least \d+ approving reviews? (?:is|are) required\b/, pull],
-  [/^Changes (?:were|have been) requested\b/, pull],
-  [/^Waiting on code owner review\b/, pull],
+  [/^At least \d+ approving reviews? (?:is|are) required\b/, pullMeaning],
+  [/^Changes (?:were|have been) requested\b/, pullMeaning],
+  [/^Waiting on code owner review\b/, pullMeaning],
   [
     /^(?:Changes must be approved by|New changes require approval|Review required|Required reviewer)\b/i,
-    pull,
+    pullMeaning,
   ],
-  [/^(?:A conversation|All (?:conversations|comments)) must be resolved\b/, pull],
+  [/^(?:A conversation|All (?:conversations|comments)) must be resolved\b/, pullMeaning],
 
   // A 405 while GitHub is still at an earlier request: googleapis/google-cloud-ruby#29162.
-  [/^Merge already in progress\b/i, soon],
+  [/^Merge already in progress\b/i, retrySoonMeaning],
   // `update-branch`: nevermined-io/payments#449, and the same sentences in what other bots match.
-  [/^(?:expected head sha didn|There are no new commits on the base branch)/i, race],
-  [/^merge conflict between base and head\b/i, pull],
-  [/^Pull request is not mergeable\b/i, soon],
-  [/^Pull request (?:is|has|was) (?:not|still|in|closed|merge|a )/i, pull],
-  [/^(?:Merge conflict|This branch can't be rebased|Head branch is (?:out of date|not up to date))\b/i, pull],
-  [/^refusing to allow an? .{1,60} to create or update workflow\b/, files],
-  [/^(?:GITHUB PUSH PROTECTION|Push cannot contain secrets|GH009:)/i, files],
-  [/^(?:GH001:|File .{1,500} is .{1,40}; this exceeds GitHub's file size limit)/, files],
-  [/^(?:GH007:|.{0,20}push would publish a private email address)/i, pull],
-  [/^File (?:path|name|extension|size)\b/i, files],
+  [/^(?:expected head sha didn|There are no new commits on the base branch)/i, raceMeaning],
+  [/^merge conflict between base and head\b/i, pullMeaning],
+  [/^Pull request is not mergeable\b/i, retrySoonMeaning],
+  [/^Pull request (?:is|has|was) (?:not|still|in|closed|merge|a )/i, pullMeaning],
+  [
+    /^(?:Merge conflict|This branch can't be rebased|Head branch is (?:out of date|not up to date))\b/i,
+    pullMeaning,
+  ],
+  [/^refusing to allow an? .{1,60} to create or update workflow\b/, fileMeaning],
+  [/^(?:GITHUB PUSH PROTECTION|Push cannot contain secrets|GH009:)/i, fileMeaning],
+  [/^(?:GH001:|File .{1,500} is .{1,40}; this exceeds GitHub's file size limit)/, fileMeaning],
+  [/^(?:GH007:|.{0,20}push would publish a private email address)/i, pullMeaning],
+  [/^File (?:path|name|extension|size)\b/i, fileMeaning],
 
   // The branch: how it may be changed, and by whom.
   // `enablePullRequestAutoMerge`: cli/cli#13398, peter-evans/enable-pull-request-automerge; enqueuing: github/gh-stack#497.
-  [/^Auto[- ]merge is not allowed for this repository\b/i, branch],
-  [/^Protected branch rules not configured\b/, branch],
-  [/^(?:User|Enqueuer) is not authorized (?:for this protected branch|to merge)\b/, branch],
+  [/^Auto[- ]merge is not allowed for this repository\b/i, branchMeaning],
+  [/^Protected branch rules not configured\b/, branchMeaning],
+  [/^(?:User|Enqueuer) is not authorized (?:for this protected branch|to merge)\b/, branchMeaning],
   // GitHub signs merges and squashes, and no rebase: cli/cli and others quote both sentences.
-  [/^Rebase merges cannot be automatically signed\b/, branch],
-  [/^(?:The )?base branch requires signed commits\b/i, pull],
-  [/^Changes must be made through (?:a|the) /, branch],
-  [/^(?:Merge commits|Squash merges|Rebase merges) are not allowed\b/, branch],
-  [/^Merge method \w+ (?:merging )?is not allowed\b/, branch],
+  [/^Rebase merges cannot be automatically signed\b/, branchMeaning],
+  [/^(?:The )?base branch requires signed commits\b/i, pullMeaning],
+  [/^Changes must be made through (?:a|the) /, branchMeaning],
+  [/^(?:Merge commits|Squash merges|Rebase merges) are not allowed\b/, branchMeaning],
+  [/^Merge method \w+ (?:merging )?is not allowed\b/, branchMeaning],
   [/^This branch must not contain merge commits\b/, { scope: 'branch', commits: 'shape' }],
   [/^Commits must have (?:valid|verified) signatures\b/, { scope: 'branch', commits: 'signature' }],
   [
     /^(?:Commit (?:message|author|committer)|Committer|Author) .*\bmust\b/i,
     { scope: 'branch', commits: 'shape' },
   ],
-  [/^You(?:'re|’re| are) not authorized to (?:push|merge)\b/i, branch],
+  [/^You(?:'re|’re| are) not authorized to (?:push|merge)\b/i, branchMeaning],
   [
     /^Cannot (?:update this protected ref|change this locked branch|force-push to|delete this|create ref)\b/,
-    branch,
+    branchMeaning,
   ],
-  [/^Required workflows? must run\b/, branch],
-  [/^Waiting for Code Scanning results\b/, branch],
-  [/^(?:The )?base branch does not require a merge queue\b/i, branch],
-  [/^Resource not accessible by integration\b/, branch],
-  [/^(?:Permission to .{1,300} denied|Write access to repository not granted)\b/, branch],
-  [/^(?:This )?repository (?:was|is|has been) (?:archived|locked|disabled)\b/i, branch],
-  [/^Must have admin rights\b/, branch],
+  [/^Required workflows? must run\b/, branchMeaning],
+  [/^Waiting for Code Scanning results\b/, branchMeaning],
+  [/^(?:The )?base branch does not require a merge queue\b/i, branchMeaning],
+  [/^Resource not accessible by integration\b/, branchMeaning],
+  [/^(?:Permission to .{1,300} denied|Write access to repository not granted)\b/, branchMeaning],
+  [/^(?:This )?repository (?:was|is|has been) (?:archived|locked|disabled)\b/i, branchMeaning],
+  [/^Must have admin rights\b/, branchMeaning],
 ]
 
-interface Complaint {
+interface RejectionReason {
   readonly text: string
-  readonly meaning: Meaning | undefined
+  readonly meaning: RejectionMeaning | undefined
   readonly commits: readonly string[]
 }
 
-export function classifyRefusal(refusal: RefusalText, context: RefusalContext = {}): Refusal {
-  const complaints = complaintsOf(refusal)
-  const reason = oneLine([...new Set(complaints.map(({ text }) => text))].join(' '), 500)
-  const known = complaints.flatMap((complaint) => scopeOf(complaint, context) ?? [])
+export function classifyRejection(rejection: RejectionText, context: RejectionContext = {}): MergeRejection {
+  const complaints = parseRejectionReasons(rejection)
+  const reason = toOneLine([...new Set(complaints.map(({ text }) => text))].join(' '), 500)
+  const known = complaints.flatMap((complaint) => findScope(complaint, context) ?? [])
   const isKnown = complaints.length > 0 && known.length === complaints.length
   return {
-    scope: widest(known, isKnown),
-    reason: reason === '' ? withoutWords(refusal) : reason,
+    scope: getWidestScope(known, isKnown),
+    reason: reason === '' ? formatMissingReason(rejection) : reason,
     retrySoon: isKnown && complaints.every(({ meaning }) => meaning?.soon === true),
     isKnown,
   }
@@ -152,12 +155,15 @@ export function classifyRefusal(refusal: RefusalText, context: RefusalContext = 
  * Unknown text concerns the pull request that met it. If a second one meets it, it concerns the branch:
  * app/jobs/refused-pull.ts counts them.
  */
-function widest(known: readonly RefusalScope[], isKnown: boolean): RefusalScope {
+function getWidestScope(known: readonly RejectionScope[], isKnown: boolean): RejectionScope {
   if (known.includes('branch')) return 'branch'
   return isKnown && !known.includes('pull') ? 'race' : 'pull'
 }
 
-function scopeOf({ meaning, commits }: Complaint, context: RefusalContext): RefusalScope | undefined {
+function findScope(
+  { meaning, commits }: RejectionReason,
+  context: RejectionContext,
+): RejectionScope | undefined {
   if (meaning?.commits === undefined) return meaning?.scope
   const isOurs = (commit: string) => context.commit?.startsWith(commit) === true
   if (meaning.commits === 'signature') {
@@ -168,47 +174,47 @@ function scopeOf({ meaning, commits }: Complaint, context: RefusalContext): Refu
   return commits.length > 0 && !commits.some(isOurs) ? 'pull' : 'branch'
 }
 
-function complaintsOf(refusal: RefusalText): readonly Complaint[] {
-  switch (refusal.by) {
+function parseRejectionReasons(rejection: RejectionText): readonly RejectionReason[] {
+  switch (rejection.by) {
     case 'push':
-      return ofPush(refusal.text)
+      return parsePushOutput(rejection.text)
     case 'rest':
-      return ofMessage(refusal.message)
+      return parseRejectionMessage(rejection.message)
     case 'graphql':
-      return refusal.errors.flatMap(({ type, message }) =>
-        ofMessage(message).map((complaint) =>
-          type === 'STALE_DATA' ? { ...complaint, meaning: complaint.meaning ?? race } : complaint,
+      return rejection.errors.flatMap(({ type, message }) =>
+        parseRejectionMessage(message).map((complaint) =>
+          type === 'STALE_DATA' ? { ...complaint, meaning: complaint.meaning ?? raceMeaning } : complaint,
         ),
       )
   }
 }
 
 /** Lines that only introduce a list or say that something was refused. */
-const headings =
+const headingPattern =
   /^(?:GH0(?:06|13): (?:Protected branch update failed|Repository rule violations found)\b.*|Repository rule violations? found.*|Review all repository rules at \S*|(?:push declined due to repository rule violations|protected branch hook declined|pre-receive hook declined)|Found \d+ violations?:|To \S+|Resolving deltas\b.*|the server answered 403|fatal: .*)$/
 
-const commitId = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
+const commitIdPattern = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
 
 /**
  * In a push's lines, `- ` or `error: ` starts a complaint and indented lines continue it. Without such a list (an
  * enterprise's hook), the text is quoted as it is.
  */
-function ofPush(text: string): readonly Complaint[] {
-  const complaints: (Complaint & { commits: string[] })[] = []
+function parsePushOutput(text: string): readonly RejectionReason[] {
+  const complaints: (RejectionReason & { commits: string[] })[] = []
   const others: string[] = []
   for (const [at, raw] of text.split('\n').entries()) {
     const isDetail = at > 0 && /^[ \t]/.test(raw)
     const listed = /^(?:- |error: )(.*)$/.exec(raw)
     const line = (listed?.[1] ?? raw).trim().replace(/^\((.*)\)$/, '$1')
-    if (line === '' || headings.test(line)) continue
+    if (line === '' || headingPattern.test(line)) continue
     const last = complaints.at(-1)
     if (isDetail) {
-      if (last !== undefined && commitId.test(line)) last.commits.push(line)
+      if (last !== undefined && commitIdPattern.test(line)) last.commits.push(line)
       continue
     }
-    const found = ofMessage(line)
-    if (listed !== null || found.some(({ meaning }) => meaning !== undefined))
-      complaints.push(...found.map((complaint) => ({ ...complaint, commits: [] })))
+    const parsed = parseRejectionMessage(line)
+    if (listed !== null || parsed.some(({ meaning }) => meaning !== undefined))
+      complaints.push(...parsed.map((complaint) => ({ ...complaint, commits: [] })))
     else others.push(line)
   }
   if (complaints.length > 0) return complaints
@@ -216,20 +222,20 @@ function ofPush(text: string): readonly Complaint[] {
 }
 
 /** One complaint per line, or per known sentence where GitHub joins several. */
-function ofMessage(message: string): readonly Complaint[] {
-  const whole = meaningOf(message.trim())
+function parseRejectionMessage(message: string): readonly RejectionReason[] {
+  const whole = findMeaning(message.trim())
   if (whole?.whole === true) return [{ text: message.trim(), meaning: whole, commits: [] }]
   return message
     .split(/[\r\n]+/)
     .map((line) => line.trim())
-    .filter((line) => line !== '' && !headings.test(line))
-    .flatMap((line) => ofSentences(sentencesOf(line)))
+    .filter((line) => line !== '' && !headingPattern.test(line))
+    .flatMap((line) => parseSentences(splitSentences(line)))
 }
 
-function ofSentences(sentences: readonly string[]): readonly Complaint[] {
-  const complaints: { text: string; readonly meaning: Meaning | undefined; commits: string[] }[] = []
+function parseSentences(sentences: readonly string[]): readonly RejectionReason[] {
+  const complaints: { text: string; readonly meaning: RejectionMeaning | undefined; commits: string[] }[] = []
   for (const sentence of sentences) {
-    const meaning = meaningOf(sentence)
+    const meaning = findMeaning(sentence)
     const last = complaints.at(-1)
     // An unknown sentence explains the known one before it.
     if (meaning === undefined && last !== undefined) last.text += ` ${sentence}`
@@ -238,16 +244,16 @@ function ofSentences(sentences: readonly string[]): readonly Complaint[] {
   return complaints
 }
 
-function meaningOf(sentence: string): Meaning | undefined {
-  const found = meanings.find(([pattern]) => pattern.test(sentence))
+function findMeaning(sentence: string): RejectionMeaning | undefined {
+  const found = rejectionPatterns.find(([pattern]) => pattern.test(sentence))
   if (found !== undefined) return found[1]
   // The queue says "Pull request" before the rule's own sentence.
   const inner = /^Pull request (?=[A-Z0-9])(.*)$/.exec(sentence)?.[1]
-  return inner === undefined ? undefined : meaningOf(inner)
+  return inner === undefined ? undefined : findMeaning(inner)
 }
 
 /** Splits sentences outside quotation marks, because check names can hold any words. */
-function sentencesOf(line: string): readonly string[] {
+function splitSentences(line: string): readonly string[] {
   const sentences: string[] = []
   let from = 0
   let isQuoted = false
@@ -262,8 +268,8 @@ function sentencesOf(line: string): readonly string[] {
   return [...sentences, line.slice(from).trim()].filter((sentence) => sentence !== '')
 }
 
-function withoutWords(refusal: RefusalText): string {
-  return refusal.by === 'rest'
-    ? `GitHub answered ${refusal.status} and gave no reason`
+function formatMissingReason(rejection: RejectionText): string {
+  return rejection.by === 'rest'
+    ? `GitHub answered ${rejection.status} and gave no reason`
     : 'GitHub gave no reason'
 }

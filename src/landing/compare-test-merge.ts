@@ -1,13 +1,13 @@
 // Detects a merge that differs from GitHub's, where GitHub would drop approvals for it.
-import type { Landing } from '../gate/merge-permit.ts'
-import type { Repository } from '../ports/repository.ts'
-import type { RefusedLanding } from './landing-options.ts'
+import type { ValidatedMerge } from '../gate/merge-permit.ts'
+import type { GitRepository } from '../ports/repository.ts'
+import type { RejectedMerge } from './landing-options.ts'
 
 /** Refuses if GitHub's merge of the same commits has another tree. Without one, GitHub decides. */
 export async function compareTestMerge(
-  { pull, base, head, tree }: Landing,
-  repository: Repository,
-): Promise<RefusedLanding | undefined> {
+  { pull, base, head, tree }: ValidatedMerge,
+  repository: GitRepository,
+): Promise<RejectedMerge | undefined> {
   const test = await repository.fetchTestMerge(pull)
   if (test === undefined) return undefined
   const [first, second] = await repository.parentsOf(test)

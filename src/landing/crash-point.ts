@@ -45,6 +45,6 @@ export type CrashPoint =
   | 'rolled-back'
 
 /** Ends this process by SIGKILL if the test asked for it here. */
-export function crashPoint(name: CrashPoint): void {
+export function triggerCrashPoint(name: CrashPoint): void {
   if (process.env.CATALOG_BOT_CRASH_AT === name) process.kill(process.pid, 'SIGKILL')
 }

@@ -1,20 +1,24 @@
 // Lands through GitHub's merge queue with the validated head. The intent stays open until the pull request leaves the
 // queue; app/jobs/judge-group.ts judges the queue's groups.
-import type { LandingMethod } from '../gate/landing-method.ts'
-import { crashPoint } from './crash-point.ts'
-import type { Acted, Prepared, Step } from './ready.ts'
+import type { MergeStrategy } from '../gate/landing-method.ts'
+import { triggerCrashPoint } from './crash-point.ts'
+import type { MergeActionResult, PreparationResult, MergeAttempt } from './ready.ts'
 
-type Queue = Extract<LandingMethod, { kind: 'queue' }>
+type QueueStrategy = Extract<MergeStrategy, { kind: 'queue' }>
 
-export async function prepareQueue(step: Step, method: Queue): Promise<Prepared> {
-  return { kind: 'ready', method, commit: step.permit.landing.commit, act: () => enqueue(step) }
+export async function prepareQueueMerge(
+  step: MergeAttempt,
+  method: QueueStrategy,
+): Promise<PreparationResult> {
+  return { kind: 'ready', method, commit: step.permit.landing.commit, act: () => enqueuePull(step) }
 }
 
-async function enqueue({ permit, options }: Step): Promise<Acted> {
+async function enqueuePull({ permit, options }: MergeAttempt): Promise<MergeActionResult> {
   const answer = await options.merging.enqueue(permit)
-  crashPoint('enqueued')
+  triggerCrashPoint('enqueued')
   if (answer.kind !== 'refused') return answer
-  const { words } = answer
-  const reason = words.by === 'rest' ? words.message : words.errors.map(({ message }) => message).join(' ')
-  return { kind: 'refused', reason, words }
+  const { rejection } = answer
+  const reason =
+    rejection.by === 'rest' ? rejection.message : rejection.errors.map(({ message }) => message).join(' ')
+  return { kind: 'refused', reason, words: rejection }
 }

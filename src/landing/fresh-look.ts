@@ -1,39 +1,39 @@
 // The last check before a landing that GitHub still shows what the permit was made for.
 import type { PullNumber } from '../change/ids.ts'
-import type { Snapshot } from '../change/snapshot.ts'
-import { mayMeetPulls, pullsMet } from '../examine/closed-pulls.ts'
-import type { Landing } from '../gate/merge-permit.ts'
+import type { PullSnapshot } from '../change/snapshot.ts'
+import { canAffectPulls, findAffectedPulls } from '../examine/closed-pulls.ts'
+import type { ValidatedMerge } from '../gate/merge-permit.ts'
 import type { Forge } from '../ports/forge.ts'
 import type { PullMemory } from '../ports/pull-memory.ts'
-import type { Examined } from './landing-options.ts'
+import type { EvaluatedPull } from './landing-options.ts'
 
-type Asking = Pick<Forge, 'readSnapshot' | 'openPulls'>
+type SnapshotSource = Pick<Forge, 'readSnapshot' | 'openPulls'>
 
 /** Why the permit no longer holds. Undefined: it holds. */
-export async function whatChanged(
-  examined: Examined,
-  forge: Asking,
+export async function findSnapshotChange(
+  examined: EvaluatedPull,
+  forge: SnapshotSource,
   /** A train member's base isn't on the branch yet, so its base isn't compared. */
-  instead: Pick<Snapshot, 'base'> | Record<never, never> = {},
+  instead: Pick<PullSnapshot, 'base'> | Record<never, never> = {},
 ): Promise<string | undefined> {
-  const fresh = await forge.readSnapshot(examined.snapshot.pull, { anew: true })
-  if (fresh === null || !saysTheSame({ ...fresh, ...instead }, examined.snapshot))
+  const fresh = await forge.readSnapshot(examined.snapshot.pull, { skipCache: true })
+  if (fresh === null || !isSameSnapshot({ ...fresh, ...instead }, examined.snapshot))
     return 'the pull request has changed'
-  return whoIsMet(examined, forge)
+  return findAffectedPullsChange(examined, forge)
 }
 
 /**
  * whatChanged() for the pull requests of a train. One joint request confirms the unchanged ones; the others are read
  * one by one. The push itself checks the base.
  */
-export async function whoChanged(
-  members: readonly Examined[],
+export async function findChangedPulls(
+  members: readonly EvaluatedPull[],
   forge: Forge,
 ): Promise<ReadonlyMap<PullNumber, string>> {
-  const same = await (forge.stillAs?.(members.map(({ snapshot }) => snapshot)) ?? new Set<PullNumber>())
+  const same = await (forge.findUnchanged?.(members.map(({ snapshot }) => snapshot)) ?? new Set<PullNumber>())
   // They share one reading of the open pull requests.
   let open: ReturnType<Forge['openPulls']> | undefined
-  const asking: Asking = {
+  const source: SnapshotSource = {
     readSnapshot: (pull, how) => forge.readSnapshot(pull, how),
     openPulls: () => (open ??= forge.openPulls()),
   }
@@ -41,15 +41,18 @@ export async function whoChanged(
   for (const examined of members) {
     const { snapshot } = examined
     const why = same.has(snapshot.pull)
-      ? await whoIsMet(examined, asking)
-      : await whatChanged(examined, asking, { base: snapshot.base })
+      ? await findAffectedPullsChange(examined, source)
+      : await findSnapshotChange(examined, source, { base: snapshot.base })
     if (why !== undefined) changed.set(snapshot.pull, why)
   }
   return changed
 }
 
-async function whoIsMet(examined: Examined, forge: Asking): Promise<string | undefined> {
-  return (await meetsTheSame(examined, forge))
+async function findAffectedPullsChange(
+  examined: EvaluatedPull,
+  forge: SnapshotSource,
+): Promise<string | undefined> {
+  return (await hasSameAffectedPulls(examined, forge))
     ? undefined
     : 'it would close other pull requests than those that were judged'
 }
@@ -58,20 +61,20 @@ async function whoIsMet(examined: Examined, forge: Asking): Promise<string | und
  * Whether it is still in the epoch in which it was judged. Comments on an earlier state don't count if it changed and
  * changed back (T21). Only changes that this bot saw are known.
  */
-export async function isInItsEpoch(
-  { epoch, snapshot }: Examined,
-  { config }: Pick<Landing, 'config'>,
+export async function isInSameEpoch(
+  { epoch, snapshot }: EvaluatedPull,
+  { config }: Pick<ValidatedMerge, 'config'>,
   store: Pick<PullMemory, 'observe'>,
 ): Promise<boolean> {
   const { repository, pull, head, baseRef } = snapshot
   return epoch === undefined || (await store.observe(repository, pull, { head, baseRef, config })) === epoch
 }
 
-export const wasAnother = 'the pull request was something else in between'
+export const epochChangedMessage = 'the pull request was something else in between'
 
 /** Whether two snapshots lead to the same verdict, ignoring the order of GitHub's lists. */
-function saysTheSame(a: Snapshot, b: Snapshot): boolean {
-  const text = (snapshot: Snapshot) => JSON.stringify(comparable(snapshot), inOneOrder)
+function isSameSnapshot(a: PullSnapshot, b: PullSnapshot): boolean {
+  const text = (snapshot: PullSnapshot) => JSON.stringify(toComparableSnapshot(snapshot), sortKeysReplacer)
   return text(a) === text(b)
 }
 
@@ -79,21 +82,24 @@ function saysTheSame(a: Snapshot, b: Snapshot): boolean {
  * Whether the pull requests that the landing would close are unchanged since they were judged. Later changes go unseen,
  * because GitHub offers no such condition for a push.
  */
-async function meetsTheSame({ snapshot, carried }: Examined, forge: Asking): Promise<boolean> {
-  if (carried === undefined || !mayMeetPulls(carried.commits)) return true
-  const now = pullsMet(await forge.openPulls(), carried.commits, snapshot)
-  const facts = (met: typeof now) =>
-    JSON.stringify(met.map(({ open: { updatedAt: _, ...state }, by }) => [state, by]))
-  return facts(now) === facts(carried.met)
+async function hasSameAffectedPulls(
+  { snapshot, carried }: EvaluatedPull,
+  forge: SnapshotSource,
+): Promise<boolean> {
+  if (carried === undefined || !canAffectPulls(carried.commits)) return true
+  const now = findAffectedPulls(await forge.openPulls(), carried.commits, snapshot)
+  const facts = (affected: typeof now) =>
+    JSON.stringify(affected.map(({ open: { updatedAt: _, ...state }, by }) => [state, by]))
+  return facts(now) === facts(carried.affected)
 }
 
 /** A database returns keys in another order. */
-function inOneOrder(_: string, value: unknown): unknown {
+function sortKeysReplacer(_: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-function comparable(snapshot: Snapshot) {
+function toComparableSnapshot(snapshot: PullSnapshot) {
   const byId = (a: { id: number }, b: { id: number }) => a.id - b.id
   return {
     ...snapshot,

@@ -2,10 +2,10 @@
 import type { CommitSha, TreeSha } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import { defineState } from '../ports/state.ts'
-import type { SettleOptions } from './landing-options.ts'
+import type { RecoverOptions } from './landing-options.ts'
 
 /** A good group: its commit's tree was validated on this base, with these pull requests' heads. */
-export interface JudgedGroup {
+export interface ValidatedQueueGroup {
   readonly head: CommitSha
   readonly tree: TreeSha
   readonly base: CommitSha
@@ -13,63 +13,67 @@ export interface JudgedGroup {
   readonly pulls: readonly { readonly pull: number; readonly head: CommitSha }[]
 }
 
-const latest = 'latest'
+const latestKey = 'latest'
 /** The queue builds no more groups on top of one another. */
-const mostRemembered = 100
+const maxRecordedGroups = 100
 
-const goodGroups = defineState<readonly JudgedGroup[]>('good group', {
+const validatedGroupsState = defineState<readonly ValidatedQueueGroup[]>('good group', {
   version: 1,
-  read: (stored) => (Array.isArray(stored) ? (stored as readonly JudgedGroup[]) : undefined),
+  read: (stored) => (Array.isArray(stored) ? (stored as readonly ValidatedQueueGroup[]) : undefined),
 })
 
-type Places = Pick<SettleOptions, 'repository' | 'store'>
+type QueueGroupContext = Pick<RecoverOptions, 'repository' | 'store'>
 
 /** Call this before GitHub learns that the group is good, so nothing lands without a record. */
-export async function recordJudgedGroup(
+export async function recordValidatedGroup(
   name: RepositoryName,
-  group: JudgedGroup,
-  { store }: Pick<SettleOptions, 'store'>,
+  group: ValidatedQueueGroup,
+  { store }: Pick<RecoverOptions, 'store'>,
 ): Promise<void> {
-  const known = (await readGroups(name, store)).filter(({ head }) => head !== group.head)
-  await store.writeState(goodGroups, name, new Map([[latest, [group, ...known].slice(0, mostRemembered)]]))
+  const known = (await readValidatedGroups(name, store)).filter(({ head }) => head !== group.head)
+  await store.writeState(
+    validatedGroupsState,
+    name,
+    new Map([[latestKey, [group, ...known].slice(0, maxRecordedGroups)]]),
+  )
 }
 
-export async function judgedGroup(
+export async function readValidatedGroup(
   name: RepositoryName,
   head: CommitSha,
-  { store }: Pick<SettleOptions, 'store'>,
-): Promise<JudgedGroup | undefined> {
-  return (await readGroups(name, store)).find((group) => group.head === head)
+  { store }: Pick<RecoverOptions, 'store'>,
+): Promise<ValidatedQueueGroup | undefined> {
+  return (await readValidatedGroups(name, store)).find((group) => group.head === head)
 }
 
 /**
  * The good group that put a commit on its branch: the commit's own, or a landed one above it, whose whole tree was
  * validated.
  */
-export async function judgedGroupOf(
+export async function readGroupOfCommit(
   name: RepositoryName,
   commit: CommitSha,
-  { repository, store }: Places,
-): Promise<JudgedGroup | undefined> {
-  for (const group of await readGroups(name, store)) {
+  { repository, store }: QueueGroupContext,
+): Promise<ValidatedQueueGroup | undefined> {
+  for (const group of await readValidatedGroups(name, store)) {
     if (group.head === commit) return group
     const tip = await repository.tip(group.baseRef)
-    const within = async (outer: CommitSha, inner: CommitSha) =>
+    const isContained = async (outer: CommitSha, inner: CommitSha) =>
       repository.contains(outer, inner).catch(() => false)
     if (
       tip !== undefined &&
-      (await within(tip, group.head)) &&
-      (await within(group.head, commit)) &&
-      !(await within(group.base, commit))
+      (await isContained(tip, group.head)) &&
+      (await isContained(group.head, commit)) &&
+      !(await isContained(group.base, commit))
     )
       return group
   }
   return undefined
 }
 
-async function readGroups(
+async function readValidatedGroups(
   name: RepositoryName,
-  store: SettleOptions['store'],
-): Promise<readonly JudgedGroup[]> {
-  return (await store.readState(goodGroups, name, latest)) ?? []
+  store: RecoverOptions['store'],
+): Promise<readonly ValidatedQueueGroup[]> {
+  return (await store.readState(validatedGroupsState, name, latestKey)) ?? []
 }

@@ -1,92 +1,96 @@
 // Lands one pull request. Each step survives a crash: the next process finds the intent and reads what happened,
 // instead of retrying blindly (T38 to T44).
-import { sayStop, stopsInForce } from '../gate/landing-stop.ts'
-import { formatRemoval } from '../gate/queue-removal.ts'
-import type { Landing, MergePermit } from '../gate/merge-permit.ts'
+import { formatFreeze, activeFreezes } from '../gate/landing-stop.ts'
+import { formatQueueRemoval } from '../gate/queue-removal.ts'
+import type { ValidatedMerge, MergePermit } from '../gate/merge-permit.ts'
 import type { Lease } from '../ports/leases.ts'
-import { crashPoint } from './crash-point.ts'
-import { prepareQueue } from './enqueue-pull.ts'
-import { isInItsEpoch, wasAnother, whatChanged, whoChanged } from './fresh-look.ts'
+import { triggerCrashPoint } from './crash-point.ts'
+import { prepareQueueMerge } from './enqueue-pull.ts'
+import { isInSameEpoch, epochChangedMessage, findSnapshotChange, findChangedPulls } from './fresh-look.ts'
 import { prepareGitHubMerge } from './github-merge.ts'
-import { leaseName } from './lease-name.ts'
-import type { Examined, LandOptions, LandingOutcome, SettleOptions } from './landing-options.ts'
-import { preparePush, tidyUp } from './push-merge.ts'
-import { readRemoval } from './queue-removals.ts'
-import type { Prepared, Ready, Step } from './ready.ts'
-import { whatRefused } from './what-refused.ts'
-import { settle, settleBranch } from './settle-landings.ts'
+import { toLeaseName } from './lease-name.ts'
+import type { EvaluatedPull, MergeOptions, MergeOutcome, RecoverOptions } from './landing-options.ts'
+import { preparePushMerge, removeTemporaryBranch } from './push-merge.ts'
+import { recordQueueRemoval } from './queue-removals.ts'
+import type { PreparationResult, PreparedMerge, MergeAttempt } from './ready.ts'
+import { toMergeOutcome } from './what-refused.ts'
+import { recoverMerge, recoverBranchMerges } from './settle-landings.ts'
 
 /** Rejects with a GitError or ForgeError when the outcome is unknown: the intent stays open for a later process. */
-export async function landPull(
-  examined: Examined,
+export async function mergePull(
+  examined: EvaluatedPull,
   permit: MergePermit,
-  options: LandOptions,
-): Promise<LandingOutcome> {
+  options: MergeOptions,
+): Promise<MergeOutcome> {
   const { store, leaseSeconds } = options
   const { landing } = permit
-  const lease = await store.acquireLease(leaseName(landing.repository, landing.baseRef), leaseSeconds)
+  const lease = await store.acquireLease(toLeaseName(landing.repository, landing.baseRef), leaseSeconds)
   if (lease === undefined) return { kind: 'busy' }
   try {
-    return await landUnderLease(examined, permit, lease, options)
+    return await mergePullUnderLease(examined, permit, lease, options)
   } finally {
     await store.releaseLease(lease)
   }
 }
 
 /** landPull() for a caller that holds the branch's lease. */
-export async function landUnderLease(
-  examined: Examined,
+export async function mergePullUnderLease(
+  examined: EvaluatedPull,
   permit: MergePermit,
   lease: Lease,
-  options: LandOptions,
-): Promise<LandingOutcome> {
-  crashPoint('lease-taken')
-  const before = await whatWasBegun(permit, options)
+  options: MergeOptions,
+): Promise<MergeOutcome> {
+  triggerCrashPoint('lease-taken')
+  const before = await recoverPendingMerges(permit, options)
   if (before !== undefined) return before
-  const step: Step = { ...(await options.plan()), permit, options }
-  const outcome = await landBy(step, examined, lease)
-  const other = withChecksFirst(step, outcome)
-  return other === undefined ? outcome : landBy(other, examined, lease)
+  const step: MergeAttempt = { ...(await options.plan()), permit, options }
+  const outcome = await mergeWithStrategy(step, examined, lease)
+  const other = toChecksFirstAttempt(step, outcome)
+  return other === undefined ? outcome : mergeWithStrategy(other, examined, lease)
 }
 
-async function landBy(step: Step, examined: Examined, lease: Lease): Promise<LandingOutcome> {
+async function mergeWithStrategy(
+  step: MergeAttempt,
+  examined: EvaluatedPull,
+  lease: Lease,
+): Promise<MergeOutcome> {
   const { permit, options } = step
   try {
     // Also for removals while it waited, or during an earlier process.
     if (step.plan.method?.kind === 'queue') {
-      const { removal, isNew } = await readRemoval(permit.landing, options)
-      if (isNew) return { kind: 'again', why: formatRemoval(removal) }
+      const { removal, isNew } = await recordQueueRemoval(permit.landing, options)
+      if (isNew) return { kind: 'again', why: formatQueueRemoval(removal) }
     }
-    const prepared = await prepare(step)
-    if (prepared.kind === 'refused') return whatRefused(prepared)
-    const changed = await whatSpeaksAgainst(prepared, examined, options)
+    const prepared = await prepareMerge(step)
+    if (prepared.kind === 'refused') return toMergeOutcome(prepared)
+    const changed = await recheckBeforeMerge(prepared, examined, options)
     if (changed !== undefined) return { kind: 'again', why: changed }
-    if (!(await isInItsEpoch(examined, permit.landing, options.store)))
-      return { kind: 'again', why: wasAnother }
+    if (!(await isInSameEpoch(examined, permit.landing, options.store)))
+      return { kind: 'again', why: epochChangedMessage }
     // Preparation takes minutes if checks must be on the merge.
-    const stop = await whatStops(permit.landing, options)
+    const stop = await readActiveFreeze(permit.landing, options)
     if (stop !== undefined) return { kind: 'again', why: stop }
-    return await act(prepared, permit, lease, options)
+    return await performMerge(prepared, permit, lease, options)
   } finally {
-    await tidyUp(step)
+    await removeTemporaryBranch(step)
   }
 }
 
 /** A push checks its base itself. GitHub's merge pins none, so everything is read again. */
-async function whatSpeaksAgainst(
-  { method }: Ready,
-  examined: Examined,
-  { forge }: LandOptions,
+async function recheckBeforeMerge(
+  { method }: PreparedMerge,
+  examined: EvaluatedPull,
+  { forge }: MergeOptions,
 ): Promise<string | undefined> {
-  if (method.kind !== 'push') return whatChanged(examined, forge)
-  return (await whoChanged([examined], forge)).get(examined.snapshot.pull)
+  if (method.kind !== 'push') return findSnapshotChange(examined, forge)
+  return (await findChangedPulls([examined], forge)).get(examined.snapshot.pull)
 }
 
 /**
  * GitHub documents that checks of a head that contains its base count for their merge. If a server requires them on the
  * merge anyway, they are put there.
  */
-function withChecksFirst(step: Step, outcome: LandingOutcome): Step | undefined {
+function toChecksFirstAttempt(step: MergeAttempt, outcome: MergeOutcome): MergeAttempt | undefined {
   const { plan, rules, options } = step
   const { method } = plan
   if (outcome.kind !== 'refused') return undefined
@@ -100,48 +104,48 @@ function withChecksFirst(step: Step, outcome: LandingOutcome): Step | undefined 
 }
 
 /** Why all landings of the branch are stopped, in words. */
-export async function whatStops(
-  { repository, baseRef }: Landing,
-  { store, clock }: Pick<SettleOptions, 'store' | 'clock'>,
+export async function readActiveFreeze(
+  { repository, baseRef }: ValidatedMerge,
+  { store, clock }: Pick<RecoverOptions, 'store' | 'clock'>,
 ): Promise<string | undefined> {
-  const [stop] = stopsInForce(await store.landingStops(repository), baseRef, clock.now())
-  return stop && sayStop(stop)
+  const [stop] = activeFreezes(await store.listFreezes(repository), baseRef, clock.now())
+  return stop && formatFreeze(stop)
 }
 
 /** An earlier landing that is unfinished, or whose outcome must be reported first. */
-export async function whatWasBegun(
+export async function recoverPendingMerges(
   { landing }: MergePermit,
-  options: SettleOptions,
-): Promise<LandingOutcome | undefined> {
+  options: RecoverOptions,
+): Promise<MergeOutcome | undefined> {
   const { store } = options
-  const all = await settleBranch(landing.repository, landing.baseRef, options)
+  const all = await recoverBranchMerges(landing.repository, landing.baseRef, options)
   for (const { settled } of all) if (settled.kind === 'mismatch') return settled
-  const stop = await whatStops(landing, options)
+  const stop = await readActiveFreeze(landing, options)
   if (stop !== undefined) return { kind: 'again', why: stop }
-  const landed = await store.landingOf(landing.repository, landing.pull)
-  if (landed?.head === landing.head) return { kind: 'landed', commit: landed.commit }
+  const merged = await store.findMerge(landing.repository, landing.pull)
+  if (merged?.head === landing.head) return { kind: 'landed', commit: merged.commit }
   // A push at the moment of the merge leaves the pull request open on GitHub, but it lands only once.
-  if (landed !== undefined)
-    return whatRefused({
+  if (merged !== undefined)
+    return toMergeOutcome({
       kind: 'refused',
-      reason: `what it was before is merged as ${landed.commit.slice(0, 12)}: open another pull request for what came after`,
+      reason: `what it was before is merged as ${merged.commit.slice(0, 12)}: open another pull request for what came after`,
       scope: 'pull',
     })
   const own = all.find(({ intent }) => intent.pull === landing.pull && intent.head === landing.head)
   // Another pull request on its way into the queue doesn't block.
-  const isInTheWay = ({ intent, settled }: (typeof all)[number]) =>
+  const isBlocking = ({ intent, settled }: (typeof all)[number]) =>
     settled.kind === 'unclear' && (settled.isMerged === true || intent.method?.kind !== 'queue')
-  if (own?.settled.kind === 'unclear' || all.some(isInTheWay)) return { kind: 'busy' }
+  if (own?.settled.kind === 'unclear' || all.some(isBlocking)) return { kind: 'busy' }
   if (own?.settled.kind === 'queued') return { kind: 'queued' }
   if (own?.settled.kind === 'abandoned' && own.intent.method?.kind === 'queue') {
-    const { removal, isNew } = await readRemoval(landing, options)
-    if (isNew) return { kind: 'again', why: formatRemoval(removal) }
-    return whatRefused({ kind: 'refused', reason: formatRemoval(removal), scope: 'pull' })
+    const { removal, isNew } = await recordQueueRemoval(landing, options)
+    if (isNew) return { kind: 'again', why: formatQueueRemoval(removal) }
+    return toMergeOutcome({ kind: 'refused', reason: formatQueueRemoval(removal), scope: 'pull' })
   }
   return undefined
 }
 
-async function prepare(step: Step): Promise<Prepared> {
+async function prepareMerge(step: MergeAttempt): Promise<PreparationResult> {
   const { method } = step.plan
   switch (method?.kind) {
     case undefined:
@@ -151,32 +155,32 @@ async function prepare(step: Step): Promise<Prepared> {
         scope: step.shutFor ?? 'branch',
       }
     case 'push':
-      return preparePush(step, method)
+      return preparePushMerge(step, method)
     case 'github-merge':
       return prepareGitHubMerge(step, method)
     case 'queue':
-      return prepareQueue(step, method)
+      return prepareQueueMerge(step, method)
   }
 }
 
 /** Records the intent, acts, and reads the outcome. */
-async function act(
-  { method, commit, act }: Ready,
+async function performMerge(
+  { method, commit, act }: PreparedMerge,
   { landing }: MergePermit,
   lease: Lease,
-  options: LandOptions,
-): Promise<LandingOutcome> {
+  options: MergeOptions,
+): Promise<MergeOutcome> {
   const { store, clock } = options
-  crashPoint('before-intent')
-  const begun = { ...landing, commit, method, begunAt: clock.now() }
-  const intent = await store.beginLanding(lease, begun)
+  triggerCrashPoint('before-intent')
+  const pendingMerge = { ...landing, commit, method, begunAt: clock.now() }
+  const intent = await store.startMerge(lease, pendingMerge)
   if (intent === undefined) return { kind: 'again', why: 'the lease was lost' }
-  crashPoint('intent-written')
+  triggerCrashPoint('intent-written')
   const acted = await act()
-  crashPoint('pushed')
+  triggerCrashPoint('pushed')
   // GitHub has reported failure and still moved a branch, so the branch is always read.
-  const settled = await settle(intent, options, { heard: acted.kind === 'done' ? 'done' : 'refused' })
-  crashPoint('audited')
+  const settled = await recoverMerge(intent, options, { heard: acted.kind === 'done' ? 'done' : 'refused' })
+  triggerCrashPoint('audited')
   switch (settled.kind) {
     case 'landed':
     case 'mismatch':
@@ -185,7 +189,7 @@ async function act(
     case 'unclear':
       return { kind: 'busy' }
     case 'abandoned':
-      if (acted.kind === 'refused') return whatRefused(acted)
+      if (acted.kind === 'refused') return toMergeOutcome(acted)
       return { kind: 'again', why: acted.kind === 'race' ? acted.why : 'the merge queue let it go' }
   }
 }

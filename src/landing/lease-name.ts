@@ -2,6 +2,6 @@
 import type { RepositoryName } from '../change/snapshot.ts'
 import { repositoryKey } from '../change/repository-key.ts'
 
-export function leaseName(repository: RepositoryName, branch: string): string {
+export function toLeaseName(repository: RepositoryName, branch: string): string {
   return `land ${repositoryKey(repository)} ${branch}`
 }

@@ -1,68 +1,74 @@
 // The command line's verbs for stops, run directly on the store or by the App.
 import { z } from 'zod'
-import type { StopAuthor, LandingStop, StopEvent } from '../gate/landing-stop.ts'
-import type { LandingStops } from '../ports/landing-stops.ts'
+import type { FreezeAuthor, MergeFreeze, FreezeEvent } from '../gate/landing-stop.ts'
+import type { MergeFreezes } from '../ports/landing-stops.ts'
 
 /** Postgres accepts neither a NUL nor an unpaired surrogate. */
-const word = z
+const textSchema = z
   .string()
   .max(255)
   .regex(/^[^\p{Cc}\p{Cs}]+$/u)
-const repository = z.object({ owner: word.max(100), name: word.max(100) }).strict()
+const repositorySchema = z.object({ owner: textSchema.max(100), name: textSchema.max(100) }).strict()
 
 /** May arrive through a socket, so it is validated on arrival. */
-export const stopsRequest = z.discriminatedUnion('verb', [
-  z.object({ verb: z.literal('list'), repository: repository.optional() }).strict(),
+export const freezesRequestSchema = z.discriminatedUnion('verb', [
+  z.object({ verb: z.literal('list'), repository: repositorySchema.optional() }).strict(),
   z
     .object({
       verb: z.literal('stop'),
-      repository,
-      branch: word.optional(),
+      repository: repositorySchema,
+      branch: textSchema.optional(),
       reason: z.string().max(1000),
-      user: word.max(100),
+      user: textSchema.max(100),
     })
     .strict(),
   z
     .object({
       verb: z.literal('resume'),
-      repository,
-      branch: word.optional(),
+      repository: repositorySchema,
+      branch: textSchema.optional(),
       reason: z.string().max(1000),
-      user: word.max(100),
+      user: textSchema.max(100),
       /** Include stops ordered by an audit. */
       audit: z.boolean(),
     })
     .strict(),
 ])
 
-export type StopsRequest = z.output<typeof stopsRequest>
+export type FreezesRequest = z.output<typeof freezesRequestSchema>
 
-export interface StopsAnswer {
-  readonly changed: readonly LandingStop[]
-  readonly stops: readonly LandingStop[]
+export interface FreezesResponse {
+  readonly changed: readonly MergeFreeze[]
+  readonly stops: readonly MergeFreeze[]
   /** Earlier events of one repository, newest first. */
-  readonly events: readonly StopEvent[]
+  readonly events: readonly FreezeEvent[]
 }
 
-const shownEvents = 20
+const maxShownEvents = 20
 
-export async function manageStops(request: StopsRequest, store: LandingStops): Promise<StopsAnswer> {
-  const changed = await change(request, store)
+export async function manageFreezes(request: FreezesRequest, store: MergeFreezes): Promise<FreezesResponse> {
+  const changed = await applyFreezeRequest(request, store)
   return {
     changed,
-    stops: await store.landingStops(request.repository),
-    events: request.repository === undefined ? [] : await store.stopEvents(request.repository, shownEvents),
+    stops: await store.listFreezes(request.repository),
+    events:
+      request.repository === undefined
+        ? []
+        : await store.listFreezeEvents(request.repository, maxShownEvents),
   }
 }
 
-async function change(request: StopsRequest, store: LandingStops): Promise<readonly LandingStop[]> {
+async function applyFreezeRequest(
+  request: FreezesRequest,
+  store: MergeFreezes,
+): Promise<readonly MergeFreeze[]> {
   if (request.verb === 'list') return []
   const { repository: of, branch, reason, user } = request
-  const by: StopAuthor = { kind: 'command-line', user }
+  const by: FreezeAuthor = { kind: 'command-line', user }
   if (request.verb === 'stop') {
-    const begun = await store.stopLandings({ repository: of, branch, kind: 'frozen', reason, by })
-    return begun === undefined ? [] : [begun]
+    const freeze = await store.freezeMerges({ repository: of, branch, kind: 'frozen', reason, by })
+    return freeze === undefined ? [] : [freeze]
   }
   const kinds = request.audit ? (['frozen', 'refused', 'audit'] as const) : (['frozen', 'refused'] as const)
-  return store.resumeLandings({ repository: of, branch, kinds, by, reason })
+  return store.unfreezeMerges({ repository: of, branch, kinds, by, reason })
 }

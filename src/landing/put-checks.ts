@@ -1,19 +1,23 @@
 // Puts the missing check runs on a commit. Repeating it changes nothing (I18).
 import type { CommitSha } from '../change/ids.ts'
-import type { CheckRun, Forge } from '../ports/forge.ts'
+import type { CheckRunContent, Forge } from '../ports/forge.ts'
 
 /** Those of `runs` that aren't in `present` with the same content. */
-export function missingChecks(
-  runs: readonly CheckRun[],
-  present: readonly Pick<CheckRun, 'name' | 'digest'>[],
-): readonly CheckRun[] {
+export function findMissingChecks(
+  runs: readonly CheckRunContent[],
+  present: readonly Pick<CheckRunContent, 'name' | 'digest'>[],
+): readonly CheckRunContent[] {
   const shown = new Map(present.map(({ name, digest }) => [name, digest]))
   return runs.filter(({ name, digest }) => shown.get(name) !== digest)
 }
 
 /** Rejects with a ForgeError. */
-export async function putChecks(forge: Forge, head: CommitSha, runs: readonly CheckRun[]): Promise<void> {
-  const present = await forge.checksOn(head)
-  const missing = missingChecks(runs, present)
+export async function publishMissingChecks(
+  forge: Forge,
+  head: CommitSha,
+  runs: readonly CheckRunContent[],
+): Promise<void> {
+  const present = await forge.readOwnChecks(head)
+  const missing = findMissingChecks(runs, present)
   if (missing.length > 0) await forge.perform({ kind: 'put-checks', head, runs: missing, present })
 }

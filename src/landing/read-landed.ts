@@ -2,13 +2,13 @@
 // (T38, T39).
 import type { CommitSha } from '../change/ids.ts'
 import type { MergeMethod } from '../gate/branch-rules.ts'
-import type { Repository } from '../ports/repository.ts'
-import type { Intent } from '../ports/landings.ts'
-import { crashPoint } from './crash-point.ts'
-import { judgedGroupOf } from './judged-groups.ts'
-import type { SettleOptions } from './landing-options.ts'
+import type { GitRepository } from '../ports/repository.ts'
+import type { MergeIntent } from '../ports/landings.ts'
+import { triggerCrashPoint } from './crash-point.ts'
+import { readGroupOfCommit } from './judged-groups.ts'
+import type { RecoverOptions } from './landing-options.ts'
 
-export type Landed =
+export type ObservedMerge =
   /** On the branch, as validated. */
   | { readonly kind: 'landed'; readonly commit: CommitSha }
   /** The branch holds something that wasn't validated. `onto`: the base of a real merge of the validated head. */
@@ -22,43 +22,47 @@ export type Landed =
   | { readonly kind: 'absent'; readonly isOpen: boolean }
 
 /** `isFetched`: the branch was just fetched. */
-export async function readLanded(intent: Intent, options: SettleOptions, isFetched = false): Promise<Landed> {
+export async function readMergeResult(
+  intent: MergeIntent,
+  options: RecoverOptions,
+  isFetched = false,
+): Promise<ObservedMerge> {
   const { repository } = options
   const method = intent.method ?? { kind: 'push', checksFirst: false, signed: false }
   // Ask GitHub first, so that the commit it names can be fetched.
-  const outcome = method.kind === 'push' ? undefined : await options.merging.outcomeOf(intent.pull)
+  const outcome = method.kind === 'push' ? undefined : await options.merging.readMergeState(intent.pull)
   if (!isFetched) await repository.fetch(intent.baseRef)
-  crashPoint('fetched-for-audit')
+  triggerCrashPoint('fetched-for-audit')
   const tip = await repository.tip(intent.baseRef)
   const commit = method.kind === 'push' ? intent.commit : outcome?.merged
-  if (tip === undefined || commit === undefined || !(await isOn(repository, tip, commit)))
+  if (tip === undefined || commit === undefined || !(await isOnBranch(repository, tip, commit)))
     return { kind: 'absent', isOpen: outcome?.isOpen === true && outcome.head === intent.head }
-  const differs = await differenceOf(intent, commit, options)
+  const differs = await describeDifference(intent, commit, options)
   if (differs === undefined) return { kind: 'landed', commit }
-  const onto = method.kind === 'push' ? undefined : await mergedOnto(intent, commit, repository)
+  const onto = method.kind === 'push' ? undefined : await findGitHubMergeBase(intent, commit, repository)
   return { kind: 'mismatch', commit, differs, onto }
 }
 
 /** A commit that isn't here can't be on a branch that was just fetched. */
-async function isOn(repository: Repository, tip: CommitSha, commit: CommitSha): Promise<boolean> {
+async function isOnBranch(repository: GitRepository, tip: CommitSha, commit: CommitSha): Promise<boolean> {
   return repository.contains(tip, commit).catch(() => false)
 }
 
 /** How a landed commit differs from the validated one, in words. Undefined: it doesn't. */
-async function differenceOf(
-  intent: Intent,
+async function describeDifference(
+  intent: MergeIntent,
   commit: CommitSha,
-  options: SettleOptions,
+  options: RecoverOptions,
 ): Promise<string | undefined> {
   const { repository } = options
   const { method } = intent
   if (method?.kind === 'queue') {
-    const group = await judgedGroupOf(intent.repository, commit, options)
+    const group = await readGroupOfCommit(intent.repository, commit, options)
     return group === undefined ? `no group of the merge queue with ${commit} was validated` : undefined
   }
   const tree = await repository.treeOf(commit)
   if (tree !== intent.tree) return `${commit} has the tree ${tree}, and ${intent.tree} was validated`
-  const isExpected = await isOnBase(
+  const isExpected = await hasExpectedParents(
     repository,
     intent,
     commit,
@@ -68,16 +72,16 @@ async function differenceOf(
 }
 
 /** The base onto which GitHub merged the validated head just as we would. Undefined: it differs. */
-export async function mergedOnto(
-  intent: Pick<Intent, 'base' | 'head' | 'method'>,
+export async function findGitHubMergeBase(
+  intent: Pick<MergeIntent, 'base' | 'head' | 'method'>,
   commit: CommitSha,
-  repository: Repository,
+  repository: GitRepository,
 ): Promise<CommitSha | undefined> {
   const { head, method } = intent
   const [first, second, ...others] = await repository.parentsOf(commit)
   if (first === undefined || others.length > 0 || (second !== undefined && second !== head)) return undefined
   const isOne = second !== undefined || (method?.kind === 'github-merge' && method.method !== 'rebase')
-  const onto = isOne ? first : await belowRebased(intent, commit, repository)
+  const onto = isOne ? first : await findRebaseBase(intent, commit, repository)
   if (onto === undefined || (await repository.contains(onto, head))) return undefined
   const merged = await repository.merge(onto, head, 'Merge\n')
   return merged.kind === 'clean' && merged.tree === (await repository.treeOf(commit)) ? onto : undefined
@@ -87,12 +91,12 @@ export async function mergedOnto(
  * The base of a rebase, or of a queue's squash. A rebase keeps messages, so a parent with one of the head's messages
  * belongs to it and must be judged, too.
  */
-async function belowRebased(
-  { base, head, method }: Pick<Intent, 'base' | 'head' | 'method'>,
+async function findRebaseBase(
+  { base, head, method }: Pick<MergeIntent, 'base' | 'head' | 'method'>,
   commit: CommitSha,
-  repository: Repository,
+  repository: GitRepository,
 ): Promise<CommitSha | undefined> {
-  const { isWhole, commits } = await repository.carried(base, head)
+  const { isWhole, commits } = await repository.readIncomingCommits(base, head)
   if (!isWhole) return undefined
   const messages: string[] = []
   for (const { id } of commits)
@@ -111,12 +115,12 @@ async function belowRebased(
 }
 
 /** GitHub rebases at most this many commits. */
-const mostRebased = 100
+const maxRebasedCommits = 100
 
 /** Whether a commit has the parents that the method gives it on the validated base. */
-async function isOnBase(
-  repository: Repository,
-  { base, head }: Intent,
+async function hasExpectedParents(
+  repository: GitRepository,
+  { base, head }: MergeIntent,
   commit: CommitSha,
   method: MergeMethod,
 ): Promise<boolean> {
@@ -128,7 +132,7 @@ async function isOnBase(
       return parents.length === 1 && parents[0] === base
     case 'rebase': {
       let chain = parents
-      for (let steps = 0; steps < mostRebased; steps++) {
+      for (let steps = 0; steps < maxRebasedCommits; steps++) {
         const [parent] = chain
         if (parent === undefined || chain.length !== 1) return false
         if (parent === base) return true

@@ -1,26 +1,26 @@
 // What every landing method offers: preparation, then one act that moves the branch.
 import type { CommitSha } from '../change/ids.ts'
 import type { MergePermit } from '../gate/merge-permit.ts'
-import type { LandingMethod } from '../gate/landing-method.ts'
-import type { LandOptions, Planned, RefusedLanding } from './landing-options.ts'
+import type { MergeStrategy } from '../gate/landing-method.ts'
+import type { MergeOptions, PlannedMerge, RejectedMerge } from './landing-options.ts'
 
-export interface Step extends Planned {
+export interface MergeAttempt extends PlannedMerge {
   readonly permit: MergePermit
-  readonly options: LandOptions
+  readonly options: MergeOptions
   /** The permits of a train that ends in this one. The push includes all of them. */
-  readonly train?: readonly MergePermit[]
+  readonly batch?: readonly MergePermit[]
 }
 
-export type Prepared = Ready | RefusedLanding
+export type PreparationResult = PreparedMerge | RejectedMerge
 
-export interface Ready {
+export interface PreparedMerge {
   readonly kind: 'ready'
-  readonly method: LandingMethod
+  readonly method: MergeStrategy
   /** The commit to push, or the validated merge if GitHub makes its own. */
   readonly commit: CommitSha
   /** Moves the branch or asks GitHub to. Repeat only after a clear refusal. Rejects when the outcome is unknown. */
-  readonly act: () => Promise<Acted>
+  readonly act: () => Promise<MergeActionResult>
 }
 
-export type Acted =
-  { readonly kind: 'done' } | { readonly kind: 'race'; readonly why: string } | RefusedLanding
+export type MergeActionResult =
+  { readonly kind: 'done' } | { readonly kind: 'race'; readonly why: string } | RejectedMerge

@@ -1,16 +1,18 @@
 // What a refusal comes to: its words sorted by whom they concern, or what we know better than its words.
-import { classifyRefusal } from './classify-refusal.ts'
-import type { LandingOutcome, RefusedLanding } from './landing-options.ts'
+import { classifyRejection } from './classify-refusal.ts'
+import type { MergeOutcome, RejectedMerge } from './landing-options.ts'
 
-export function whatRefused(refused: RefusedLanding): LandingOutcome {
-  const { reason, words, scope, commit, isSigned } = refused
+export function toMergeOutcome(rejected: RejectedMerge): MergeOutcome {
+  const { reason, words, scope, commit, isSigned } = rejected
   if (words === undefined) {
-    const refusal = { scope: scope ?? 'branch', reason, retrySoon: false, isKnown: true }
-    return { kind: 'refused', refusal }
+    const rejection = { scope: scope ?? 'branch', reason, retrySoon: false, isKnown: true }
+    return { kind: 'refused', refusal: rejection }
   }
-  const refusal = classifyRefusal(words, { commit, isSigned })
+  const rejection = classifyRejection(words, { commit, isSigned })
   // Wherever it was met, an unknown text is not the branch's yet.
-  if (scope !== undefined && (scope === 'pull' || refusal.isKnown))
-    return { kind: 'refused', refusal: { ...refusal, scope, reason, retrySoon: false } }
-  return refusal.scope === 'race' ? { kind: 'again', why: refusal.reason } : { kind: 'refused', refusal }
+  if (scope !== undefined && (scope === 'pull' || rejection.isKnown))
+    return { kind: 'refused', refusal: { ...rejection, scope, reason, retrySoon: false } }
+  return rejection.scope === 'race'
+    ? { kind: 'again', why: rejection.reason }
+    : { kind: 'refused', refusal: rejection }
 }

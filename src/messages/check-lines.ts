@@ -1,21 +1,21 @@
 // One line of plain text per check. The page escapes it.
 import type { CheckOutcome } from '../checks/check.ts'
-import { countFindings, sayAmount } from './count-findings.ts'
+import { countFindings, formatFindingCounts } from './count-findings.ts'
 
 /** `validation: 1 error`, `images: passed`. In the order of the outcomes. */
-export function checkLines(outcomes: readonly CheckOutcome[]): readonly string[] {
-  return outcomes.map((outcome) => `${outcome.check}: ${sayOutcome(outcome)}`)
+export function formatCheckLines(outcomes: readonly CheckOutcome[]): readonly string[] {
+  return outcomes.map((outcome) => `${outcome.check}: ${formatCheckOutcome(outcome)}`)
 }
 
-function sayOutcome({ findings, unanswered, waiting, isOptional, summary }: CheckOutcome): string {
+function formatCheckOutcome({ findings, unanswered, waiting, isOptional, summary }: CheckOutcome): string {
   const { errors, warnings } = countFindings(findings)
   const optional = isOptional ? ', not required to merge' : ''
-  if (errors > 0) return `${sayAmount(errors, warnings)}${optional}`
+  if (errors > 0) return `${formatFindingCounts(errors, warnings)}${optional}`
   if (unanswered.length > 0)
     return isOptional
       ? 'could not be found out, not required to merge'
       : `waiting for ${unanswered.length} ${unanswered.length === 1 ? 'answer' : 'answers'}`
   if (waiting.some(({ isAgreed }) => isAgreed !== true)) return 'waiting for approval'
-  const passed = warnings > 0 ? `passed with ${sayAmount(0, warnings)}` : 'passed'
+  const passed = warnings > 0 ? `passed with ${formatFindingCounts(0, warnings)}` : 'passed'
   return summary === '' ? passed : `${passed} (${summary})`
 }

@@ -2,21 +2,21 @@
 import type { CheckOutcome } from '../checks/check.ts'
 import type { Finding } from '../findings/finding.ts'
 import type { CheckId } from '../findings/checks.ts'
-import type { Verdict } from '../gate/verdict.ts'
-import { countFindings, sayAmount } from './count-findings.ts'
-import { bySeverity, describeFinding } from './describe-findings.ts'
-import { describeTried } from './describe-tried.ts'
-import { code, oneLine, plain } from './escape.ts'
-import { cutText } from './cut-text.ts'
+import type { PullVerdict } from '../gate/verdict.ts'
+import { countFindings, formatFindingCounts } from './count-findings.ts'
+import { compareBySeverity, describeFinding } from './describe-findings.ts'
+import { describeSimulatedInstalls } from './describe-tried.ts'
+import { toCodeSpan, toOneLine, escapeMarkdown } from './escape.ts'
+import { truncateText } from './cut-text.ts'
 import type { ReportOptions } from './report-options.ts'
-import { checkPrefix, type ReportedAnnotation, type ReportedCheck } from './reported-check.ts'
-import { tracedBy } from './traced-line.ts'
+import { checkNamePrefix, type ReportedAnnotation, type ReportedCheck } from './reported-check.ts'
+import { createTracedLineLookup } from './traced-line.ts'
 
 const maxAnnotations = 150
 
 /** Escapes untrusted text. */
-export function reportCheck(id: CheckId, verdict: Verdict, options: ReportOptions): ReportedCheck {
-  const name = `${checkPrefix}${id}`
+export function renderCheck(id: CheckId, verdict: PullVerdict, options: ReportOptions): ReportedCheck {
+  const name = `${checkNamePrefix}${id}`
   const outcome = verdict.outcomes.find((candidate) => candidate.check === id)
   if (outcome === undefined) {
     const why = verdict.reasons.map((reason) => reason.text).join('; ')
@@ -28,16 +28,16 @@ export function reportCheck(id: CheckId, verdict: Verdict, options: ReportOption
       status: 'completed',
       conclusion: isTooLarge || isMalformed ? 'failure' : 'neutral',
       title: isTooLarge ? 'Too large to check' : isMalformed ? 'Refused by git' : 'Not checked',
-      summary: plain(why),
+      summary: escapeMarkdown(why),
       annotations: [],
     }
   }
   const { errors, warnings } = countFindings(outcome.findings)
-  const kept = id === 'ownership' ? keptBack(verdict) : []
-  const summary = cutText([...kept, summarise(outcome, verdict, options)].join('\n\n'))
-  const base = { name, annotations: annotate(outcome.findings, options), summary }
+  const mergeBlockers = id === 'ownership' ? formatMergeBlockers(verdict) : []
+  const summary = truncateText([...mergeBlockers, renderCheckSummary(outcome, verdict, options)].join('\n\n'))
+  const base = { name, annotations: renderAnnotations(outcome.findings, options), summary }
   if (errors > 0) {
-    const title = `${sayAmount(errors, warnings)}${outcome.isOptional ? '; not required to merge' : ''}`
+    const title = `${formatFindingCounts(errors, warnings)}${outcome.isOptional ? '; not required to merge' : ''}`
     return { ...base, status: 'completed', conclusion: 'failure', title }
   }
   // An optional check without an answer has not passed, but blocks nothing.
@@ -59,27 +59,28 @@ export function reportCheck(id: CheckId, verdict: Verdict, options: ReportOption
       conclusion: 'success',
       title: 'Approved; a maintainer merges it by hand',
     }
-  const passed = warnings > 0 ? `Passed, ${sayAmount(0, warnings)}` : 'Passed'
-  const title = kept.length > 0 ? `${passed}; the bot does not merge now` : passed
+  const passed = warnings > 0 ? `Passed, ${formatFindingCounts(0, warnings)}` : 'Passed'
+  const title = mergeBlockers.length > 0 ? `${passed}; the bot does not merge now` : passed
   return { ...base, status: 'completed', conclusion: 'success', title }
 }
 
 /** Why the pull request isn't merged regardless of the checks; only one check reports it. */
-function keptBack({ reasons }: Verdict): readonly string[] {
+function formatMergeBlockers({ reasons }: PullVerdict): readonly string[] {
   return reasons
     .filter((reason) => reason.code === 'stopped' || reason.code === 'refused')
-    .map(({ text }) => `${plain(text.charAt(0).toUpperCase() + text.slice(1))}.`)
+    .map(({ text }) => `${escapeMarkdown(text.charAt(0).toUpperCase() + text.slice(1))}.`)
 }
 
-function summarise(outcome: CheckOutcome, verdict: Verdict, options: ReportOptions): string {
-  const parts = [plain(outcome.summary, 2000)]
-  const shown = outcome.findings.toSorted(bySeverity)
+function renderCheckSummary(outcome: CheckOutcome, verdict: PullVerdict, options: ReportOptions): string {
+  const parts = [escapeMarkdown(outcome.summary, 2000)]
+  const shown = outcome.findings.toSorted(compareBySeverity)
   for (const finding of shown.slice(0, 100)) parts.push(describeFinding(finding, verdict, options))
   if (shown.length > 100) parts.push(`… and ${shown.length - 100} more.`)
-  for (const { question, reason } of outcome.unanswered) parts.push(`- ${plain(question)}: ${plain(reason)}`)
+  for (const { question, reason } of outcome.unanswered)
+    parts.push(`- ${escapeMarkdown(question)}: ${escapeMarkdown(reason)}`)
   for (const { what, who } of outcome.waiting)
-    parts.push(`- ${plain(what)}: ${who.map((name) => code(name)).join(', ')}`)
-  if (outcome.tried) parts.push(...describeTried(outcome.tried))
+    parts.push(`- ${escapeMarkdown(what)}: ${who.map((name) => toCodeSpan(name)).join(', ')}`)
+  if (outcome.installSummaries) parts.push(...describeSimulatedInstalls(outcome.installSummaries))
   return parts.join('\n\n')
 }
 
@@ -87,11 +88,11 @@ function summarise(outcome: CheckOutcome, verdict: Verdict, options: ReportOptio
  * Annotates only the first line: GitHub draws an annotation below its last line, which may be outside the pull
  * request's diff.
  */
-function annotate(findings: readonly Finding[], { lines }: ReportOptions): ReportedAnnotation[] {
+function renderAnnotations(findings: readonly Finding[], { lines }: ReportOptions): ReportedAnnotation[] {
   const levels = { error: 'failure', warning: 'warning', info: 'notice' } as const
-  const traced = tracedBy(lines)
+  const traced = createTracedLineLookup(lines)
   const annotations: ReportedAnnotation[] = []
-  for (const { at, severity, rule, what, why, fix } of findings.toSorted(bySeverity)) {
+  for (const { at, severity, rule, what, why, fix } of findings.toSorted(compareBySeverity)) {
     if (at === undefined || annotations.length === maxAnnotations) continue
     // GitHub cannot annotate a line that the head lacks; the summary links it on the base.
     const there = traced(at.file, at.line)
@@ -106,7 +107,7 @@ function annotate(findings: readonly Finding[], { lines }: ReportOptions): Repor
       // GitHub shows plain text here. Removes invisible and bidirectional characters.
       message: [what, why, fix]
         .filter((text) => text !== '')
-        .map((text) => oneLine(text, 5000))
+        .map((text) => toOneLine(text, 5000))
         .join('\n'),
     })
   }

@@ -9,7 +9,7 @@ export function countFindings(findings: readonly Finding[]): {
 }
 
 /** `2 errors, 1 warning`. */
-export function sayAmount(errors: number, warnings: number): string {
+export function formatFindingCounts(errors: number, warnings: number): string {
   const parts = []
   if (errors > 0) parts.push(`${errors} ${errors === 1 ? 'error' : 'errors'}`)
   if (warnings > 0) parts.push(`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`)

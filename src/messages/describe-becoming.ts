@@ -1,26 +1,26 @@
-import type { Change } from '../change/change.ts'
-import { placeholderHost, type Becoming } from '../checks/bundles/becoming.ts'
-import { describeChangeLines, type Line } from './describe-change.ts'
+import type { PullRequestChange } from '../change/change.ts'
+import { placeholderHost, type ProjectedCatalog } from '../checks/bundles/becoming.ts'
+import { describeChangeLines, type DescriptionLine } from './describe-change.ts'
 
 /** The predicted change, without paths of the pull request. */
-export function becomingChange(becoming: readonly Becoming[]): Change {
-  return { paths: [], catalogs: becoming.flatMap(({ changes }) => changes), references: [] }
+export function toProjectedChange(projected: readonly ProjectedCatalog[]): PullRequestChange {
+  return { paths: [], catalogs: projected.flatMap(({ changes }) => changes), references: [] }
 }
 
 /** Empty where nothing changes. */
-export function describeBecoming(becoming: readonly Becoming[]): Line[] {
-  const change = becomingChange(becoming)
+export function describeProjectedChange(projected: readonly ProjectedCatalog[]): DescriptionLine[] {
+  const change = toProjectedChange(projected)
   const isChanged = change.catalogs.some(({ packages }) => packages.length > 0)
-  const unknown = becoming.flatMap(({ unknown: why }): Line[] =>
+  const unknown = projected.flatMap(({ unknown: why }): DescriptionLine[] =>
     why === undefined ? [] : [{ depth: 0, words: ['It is not known ', { name: why }] }],
   )
   if (!isChanged) return unknown
-  const images = new Map(becoming.flatMap((one) => one.images.map(({ name, image }) => [name, image])))
+  const images = new Map(projected.flatMap((one) => one.images.map(({ name, image }) => [name, image])))
   const names = [...images.values()]
   const isNamed = names.some((name) => !name.startsWith(placeholderHost))
   return [
     { depth: 0, words: ['Once the bundle images are built and added to the catalogs:'] },
-    ...describeChangeLines(change).map((line): Line => ({ ...line, depth: 1 })),
+    ...describeChangeLines(change).map((line): DescriptionLine => ({ ...line, depth: 1 })),
     ...(images.size === 0
       ? []
       : [
@@ -29,7 +29,7 @@ export function describeBecoming(becoming: readonly Becoming[]): Line[] {
             words: [
               isNamed ? 'the image that is to come: ' : 'no image is built yet: ',
               ...names.slice(0, 3).map((name) => ({ name })),
-            ].flatMap((word, at) => (at > 1 ? [', ', word] : [word])),
+            ].flatMap((segment, at) => (at > 1 ? [', ', segment] : [segment])),
           },
         ]),
     ...unknown,

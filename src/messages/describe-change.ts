@@ -3,85 +3,85 @@
 import type { ChannelEntry } from '../catalog/facts/catalog.ts'
 import type {
   CatalogChange,
-  Change,
+  PullRequestChange,
   PackageChange,
   ReferenceListChange,
   TouchedPath,
 } from '../change/change.ts'
-import { bundleVersion, packagesIn, type PackageBlobs } from '../change/package-blobs.ts'
-import { printable } from '../findings/printable.ts'
-import { code } from './escape.ts'
+import { getBundleVersion, groupBlobsByPackage, type PackageBlobs } from '../change/package-blobs.ts'
+import { toPrintable } from '../findings/printable.ts'
+import { toCodeSpan } from './escape.ts'
 
 /** Words are ours; a `name` is untrusted and shown as code. */
-export type Word = string | { readonly name: string }
-export interface Line {
+export type LineSegment = string | { readonly name: string }
+export interface DescriptionLine {
   /** 0 for a package or a group of files, 1 for what happens there. */
   readonly depth: 0 | 1
-  readonly words: readonly Word[]
+  readonly words: readonly LineSegment[]
 }
 
 /** Longer lists are cut. */
-const shownNames = 5
-const shownLines = 60
+const maxShownNames = 5
+const maxShownLines = 60
 
 /** Packages first. Merges equal changes of a package in several catalogs. */
-export function describeChangeLines(change: Change): Line[] {
+export function describeChangeLines(change: PullRequestChange): DescriptionLine[] {
   const lines = [
     ...describePackages(change.catalogs),
-    ...(change.lists ?? []).flatMap(describeList),
+    ...(change.lists ?? []).flatMap(describeReferenceList),
     ...describeFiles(change.paths),
   ]
-  if (lines.length === 0) return [nothing(change.paths)]
-  if (lines.length <= shownLines) return lines
-  const left = lines.length - shownLines
-  return [...lines.slice(0, shownLines), { depth: 0, words: [`… and ${left} more lines.`] }]
+  if (lines.length === 0) return [describeUnchangedContent(change.paths)]
+  if (lines.length <= maxShownLines) return lines
+  const left = lines.length - maxShownLines
+  return [...lines.slice(0, maxShownLines), { depth: 0, words: [`… and ${left} more lines.`] }]
 }
 
 /** For moved or reformatted blobs, which change only files. */
-function nothing(paths: readonly TouchedPath[]): Line {
+function describeUnchangedContent(paths: readonly TouchedPath[]): DescriptionLine {
   if (paths.length === 0) return { depth: 0, words: ['Nothing: the base branch already has all of it.'] }
-  const changed = count(paths.length, 'file changes', 'files change')
+  const changed = formatCount(paths.length, 'file changes', 'files change')
   return {
     depth: 0,
     words: [
       `Nothing in the catalogs. ${changed} without a change of meaning: `,
-      ...names(paths.map(({ path }) => path)),
+      ...formatNames(paths.map(({ path }) => path)),
     ],
   }
 }
 
-export function changeAsMarkdown(lines: readonly Line[]): string[] {
+export function formatChangeAsMarkdown(lines: readonly DescriptionLine[]): string[] {
   return lines.map(
     ({ depth, words }) =>
-      `${'  '.repeat(depth)}- ${words.map((word) => (typeof word === 'string' ? word : code(word.name))).join('')}`,
+      `${'  '.repeat(depth)}- ${words.map((segment) => (typeof segment === 'string' ? segment : toCodeSpan(segment.name))).join('')}`,
   )
 }
 
-export function changeAsText(lines: readonly Line[]): string[] {
+export function formatChangeAsText(lines: readonly DescriptionLine[]): string[] {
   return lines.map(
     ({ depth, words }) =>
-      `${'  '.repeat(depth)}${words.map((word) => printable(typeof word === 'string' ? word : word.name)).join('')}`,
+      `${'  '.repeat(depth)}${words.map((segment) => toPrintable(typeof segment === 'string' ? segment : segment.name)).join('')}`,
   )
 }
 
-function describePackages(catalogs: readonly CatalogChange[]): Line[] {
-  const told = new Map<string, { heading: Word[]; where: string[]; lines: Line[] }>()
+function describePackages(catalogs: readonly CatalogChange[]): DescriptionLine[] {
+  const described = new Map<string, { heading: LineSegment[]; where: string[]; lines: DescriptionLine[] }>()
   for (const catalog of catalogs) {
     const changed = new Set(catalog.packages.map(({ name }) => name))
-    const before = packagesIn(catalog.base, changed)
-    const after = packagesIn(catalog.result, changed)
+    const before = groupBlobsByPackage(catalog.base, changed)
+    const after = groupBlobsByPackage(catalog.result, changed)
     for (const change of catalog.packages) {
       const { heading, lines } = describePackage(change, before.get(change.name), after.get(change.name))
       const key = JSON.stringify([change.name, heading, lines])
-      const group = told.get(key) ?? { heading: [{ name: change.name }, ...heading], where: [], lines }
+      const group = described.get(key) ?? { heading: [{ name: change.name }, ...heading], where: [], lines }
       group.where.push(catalog.version ?? catalog.root)
-      told.set(key, group)
+      described.set(key, group)
     }
   }
-  return [...told.values()].flatMap(({ heading, where, lines }) => [
+  return [...described.values()].flatMap(({ heading, where, lines }) => [
     {
       depth: 0 as const,
-      words: [...heading, ' in ', ...names(where, 13), ...(lines.length > 0 ? [':'] : [])],
+      words: [...heading, ' in ', ...formatNames(where, 13), ...(lines.length > 0 ? [':'] : [])],
     },
     ...lines,
   ])
@@ -91,40 +91,43 @@ function describePackage(
   change: PackageChange,
   base: PackageBlobs | undefined,
   result: PackageBlobs | undefined,
-): { heading: Word[]; lines: Line[] } {
-  const label = bundleLabels(base, result)
+): { heading: LineSegment[]; lines: DescriptionLine[] } {
+  const label = createBundleLabeler(base, result)
   if (change.kind === 'removed') {
     const { removed } = change.bundles
-    return { heading: [' removed, with ', count(removed.length, 'bundle')], lines: [] }
+    return { heading: [' removed, with ', formatCount(removed.length, 'bundle')], lines: [] }
   }
   if (change.kind === 'added') {
-    const words: Word[] = [count(change.bundles.added.length, 'bundle')]
+    const segments: LineSegment[] = [formatCount(change.bundles.added.length, 'bundle')]
     if (change.channels.added.length > 0)
-      words.push(
+      segments.push(
         change.channels.added.length === 1 ? ', channel ' : ', channels ',
-        ...names(change.channels.added),
+        ...formatNames(change.channels.added),
       )
     const blob = result?.packages[0]
-    if (blob && blob.defaultChannel !== '') words.push('; default channel ', { name: blob.defaultChannel })
-    return { heading: [' is new'], lines: [{ depth: 1, words }] }
+    if (blob && blob.defaultChannel !== '') segments.push('; default channel ', { name: blob.defaultChannel })
+    return { heading: [' is new'], lines: [{ depth: 1, words: segments }] }
   }
-  const said = [
-    ...addedBundles(change, result, label),
-    ...editedBundles(change, label),
-    ...channelLines(change, label),
-    ...packageLines(change, label),
+  const clauses = [
+    ...describeAddedBundles(change, result, label),
+    ...describeEditedBundles(change, label),
+    ...describeChannels(change, label),
+    ...describePackageFields(change, label),
   ]
-  return { heading: [], lines: said.map((words) => ({ depth: 1, words })) }
+  return { heading: [], lines: clauses.map((words) => ({ depth: 1, words })) }
 }
 
-type Label = (bundle: string) => Word
+type BundleLabeler = (bundle: string) => LineSegment
 
 /** The version where it is unique in the package, else the bundle's name. */
-function bundleLabels(base: PackageBlobs | undefined, result: PackageBlobs | undefined): Label {
+function createBundleLabeler(
+  base: PackageBlobs | undefined,
+  result: PackageBlobs | undefined,
+): BundleLabeler {
   const versions = new Map<string, string>()
   const holders = new Map<string, Set<string>>()
   for (const bundle of [...(base?.bundles ?? []), ...(result?.bundles ?? [])]) {
-    const version = bundleVersion(bundle)
+    const version = getBundleVersion(bundle)
     versions.set(bundle.name, version)
     holders.set(version, (holders.get(version) ?? new Set()).add(bundle.name))
   }
@@ -134,7 +137,11 @@ function bundleLabels(base: PackageBlobs | undefined, result: PackageBlobs | und
   }
 }
 
-function addedBundles(change: PackageChange, result: PackageBlobs | undefined, label: Label): Word[][] {
+function describeAddedBundles(
+  change: PackageChange,
+  result: PackageBlobs | undefined,
+  label: BundleLabeler,
+): LineSegment[][] {
   const listed = new Map<string, { channel: string; entry: ChannelEntry }[]>()
   for (const { name, entries } of result?.channels ?? [])
     // A name that is twice in a channel counts once, and its first entry wins.
@@ -144,60 +151,64 @@ function addedBundles(change: PackageChange, result: PackageBlobs | undefined, l
       else listed.set(entry.name, [{ channel: name, entry }])
     }
   return change.bundles.added.map(({ name }) => {
-    const places = new Map<string, { edges: Word[]; channels: string[] }>()
+    const groups = new Map<string, { edges: LineSegment[]; channels: string[] }>()
     for (const { channel, entry } of listed.get(name) ?? []) {
-      const edges: Word[] = []
+      const edges: LineSegment[] = []
       if (entry.replaces !== '') edges.push(', replaces ', label(entry.replaces))
-      if (entry.skips.length > 0) edges.push(', skips ', ...list(entry.skips.map(label), 3))
+      if (entry.skips.length > 0) edges.push(', skips ', ...formatList(entry.skips.map(label), 3))
       if (entry.skipRange !== '') edges.push(', skips the range ', { name: entry.skipRange })
       const key = JSON.stringify(edges)
-      const place = places.get(key) ?? { edges, channels: [] }
-      place.channels.push(channel)
-      places.set(key, place)
+      const group = groups.get(key) ?? { edges, channels: [] }
+      group.channels.push(channel)
+      groups.set(key, group)
     }
-    if (places.size === 0) return [label(name), ' added, but in no channel']
-    const parts = [...places.values()].map(({ edges, channels }) => [
+    if (groups.size === 0) return [label(name), ' added, but in no channel']
+    const parts = [...groups.values()].map(({ edges, channels }) => [
       channels.length === 1 ? 'channel ' : 'channels ',
-      ...names(channels),
+      ...formatNames(channels),
       ...edges,
     ])
     return [label(name), ' added to ', ...parts.flatMap((part, at) => (at === 0 ? part : ['; to ', ...part]))]
   })
 }
 
-function editedBundles({ bundles }: PackageChange, label: Label): Word[][] {
-  const lines: Word[][] = bundles.changed.map(({ name, fields }) => [
+function describeEditedBundles({ bundles }: PackageChange, label: BundleLabeler): LineSegment[][] {
+  const lines: LineSegment[][] = bundles.changed.map(({ name, fields }) => [
     'published bundle ',
     label(name),
     ' edited: ',
-    ...names(fields),
+    ...formatNames(fields),
   ])
   if (bundles.removed.length > 0)
     lines.push([
       bundles.removed.length === 1 ? 'bundle ' : 'bundles ',
-      ...list(bundles.removed.map(({ name }) => label(name))),
+      ...formatList(bundles.removed.map(({ name }) => label(name))),
       ' removed',
     ])
   return lines
 }
 
-function channelLines({ channels, bundles }: PackageChange, label: Label): Word[][] {
-  const lines: Word[][] = []
+function describeChannels({ channels, bundles }: PackageChange, label: BundleLabeler): LineSegment[][] {
+  const lines: LineSegment[][] = []
   if (channels.added.length > 0)
-    lines.push([channels.added.length === 1 ? 'new channel ' : 'new channels ', ...names(channels.added)])
+    lines.push([
+      channels.added.length === 1 ? 'new channel ' : 'new channels ',
+      ...formatNames(channels.added),
+    ])
   if (channels.removed.length > 0)
     lines.push([
       channels.removed.length === 1 ? 'channel ' : 'channels ',
-      ...names(channels.removed),
+      ...formatNames(channels.removed),
       ' removed',
     ])
   const isNew = new Set(bundles.added.map(({ name }) => name))
   const isGone = new Set(bundles.removed.map(({ name }) => name))
   for (const { name, head, entries } of channels.changed) {
-    const words: Word[] = []
-    const say = (...said: Word[]) => words.push(words.length === 0 ? ': ' : '; ', ...said)
+    const segments: LineSegment[] = []
+    const append = (...appended: LineSegment[]) =>
+      segments.push(segments.length === 0 ? ': ' : '; ', ...appended)
     if (head.before !== head.after)
-      say(
+      append(
         'head ',
         head.before === undefined ? 'none' : label(head.before),
         ' → ',
@@ -205,40 +216,42 @@ function channelLines({ channels, bundles }: PackageChange, label: Label): Word[
       )
     const joining = entries.added.filter((entry) => !isNew.has(entry))
     const leaving = entries.removed.filter((entry) => !isGone.has(entry))
-    if (joining.length > 0) say(...list(joining.map(label)), ' added')
-    if (leaving.length > 0) say(...list(leaving.map(label)), ' removed')
-    if (entries.changed.length > 0) say('changed upgrade edges of ', ...list(entries.changed.map(label)))
-    if (words.length === 0 && entries.added.length + entries.removed.length === 0) say('changed properties')
-    if (words.length > 0) lines.push(['channel ', { name }, ...words])
+    if (joining.length > 0) append(...formatList(joining.map(label)), ' added')
+    if (leaving.length > 0) append(...formatList(leaving.map(label)), ' removed')
+    if (entries.changed.length > 0)
+      append('changed upgrade edges of ', ...formatList(entries.changed.map(label)))
+    if (segments.length === 0 && entries.added.length + entries.removed.length === 0)
+      append('changed properties')
+    if (segments.length > 0) lines.push(['channel ', { name }, ...segments])
   }
   return lines
 }
 
-function packageLines(change: PackageChange, label: Label): Word[][] {
+function describePackageFields(change: PackageChange, label: BundleLabeler): LineSegment[][] {
   const { defaultChannel, metadata, deprecations, others } = change
-  const lines: Word[][] = []
-  const subject = (schema: string, name: string): Word[] => {
+  const lines: LineSegment[][] = []
+  const subject = (schema: string, name: string): LineSegment[] => {
     if (schema === 'olm.package') return ['the package']
     return schema === 'olm.channel' ? ['channel ', { name }] : ['bundle ', label(name)]
   }
   if (defaultChannel)
     lines.push(['default channel ', { name: defaultChannel.before }, ' → ', { name: defaultChannel.after }])
-  if (metadata.length > 0) lines.push(['package metadata: ', ...names(metadata)])
+  if (metadata.length > 0) lines.push(['package metadata: ', ...formatNames(metadata)])
   for (const { schema, name } of deprecations.added)
     lines.push([...subject(schema, name), ' is deprecated now'])
   for (const { schema, name } of deprecations.removed)
     lines.push([...subject(schema, name), ' is no longer deprecated'])
   for (const { schema, name } of deprecations.changed)
     lines.push([...subject(schema, name), ' has a new deprecation message'])
-  if (others > 0) lines.push([count(others, 'other blob'), ' changed'])
+  if (others > 0) lines.push([formatCount(others, 'other blob'), ' changed'])
   return lines
 }
 
-function describeList({ path, added, removed, updated }: ReferenceListChange): Line[] {
-  const entries: Word[][] = [
-    ...added.map(({ name, image }): Word[] => ['new reference ', { name }, ' to ', { name: image }]),
-    ...removed.map(({ name }): Word[] => ['reference ', { name }, ' removed']),
-    ...updated.map(({ name, before, after }): Word[] =>
+function describeReferenceList({ path, added, removed, updated }: ReferenceListChange): DescriptionLine[] {
+  const entries: LineSegment[][] = [
+    ...added.map(({ name, image }): LineSegment[] => ['new reference ', { name }, ' to ', { name: image }]),
+    ...removed.map(({ name }): LineSegment[] => ['reference ', { name }, ' removed']),
+    ...updated.map(({ name, before, after }): LineSegment[] =>
       before === after
         ? ['reference ', { name }, ' rewritten, with the same image']
         : ['reference ', { name }, ': ', { name: before }, ' → ', { name: after }],
@@ -250,40 +263,46 @@ function describeList({ path, added, removed, updated }: ReferenceListChange): L
   ]
 }
 
-function describeFiles(paths: readonly TouchedPath[]): Line[] {
-  const lines: Line[] = []
+function describeFiles(paths: readonly TouchedPath[]): DescriptionLine[] {
+  const lines: DescriptionLine[] = []
   const sources = new Map<string, number>()
   for (const { role } of paths)
     if (role.kind === 'operator') sources.set(role.directory, (sources.get(role.directory) ?? 0) + 1)
   for (const [directory, files] of sources)
-    lines.push({ depth: 0, words: ['sources of ', { name: directory }, `: ${count(files, 'file')}`] })
+    lines.push({ depth: 0, words: ['sources of ', { name: directory }, `: ${formatCount(files, 'file')}`] })
   const of = (kind: TouchedPath['role']['kind']) =>
     paths.filter(({ role }) => role.kind === kind).map(({ path }) => path)
   const owners = of('owners')
   if (owners.length > 0)
-    lines.push({ depth: 0, words: [owners.length === 1 ? 'owner file ' : 'owner files ', ...names(owners)] })
+    lines.push({
+      depth: 0,
+      words: [owners.length === 1 ? 'owner file ' : 'owner files ', ...formatNames(owners)],
+    })
   const infrastructure = of('infrastructure')
   if (infrastructure.length > 0)
     lines.push({
       depth: 0,
-      words: [`${count(infrastructure.length, 'file')} outside packages: `, ...names(infrastructure)],
+      words: [
+        `${formatCount(infrastructure.length, 'file')} outside packages: `,
+        ...formatNames(infrastructure),
+      ],
     })
   return lines
 }
 
-function names(texts: readonly string[], limit = shownNames): Word[] {
-  return list(
-    texts.map((name) => ({ name })),
+function formatNames(values: readonly string[], limit = maxShownNames): LineSegment[] {
+  return formatList(
+    values.map((name) => ({ name })),
     limit,
   )
 }
 
-function list(words: readonly Word[], limit = shownNames): Word[] {
-  const shown = words.length > limit ? words.slice(0, limit - 1) : words
-  const joined = shown.flatMap((word, at) => (at === 0 ? [word] : [', ', word]))
-  return shown.length === words.length ? joined : [...joined, ` and ${words.length - shown.length} more`]
+function formatList(items: readonly LineSegment[], limit = maxShownNames): LineSegment[] {
+  const shown = items.length > limit ? items.slice(0, limit - 1) : items
+  const joined = shown.flatMap((segment, at) => (at === 0 ? [segment] : [', ', segment]))
+  return shown.length === items.length ? joined : [...joined, ` and ${items.length - shown.length} more`]
 }
 
-function count(number: number, noun: string, plural = `${noun}s`): string {
+function formatCount(number: number, noun: string, plural = `${noun}s`): string {
   return `${number} ${number === 1 ? noun : plural}`
 }

@@ -2,115 +2,119 @@
 // Escapes untrusted text.
 import { overridableRules } from '../checks/all-rules.ts'
 import { compareFindings, type Finding } from '../findings/finding.ts'
-import { fixAsDiff } from '../findings/fix.ts'
-import type { Verdict } from '../gate/verdict.ts'
-import { code, codeInCell, plain } from './escape.ts'
-import { fencedBlock } from './fenced-block.ts'
-import { linesLink } from './links.ts'
-import type { PlacedReport } from './report-options.ts'
-import { ended } from './sentence.ts'
-import { findingKey, tracedBy, type TracedLine } from './traced-line.ts'
+import { formatFixAsDiff } from '../findings/fix.ts'
+import type { PullVerdict } from '../gate/verdict.ts'
+import { toCodeSpan, toTableCodeSpan, escapeMarkdown } from './escape.ts'
+import { renderFencedBlock } from './fenced-block.ts'
+import { formatLinesUrl } from './links.ts'
+import type { FindingLinkOptions } from './report-options.ts'
+import { endWithPeriod } from './sentence.ts'
+import { getFindingKey, createTracedLineLookup, type TracedLine } from './traced-line.ts'
 
 /** The check runs list the other errors. */
-const maxBoxes = 4
-const maxAlike = 4
-const maxRows = 20
+const maxErrorBoxes = 4
+const maxSimilarFindings = 4
+const maxTableRows = 20
 /** Longer fixes are too much for a comment. */
 const maxFixLines = 16
 
-type Commits = Pick<Verdict, 'head' | 'base' | 'baseRef'>
+type VerdictCommits = Pick<PullVerdict, 'head' | 'base' | 'baseRef'>
 
-export function bySeverity(a: Finding, b: Finding): number {
+export function compareBySeverity(a: Finding, b: Finding): number {
   const order = { error: 0, warning: 1, info: 2 }
   return order[a.severity] - order[b.severity] || compareFindings(a, b)
 }
 
 /** Groups findings by rule and package, because one person fixes them together. */
-export function groupAlike(findings: readonly Finding[]): readonly (readonly Finding[])[] {
-  const alike = ({ rule, severity, data, overridden }: Finding) =>
+export function groupSimilarFindings(findings: readonly Finding[]): readonly (readonly Finding[])[] {
+  const similarityKey = ({ rule, severity, data, overridden }: Finding) =>
     JSON.stringify([rule, severity, data?.['package'], overridden])
-  return [...Map.groupBy(findings, alike).values()]
+  return [...Map.groupBy(findings, similarityKey).values()]
 }
 
-export function errorBoxes(
+export function renderErrorBoxes(
   errors: readonly Finding[],
-  commits: Commits,
-  options: PlacedReport,
+  commits: VerdictCommits,
+  options: FindingLinkOptions,
   isExplained = false,
 ): readonly string[] {
-  const groups = groupAlike(errors)
+  const groups = groupSimilarFindings(errors)
   // With several errors, or where the cause is already explained, the rule's page tells why it matters.
   const isOnly = groups.length === 1 && !isExplained
-  const boxes = groups.slice(0, maxBoxes).map((group) => errorBox(group, isOnly, commits, options))
-  const left = groups.length - maxBoxes
+  const boxes = groups.slice(0, maxErrorBoxes).map((group) => renderErrorBox(group, isOnly, commits, options))
+  const left = groups.length - maxErrorBoxes
   return left > 0 ? [...boxes, `… and ${left} more. The checks list them.`] : boxes
 }
 
-function errorBox(
+function renderErrorBox(
   group: readonly Finding[],
   isOnly: boolean,
-  commits: Commits,
-  options: PlacedReport,
+  commits: VerdictCommits,
+  options: FindingLinkOptions,
 ): string {
   const [first, ...others] = group
   if (first === undefined) return ''
-  const place = placeOf(first, commits, options)
+  const location = getFindingLocation(first, commits, options)
   const title = [
-    `**${capital(plain(first.what, 1500))}**`,
-    ...(place ? [place.link] : []),
-    rulePage(first, options),
+    `**${capitalizeUnlessName(escapeMarkdown(first.what, 1500))}**`,
+    ...(location ? [location.link] : []),
+    formatRuleLink(first, options),
   ]
-  const elsewhere = place?.isOnBase === true ? [onBase(commits)] : []
-  const fix = fixOfGroup(first, options)
+  const elsewhere = location?.isOnBase === true ? [formatBaseNote(commits)] : []
+  const fix = findGroupFix(first, options)
   // A diff replaces the text of the fix.
-  const said = [isOnly ? first.why : '', fix === undefined ? first.fix : '']
-  const words = said.filter((text) => text !== '').map(sentence)
-  const more = describeOthers(first, others, commits, options)
+  const explanations = [isOnly ? first.why : '', fix === undefined ? first.fix : '']
+  const sentences = explanations.filter((text) => text !== '').map(toPlainSentence)
+  const more = describeSimilarFindings(first, others, commits, options)
   const paragraphs = [
-    ['[!CAUTION]', title.join(' · '), [...words, ...elsewhere].join(' ')]
+    ['[!CAUTION]', title.join(' · '), [...sentences, ...elsewhere].join(' ')]
       .filter((line) => line !== '')
       .join('\n'),
     ...(fix === undefined ? [] : [fix]),
     ...(more.length === 0 ? [] : [more.join('\n')]),
   ]
-  return quoted(paragraphs.join('\n\n'))
+  return quoteMarkdown(paragraphs.join('\n\n'))
 }
 
-function fixOfGroup(finding: Finding, { fixes = [] }: PlacedReport): string | undefined {
-  const told = fixes.find((each) => each.finding === findingKey(finding))
-  const lines = told && fixAsDiff(told.fix)
+function findGroupFix(finding: Finding, { fixes = [] }: FindingLinkOptions): string | undefined {
+  const reportedFix = fixes.find((each) => each.finding === getFindingKey(finding))
+  const lines = reportedFix && formatFixAsDiff(reportedFix.fix)
   if (lines === undefined || lines.length > maxFixLines) return undefined
-  return fencedBlock('diff', lines.map((line) => shownLine(line)).join('\n'))
+  return renderFencedBlock('diff', lines.map((line) => removeInvisibleCharacters(line)).join('\n'))
 }
 
 /** Removes invisible and bidirectional characters. */
-function shownLine(line: string): string {
+function removeInvisibleCharacters(line: string): string {
   return line.slice(0, 300).replace(/[^\P{C}\t]|\p{Default_Ignorable_Code_Point}/gu, '\ufffd')
 }
 
 /** Lists what differs from the first finding, and each sentence once. */
-function describeOthers(
+function describeSimilarFindings(
   first: Finding,
   others: readonly Finding[],
-  commits: Commits,
-  options: PlacedReport,
+  commits: VerdictCommits,
+  options: FindingLinkOptions,
 ): readonly string[] {
-  const lines = others.slice(0, maxAlike).map((other) => {
-    const what = other.what === first.what ? '' : `**${plain(other.what, 1500)}**`
-    const way = other.fix === '' || other.fix === first.fix ? '' : `*${sentence(other.fix)}*`
-    return `- ${[placeOf(other, commits, options)?.link ?? '', what, way].filter((part) => part !== '').join(' ')}`
+  const lines = others.slice(0, maxSimilarFindings).map((other) => {
+    const problem = other.what === first.what ? '' : `**${escapeMarkdown(other.what, 1500)}**`
+    const remedy = other.fix === '' || other.fix === first.fix ? '' : `*${toPlainSentence(other.fix)}*`
+    return `- ${[getFindingLocation(other, commits, options)?.link ?? '', problem, remedy].filter((part) => part !== '').join(' ')}`
   })
-  const said = [...new Set(lines)].filter((line) => line !== '- ')
-  const left = others.length - Math.min(others.length, maxAlike)
-  return left > 0 ? [...said, `- … and ${left} more of this rule. The checks list them.`] : said
+  const uniqueLines = [...new Set(lines)].filter((line) => line !== '- ')
+  const left = others.length - Math.min(others.length, maxSimilarFindings)
+  return left > 0 ? [...uniqueLines, `- … and ${left} more of this rule. The checks list them.`] : uniqueLines
 }
 
-export function warningsTable(findings: readonly Finding[], commits: Commits, options: PlacedReport): string {
-  const rows = findings.slice(0, maxRows).map((finding) => {
-    const place = placeOf(finding, commits, options)?.link ?? ''
-    const passed = passedBy(finding)
-    const fix = finding.fix === '' ? '' : plain(finding.fix, 300)
-    return `| ${place} | ${plain(finding.what, 300)} (${rulePage(finding, options)}) | ${passed === '' ? fix : passed} |`
+export function renderWarningsTable(
+  findings: readonly Finding[],
+  commits: VerdictCommits,
+  options: FindingLinkOptions,
+): string {
+  const rows = findings.slice(0, maxTableRows).map((finding) => {
+    const location = getFindingLocation(finding, commits, options)?.link ?? ''
+    const passed = formatOverriddenBy(finding)
+    const fix = finding.fix === '' ? '' : escapeMarkdown(finding.fix, 300)
+    return `| ${location} | ${escapeMarkdown(finding.what, 300)} (${formatRuleLink(finding, options)}) | ${passed === '' ? fix : passed} |`
   })
   const left = findings.length - rows.length
   const title = findings.every(({ severity }) => severity === 'warning')
@@ -125,7 +129,7 @@ export function warningsTable(findings: readonly Finding[], commits: Commits, op
 }
 
 /** The override that maintainers may use for corrections. */
-export function howToOverride(errors: readonly Finding[]): string[] {
+export function formatOverrideHelp(errors: readonly Finding[]): string[] {
   const rules = [...new Set(errors.map(({ rule }) => rule))].filter((rule) => overridableRules.has(rule))
   const [first] = rules
   if (first === undefined) return []
@@ -133,78 +137,87 @@ export function howToOverride(errors: readonly Finding[]): string[] {
     rules.length > 1
       ? ` The same goes for ${rules
           .slice(1)
-          .map((rule) => code(rule))
+          .map((rule) => toCodeSpan(rule))
           .join(', ')}.`
       : ''
   return [
-    `If this is meant, a maintainer comments ${code(`/override ${first} because …`)} with the reason.${others}`,
+    `If this is meant, a maintainer comments ${toCodeSpan(`/override ${first} because …`)} with the reason.${others}`,
   ]
 }
 
-export function describeFinding(finding: Finding, commits: Commits, options: PlacedReport): string {
-  const place = placeOf(finding, commits, options)
-  const why = finding.why === '' ? '' : ` ${sentence(finding.why)}`
-  const fix = finding.fix === '' ? '' : ` *${sentence(finding.fix)}*`
-  const passed = passedBy(finding)
-  return `- ${place ? `${place.link} ` : ''}**${plain(finding.what, 1500)}** (${rulePage(finding, options)})${why}${fix}${passed === '' ? '' : ` ${passed}`}`
+export function describeFinding(
+  finding: Finding,
+  commits: VerdictCommits,
+  options: FindingLinkOptions,
+): string {
+  const location = getFindingLocation(finding, commits, options)
+  const why = finding.why === '' ? '' : ` ${toPlainSentence(finding.why)}`
+  const fix = finding.fix === '' ? '' : ` *${toPlainSentence(finding.fix)}*`
+  const passed = formatOverriddenBy(finding)
+  return `- ${location ? `${location.link} ` : ''}**${escapeMarkdown(finding.what, 1500)}** (${formatRuleLink(finding, options)})${why}${fix}${passed === '' ? '' : ` ${passed}`}`
 }
 
-function rulePage({ rule }: Finding, { rulesUrl }: PlacedReport): string {
-  return rulesUrl === undefined ? code(rule) : `[${rule}](${rulesUrl}/${rule}.md)`
+function formatRuleLink({ rule }: Finding, { rulesUrl }: FindingLinkOptions): string {
+  return rulesUrl === undefined ? toCodeSpan(rule) : `[${rule}](${rulesUrl}/${rule}.md)`
 }
 
-interface ShownPlace {
+interface FindingLocationView {
   readonly link: string
   readonly isOnBase: boolean
 }
 
 /** The place of a finding, or of its fix where that is more precise. */
-function placeOf(finding: Finding, commits: Commits, options: PlacedReport): ShownPlace | undefined {
+function getFindingLocation(
+  finding: Finding,
+  commits: VerdictCommits,
+  options: FindingLinkOptions,
+): FindingLocationView | undefined {
   const { at } = finding
   if (at === undefined) return undefined
   const { lines, fixes = [], page } = options
-  const fix = fixes.find((each) => each.finding === findingKey(finding))?.fix
+  const fix = fixes.find((each) => each.finding === getFindingKey(finding))?.fix
   const line = fix?.first ?? at.line
   const traced: Pick<TracedLine, 'side' | 'first' | 'last'> | undefined =
     lines === undefined
       ? { side: 'head', first: line, last: fix?.last ?? line }
-      : tracedBy(lines)(at.file, line)
-  const words = placeWords(at.file, traced ?? { first: line, last: line })
-  if (traced === undefined || page === undefined) return { link: words, isOnBase: false }
+      : createTracedLineLookup(lines)(at.file, line)
+  const label = formatLocation(at.file, traced ?? { first: line, last: line })
+  if (traced === undefined || page === undefined) return { link: label, isOnBase: false }
   const { side } = traced
-  const link = `[${words}](${linesLink(page, side === 'head' ? commits.head : commits.base, at.file, traced)})`
+  const link = `[${label}](${formatLinesUrl(page, side === 'head' ? commits.head : commits.base, at.file, traced)})`
   return { link, isOnBase: side === 'base' }
 }
 
 /** Starts with the file's name and folder: most catalogs' files share a name, and a whole path hides the line. */
-function placeWords(
+function formatLocation(
   path: string,
   { first, last }: { readonly first: number; readonly last: number },
 ): string {
   const name = path.split('/').slice(-2).join('/')
   const where = last > first && last - first < 20 ? `lines ${first}–${last}` : `line ${first}`
-  return `${codeInCell(name)}, ${where}`
+  return `${toTableCodeSpan(name)}, ${where}`
 }
 
-function onBase({ baseRef }: Commits): string {
-  return `That line is on ${code(baseRef)}, and not in your branch yet: merge ${code(baseRef)} into your branch first.`
+function formatBaseNote({ baseRef }: VerdictCommits): string {
+  return `That line is on ${toCodeSpan(baseRef)}, and not in your branch yet: merge ${toCodeSpan(baseRef)} into your branch first.`
 }
 
-function passedBy({ overridden }: Finding): string {
+function formatOverriddenBy({ overridden }: Finding): string {
   if (overridden === undefined) return ''
-  return `**Overridden by ${code(overridden.by)}:** ${sentence(overridden.reason)}`
+  return `**Overridden by ${toCodeSpan(overridden.by)}:** ${toPlainSentence(overridden.reason)}`
 }
 
-const sentence = (text: string): string => ended(capital(plain(text, 1500)))
+const toPlainSentence = (text: string): string =>
+  endWithPeriod(capitalizeUnlessName(escapeMarkdown(text, 1500)))
 
 /** Names keep their case. */
-function capital(text: string): string {
+function capitalizeUnlessName(text: string): string {
   const isWord =
     /^(?:a|an|all|the|no|in|its|one|channel|bundle|package|image|property|published|catalog|entry|file)\b(?= )/
   return isWord.test(text) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text
 }
 
-function quoted(text: string): string {
+function quoteMarkdown(text: string): string {
   return text
     .split('\n')
     .map((line) => (line === '' ? '>' : `> ${line}`))

@@ -2,13 +2,13 @@
 import type {
   ChannelInstall,
   InstallReport,
-  Installs,
+  InstallVerdict,
   InstallStep,
-  StepOutcome,
+  InstallStepOutcome,
 } from '../checks/install/install-report.ts'
-import { printable } from '../findings/printable.ts'
+import { toPrintable } from '../findings/printable.ts'
 
-const marks: Readonly<Record<StepOutcome, string>> = {
+const outcomeMarks: Readonly<Record<InstallStepOutcome, string>> = {
   passed: 'ok      ',
   warning: 'warning ',
   failed: 'FAILED  ',
@@ -16,27 +16,27 @@ const marks: Readonly<Record<StepOutcome, string>> = {
   'left out': '-       ',
 }
 
-const verdicts: Readonly<Record<Installs, string>> = {
+const installLabels: Readonly<Record<InstallVerdict, string>> = {
   yes: 'installs (simulated)',
   no: 'does not install',
   unknown: 'could not be found out',
 }
 
 /** Further remarks of a step are only counted. */
-const mostRemarks = 20
+const maxRemarks = 20
 
 export function describeInstall({ package: packageName, installs, channels }: InstallReport): string {
-  const all = channels.length > 1 ? [`${packageName}: ${verdicts[installs]}`, ''] : []
+  const all = channels.length > 1 ? [`${packageName}: ${installLabels[installs]}`, ''] : []
   return [...all, ...channels.flatMap((channel) => [...describeChannel(packageName, channel), ''])]
-    .map(printable)
+    .map(toPrintable)
     .join('\n')
 }
 
 function describeChannel(packageName: string, install: ChannelInstall): readonly string[] {
   const { channel, bundle, installs, steps, comesAlong, acceptance, provisioner } = install
-  const what = bundle === undefined ? '' : `: ${bundle}`
+  const bundleSuffix = bundle === undefined ? '' : `: ${bundle}`
   return [
-    `${packageName}, channel ${channel}${what}: ${verdicts[installs]}`,
+    `${packageName}, channel ${channel}${bundleSuffix}: ${installLabels[installs]}`,
     ...steps.flatMap(describeStep),
     ...(comesAlong.length > 0 ? ['', '  Comes along:'] : []),
     ...comesAlong.flatMap((one) => [
@@ -47,19 +47,19 @@ function describeChannel(packageName: string, install: ChannelInstall): readonly
     '  Installs with:',
     ...acceptance.flatMap(({ target, installs: its, because }) => [
       `    ${target.padEnd(16)} ${its === 'other format' ? 'takes bundles of another format' : its}`,
-      ...because.slice(0, mostRemarks).map((why) => `      ${why}`),
+      ...because.slice(0, maxRemarks).map((why) => `      ${why}`),
     ]),
     ...describeProvisioner(provisioner),
   ]
 }
 
 function describeStep({ title, outcome, facts, remarks }: InstallStep): readonly string[] {
-  const more = remarks.length - mostRemarks
+  const more = remarks.length - maxRemarks
   return [
-    `  ${marks[outcome]}${title}`,
+    `  ${outcomeMarks[outcome]}${title}`,
     ...facts.map((fact) => `            ${fact}`),
     ...remarks
-      .slice(0, mostRemarks)
+      .slice(0, maxRemarks)
       .map(({ kind, says, targets }) => `            ${kind} (${targets.join(', ')}): ${says}`),
     ...(more > 0 ? [`            and ${more} more`] : []),
   ]

@@ -1,9 +1,9 @@
 // Names changes merged while a pull request was open that cause its conflict. Uses recorded facts only.
 import type { CommitSha, PullNumber } from '../change/ids.ts'
-import { code } from './escape.ts'
-import { commitLink, pullLink, type PullPage } from './links.ts'
+import { toCodeSpan } from './escape.ts'
+import { formatCommitUrl, formatPullUrl, type PullUrlParts } from './links.ts'
 
-export interface MovedHead {
+export interface HeadConflict {
   readonly commit: CommitSha
   /** `replaces` is '' where the entry replaces nothing. */
   readonly entry: string
@@ -15,22 +15,22 @@ export interface MovedHead {
 }
 
 /** Limited to one screen. `pulls`: pull requests that the bot merged, by their merge commits. */
-export function describeMeanwhile(
-  moved: readonly MovedHead[] | undefined,
+export function describeHeadConflicts(
+  moved: readonly HeadConflict[] | undefined,
   pulls: ReadonlyMap<CommitSha, PullNumber>,
-  page: PullPage,
+  page: PullUrlParts,
   branch: string,
 ): readonly string[] {
   return (moved ?? []).slice(0, 2).map(({ commit, entry, replaces, mine, isSame }) => {
     const pull = pulls.get(commit)
-    const who =
+    const origin =
       pull === undefined
-        ? `[${code(commit.slice(0, 12))}](${commitLink(page, commit)}) came to ${code(branch)}`
-        : `[#${pull}](${pullLink(page, pull)}) was merged`
+        ? `[${toCodeSpan(commit.slice(0, 12))}](${formatCommitUrl(page, commit)}) came to ${toCodeSpan(branch)}`
+        : `[#${pull}](${formatPullUrl(page, pull)}) was merged`
     const did =
       replaces === ''
-        ? `brought ${code(entry)}`
-        : `put ${code(entry)} on ${code(replaces)}${isSame ? ' too' : ''}`
-    return `${who} while this was open and ${did}: one of it and ${code(mine)} must now replace or skip the other.`
+        ? `brought ${toCodeSpan(entry)}`
+        : `put ${toCodeSpan(entry)} on ${toCodeSpan(replaces)}${isSame ? ' too' : ''}`
+    return `${origin} while this was open and ${did}: one of it and ${toCodeSpan(mine)} must now replace or skip the other.`
   })
 }

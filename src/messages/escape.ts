@@ -5,18 +5,19 @@
  * Controls, formats (zero-width, bidirectional and tag characters among them), lone surrogates, unassigned and private
  * characters, combining marks that attach to nothing visible, and letters that show nothing.
  */
-const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}]|\p{Default_Ignorable_Code_Point}|\p{Variation_Selector}/gu
+const invisiblePattern =
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}]|\p{Default_Ignorable_Code_Point}|\p{Variation_Selector}/gu
 
 /** One line without invisible characters, cut with an ellipsis beyond `limit` characters. */
-export function oneLine(text: string, limit = 300): string {
-  const clean = text.replace(/\s+/g, ' ').replace(invisible, '\ufffd').trim()
+export function toOneLine(text: string, limit = 300): string {
+  const clean = text.replace(/\s+/g, ' ').replace(invisiblePattern, '\ufffd').trim()
   const characters = [...clean]
   return characters.length <= limit ? clean : `${characters.slice(0, limit - 1).join('')}…`
 }
 
 /** A code span, in which GitHub ignores mentions, references and links. */
-export function code(text: string, limit = 200): string {
-  const shown = oneLine(text, limit)
+export function toCodeSpan(text: string, limit = 200): string {
+  const shown = toOneLine(text, limit)
   if (shown === '') return '*(empty)*'
   const longest = Math.max(0, ...[...shown.matchAll(/`+/g)].map((run) => run[0].length))
   const fence = '`'.repeat(longest + 1)
@@ -25,39 +26,39 @@ export function code(text: string, limit = 200): string {
 }
 
 /** A code span for a table cell, where a bar would end the cell even inside code. */
-export function codeInCell(text: string, limit = 120): string {
-  return code(text.replaceAll('|', '¦'), limit)
+export function toTableCodeSpan(text: string, limit = 120): string {
+  return toCodeSpan(text.replaceAll('|', '¦'), limit)
 }
 
 /**
  * A log line without workflow commands: the runner looks for `::` at the start of a line and `##[` anywhere
  * (https://github.com/actions/runner, ActionCommand).
  */
-export function logLine(text: string): string {
-  return `| ${withoutOldCommands(oneLine(text, 2000))}`
+export function toLogLine(text: string): string {
+  return `| ${neutralizeOldCommands(toOneLine(text, 2000))}`
 }
 
 /** The message of a workflow command; keeps line breaks. */
-export function commandMessage(text: string): string {
-  const lines = text.split('\n').map((line) => withoutOldCommands(oneLine(line, 2000)))
-  return escapedData(lines.join('\n'))
+export function escapeCommandMessage(text: string): string {
+  const lines = text.split('\n').map((line) => neutralizeOldCommands(toOneLine(line, 2000)))
+  return escapeCommandData(lines.join('\n'))
 }
 
 /** A property of a workflow command, such as a path or title. */
-export function commandProperty(text: string): string {
-  return escapedData(withoutOldCommands(text)).replaceAll(':', '%3A').replaceAll(',', '%2C')
+export function escapeCommandProperty(text: string): string {
+  return escapeCommandData(neutralizeOldCommands(text)).replaceAll(':', '%3A').replaceAll(',', '%2C')
 }
 
-const withoutOldCommands = (text: string): string => text.replaceAll('##[', '##\u2060[')
+const neutralizeOldCommands = (text: string): string => text.replaceAll('##[', '##\u2060[')
 
 /** Escapes like the runner's toolkit. The percent sign comes first, or it would escape the other escapes. */
-function escapedData(text: string): string {
+function escapeCommandData(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }
 
 /** Escapes every character that Markdown, HTML or GitHub's linking could interpret. */
-export function plain(text: string, limit = 600): string {
-  return oneLine(text, limit)
+export function escapeMarkdown(text: string, limit = 600): string {
+  return toOneLine(text, limit)
     .replace(/&/g, '&amp;')
     .replace(/</g, '&lt;')
     .replace(/>/g, '&gt;')
@@ -72,19 +73,19 @@ export function plain(text: string, limit = 600): string {
 }
 
 /** A commit message's title: one plain line without words that GitHub or CI systems act on. */
-export function commitTitle(title: string, limit = 100): string {
+export function toCommitTitle(title: string, limit = 100): string {
   // Normalizes first, because a reader that normalizes full-width letters would reveal such words.
-  let text = oneLine(title.normalize('NFKC'), limit)
+  let text = toOneLine(title.normalize('NFKC'), limit)
   // Repeats because a removal can join its neighbors into another such word.
   for (;;) {
-    const tamed = withoutMagic(text)
+    const tamed = removeMagicWords(text)
     if (tamed === text) return text
     text = tamed
   }
 }
 
 /** One round. Every step shortens the text or removes characters for good, so the rounds end. */
-function withoutMagic(text: string): string {
+function removeMagicWords(text: string): string {
   return (
     text
       // `[skip ci]`, `[ci skip]`, `[no ci]`, `[skip actions]`, `[skip azp]` and other bracketed commands.

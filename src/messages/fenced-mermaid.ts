@@ -1,5 +1,5 @@
-import { fencedBlock } from './fenced-block.ts'
+import { renderFencedBlock } from './fenced-block.ts'
 
-export function fencedMermaid(source: string): string {
-  return fencedBlock('mermaid', source)
+export function renderMermaidBlock(source: string): string {
+  return renderFencedBlock('mermaid', source)
 }

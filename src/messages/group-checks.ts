@@ -1,23 +1,25 @@
 // Check runs on a merge queue group. All have the same result because the queue merges the whole group or none of it.
 import { checkIds } from '../findings/checks.ts'
-import { code, plain } from './escape.ts'
-import { checkPrefix, type ReportedCheck } from './report.ts'
+import { toCodeSpan, escapeMarkdown } from './escape.ts'
+import { checkNamePrefix, type ReportedCheck } from './report.ts'
 
-export type GroupVerdict =
+export type MergeGroupVerdict =
   | { readonly kind: 'good'; readonly pulls: readonly number[] }
   /** `reasons`: a sentence each, with untrusted text. */
   | { readonly kind: 'bad'; readonly pulls: readonly number[]; readonly reasons: readonly string[] }
   | { readonly kind: 'waiting'; readonly pulls: readonly number[]; readonly reasons: readonly string[] }
 
-const mostReasons = 20
+const maxReasons = 20
 
-export function groupChecks(verdict: GroupVerdict): readonly ReportedCheck[] {
-  const pulls = verdict.pulls.map((pull) => code(`#${pull}`)).join(', ')
+export function renderMergeGroupChecks(verdict: MergeGroupVerdict): readonly ReportedCheck[] {
+  const pulls = verdict.pulls.map((pull) => toCodeSpan(`#${pull}`)).join(', ')
   const reasons =
-    'reasons' in verdict ? verdict.reasons.slice(0, mostReasons).map((each) => `- ${plain(each)}`) : []
+    'reasons' in verdict
+      ? verdict.reasons.slice(0, maxReasons).map((each) => `- ${escapeMarkdown(each)}`)
+      : []
   const summary = [`Merged together: ${pulls}.`, ...reasons].join('\n')
   return checkIds.map((id): ReportedCheck => {
-    const run = { name: `${checkPrefix}${id}`, summary, annotations: [] }
+    const run = { name: `${checkNamePrefix}${id}`, summary, annotations: [] }
     switch (verdict.kind) {
       case 'good':
         // Installs are only tried per pull request.

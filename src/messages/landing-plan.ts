@@ -1,27 +1,29 @@
-import type { LandingMethod, LandingPlan } from '../gate/landing-method.ts'
-import { code, oneLine, plain } from './escape.ts'
-import { capitalised } from './sentence.ts'
+import type { MergeStrategy, MergePlan } from '../gate/landing-method.ts'
+import { toCodeSpan, toOneLine, escapeMarkdown } from './escape.ts'
+import { capitalize } from './sentence.ts'
 
-export function landingPlanAsMarkdown(branch: string, plan: LandingPlan): string {
-  const shown = (clause: string) => sentence(plain(clause, longest))
-  const lists = landingPlanSections(plan).map(
+export function formatMergePlanAsMarkdown(branch: string, plan: MergePlan): string {
+  const shown = (clause: string) => toSentence(escapeMarkdown(clause, maxClauseLength))
+  const lists = buildMergePlanSections(plan).map(
     ([title, clauses]) => `**${title}**\n\n${clauses.map((clause) => `- ${shown(clause)}`).join('\n')}`,
   )
-  const first = `**How pull requests get onto ${code(branch)}:** ${methodInWords(plan.method)}. ${shown(plan.because)}`
+  const first = `**How pull requests get onto ${toCodeSpan(branch)}:** ${formatMergeMethod(plan.method)}. ${shown(plan.because)}`
   return [first, ...lists].join('\n\n')
 }
 
-export function landingPlanAsText(branch: string, plan: LandingPlan): string {
-  const shown = (clause: string) => sentence(oneLine(clause, longest))
-  const lists = landingPlanSections(plan).map(
+export function formatMergePlanAsText(branch: string, plan: MergePlan): string {
+  const shown = (clause: string) => toSentence(toOneLine(clause, maxClauseLength))
+  const lists = buildMergePlanSections(plan).map(
     ([title, clauses]) => `${title}\n${clauses.map((clause) => `  - ${shown(clause)}`).join('\n')}`,
   )
-  return [`${oneLine(branch)}: ${methodInWords(plan.method)}.`, `  ${shown(plan.because)}`, ...lists].join(
-    '\n',
-  )
+  return [
+    `${toOneLine(branch)}: ${formatMergeMethod(plan.method)}.`,
+    `  ${shown(plan.because)}`,
+    ...lists,
+  ].join('\n')
 }
 
-export function methodInWords(method: LandingMethod | undefined): string {
+export function formatMergeMethod(method: MergeStrategy | undefined): string {
   switch (method?.kind) {
     case undefined:
       return 'the App cannot merge'
@@ -37,10 +39,10 @@ export function methodInWords(method: LandingMethod | undefined): string {
 }
 
 /** The maximum length of a list of checks. */
-const longest = 1500
+const maxClauseLength = 1500
 
 /** Titles, each with clauses without a full stop. */
-export function landingPlanSections(plan: LandingPlan): readonly (readonly [string, readonly string[]])[] {
+export function buildMergePlanSections(plan: MergePlan): readonly (readonly [string, readonly string[]])[] {
   const all = [
     ['What is missing', plan.missing],
     ['What GitHub wants of each pull request', plan.conditions],
@@ -50,4 +52,4 @@ export function landingPlanSections(plan: LandingPlan): readonly (readonly [stri
   return all.filter(([, clauses]) => clauses.length > 0)
 }
 
-export const sentence = (clause: string): string => `${capitalised(clause)}.`
+export const toSentence = (clause: string): string => `${capitalize(clause)}.`

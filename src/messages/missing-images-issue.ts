@@ -1,18 +1,18 @@
 // The issue that lists the catalogs' missing images. Its text depends only on the images, so an unchanged set gives
 // unchanged text.
 import {
-  ruleOfMissingImage,
+  ruleByMissingImageKind,
   type MissingImage,
   type MissingImageKind,
 } from '../checks/images/missing-images.ts'
-import { isoTime } from '../findings/iso-time.ts'
-import { code, plain } from './escape.ts'
+import { formatIsoTime } from '../findings/iso-time.ts'
+import { toCodeSpan, escapeMarkdown } from './escape.ts'
 import { mention } from './next-steps.ts'
 
 /** The hidden first line that identifies the issue among those of the bot's own App (T56). */
 export const missingImagesMarker = '<!-- catalog-bot:image-scan -->'
 
-export interface MissingImagePlace {
+export interface MissingImageLocation {
   /** Absent where the repository owns the place. */
   readonly package: string
   readonly bundle: string
@@ -26,10 +26,10 @@ export interface MissingImagePlace {
   readonly branch?: string
 }
 
-export interface MissingReference extends MissingImage {
+export interface MissingImageReference extends MissingImage {
   readonly reference: string
   /** At least one, ordered by branch, catalog and file. */
-  readonly places: readonly MissingImagePlace[]
+  readonly places: readonly MissingImageLocation[]
 }
 
 export interface MissingImagesOptions {
@@ -41,16 +41,16 @@ export interface MissingImagesOptions {
 }
 
 /** GitHub refuses more than 65,536 characters. */
-const maxText = 60_000
-const maxPlaces = 5
+const maxTextLength = 60_000
+const maxLocations = 5
 const maxOwners = 10
 
 /** Title and body. Escapes untrusted text; counts what doesn't fit. */
-export function missingImagesIssue(
-  missing: readonly MissingReference[],
+export function renderMissingImagesIssue(
+  missing: readonly MissingImageReference[],
   options: MissingImagesOptions,
 ): { readonly title: string; readonly body: string } {
-  const packages = byPackage(missing)
+  const packages = groupByPackage(missing)
   const head = [
     missingImagesMarker,
     'Catalogs in this repository name images that are missing or that changed. Users cannot install a version whose image is missing, and cannot upgrade to it.',
@@ -60,19 +60,19 @@ export function missingImagesIssue(
   const foot = [
     `### What to do\n\n${[...kinds]
       .sort()
-      .map((kind) => advice(kind, options))
+      .map((kind) => formatAdvice(kind, options))
       .join('\n')}`,
     '<sub>The bot updates this text, and closes the issue when every image is back. If you close it yourself, the bot opens it again only when another image is missing.</sub>',
   ].join('\n\n')
-  const room = maxText - head.length - foot.length - 300
+  const room = maxTextLength - head.length - foot.length - 300
   const shown: string[] = []
   const left = { entries: 0, packages: 0 }
   let used = 0
   for (const [name, images] of packages) {
-    const heading = packageHeading(name, options)
+    const heading = formatPackageHeading(name, options)
     const entries: string[] = []
     for (const image of images) {
-      const entry = describe(image, name)
+      const entry = describeMissingImage(image, name)
       const length = entry.length + 1 + (entries.length === 0 ? heading.length + 4 : 0)
       if (used + length > room) break
       used += length
@@ -88,15 +88,15 @@ export function missingImagesIssue(
     left.entries === 0
       ? []
       : [
-          `… and ${count(left.entries, 'more reference')} in ${count(left.packages, 'package')} that do not fit here. Run ${code('catalog-bot images DIR')} to list them all.`,
+          `… and ${formatCount(left.entries, 'more reference')} in ${formatCount(left.packages, 'package')} that do not fit here. Run ${toCodeSpan('catalog-bot images DIR')} to list them all.`,
         ]
   return {
-    title: `${count(missing.length, 'image')} of ${titleOfPackages(packages)} ${missing.length === 1 ? 'is' : 'are'} missing or changed`,
+    title: `${formatCount(missing.length, 'image')} of ${formatIssueTitle(packages)} ${missing.length === 1 ? 'is' : 'are'} missing or changed`,
     body: [head, ...shown, ...rest, foot].join('\n\n'),
   }
 }
 
-export function missingImagesDone(): { readonly title: string; readonly body: string } {
+export function renderMissingImagesResolved(): { readonly title: string; readonly body: string } {
   return {
     title: 'No image is missing',
     body: `${missingImagesMarker}\n\nEvery image of this issue is back, or no catalog names it any more.\n\n<sub>The bot opens this issue again when images are missing.</sub>`,
@@ -104,70 +104,76 @@ export function missingImagesDone(): { readonly title: string; readonly body: st
 }
 
 /** The caller adds the marker. */
-export const missingImagesClosing =
+export const missingImagesClosingComment =
   'Every image of this issue is back, or no catalog names it any more. The bot closes the issue.'
 
 /** A reference as the body shows it, to find it again in an issue without a record. */
-export const shownReference = (reference: string): string => code(reference, 500)
+export const formatReference = (reference: string): string => toCodeSpan(reference, 500)
 
-function byPackage(
-  missing: readonly MissingReference[],
-): readonly (readonly [name: string, images: readonly MissingReference[]])[] {
-  const packages = new Map<string, MissingReference[]>()
+function groupByPackage(
+  missing: readonly MissingImageReference[],
+): readonly (readonly [name: string, images: readonly MissingImageReference[]])[] {
+  const packages = new Map<string, MissingImageReference[]>()
   for (const image of missing)
-    for (const name of new Set(image.places.map((place) => place.package))) {
+    for (const name of new Set(image.places.map((location) => location.package))) {
       const images = packages.get(name)
       if (images === undefined) packages.set(name, [image])
       else images.push(image)
     }
-  for (const images of packages.values()) images.sort((a, b) => compareText(a.reference, b.reference))
-  return [...packages].sort(([a], [b]) => compareText(a, b))
+  for (const images of packages.values()) images.sort((a, b) => compareStrings(a.reference, b.reference))
+  return [...packages].sort(([a], [b]) => compareStrings(a, b))
 }
 
-function titleOfPackages(packages: ReturnType<typeof byPackage>): string {
+function formatIssueTitle(packages: ReturnType<typeof groupByPackage>): string {
   const [[name] = [''], ...others] = packages
   // A title is plain text, but a name in it could still mention a person or close an issue.
   return others.length === 0 && /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name)
     ? name
-    : count(packages.length, 'package')
+    : formatCount(packages.length, 'package')
 }
 
-function packageHeading(name: string, { owners, mentionOwners }: MissingImagesOptions): string {
+function formatPackageHeading(name: string, { owners, mentionOwners }: MissingImagesOptions): string {
   const people = owners.get(name) ?? []
-  const shown = people.slice(0, maxOwners).map((person) => (mentionOwners ? mention(person) : code(person)))
+  const shown = people
+    .slice(0, maxOwners)
+    .map((person) => (mentionOwners ? mention(person) : toCodeSpan(person)))
   const more = people.length > maxOwners ? ` and ${people.length - maxOwners} more` : ''
-  const heading = `### ${name === '' ? 'No package' : code(name)}`
+  const heading = `### ${name === '' ? 'No package' : toCodeSpan(name)}`
   return shown.length === 0 ? heading : `${heading}\n\nOwners: ${shown.join(', ')}${more}`
 }
 
-function describe({ reference, kind, reason, since, places }: MissingReference, packageName: string): string {
-  const day = isoTime(since).slice(0, 10)
-  const here = places.filter((place) => place.package === packageName)
-  const lines = here.slice(0, maxPlaces).map((place) => `  - ${describePlace(place)}`)
-  if (here.length > maxPlaces) lines.push(`  - … and ${count(here.length - maxPlaces, 'more place')}`)
+function describeMissingImage(
+  { reference, kind, reason, since, places }: MissingImageReference,
+  packageName: string,
+): string {
+  const day = formatIsoTime(since).slice(0, 10)
+  const here = places.filter((location) => location.package === packageName)
+  const lines = here.slice(0, maxLocations).map((location) => `  - ${formatImageLocation(location)}`)
+  if (here.length > maxLocations)
+    lines.push(`  - … and ${formatCount(here.length - maxLocations, 'more place')}`)
   return [
-    `- ${shownReference(reference)} **${words[kind]}**, first seen on ${day}: ${plain(reason, 300)}`,
+    `- ${formatReference(reference)} **${problemLabels[kind]}**, first seen on ${day}: ${escapeMarkdown(reason, 300)}`,
     ...lines,
   ].join('\n')
 }
 
-function describePlace({ bundle, role, file, line, catalog, branch }: MissingImagePlace): string {
-  const at = code(`${file}:${line}`, 300)
-  const on = branch === undefined ? '' : ` on the branch ${code(branch)}`
-  if (role === 'listed') return `the entry ${code(bundle)} in ${at}${on}`
-  const what = role === 'bundle' ? 'the bundle image' : 'a related image'
-  const where = catalog === undefined || catalog === '' ? '' : ` in the catalog ${code(catalog)}`
-  return `${what} of ${code(bundle)}${where}: ${at}${on}`
+function formatImageLocation({ bundle, role, file, line, catalog, branch }: MissingImageLocation): string {
+  const at = toCodeSpan(`${file}:${line}`, 300)
+  const on = branch === undefined ? '' : ` on the branch ${toCodeSpan(branch)}`
+  if (role === 'listed') return `the entry ${toCodeSpan(bundle)} in ${at}${on}`
+  const subject = role === 'bundle' ? 'the bundle image' : 'a related image'
+  const where = catalog === undefined || catalog === '' ? '' : ` in the catalog ${toCodeSpan(catalog)}`
+  return `${subject} of ${toCodeSpan(bundle)}${where}: ${at}${on}`
 }
 
-const words: Readonly<Record<MissingImageKind, string>> = {
+const problemLabels: Readonly<Record<MissingImageKind, string>> = {
   gone: 'is missing',
   'digest-mismatch': 'does not match its digest',
   unsupported: 'has a format that clusters cannot pull',
   'tag-moved': 'has a tag that moved',
 }
 
-const advices: Readonly<Record<MissingImageKind, string>> = {
+const adviceByKind: Readonly<Record<MissingImageKind, string>> = {
   gone: 'push the image again under the same reference. Or remove the versions that need it from the catalogs, and keep an upgrade path for users who have them',
   'digest-mismatch':
     'ask the operators of the registry why this digest has other content. Nobody can install the version until they repair it',
@@ -177,16 +183,16 @@ const advices: Readonly<Record<MissingImageKind, string>> = {
     'use the new digest in a new version, or remove the tag from the reference. Clusters install by digest',
 }
 
-function advice(kind: MissingImageKind, { rulesUrl }: MissingImagesOptions): string {
-  const rule = ruleOfMissingImage[kind]
-  const page = rulesUrl === undefined ? code(rule) : `[${rule}](${rulesUrl}/${rule}.md)`
-  return `- An image that ${words[kind]} (${page}): ${advices[kind]}.`
+function formatAdvice(kind: MissingImageKind, { rulesUrl }: MissingImagesOptions): string {
+  const rule = ruleByMissingImageKind[kind]
+  const page = rulesUrl === undefined ? toCodeSpan(rule) : `[${rule}](${rulesUrl}/${rule}.md)`
+  return `- An image that ${problemLabels[kind]} (${page}): ${adviceByKind[kind]}.`
 }
 
-function count(number: number, one: string): string {
+function formatCount(number: number, one: string): string {
   return `${number} ${one}${number === 1 ? '' : 's'}`
 }
 
-function compareText(a: string, b: string): number {
+function compareStrings(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

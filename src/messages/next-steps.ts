@@ -1,10 +1,10 @@
 // Derives from a verdict who does what next. Names people only when they can act now.
-import type { Waiting } from '../checks/check.ts'
-import { unblockers } from '../gate/decide.ts'
-import type { Reason, ReasonCode, Verdict } from '../gate/verdict.ts'
-import { groupAlike } from './describe-findings.ts'
-import { code, plain } from './escape.ts'
-import { capitalised, ended } from './sentence.ts'
+import type { PendingAction } from '../checks/check.ts'
+import { collectUnblockers } from '../gate/decide.ts'
+import type { VerdictReason, VerdictReasonCode, PullVerdict } from '../gate/verdict.ts'
+import { groupSimilarFindings } from './describe-findings.ts'
+import { toCodeSpan, escapeMarkdown } from './escape.ts'
+import { capitalize, endWithPeriod } from './sentence.ts'
 
 export interface NextStep {
   /** The comment's headline, if this is the first step. */
@@ -17,8 +17,8 @@ export interface NextStep {
 const maxMentions = 5
 
 /** In order; at least one. */
-export function nextSteps(verdict: Verdict): readonly NextStep[] {
-  const steps = stepsOf(verdict)
+export function decideNextSteps(verdict: PullVerdict): readonly NextStep[] {
+  const steps = collectNextSteps(verdict)
   return steps.length > 0
     ? steps
     : [
@@ -30,28 +30,31 @@ export function nextSteps(verdict: Verdict): readonly NextStep[] {
       ]
 }
 
-function stepsOf(verdict: Verdict): readonly NextStep[] {
+function collectNextSteps(verdict: PullVerdict): readonly NextStep[] {
   const { kind, baseRef } = verdict
   if (kind === 'merge')
     return [
       {
         headline: '✅ All checks passed; merging automatically',
         who: 'the bot',
-        what: `It merges exactly what it checked. If ${code(baseRef)} changes first, it checks again.`,
+        what: `It merges exactly what it checked. If ${toCodeSpan(baseRef)} changes first, it checks again.`,
       },
     ]
-  const author = ofReasons(verdict)
-  const mends = [...author, ...ofErrors(verdict)]
+  const author = getAuthorSteps(verdict)
+  const fixes = [...author, ...getErrorSteps(verdict)]
   // The author's fixes may change who must approve, so they come first.
-  if (kind === 'blocked') return mends.length > 0 ? mends : ofOthers(verdict)
-  const people = [...ofPeople(verdict), ...ofOthers(verdict)]
+  if (kind === 'blocked') return fixes.length > 0 ? fixes : getOtherSteps(verdict)
+  const people = [...getReviewerSteps(verdict), ...getOtherSteps(verdict)]
   if (kind === 'unknown')
-    return [...ofWorld(verdict, author.length + people.length > 0), ...author, ...people]
-  return thenMerged([...author, ...people], verdict)
+    return [...getUnansweredSteps(verdict, author.length + people.length > 0), ...author, ...people]
+  return addMergeFollowsNote([...author, ...people], verdict)
 }
 
 /** Tells approvers that the merge follows, where only their approval is missing. */
-function thenMerged(steps: readonly NextStep[], { reasons, waiting }: Verdict): readonly NextStep[] {
+function addMergeFollowsNote(
+  steps: readonly NextStep[],
+  { reasons, waiting }: PullVerdict,
+): readonly NextStep[] {
   const [only, ...others] = steps
   const isAll =
     reasons.every(({ code: reason }) => reason === 'approval') &&
@@ -60,42 +63,47 @@ function thenMerged(steps: readonly NextStep[], { reasons, waiting }: Verdict): 
   return [{ ...only, what: `${only.what} Then it merges by itself.` }]
 }
 
-const ofAuthor: Partial<Record<ReasonCode, (reason: Reason, verdict: Verdict) => Omit<NextStep, 'who'>>> = {
+const authorStepByReason: Partial<
+  Record<VerdictReasonCode, (reason: VerdictReason, verdict: PullVerdict) => Omit<NextStep, 'who'>>
+> = {
   'too-large': ({ text }) => ({
     headline: '❌ Too large to check: split it',
-    what: `${sentence(text)} Split it into smaller ones, or push a smaller one to this branch: that is checked within seconds. It is not tried again as it is.`,
+    what: `${toPlainSentence(text)} Split it into smaller ones, or push a smaller one to this branch: that is checked within seconds. It is not tried again as it is.`,
   }),
   malformed: ({ text }) => ({
     headline: '❌ Make the commits again: git refuses them',
-    what: `${sentence(text)} Make the commits again with an ordinary git, from a fresh clone, and push them. Until then nothing in them is read.`,
+    what: `${toPlainSentence(text)} Make the commits again with an ordinary git, from a fresh clone, and push them. Until then nothing in them is read.`,
   }),
   conflict: ({ text }, { baseRef }) => ({
-    headline: `❌ Resolve the conflict with ${code(baseRef)}`,
-    what: `${sentence(text)} Merge ${code(baseRef)} into your branch, resolve the conflict there, and push.`,
+    headline: `❌ Resolve the conflict with ${toCodeSpan(baseRef)}`,
+    what: `${toPlainSentence(text)} Merge ${toCodeSpan(baseRef)} into your branch, resolve the conflict there, and push.`,
   }),
   'nothing-to-merge': ({ text }) => ({
     headline: '❌ Nothing to merge',
-    what: `${sentence(text)} Close it, or push what is missing.`,
+    what: `${toPlainSentence(text)} Close it, or push what is missing.`,
   }),
   empty: ({ text }) => ({
     headline: '⏳ Nothing to merge',
-    what: `${sentence(text)} Close it, or push what is missing.`,
+    what: `${toPlainSentence(text)} Close it, or push what is missing.`,
   }),
   draft: () => ({
     headline: '⏳ A draft: mark it as ready for review',
     what: 'Mark it as ready for review. Until then nothing is merged.',
   }),
-  'required-check-failed': ({ text }) => ({ headline: '❌ A required check failed', what: sentence(text) }),
+  'required-check-failed': ({ text }) => ({
+    headline: '❌ A required check failed',
+    what: toPlainSentence(text),
+  }),
 }
 
-function ofReasons(verdict: Verdict): readonly NextStep[] {
+function getAuthorSteps(verdict: PullVerdict): readonly NextStep[] {
   return verdict.reasons.flatMap((reason) => {
-    const step = ofAuthor[reason.code]?.(reason, verdict)
+    const step = authorStepByReason[reason.code]?.(reason, verdict)
     return step === undefined ? [] : [{ who: 'you', ...step }]
   })
 }
 
-function ofErrors({ outcomes, reasons, waiting }: Verdict): readonly NextStep[] {
+function getErrorSteps({ outcomes, reasons, waiting }: PullVerdict): readonly NextStep[] {
   if (!reasons.some((reason) => reason.code === 'findings')) return []
   const errors = outcomes
     .filter(({ isOptional }) => isOptional !== true)
@@ -108,9 +116,9 @@ function ofErrors({ outcomes, reasons, waiting }: Verdict): readonly NextStep[] 
         what: 'Correct the configuration on the base branch. You do not have to do anything.',
       },
     ]
-  const things = groupAlike(errors).length
+  const things = groupSimilarFindings(errors).length
   const isAll = reasons.every((reason) => reason.code === 'findings')
-  const headline = `❌ ${things === 1 ? 'One thing' : `${spelt(things)} things`} to fix`
+  const headline = `❌ ${things === 1 ? 'One thing' : `${spellOutCount(things)} things`} to fix`
   const rest = waiting.length > 0 ? 'Whose approval it takes is asked then.' : 'Nobody else has to act.'
   return [
     {
@@ -121,28 +129,31 @@ function ofErrors({ outcomes, reasons, waiting }: Verdict): readonly NextStep[] 
   ]
 }
 
-function spelt(count: number): string {
+function spellOutCount(count: number): string {
   return (
     ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight', 'Nine'][count] ?? String(count)
   )
 }
 
-const ways: Readonly<
-  Record<NonNullable<Waiting['how']> | 'approves' | 'merges-approved', (open: readonly Waiting[]) => string>
+const requestByWaitKind: Readonly<
+  Record<
+    NonNullable<PendingAction['how']> | 'approves' | 'merges-approved',
+    (open: readonly PendingAction[]) => string
+  >
 > = {
   approves: (open) => {
-    const isSaid = open.length === 1 && open.every(({ what }) => roleIn(what, false) !== '')
-    const ask = `Approve it in a review, or comment ${code('/approve')}.`
-    return isSaid ? ask : `${listed(open)} ${ask}`
+    const isRoleKnown = open.length === 1 && open.every(({ what }) => parseApproverRole(what, false) !== '')
+    const request = `Approve it in a review, or comment ${toCodeSpan('/approve')}.`
+    return isRoleKnown ? request : `${joinRequirements(open)} ${request}`
   },
-  confirms: (open) => `${listed(open)} If it is meant, comment ${code('/approve')}.`,
+  confirms: (open) => `${joinRequirements(open)} If it is meant, comment ${toCodeSpan('/approve')}.`,
   withdraws: () => 'Approve, or dismiss the review, once it is as it should be.',
   'merges-by-hand': (open) =>
-    `${listed(open)} Approve it in a review, or comment ${code('/approve')}: that makes the required check green. Then merge it; the bot does not.`,
-  'merges-approved': (open) => `${listed(open)} The check is green; the bot does not merge this.`,
+    `${joinRequirements(open)} Approve it in a review, or comment ${toCodeSpan('/approve')}: that makes the required check green. Then merge it; the bot does not.`,
+  'merges-approved': (open) => `${joinRequirements(open)} The check is green; the bot does not merge this.`,
 }
 
-const headlines: Readonly<Record<keyof typeof ways, (people: string) => string>> = {
+const headlineByWaitKind: Readonly<Record<keyof typeof requestByWaitKind, (people: string) => string>> = {
   approves: (people) => `⏳ Waiting for ${people}`,
   confirms: (people) => `⏳ Waiting for ${people} to confirm the push`,
   withdraws: (people) => `⏳ Waiting for ${people}, who requested changes`,
@@ -151,33 +162,33 @@ const headlines: Readonly<Record<keyof typeof ways, (people: string) => string>>
 }
 
 /** Mentions at most a handful of people, and only those who can act. */
-function ofPeople({ waiting }: Verdict): readonly NextStep[] {
-  const wayOf = ({ how, isAgreed }: Waiting): keyof typeof ways =>
+function getReviewerSteps({ waiting }: PullVerdict): readonly NextStep[] {
+  const waitKindOf = ({ how, isAgreed }: PendingAction): keyof typeof requestByWaitKind =>
     how === 'merges-by-hand' && isAgreed === true ? 'merges-approved' : (how ?? 'approves')
-  const byWay = Map.groupBy(waiting, wayOf)
+  const byWaitKind = Map.groupBy(waiting, waitKindOf)
   return (['confirms', 'withdraws', 'approves', 'merges-by-hand', 'merges-approved'] as const).flatMap(
-    (way) => {
-      const open = byWay.get(way) ?? []
+    (waitKind) => {
+      const open = byWaitKind.get(waitKind) ?? []
       if (open.length === 0) return []
-      const people = unblockers(open)
+      const people = collectUnblockers(open)
       const [only] = open
       const role =
-        way === 'approves' && open.length === 1 && only !== undefined
-          ? roleIn(only.what, people.length > 1)
+        waitKind === 'approves' && open.length === 1 && only !== undefined
+          ? parseApproverRole(only.what, people.length > 1)
           : ''
-      const who = people.length === 0 ? 'a maintainer' : someOf(people.map(mention))
+      const mentioned = people.length === 0 ? 'a maintainer' : formatSomePeople(people.map(mention))
       const named =
         people.length === 0
           ? 'a maintainer'
-          : someOf(
-              people.map((name) => `**${plain(name)}**`),
+          : formatSomePeople(
+              people.map((name) => `**${escapeMarkdown(name)}**`),
               2,
             )
       return [
         {
-          headline: headlines[way](role === '' ? named : `${named}, ${role}`),
-          who,
-          what: ways[way](open),
+          headline: headlineByWaitKind[waitKind](role === '' ? named : `${named}, ${role}`),
+          who: mentioned,
+          what: requestByWaitKind[waitKind](open),
         },
       ]
     },
@@ -185,19 +196,19 @@ function ofPeople({ waiting }: Verdict): readonly NextStep[] {
 }
 
 /** The role in `an owner of foo must approve`; '' for other forms. */
-function roleIn(what: string, isPlural: boolean): string {
-  const owner = /^an owner of (?<names>.+) must approve$/.exec(what)?.groups?.['names']
-  if (owner !== undefined) return `${isPlural ? 'owners' : 'an owner'} of ${code(owner)}`
-  if (!/^a maintainer must approve/.test(what)) return ''
+function parseApproverRole(requirement: string, isPlural: boolean): string {
+  const owner = /^an owner of (?<names>.+) must approve$/.exec(requirement)?.groups?.['names']
+  if (owner !== undefined) return `${isPlural ? 'owners' : 'an owner'} of ${toCodeSpan(owner)}`
+  if (!/^a maintainer must approve/.test(requirement)) return ''
   return isPlural ? 'maintainers' : 'a maintainer'
 }
 
-function listed(open: readonly Waiting[]): string {
-  return open.map(({ what }) => sentence(what)).join(' ')
+function joinRequirements(open: readonly PendingAction[]): string {
+  return open.map(({ what }) => toPlainSentence(what)).join(' ')
 }
 
-function someOf(people: readonly string[], most = maxMentions): string {
-  const shown = people.slice(0, most)
+function formatSomePeople(people: readonly string[], limit = maxMentions): string {
+  const shown = people.slice(0, limit)
   const left = people.length - shown.length
   if (left > 0) return `${shown.join(', ')} or ${left} more`
   const last = shown.pop() ?? ''
@@ -205,55 +216,63 @@ function someOf(people: readonly string[], most = maxMentions): string {
 }
 
 /** Steps of people whom the bot doesn't wait for by name. */
-const ofOther: Partial<Record<ReasonCode, (reason: Reason) => NextStep>> = {
-  closed: ({ text }) => ({ headline: '⏳ Closed', who: 'nobody', what: sentence(text) }),
+const otherStepByReason: Partial<Record<VerdictReasonCode, (reason: VerdictReason) => NextStep>> = {
+  closed: ({ text }) => ({ headline: '⏳ Closed', who: 'nobody', what: toPlainSentence(text) }),
   label: ({ text }) => ({
     headline: '⏳ Held back by a label',
     who: 'whoever set the label',
-    what: `${sentence(text)} Take it off when this may be merged.`,
+    what: `${toPlainSentence(text)} Take it off when this may be merged.`,
   }),
   held: ({ text, who = [] }) => ({
-    headline: `⏳ On hold${who.length > 0 ? ` by ${who.map((name) => `**${plain(name)}**`).join(', ')}` : ''}`,
+    headline: `⏳ On hold${who.length > 0 ? ` by ${who.map((name) => `**${escapeMarkdown(name)}**`).join(', ')}` : ''}`,
     who: who.length > 0 ? who.map(mention).join(', ') : 'whoever put it on hold',
-    what: `${sentence(text)} Comment ${code('/unhold')} when this may be merged.`,
+    what: `${toPlainSentence(text)} Comment ${toCodeSpan('/unhold')} when this may be merged.`,
   }),
   'removed-from-queue': ({ text }) => ({
     headline: '⏳ Removed from the merge queue',
     who: 'an owner or a maintainer',
-    what: `${sentence(text)} To put it back, comment ${code('/merge')}. A new commit ends this, too.`,
+    what: `${toPlainSentence(text)} To put it back, comment ${toCodeSpan('/merge')}. A new commit ends this, too.`,
   }),
   stacked: ({ text }) => ({
     headline: '⏳ Waiting for another pull request',
     who: 'nobody',
-    what: sentence(text),
+    what: toPlainSentence(text),
   }),
-  stopped: ({ text }) => ({ headline: '⏳ Merging is stopped', who: 'a maintainer', what: sentence(text) }),
+  stopped: ({ text }) => ({
+    headline: '⏳ Merging is stopped',
+    who: 'a maintainer',
+    what: toPlainSentence(text),
+  }),
   refused: ({ text }) => ({
     headline: '⏳ GitHub refused to merge it',
     who: 'a maintainer',
-    what: sentence(text),
+    what: toPlainSentence(text),
   }),
   'merge-disabled': ({ text }) => ({
     headline: '⏳ Ready: it is merged when somebody asks for it',
     who: 'an owner or a maintainer',
-    what: `${sentence(text)} Comment ${code('/merge')}.`,
+    what: `${toPlainSentence(text)} Comment ${toCodeSpan('/merge')}.`,
   }),
   'author-unknown': ({ text }) => ({
     headline: '⏳ Waiting for a maintainer',
     who: 'a maintainer',
-    what: sentence(text),
+    what: toPlainSentence(text),
   }),
   'required-check': ({ text }) => ({
     headline: '⏳ Waiting for another check',
     who: 'nobody',
-    what: sentence(text),
+    what: toPlainSentence(text),
   }),
-  'snapshot-stale': ({ text }) => ({ headline: '🔄 Checking again', who: 'the bot', what: sentence(text) }),
+  'snapshot-stale': ({ text }) => ({
+    headline: '🔄 Checking again',
+    who: 'the bot',
+    what: toPlainSentence(text),
+  }),
 }
 
-function ofOthers({ reasons }: Verdict): readonly NextStep[] {
+function getOtherSteps({ reasons }: PullVerdict): readonly NextStep[] {
   return reasons.flatMap((reason) => {
-    const step = ofOther[reason.code]?.(reason)
+    const step = otherStepByReason[reason.code]?.(reason)
     return step === undefined ? [] : [step]
   })
 }
@@ -261,8 +280,10 @@ function ofOthers({ reasons }: Verdict): readonly NextStep[] {
 /** The check runs list the other questions. */
 const maxQuestions = 3
 
-function ofWorld({ reasons }: Verdict, needsPeople: boolean): readonly NextStep[] {
-  const open = reasons.filter((reason) => reason.code === 'unanswered').map(({ text }) => sentence(text))
+function getUnansweredSteps({ reasons }: PullVerdict, needsPeople: boolean): readonly NextStep[] {
+  const open = reasons
+    .filter((reason) => reason.code === 'unanswered')
+    .map(({ text }) => toPlainSentence(text))
   const left = open.length - maxQuestions
   const shown = [...open.slice(0, maxQuestions), ...(left > 0 ? [`And ${left} more.`] : [])].join(' ')
   return [
@@ -275,15 +296,15 @@ function ofWorld({ reasons }: Verdict, needsPeople: boolean): readonly NextStep[
 }
 
 /** False where the bot merges or retries automatically. */
-export function needsPeople(verdict: Verdict): boolean {
-  return nextSteps(verdict).some(({ who }) => who !== 'the bot' && who !== 'nobody')
+export function needsHumanAction(verdict: PullVerdict): boolean {
+  return decideNextSteps(verdict).some(({ who }) => who !== 'the bot' && who !== 'nobody')
 }
 
 /** Owner files are untrusted, so only valid GitHub names are mentioned. */
 export function mention(name: string): string {
   return /^[A-Za-z0-9][A-Za-z0-9-]{0,38}(?:\/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?$/.test(name)
     ? `@${name}`
-    : code(name)
+    : toCodeSpan(name)
 }
 
-const sentence = (text: string): string => ended(plain(capitalised(text)))
+const toPlainSentence = (text: string): string => endWithPeriod(escapeMarkdown(capitalize(text)))

@@ -1,8 +1,8 @@
 // The check run about preview images. It never fails because no merge depends on a preview.
-import { code, plain } from './escape.ts'
-import { checkPrefix, type ReportedCheck } from './report.ts'
+import { toCodeSpan, escapeMarkdown } from './escape.ts'
+import { checkNamePrefix, type ReportedCheck } from './report.ts'
 
-export interface ToldPreview {
+export interface PreviewView {
   readonly root: string
   readonly image: string
   readonly tag: string
@@ -13,30 +13,30 @@ export interface ToldPreview {
     | { readonly kind: 'removed' }
 }
 
-export function previewCheck(told: readonly ToldPreview[]): ReportedCheck {
-  const failed = told.some(({ state }) => state.kind === 'failed')
-  const gone = told.every(({ state }) => state.kind === 'removed')
+export function renderPreviewCheck(previews: readonly PreviewView[]): ReportedCheck {
+  const failed = previews.some(({ state }) => state.kind === 'failed')
+  const areAllRemoved = previews.every(({ state }) => state.kind === 'removed')
   return {
-    name: `${checkPrefix}preview`,
+    name: `${checkNamePrefix}preview`,
     status: 'completed',
     conclusion: 'neutral',
     title: failed
       ? 'A preview image could not be published'
-      : gone
+      : areAllRemoved
         ? 'The preview images are removed'
-        : `${told.length} preview ${told.length === 1 ? 'image' : 'images'}`,
-    summary: told.map(describe).join('\n\n').slice(0, 60_000),
+        : `${previews.length} preview ${previews.length === 1 ? 'image' : 'images'}`,
+    summary: previews.map(describePreview).join('\n\n').slice(0, 60_000),
     annotations: [],
   }
 }
 
-function describe({ root, image, tag, state }: ToldPreview): string {
-  const heading = `**${code(root === '' ? '.' : root)}** → ${code(`${image}:${tag}`)}`
+function describePreview({ root, image, tag, state }: PreviewView): string {
+  const heading = `**${toCodeSpan(root === '' ? '.' : root)}** → ${toCodeSpan(`${image}:${tag}`)}`
   switch (state.kind) {
     case 'published':
-      return `${heading}\n\nThe catalog as it would be after the merge, for trying out: ${code(`${image}@${state.digest}`)}. It is removed when the pull request is closed, or on ${state.until}.`
+      return `${heading}\n\nThe catalog as it would be after the merge, for trying out: ${toCodeSpan(`${image}@${state.digest}`)}. It is removed when the pull request is closed, or on ${state.until}.`
     case 'failed':
-      return `${heading}\n\nNot published: ${plain(state.why)}.${state.again ? ' The bot tries again.' : ''}`
+      return `${heading}\n\nNot published: ${escapeMarkdown(state.why)}.${state.again ? ' The bot tries again.' : ''}`
     case 'removed':
       return `${heading}\n\nRemoved.`
   }

@@ -1,18 +1,18 @@
 // Renders the publication of a catalog image as a check run, lines for a merged pull request's comment, and a
 // deployment's description.
-import { code, codeInCell, oneLine, plain } from './escape.ts'
-import { checkPrefix, type ReportedCheck } from './report.ts'
+import { toCodeSpan, toTableCodeSpan, toOneLine, escapeMarkdown } from './escape.ts'
+import { checkNamePrefix, type ReportedCheck } from './report.ts'
 
-export interface ToldImage {
+export interface PublishedImageView {
   /** Directory of the catalog; '' for the repository itself. */
   readonly root: string
   /** `quay.io/org/catalog`. */
   readonly image: string
   readonly tags: readonly string[]
-  readonly state: ToldPublication
+  readonly state: PublicationView
 }
 
-export type ToldPublication =
+export type PublicationView =
   | { readonly kind: 'building' }
   /** A newer commit arrived before the build. */
   | { readonly kind: 'superseded'; readonly by: string }
@@ -38,14 +38,17 @@ export type ToldPublication =
   | { readonly kind: 'failed'; readonly why: string; readonly attempts: number; readonly isLasting: boolean }
   | { readonly kind: 'refused'; readonly why: string }
 
-const publishCheckName = `${checkPrefix}publish`
+const publishCheckName = `${checkNamePrefix}publish`
 
 /** `notes`: sentences of our own for maintainers. */
-export function publishCheck(told: readonly ToldImage[], notes: readonly string[] = []): ReportedCheck {
-  const states = told.map(({ state }) => state)
-  const summary = [...told.map(describeImage), ...notes].join('\n\n').slice(0, 60_000)
+export function renderPublishCheck(
+  views: readonly PublishedImageView[],
+  notes: readonly string[] = [],
+): ReportedCheck {
+  const states = views.map(({ state }) => state)
+  const summary = [...views.map(describePublishedImage), ...notes].join('\n\n').slice(0, 60_000)
   const base = { name: publishCheckName, annotations: [], summary }
-  const broken = states.filter((state) => isBroken(state)).length
+  const broken = states.filter((state) => isFailedPublication(state)).length
   if (broken > 0)
     return {
       ...base,
@@ -69,33 +72,33 @@ export function publishCheck(told: readonly ToldImage[], notes: readonly string[
       conclusion: 'neutral',
       title: 'Included in the images of a newer commit',
     }
-  return { ...base, status: 'completed', conclusion: 'success', title: titleOf(states) }
+  return { ...base, status: 'completed', conclusion: 'success', title: formatCheckTitle(states) }
 }
 
-function titleOf(states: readonly ToldPublication[]): string {
+function formatCheckTitle(states: readonly PublicationView[]): string {
   if (states.every((state) => state.kind === 'rolled-back')) return 'Rolled back'
   const changed = states.filter((state) => !(state.kind === 'published' && state.unchanged)).length
   if (changed === 0) return 'Published: the images are unchanged'
   return `Published ${changed} ${changed === 1 ? 'image' : 'images'}`
 }
 
-function isBroken(state: ToldPublication): boolean {
+function isFailedPublication(state: PublicationView): boolean {
   return state.kind === 'refused' || (state.kind === 'failed' && state.isLasting)
 }
 
-function describeImage(told: ToldImage): string {
-  const { root, image, tags, state } = told
-  const heading = `**${code(root === '' ? '.' : root)}** → ${tags.map((tag) => code(`${image}:${tag}`)).join(', ')}`
-  if (state.kind !== 'published') return `${heading}\n\n${sayState(state)}`
+function describePublishedImage(view: PublishedImageView): string {
+  const { root, image, tags, state } = view
+  const heading = `**${toCodeSpan(root === '' ? '.' : root)}** → ${tags.map((tag) => toCodeSpan(`${image}:${tag}`)).join(', ')}`
+  if (state.kind !== 'published') return `${heading}\n\n${formatPublication(state)}`
   const facts = [
-    ['digest', code(state.digest)],
-    ...(state.size === undefined ? [] : [['layer', sizeOf(state.size)]]),
+    ['digest', toCodeSpan(state.digest)],
+    ...(state.size === undefined ? [] : [['layer', formatSize(state.size)]]),
     ...(state.packages === undefined
       ? []
       : [
           [
             'contents',
-            `${counted(state.packages, 'package')}${state.bundles === undefined ? '' : `, ${counted(state.bundles, 'bundle')}`}`,
+            `${formatCount(state.packages, 'package')}${state.bundles === undefined ? '' : `, ${formatCount(state.bundles, 'bundle')}`}`,
           ],
         ]),
     ['time', `${state.seconds.toFixed(1)} s`],
@@ -103,7 +106,7 @@ function describeImage(told: ToldImage): string {
   const table = ['| | |', '|---|---|', ...facts.map(([name, value]) => `| ${name} | ${value} |`)].join('\n')
   return [
     heading,
-    sayState(state),
+    formatPublication(state),
     table,
     ...(state.changeLines.length > 0
       ? [['What changes for users:', '', ...state.changeLines].join('\n')]
@@ -111,57 +114,59 @@ function describeImage(told: ToldImage): string {
   ].join('\n\n')
 }
 
-function sayState(state: ToldPublication): string {
+function formatPublication(state: PublicationView): string {
   switch (state.kind) {
     case 'building':
       return 'The image is being built and pushed.'
     case 'superseded':
-      return `A newer commit came before it was built: the image of ${code(state.by.slice(0, 12))} includes this one.`
+      return `A newer commit came before it was built: the image of ${toCodeSpan(state.by.slice(0, 12))} includes this one.`
     case 'published': {
       const moved = state.moved.map(
         ({ tag, to }) =>
-          ` Somebody else had moved the tag ${code(tag)} to ${code(to)} since the bot set it; it is set again.`,
+          ` Somebody else had moved the tag ${toCodeSpan(tag)} to ${toCodeSpan(to)} since the bot set it; it is set again.`,
       )
       const missed =
         state.unattested === undefined
           ? ''
-          : ` Its provenance could not be put beside it: ${plain(state.unattested)}.`
+          : ` Its provenance could not be put beside it: ${escapeMarkdown(state.unattested)}.`
       const also = `${moved.join('')}${missed}`
       if (state.unchanged) return `The tags have this content already.${also}`
-      const what = state.rebased === true ? 'The same catalog was put on the new base image' : 'Published'
-      return `${what}. The bot read the image back: it is the catalog in git.${also}`
+      const result = state.rebased === true ? 'The same catalog was put on the new base image' : 'Published'
+      return `${result}. The bot read the image back: it is the catalog in git.${also}`
     }
     case 'rolled-back':
-      return `${code(state.login)} rolled it back to ${code(state.digest)}. It stays so until the catalog changes.`
+      return `${toCodeSpan(state.login)} rolled it back to ${toCodeSpan(state.digest)}. It stays so until the catalog changes.`
     case 'failed':
-      return `**Not published**: ${plain(state.why)}. ${state.isLasting ? 'The' : `Tried ${state.attempts === 1 ? 'once' : `${state.attempts} times`}; the`} bot goes on trying.`
+      return `**Not published**: ${escapeMarkdown(state.why)}. ${state.isLasting ? 'The' : `Tried ${state.attempts === 1 ? 'once' : `${state.attempts} times`}; the`} bot goes on trying.`
     case 'refused':
-      return `**Not published**: ${plain(state.why)}.`
+      return `**Not published**: ${escapeMarkdown(state.why)}.`
   }
 }
 
 /** A line per image. */
-export function publishedLines(told: readonly ToldImage[]): readonly string[] {
-  return told.map(({ image, tags, state }) => {
-    const where = tags.map((tag) => code(`${image}:${tag}`)).join(', ')
-    if (state.kind === 'published') return `- ✅ ${where} is ${code(state.digest)}`
+export function formatPublishedLines(views: readonly PublishedImageView[]): readonly string[] {
+  return views.map(({ image, tags, state }) => {
+    const where = tags.map((tag) => toCodeSpan(`${image}:${tag}`)).join(', ')
+    if (state.kind === 'published') return `- ✅ ${where} is ${toCodeSpan(state.digest)}`
     if (state.kind === 'building') return `- 🔄 ${where}: being published`
-    const mark = isBroken(state) ? '❌' : state.kind === 'failed' ? '🔄' : 'ℹ️'
-    return `- ${mark} ${where}: ${sayState(state)}`
+    const mark = isFailedPublication(state) ? '❌' : state.kind === 'failed' ? '🔄' : 'ℹ️'
+    return `- ${mark} ${where}: ${formatPublication(state)}`
   })
 }
 
-export function publicationOf(told: readonly ToldImage[]): 'published' | 'pending' | 'failed' {
-  if (told.some(({ state }) => isBroken(state))) return 'failed'
-  return told.some(({ state }) => state.kind === 'building' || state.kind === 'failed')
+export function summarizePublication(
+  views: readonly PublishedImageView[],
+): 'published' | 'pending' | 'failed' {
+  if (views.some(({ state }) => isFailedPublication(state))) return 'failed'
+  return views.some(({ state }) => state.kind === 'building' || state.kind === 'failed')
     ? 'pending'
     : 'published'
 }
 
 /** GitHub's limit for the description of a deployment status, in characters. */
-const longestDescription = 140
+const maxDescriptionLength = 140
 
-export function deploymentDescription(state: ToldPublication): string {
+export function formatDeploymentDescription(state: PublicationView): string {
   switch (state.kind) {
     case 'published':
       return `${state.unchanged ? 'Unchanged' : 'Published'}: ${state.digest}`
@@ -173,19 +178,19 @@ export function deploymentDescription(state: ToldPublication): string {
       return 'Included in the image of a newer commit'
     case 'failed':
     case 'refused':
-      return oneLine(`Not published: ${state.why}`, longestDescription)
+      return toOneLine(`Not published: ${state.why}`, maxDescriptionLength)
   }
 }
 
-export function imageInCell({ image, tags }: Pick<ToldImage, 'image' | 'tags'>): string {
-  return tags.map((tag) => codeInCell(`${image}:${tag}`)).join(', ')
+export function formatImageCell({ image, tags }: Pick<PublishedImageView, 'image' | 'tags'>): string {
+  return tags.map((tag) => toTableCodeSpan(`${image}:${tag}`)).join(', ')
 }
 
-function sizeOf(bytes: number): string {
+function formatSize(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`
   return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
 }
 
-function counted(amount: number, word: string): string {
-  return `${amount} ${word}${amount === 1 ? '' : 's'}`
+function formatCount(amount: number, noun: string): string {
+  return `${amount} ${noun}${amount === 1 ? '' : 's'}`
 }

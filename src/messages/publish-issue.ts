@@ -1,11 +1,11 @@
 // The maintainers' issue for merged but unpublished catalogs. The bot edits it in place and closes it when all failures
 // are fixed.
-import { code, plain } from './escape.ts'
-import { imageInCell } from './publish-check.ts'
+import { toCodeSpan, escapeMarkdown } from './escape.ts'
+import { formatImageCell } from './publish-check.ts'
 
 export const publishIssueMarker = '<!-- catalog-bot:not-published -->'
 
-export interface ToldFailure {
+export interface PublishFailureView {
   readonly root: string
   readonly image: string
   readonly tags: readonly string[]
@@ -19,7 +19,7 @@ export interface ToldFailure {
 }
 
 /** Title and body. Equal failures give equal text, so that an unchanged issue is not written. */
-export function publishIssue(failures: readonly ToldFailure[]): {
+export function renderPublishIssue(failures: readonly PublishFailureView[]): {
   readonly title: string
   readonly body: string
 } {
@@ -35,14 +35,14 @@ export function publishIssue(failures: readonly ToldFailure[]): {
       ...(behind.length > 0
         ? [
             'These catalogs are merged, and users do not get them: the bot cannot publish their images.',
-            table(behind),
+            renderFailureTable(behind),
             'The bot goes on trying, at least every half hour, and at once when the catalog or the configuration changes. It needs: a registry that answers, credentials that may push there, and the permission of whoever runs the App (`PUBLISH_TARGETS`).',
           ]
         : []),
       ...(moved.length > 0
         ? [
             'Somebody else moved tags that the bot keeps. It leaves them as they are until the catalog changes, or a maintainer comments `/rollback TAG DIGEST` with the digest that they should have.',
-            table(moved),
+            renderFailureTable(moved),
           ]
         : []),
       '<sub>The bot updates this text, and closes the issue when everything is published.</sub>',
@@ -50,21 +50,21 @@ export function publishIssue(failures: readonly ToldFailure[]): {
   }
 }
 
-export function publishIssueDone(): { readonly title: string; readonly body: string } {
+export function renderPublishIssueResolved(): { readonly title: string; readonly body: string } {
   return {
     title: 'Every catalog is published',
     body: `${publishIssueMarker}\n\nEvery merged catalog is published.`,
   }
 }
 
-export const publishIssueClosing = 'Every catalog is published. The bot closes the issue.'
+export const publishIssueClosingComment = 'Every catalog is published. The bot closes the issue.'
 
-function table(failures: readonly ToldFailure[]): string {
+function renderFailureTable(failures: readonly PublishFailureView[]): string {
   const rows = failures
     .slice(0, 100)
     .map(
       ({ root, commit, since, why, ...image }) =>
-        `| ${code(root === '' ? '.' : root)} | ${imageInCell(image)} | ${commit === undefined ? '' : code(commit.slice(0, 12))} | ${since} | ${plain(why, 400).replaceAll('|', '¦')} |`,
+        `| ${toCodeSpan(root === '' ? '.' : root)} | ${formatImageCell(image)} | ${commit === undefined ? '' : toCodeSpan(commit.slice(0, 12))} | ${since} | ${escapeMarkdown(why, 400).replaceAll('|', '¦')} |`,
     )
   return ['| catalog | image | commit | since | why |', '|---|---|---|---|---|', ...rows].join('\n')
 }

@@ -1,5 +1,5 @@
-import { code, plain } from './escape.ts'
-import { checkPrefix, type ReportedCheck } from './report.ts'
+import { toCodeSpan, escapeMarkdown } from './escape.ts'
+import { checkNamePrefix, type ReportedCheck } from './report.ts'
 
 export type RebuildState =
   | { readonly kind: 'announced' }
@@ -14,25 +14,25 @@ export type RebuildState =
   | { readonly kind: 'no-outcome' }
   | { readonly kind: 'not-dispatched'; readonly why: string }
 
-export function rebuildCheck(catalogs: readonly string[], state: RebuildState): ReportedCheck {
-  const base = { name: `${checkPrefix}rebuild`, annotations: [] }
-  const what = `Changed catalogs: ${catalogs.map((root) => code(root === '' ? '.' : root)).join(', ')}.`
+export function renderRebuildCheck(catalogs: readonly string[], state: RebuildState): ReportedCheck {
+  const base = { name: `${checkNamePrefix}rebuild`, annotations: [] }
+  const catalogsLine = `Changed catalogs: ${catalogs.map((root) => toCodeSpan(root === '' ? '.' : root)).join(', ')}.`
   const link =
     'url' in state && state.url !== undefined && /^https?:\/\/[^\s()<>]+$/.test(state.url)
       ? ` [Run](${state.url}).`
       : ''
   switch (state.kind) {
     case 'announced':
-      return { ...base, status: 'queued', title: 'Rebuild requested', summary: what }
+      return { ...base, status: 'queued', title: 'Rebuild requested', summary: catalogsLine }
     case 'running':
-      return { ...base, status: 'in_progress', title: 'Rebuilding', summary: `${what}${link}` }
+      return { ...base, status: 'in_progress', title: 'Rebuilding', summary: `${catalogsLine}${link}` }
     case 'superseded':
       return {
         ...base,
         status: 'completed',
         conclusion: 'neutral',
         title: 'Included in the rebuild of a newer commit',
-        summary: `${what} The rebuild of ${code(state.by.slice(0, 12))} includes them.`,
+        summary: `${catalogsLine} The rebuild of ${toCodeSpan(state.by.slice(0, 12))} includes them.`,
       }
     case 'succeeded':
       return {
@@ -40,7 +40,7 @@ export function rebuildCheck(catalogs: readonly string[], state: RebuildState): 
         status: 'completed',
         conclusion: 'success',
         title: 'Rebuilt',
-        summary: `${what}${link}`,
+        summary: `${catalogsLine}${link}`,
       }
     case 'failed':
       return {
@@ -48,7 +48,7 @@ export function rebuildCheck(catalogs: readonly string[], state: RebuildState): 
         status: 'completed',
         conclusion: 'failure',
         title: 'The rebuild failed',
-        summary: `${what}${link}`,
+        summary: `${catalogsLine}${link}`,
       }
     case 'no-outcome':
       return {
@@ -56,7 +56,7 @@ export function rebuildCheck(catalogs: readonly string[], state: RebuildState): 
         status: 'completed',
         conclusion: 'neutral',
         title: 'Rebuild requested; result unknown',
-        summary: `${what} GitHub shows no workflow run for this commit. Check that the App may read Actions and that the workflow runs on this commit.`,
+        summary: `${catalogsLine} GitHub shows no workflow run for this commit. Check that the App may read Actions and that the workflow runs on this commit.`,
       }
     case 'received':
       return {
@@ -64,14 +64,14 @@ export function rebuildCheck(catalogs: readonly string[], state: RebuildState): 
         status: 'completed',
         conclusion: 'neutral',
         title: 'Rebuild requested; result unknown',
-        summary: `${what} The webhook received the request and does not say how the build goes on.`,
+        summary: `${catalogsLine} The webhook received the request and does not say how the build goes on.`,
       }
     case 'retrying':
       return {
         ...base,
         status: 'in_progress',
         title: 'The webhook does not answer; retried automatically',
-        summary: `${what} ${plain(state.why)}.`,
+        summary: `${catalogsLine} ${escapeMarkdown(state.why)}.`,
       }
     case 'not-dispatched':
       return {
@@ -79,7 +79,7 @@ export function rebuildCheck(catalogs: readonly string[], state: RebuildState): 
         status: 'completed',
         conclusion: 'failure',
         title: 'The rebuild could not be requested',
-        summary: `${what} ${plain(state.why)}. A maintainer must check the section rebuild of the configuration, and the App's permissions.`,
+        summary: `${catalogsLine} ${escapeMarkdown(state.why)}. A maintainer must check the section rebuild of the configuration, and the App's permissions.`,
       }
   }
 }

@@ -1,20 +1,20 @@
 import type { CommentPolicy } from '../config/config.ts'
-import type { PullPage } from './links.ts'
-import type { ToldFix, TracedLine } from './traced-line.ts'
+import type { PullUrlParts } from './links.ts'
+import type { FixView, TracedLine } from './traced-line.ts'
 
-export interface PlacedReport {
+export interface FindingLinkOptions {
   /** A rule's page is `<rulesUrl>/<id>.md`. Without it rules are named but not linked. */
   readonly rulesUrl?: string | undefined
   /** Absent: nothing is linked. */
-  readonly page?: PullPage | undefined
+  readonly page?: PullUrlParts | undefined
   /** Absent: lines of the merge result are used. */
   readonly lines?: readonly TracedLine[] | undefined
-  readonly fixes?: readonly ToldFix[] | undefined
+  readonly fixes?: readonly FixView[] | undefined
   /** The bot's page about the pull request. Absent where people cannot reach one. */
   readonly statusPage?: string | undefined
 }
 
-export interface ReportOptions extends PlacedReport {
+export interface ReportOptions extends FindingLinkOptions {
   /** A line of Markdown made by summarise-change.ts. */
   readonly summary?: string | undefined
   /** Markdown lines made by describe-change.ts. */

@@ -1,18 +1,18 @@
 // Renders a verdict as check runs, comment and suggestions from one value, so that all agree.
 import { checkIds } from '../findings/checks.ts'
-import type { Verdict } from '../gate/verdict.ts'
-import { reportCheck } from './check-runs.ts'
-import { composeComment } from './comment.ts'
-import { needsPeople } from './next-steps.ts'
+import type { PullVerdict } from '../gate/verdict.ts'
+import { renderCheck } from './check-runs.ts'
+import { renderComment } from './comment.ts'
+import { needsHumanAction } from './next-steps.ts'
 import type { ReportOptions } from './report-options.ts'
 import type { ReportedCheck } from './reported-check.ts'
-import { suggestionsOf, type Suggestion } from './suggestions.ts'
+import { renderSuggestions, type Suggestion } from './suggestions.ts'
 
 export { commentMarker } from './comment.ts'
-export { checkPrefix, namesOfChecks, ownChecks } from './reported-check.ts'
+export { checkNamePrefix, toCheckNames, ownCheckNames } from './reported-check.ts'
 export type { ReportedAnnotation, ReportedCheck } from './reported-check.ts'
 
-export interface Report {
+export interface PullReport {
   readonly checks: readonly ReportedCheck[]
   readonly comment: string
   /** `kept`: an existing comment is edited, but none is created. `unwanted`: neither. */
@@ -22,24 +22,24 @@ export interface Report {
 }
 
 /** Escapes untrusted text. */
-export function composeReport(verdict: Verdict, options: ReportOptions): Report {
+export function renderReport(verdict: PullVerdict, options: ReportOptions): PullReport {
   return {
     checks: checkIds.map((id) => ({
-      ...reportCheck(id, verdict, options),
+      ...renderCheck(id, verdict, options),
       ...(options.statusPage !== undefined && { detailsUrl: options.statusPage }),
     })),
-    comment: composeComment(verdict, options),
-    commentIs: commentIs(verdict, options),
-    ...(options.suggestions === true && { suggestions: suggestionsOf(verdict, options) }),
+    comment: renderComment(verdict, options),
+    commentIs: decideCommentAction(verdict, options),
+    ...(options.suggestions === true && { suggestions: renderSuggestions(verdict, options) }),
   }
 }
 
-function commentIs(
-  verdict: Verdict,
+function decideCommentAction(
+  verdict: PullVerdict,
   { comment = 'always', landed, published, traceId }: ReportOptions,
-): Report['commentIs'] {
+): PullReport['commentIs'] {
   if (comment === 'never') return 'unwanted'
   if (comment === 'always' || traceId !== undefined) return 'wanted'
   if (landed !== undefined) return published?.state === 'failed' ? 'wanted' : 'kept'
-  return needsPeople(verdict) ? 'wanted' : 'kept'
+  return needsHumanAction(verdict) ? 'wanted' : 'kept'
 }

@@ -1,11 +1,11 @@
 import { checkIds, type CheckId } from '../findings/checks.ts'
 
-export const checkPrefix = 'catalog-bot / '
+export const checkNamePrefix = 'catalog-bot / '
 
-export const ownChecks: readonly string[] = namesOfChecks(checkIds)
+export const ownCheckNames: readonly string[] = toCheckNames(checkIds)
 
-export function namesOfChecks(ids: readonly CheckId[]): readonly string[] {
-  return ids.map((id) => `${checkPrefix}${id}`)
+export function toCheckNames(ids: readonly CheckId[]): readonly string[] {
+  return ids.map((id) => `${checkNamePrefix}${id}`)
 }
 
 export interface ReportedAnnotation {

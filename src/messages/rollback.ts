@@ -1,6 +1,6 @@
-import { code } from './escape.ts'
+import { toCodeSpan } from './escape.ts'
 
-export function rollbackDone({
+export function renderRollbackResult({
   image,
   tags,
   digest,
@@ -11,8 +11,8 @@ export function rollbackDone({
   readonly digest: string
   readonly isDone: boolean
 }): string {
-  const where = tags.map((tag) => code(`${image}:${tag}`)).join(', ')
+  const where = tags.map((tag) => toCodeSpan(`${image}:${tag}`)).join(', ')
   return isDone
-    ? `Rolled back: ${where} is ${code(digest)} now. It stays so until the catalog changes on its branch; ${code(`/rollback ${tags[0] ?? ''} DIGEST`)} chooses another image.`
-    : `Not rolled back: the bot has forgotten the image ${code(digest)} of ${where} meanwhile. Nothing was changed.`
+    ? `Rolled back: ${where} is ${toCodeSpan(digest)} now. It stays so until the catalog changes on its branch; ${toCodeSpan(`/rollback ${tags[0] ?? ''} DIGEST`)} chooses another image.`
+    : `Not rolled back: the bot has forgotten the image ${toCodeSpan(digest)} of ${where} meanwhile. Nothing was changed.`
 }

@@ -1,9 +1,9 @@
 // Renders fixes as GitHub suggestions, which the author can commit with a click.
-import type { Verdict } from '../gate/verdict.ts'
-import { plain } from './escape.ts'
-import { fencedBlock } from './fenced-block.ts'
+import type { PullVerdict } from '../gate/verdict.ts'
+import { escapeMarkdown } from './escape.ts'
+import { renderFencedBlock } from './fenced-block.ts'
 import type { ReportOptions } from './report-options.ts'
-import { findingKey } from './traced-line.ts'
+import { getFindingKey } from './traced-line.ts'
 
 export interface Suggestion {
   readonly path: string
@@ -18,13 +18,13 @@ export const suggestionMarker = '<!-- catalog-bot:suggestion -->'
 
 const maxSuggestions = 10
 
-export function suggestionsOf(
-  verdict: Verdict,
+export function renderSuggestions(
+  verdict: PullVerdict,
   { fixes = [], rulesUrl, landed }: ReportOptions,
 ): readonly Suggestion[] {
   if (landed !== undefined) return []
   const findings = new Map(
-    verdict.outcomes.flatMap((outcome) => outcome.findings).map((one) => [findingKey(one), one]),
+    verdict.outcomes.flatMap((outcome) => outcome.findings).map((one) => [getFindingKey(one), one]),
   )
   const taken: Suggestion[] = []
   for (const { finding: key, fix, suggestion } of fixes) {
@@ -38,8 +38,8 @@ export function suggestionsOf(
     const rule = rulesUrl === undefined ? finding.rule : `[${finding.rule}](${rulesUrl}/${finding.rule}.md)`
     const body = [
       suggestionMarker,
-      `${plain(finding.what, 500)} (${rule})`,
-      fencedBlock('suggestion', fix.after.join('\n')),
+      `${escapeMarkdown(finding.what, 500)} (${rule})`,
+      renderFencedBlock('suggestion', fix.after.join('\n')),
     ].join('\n\n')
     taken.push({ path: fix.file, first, last, body })
   }

@@ -13,7 +13,7 @@ export interface TracedLine {
   readonly last: number
 }
 
-export interface ToldFix {
+export interface FixView {
   /** See findingKey(). */
   readonly finding: string
   readonly fix: Fix
@@ -21,11 +21,11 @@ export interface ToldFix {
   readonly suggestion?: { readonly first: number; readonly last: number }
 }
 
-export function findingKey({ rule, at, what }: Finding): string {
+export function getFindingKey({ rule, at, what }: Finding): string {
   return JSON.stringify([rule, at?.file, at?.line, at?.column, what])
 }
 
-export function tracedBy(
+export function createTracedLineLookup(
   lines: readonly TracedLine[] | undefined,
 ): (file: string, line: number) => TracedLine | undefined {
   const known = new Map(lines?.map((traced) => [`${traced.line} ${traced.file}`, traced]))

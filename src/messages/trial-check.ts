@@ -1,56 +1,56 @@
 // The check run about trials on a cluster. It is green only where everything installs and red only where the change is
 // at fault; cluster and network failures are neither. Escapes untrusted text.
-import { failureClasses } from '../checks/install/trial/trial-outcome.ts'
-import type { PlannedTrial } from '../checks/install/trial/plan-trials.ts'
-import type { TrialReport } from '../checks/install/trial/trial-report.ts'
-import { elapsed } from './describe-trials.ts'
-import { code, plain } from './escape.ts'
-import { fencedBlock } from './fenced-block.ts'
-import { printable } from '../findings/printable.ts'
-import { checkPrefix, type ReportedCheck } from './reported-check.ts'
+import { failureClassByCode } from '../checks/install/trial/trial-outcome.ts'
+import type { PlannedClusterTest } from '../checks/install/trial/plan-trials.ts'
+import type { ClusterTestReport } from '../checks/install/trial/trial-report.ts'
+import { formatElapsed } from './describe-trials.ts'
+import { toCodeSpan, escapeMarkdown } from './escape.ts'
+import { renderFencedBlock } from './fenced-block.ts'
+import { toPrintable } from '../findings/printable.ts'
+import { checkNamePrefix, type ReportedCheck } from './reported-check.ts'
 
-export type ToldTrial =
+export type ClusterTestView =
   /** Waits for the cluster, or for the catalog's image. */
   | { readonly kind: 'waiting'; readonly isForImage?: true }
-  | { readonly kind: 'planned'; readonly trial: PlannedTrial }
-  | { readonly kind: 'running'; readonly trial: PlannedTrial; readonly says: string }
-  | { readonly kind: 'tried'; readonly report: TrialReport }
+  | { readonly kind: 'planned'; readonly trial: PlannedClusterTest }
+  | { readonly kind: 'running'; readonly trial: PlannedClusterTest; readonly says: string }
+  | { readonly kind: 'tried'; readonly report: ClusterTestReport }
   | { readonly kind: 'not-tried'; readonly what: string; readonly why: string }
 
 /** GitHub takes 65,535 characters. */
-const longest = 60_000
-const mostEvents = 30
+const maxSummaryLength = 60_000
+const maxEvents = 30
 
-export const trialCheckName = `${checkPrefix}cluster`
+export const clusterTestCheckName = `${checkNamePrefix}cluster`
 
 /** `isRequired`: GitHub would count neutral as success for a required check. */
-export function trialCheck(told: readonly ToldTrial[], isRequired = false): ReportedCheck {
-  const name = trialCheckName
-  const summary = summaryOf(told)
-  if (told.some(({ kind }) => kind === 'running'))
+export function renderClusterTestCheck(views: readonly ClusterTestView[], isRequired = false): ReportedCheck {
+  const name = clusterTestCheckName
+  const summary = renderClusterTestSummary(views)
+  if (views.some(({ kind }) => kind === 'running'))
     return { name, status: 'in_progress', title: 'Installing on the cluster', summary, annotations: [] }
-  if (told.some(({ kind }) => kind === 'waiting' || kind === 'planned'))
+  if (views.some(({ kind }) => kind === 'waiting' || kind === 'planned'))
     return { name, status: 'queued', title: 'Waiting for the cluster', summary, annotations: [] }
-  const reports = told.flatMap((one) => (one.kind === 'tried' ? [one.report] : []))
+  const reports = views.flatMap((one) => (one.kind === 'tried' ? [one.report] : []))
   const bad = reports.filter(({ outcome }) => outcome.verdict === 'does not install')
   const open =
-    told.length - reports.filter(({ outcome }) => outcome.verdict === 'installs').length - bad.length
+    views.length - reports.filter(({ outcome }) => outcome.verdict === 'installs').length - bad.length
   const unclear = isRequired ? 'action_required' : 'neutral'
   const conclusion = bad.length > 0 ? 'failure' : open > 0 || reports.length === 0 ? unclear : 'success'
   const title =
     conclusion === 'failure'
-      ? `${bad.length} of ${told.length} do not install on the cluster`
+      ? `${bad.length} of ${views.length} do not install on the cluster`
       : conclusion === 'success'
-        ? `Installed on the cluster: ${reports.length} of ${told.length}`
+        ? `Installed on the cluster: ${reports.length} of ${views.length}`
         : 'It could not be found out on the cluster'
   return { name, status: 'completed', conclusion, title, summary, annotations: [] }
 }
 
 /** Most important first; leaves out whole parts that don't fit. */
-function summaryOf(told: readonly ToldTrial[]): string {
-  let left = longest
+function renderClusterTestSummary(views: readonly ClusterTestView[]): string {
+  let left = maxSummaryLength
   const parts: string[] = []
-  for (const part of told.flatMap((one) => [...describe(one)])) {
+  for (const part of views.flatMap((one) => [...describeClusterTest(one)])) {
     left -= part.length + 2
     if (left < 0) {
       parts.push('The rest does not fit here.')
@@ -61,65 +61,73 @@ function summaryOf(told: readonly ToldTrial[]): string {
   return parts.join('\n\n')
 }
 
-function* describe(told: ToldTrial): Generator<string> {
-  switch (told.kind) {
+function* describeClusterTest(view: ClusterTestView): Generator<string> {
+  switch (view.kind) {
     case 'waiting':
-      yield told.isForImage
+      yield view.isForImage
         ? 'The preview image of this commit is being made. The trial begins when it is there.'
         : 'Another trial is on the cluster. This one begins when that is over.'
       return
     case 'planned':
-      yield `⏳ ${whatOf(told.trial)}`
+      yield `⏳ ${formatClusterTestTitle(view.trial)}`
       return
     case 'running':
-      yield `🔄 ${whatOf(told.trial)}\n\nWaiting for ${plain(told.says)}`
+      yield `🔄 ${formatClusterTestTitle(view.trial)}\n\nWaiting for ${escapeMarkdown(view.says)}`
       return
     case 'not-tried':
-      yield `➖ ${plain(told.what)}: not tried: ${plain(told.why)}`
+      yield `➖ ${escapeMarkdown(view.what)}: not tried: ${escapeMarkdown(view.why)}`
       return
     case 'tried':
-      yield* describeReport(told.report)
+      yield* describeClusterTestReport(view.report)
   }
 }
 
-const closed =
+const networkPolicyNote =
   'Its pods reached the API of the cluster, its name service, one another, and what the operator of the App allows.'
 
-function* describeReport(report: TrialReport): Generator<string> {
+function* describeClusterTestReport(report: ClusterTestReport): Generator<string> {
   const { outcome, target, package: its, channel, steps, cluster, mode, namespace, started, ended } = report
   const mark = { installs: '✅', 'does not install': '❌', 'could not be found out': '❔' }[outcome.verdict]
-  const what = whatOf({ target, package: its, channel, steps: steps.map((root) => ({ root })) })
-  yield `${mark} ${what}: **${outcome.verdict}**`
+  const testTitle = formatClusterTestTitle({
+    target,
+    package: its,
+    channel,
+    steps: steps.map((root) => ({ root })),
+  })
+  yield `${mark} ${testTitle}: **${outcome.verdict}**`
   if ('code' in outcome) {
-    const isOurs = ['environment', 'infra'].includes(failureClasses[outcome.code])
-    yield `${code(outcome.code)}: ${plain(outcome.says, 1500)}${isOurs ? '\n\nThis says nothing about the change. A maintainer can try again with `/test-install`.' : ''}`
+    const isOurs = ['environment', 'infra'].includes(failureClassByCode[outcome.code])
+    yield `${toCodeSpan(outcome.code)}: ${escapeMarkdown(outcome.says, 1500)}${isOurs ? '\n\nThis says nothing about the change. A maintainer can try again with `/test-install`.' : ''}`
   }
-  yield `On ${cluster.map((one) => code(one)).join(', ') || 'the cluster'}, mode ${mode}, namespace ${code(namespace)}, ${elapsed(started, ended)} minutes.${report.isNetworkClosed ? ` ${closed}` : ''}`
+  yield `On ${cluster.map((one) => toCodeSpan(one)).join(', ') || 'the cluster'}, mode ${mode}, namespace ${toCodeSpan(namespace)}, ${formatElapsed(started, ended)} minutes.${report.isNetworkClosed ? ` ${networkPolicyNote}` : ''}`
   const events = report.events
-    .slice(-mostEvents)
-    .map(({ at, says }) => `- ${elapsed(started, at)} ${plain(says)}`)
+    .slice(-maxEvents)
+    .map(({ at, says }) => `- ${formatElapsed(started, at)} ${escapeMarkdown(says)}`)
   yield ['<details><summary>What happened</summary>', '', ...events, '', '</details>'].join('\n')
   for (const { title, lines } of report.evidence)
     yield [
-      `<details><summary>${plain(title)}</summary>`,
+      `<details><summary>${escapeMarkdown(title)}</summary>`,
       '',
-      fencedBlock('', lines.map(printable).join('\n')),
+      renderFencedBlock('', lines.map(toPrintable).join('\n')),
       '',
       '</details>',
     ].join('\n')
   if (report.leftovers.length > 0)
-    yield ['⚠️ Left on the cluster:', '', ...report.leftovers.map((one) => `- ${plain(one)}`)].join('\n')
+    yield ['⚠️ Left on the cluster:', '', ...report.leftovers.map((one) => `- ${escapeMarkdown(one)}`)].join(
+      '\n',
+    )
 }
 
-function whatOf({
+function formatClusterTestTitle({
   package: its,
   channel,
   target,
   steps,
-}: Pick<PlannedTrial, 'package' | 'channel' | 'target'> & {
+}: Pick<PlannedClusterTest, 'package' | 'channel' | 'target'> & {
   readonly steps: readonly { readonly root: string }[]
 }): string {
-  const [first, ...others] = steps.map(({ root }) => code(root))
-  const what = others.length === 0 ? `install of ${first ?? ''}` : `upgrade ${[first, ...others].join(' → ')}`
-  return `Package ${code(its)}, channel ${code(channel)}, ${target}: ${what}`
+  const [first, ...others] = steps.map(({ root }) => toCodeSpan(root))
+  const subject =
+    others.length === 0 ? `install of ${first ?? ''}` : `upgrade ${[first, ...others].join(' → ')}`
+  return `Package ${toCodeSpan(its)}, channel ${toCodeSpan(channel)}, ${target}: ${subject}`
 }

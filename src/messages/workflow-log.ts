@@ -1,30 +1,36 @@
 // Renders findings as a workflow's annotations and log lines. Escapes untrusted text so that the runner finds no
 // command in it.
 import { compareFindings, type Finding, type Severity } from '../findings/finding.ts'
-import { commandMessage, commandProperty, logLine } from './escape.ts'
+import { escapeCommandMessage, escapeCommandProperty, toLogLine } from './escape.ts'
 
 /** GitHub shows this many of each kind per step, and drops the rest. */
-const mostAnnotations = 10
+const maxAnnotationsPerKind = 10
 
-const commands: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'notice' }
-const severities = Object.keys(commands) as readonly Severity[]
+const commandBySeverity: Readonly<Record<Severity, string>> = {
+  error: 'error',
+  warning: 'warning',
+  info: 'notice',
+}
+const severities = Object.keys(commandBySeverity) as readonly Severity[]
 
 /** Lines for standard output. Findings without a place or beyond the limit are only logged. */
-export function workflowLog(findings: readonly Finding[]): readonly string[] {
+export function formatWorkflowLog(findings: readonly Finding[]): readonly string[] {
   const sorted = findings.filter(({ overridden }) => overridden === undefined).toSorted(compareFindings)
   return severities.flatMap((severity) => {
     const those = sorted.filter((finding) => finding.severity === severity)
-    const shown = those.filter(({ at }) => at !== undefined).slice(0, mostAnnotations)
+    const shown = those.filter(({ at }) => at !== undefined).slice(0, maxAnnotationsPerKind)
     return [
-      ...shown.map(annotation),
-      ...those.filter((finding) => !shown.includes(finding)).map((finding) => logLine(inOneLine(finding))),
+      ...shown.map(formatAnnotation),
+      ...those
+        .filter((finding) => !shown.includes(finding))
+        .map((finding) => toLogLine(formatFindingLine(finding))),
     ]
   })
 }
 
-function annotation(finding: Finding): string {
+function formatAnnotation(finding: Finding): string {
   const { severity, at, rule, what, why, fix } = finding
-  const place = at && [
+  const location = at && [
     ['file', at.file],
     ['line', at.line],
     ['col', at.column],
@@ -34,14 +40,14 @@ function annotation(finding: Finding): string {
       ? []
       : [['endColumn', at.endColumn]]),
   ]
-  const properties = [...(place ?? []), ['title', rule]]
-    .map(([name, value]) => `${name}=${commandProperty(String(value))}`)
+  const properties = [...(location ?? []), ['title', rule]]
+    .map(([name, value]) => `${name}=${escapeCommandProperty(String(value))}`)
     .join(',')
   const text = [what, why, fix].filter((part) => part !== '').join('\n')
-  return `::${commands[severity]} ${properties}::${commandMessage(text)}`
+  return `::${commandBySeverity[severity]} ${properties}::${escapeCommandMessage(text)}`
 }
 
-function inOneLine({ severity, at, rule, what, fix }: Finding): string {
-  const place = at === undefined ? '' : `${at.file}:${at.line}: `
-  return `${severity}: ${place}${what} (${rule}) ${fix}`
+function formatFindingLine({ severity, at, rule, what, fix }: Finding): string {
+  const location = at === undefined ? '' : `${at.file}:${at.line}: `
+  return `${severity}: ${location}${what} (${rule}) ${fix}`
 }

@@ -1,7 +1,7 @@
 // The cache: values that may be lost at any time at the cost of asking again. Lasting records belong in State.
 
 /** A kind of cached value, declared once for all that use it, by `defineCache`. Values are JSON. */
-export interface CacheSpace<Value> {
+export interface CacheNamespace<Value> {
   readonly kind: 'cache'
   /** Name and version. Values of other versions are never read. */
   readonly name: string
@@ -14,16 +14,16 @@ export interface CacheSpace<Value> {
  */
 export function defineCache<Value>(
   name: string,
-  { version, read }: { readonly version: number | string; readonly read: CacheSpace<Value>['read'] },
-): CacheSpace<Value> {
+  { version, read }: { readonly version: number | string; readonly read: CacheNamespace<Value>['read'] },
+): CacheNamespace<Value> {
   return { kind: 'cache', name: `${name} ${version}`, read }
 }
 
 export interface Cache {
   /** The unexpired values under these keys. */
-  getCached<Value>(space: CacheSpace<Value>, keys: readonly string[]): Promise<ReadonlyMap<string, Value>>
+  getCached<Value>(space: CacheNamespace<Value>, keys: readonly string[]): Promise<ReadonlyMap<string, Value>>
   putCached<Value>(
-    space: CacheSpace<Value>,
+    space: CacheNamespace<Value>,
     values: ReadonlyMap<string, NoInfer<Value>>,
     seconds: number,
   ): Promise<void>

@@ -1,8 +1,8 @@
 // Records each webhook delivery together with the jobs it asks for, or neither.
 import type { Job } from './jobs.ts'
-import type { SeenPush } from './pull-memory.ts'
+import type { RecordedPush } from './pull-memory.ts'
 
-export interface Delivery {
+export interface WebhookDelivery {
   /** GitHub's X-GitHub-Delivery. A redelivery keeps it. */
   readonly guid: string
   readonly event: string
@@ -10,10 +10,10 @@ export interface Delivery {
   readonly body: Uint8Array
 }
 
-export interface Deliveries {
+export interface WebhookDeliveries {
   /**
    * In one transaction: records the delivery and enqueues its jobs. A known GUID changes nothing and answers
    * 'duplicate'. A job equal to a waiting one is coalesced into it. `push` is recorded for `pushersOf`.
    */
-  accept(delivery: Delivery, jobs: readonly Job[], push?: SeenPush): Promise<'new' | 'duplicate'>
+  accept(delivery: WebhookDelivery, jobs: readonly Job[], push?: RecordedPush): Promise<'new' | 'duplicate'>
 }

@@ -1,34 +1,34 @@
 // GitHub in our own words. Octokit's types never pass this port. Merging isn't here: see merging.ts and
 // Repository.land().
 import type { CommitSha, PullNumber, TreeSha, UserId } from '../change/ids.ts'
-import type { Person, RepositoryName, Snapshot } from '../change/snapshot.ts'
-import type { AnswerTo, Question } from '../checks/questions.ts'
+import type { GitHubAccount, RepositoryName, PullSnapshot } from '../change/snapshot.ts'
+import type { AnswerByKind, CheckQuestion } from '../checks/questions.ts'
 import type { BranchRules } from '../gate/branch-rules.ts'
 import type { TokenPermissions } from '../gate/landing-demands.ts'
 import type { ReportedCheck } from '../messages/reported-check.ts'
 import type { Suggestion } from '../messages/suggestions.ts'
 
-export type ForgeQuestion = Exclude<Question, { kind: 'image' | 'bundle' | 'install' }>
+export type ForgeQuestion = Exclude<CheckQuestion, { kind: 'image' | 'bundle' | 'install' }>
 
 /** `name` is unique per head among ours. `digest` identifies the content. */
-export interface CheckRun extends ReportedCheck {
+export interface CheckRunContent extends ReportedCheck {
   readonly digest: string
 }
 
-export type Action =
+export type ForgeAction =
   | {
       readonly kind: 'put-check'
       readonly head: CommitSha
-      readonly run: CheckRun
+      readonly run: CheckRunContent
       /** Our check runs as just read. Absent: they are read. */
-      readonly present?: Present['checks']
+      readonly present?: OwnReports['checks']
     }
   | {
       readonly kind: 'put-checks'
       readonly head: CommitSha
-      readonly runs: readonly CheckRun[]
+      readonly runs: readonly CheckRunContent[]
       /** Our check runs as just read. Absent: they are read. */
-      readonly present?: Present['checks']
+      readonly present?: OwnReports['checks']
     }
   /** Makes our suggestions on a pull request exactly these: one review for new ones, without outdated ones. */
   | {
@@ -43,7 +43,7 @@ export type Action =
       readonly pull: PullNumber
       readonly body: string
       /** Our comments as read, and when. Absent: they are read. */
-      readonly present?: PresentComment
+      readonly present?: ObservedComment
     }
   | {
       readonly kind: 'request-reviews'
@@ -92,7 +92,7 @@ export type Action =
       readonly parents: readonly CommitSha[]
       /** The tree that provides all other files. */
       readonly onto: TreeSha
-      readonly files: readonly WrittenFile[]
+      readonly files: readonly CommitFile[]
       readonly message: string
     }
   /**
@@ -135,7 +135,7 @@ export type Action =
   /** Writes a comment once: not if one of ours already starts with `marker`. */
   | { readonly kind: 'say-on-issue'; readonly issue: number; readonly marker: string; readonly body: string }
 
-export interface WrittenFile {
+export interface CommitFile {
   readonly path: string
   readonly bytes: Uint8Array
   readonly isExecutable: boolean
@@ -175,16 +175,16 @@ export interface OwnComment {
 }
 
 /** Our one comment as read at `readAt`. */
-export interface PresentComment {
+export interface ObservedComment {
   readonly comment?: OwnComment
   /** Later comments of ours with the same report, to be removed. Absent: none were seen. */
-  readonly doubled?: readonly number[]
+  readonly duplicates?: readonly number[]
   /** Milliseconds on this process's monotonic clock. */
   readonly readAt: number
 }
 
 /** What GitHub shows of ours now. Jobs write only what differs, so repeating one changes nothing. */
-export interface Present extends PresentComment {
+export interface OwnReports extends ObservedComment {
   /** The commit of these check runs. */
   readonly head: CommitSha
   readonly checks: readonly OwnCheck[]
@@ -202,7 +202,7 @@ export interface WorkflowRun {
 }
 
 /** What one list call says about a pull request: enough to see whether it changed. */
-export interface OpenPull {
+export interface OpenPullSummary {
   readonly pull: PullNumber
   readonly head: CommitSha
   readonly baseRef: string
@@ -222,13 +222,13 @@ export interface PullSize {
 }
 
 /** What the first request tells of a pull request. */
-export interface Counted {
-  readonly author: Person | null
+export interface PullCounts {
+  readonly author: GitHubAccount | null
   /** Undefined: GitHub gives no numbers. */
   readonly size: PullSize | undefined
 }
 
-export interface Performed {
+export interface ForgeActionResult {
   readonly updatedAt?: string
   readonly issue?: number
   readonly pull?: PullNumber
@@ -249,49 +249,49 @@ export interface Forge {
   readSnapshot(
     pull: PullNumber,
     options?: {
-      readonly anew?: boolean
-      readonly onCounted?: (counted: Counted) => Promise<void>
-      readonly onPresent?: (present: Present) => void
+      readonly skipCache?: boolean
+      readonly onCounts?: (counted: PullCounts) => Promise<void>
+      readonly onOwnReports?: (present: OwnReports) => void
     },
-  ): Promise<Snapshot | null>
+  ): Promise<PullSnapshot | null>
   /**
    * Those pull requests that one request shows unchanged since their snapshots, apart from the tip of their base. Says
    * nothing about the others. Absent: not supported.
    */
-  stillAs?(snapshots: readonly Snapshot[]): Promise<ReadonlySet<PullNumber>>
-  openPulls(): Promise<readonly OpenPull[]>
+  findUnchanged?(snapshots: readonly PullSnapshot[]): Promise<ReadonlySet<PullNumber>>
+  openPulls(): Promise<readonly OpenPullSummary[]>
   /** `kept`: allows an answer up to a minute old. Landing, publishing and signing must not use it. */
-  defaultBranch(options?: { readonly kept?: boolean }): Promise<string>
+  defaultBranch(options?: { readonly allowCached?: boolean }): Promise<string>
   branches(): Promise<readonly string[]>
   /** What a branch requires of a push, read fresh. The answer lists what can't be read. */
   branchRules(branch: string): Promise<BranchRules>
   /** What our App may do here. Undefined: unknown. */
   permissions(): Promise<TokenPermissions | undefined>
   /** Never rejects: unclear answers are `unknown`. */
-  answer<Q extends ForgeQuestion>(question: Q): Promise<AnswerTo[Q['kind']]>
-  present(pull: PullNumber, head: CommitSha): Promise<Present>
+  answer<Q extends ForgeQuestion>(question: Q): Promise<AnswerByKind[Q['kind']]>
+  readOwnReports(pull: PullNumber, head: CommitSha): Promise<OwnReports>
   /** Our check runs on a commit, including commits without a pull request. */
-  checksOn(commit: CommitSha): Promise<Present['checks']>
+  readOwnChecks(commit: CommitSha): Promise<OwnReports['checks']>
   /**
    * The states of other Apps' check runs and statuses on a commit, in a fixed order, at most a thousand of each. Leaves
    * out statuses if the installation hasn't accepted `statuses: read`.
    */
-  othersChecks(commit: CommitSha): Promise<readonly string[]>
+  readOtherChecks(commit: CommitSha): Promise<readonly string[]>
   /** Unresolved conversations among the first and the last hundred. Undefined: GitHub doesn't say. */
-  openThreads(pull: PullNumber): Promise<number | undefined>
+  countOpenThreads(pull: PullNumber): Promise<number | undefined>
   /**
    * Our App's issue that starts with `marker`: preferably this number, else an open one, else the newest. Anyone can
    * write our marker, so only the App's own issues count (T56).
    */
-  ownIssue(marker: string, number?: number): Promise<OwnIssue | undefined>
+  findOwnIssue(marker: string, number?: number): Promise<OwnIssue | undefined>
   /** The pull request whose merge brought this commit to a branch. Undefined: none or several. */
-  mergedPull(commit: CommitSha, branch: string): Promise<PullNumber | undefined>
+  findMergedPull(commit: CommitSha, branch: string): Promise<PullNumber | undefined>
   /** Our App's pull request for a branch: the open one, else the newest. */
-  ownPull(branch: string, base: string): Promise<OwnPull | undefined>
+  findOwnPull(branch: string, base: string): Promise<OwnPull | undefined>
   /** Answers with the comment's time, the number of what was opened, the commit made, or the check runs' addresses. */
-  perform(action: Action): Promise<Performed>
+  perform(action: ForgeAction): Promise<ForgeActionResult>
   /** The newest runs that a dispatch of this kind started on a branch, newest first. */
-  dispatchedRuns(
+  listDispatchedRuns(
     by: 'workflow_dispatch' | 'repository_dispatch',
     branch: string,
   ): Promise<readonly WorkflowRun[]>

@@ -2,38 +2,38 @@
 import type { PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 
-interface InRepository {
+interface RepositoryJob {
   readonly installation: number
   readonly repository: RepositoryName
 }
-interface OfPull extends InRepository {
+interface PullJob extends RepositoryJob {
   readonly pull: PullNumber
 }
-interface OfBranch extends InRepository {
+interface BranchJob extends RepositoryJob {
   readonly branch: string
 }
 
 /** A look at a pull request, or at what a push to a branch means for its catalogs. */
 export type Job =
-  | ({ readonly kind: 'pull' } & OfPull)
-  | ({ readonly kind: 'branch' } & OfBranch)
+  | ({ readonly kind: 'pull' } & PullJob)
+  | ({ readonly kind: 'branch' } & BranchJob)
   /** Look at every open pull request of a repository. */
-  | ({ readonly kind: 'sweep' } & InRepository)
+  | ({ readonly kind: 'sweep' } & RepositoryJob)
   /** Judge merge queue groups without a verdict; `branch` is their base branch. */
-  | ({ readonly kind: 'group' } & OfBranch)
+  | ({ readonly kind: 'group' } & BranchJob)
   /** Land the next pull requests that are ready for a branch. */
-  | ({ readonly kind: 'train' } & OfBranch)
+  | ({ readonly kind: 'train' } & BranchJob)
   /** Add merged bundle directories to the catalogs. */
-  | ({ readonly kind: 'release' } & OfBranch)
+  | ({ readonly kind: 'release' } & BranchJob)
   /** Publish what is merged. */
-  | ({ readonly kind: 'publish' } & InRepository)
-  | ({ readonly kind: 'preview' } & OfPull)
+  | ({ readonly kind: 'publish' } & RepositoryJob)
+  | ({ readonly kind: 'preview' } & PullJob)
   /** Test the result of a pull request on a cluster. */
-  | ({ readonly kind: 'trial' } & OfPull)
+  | ({ readonly kind: 'trial' } & PullJob)
   /** Look up a few images named by the repository's catalogs. Lowest priority. */
-  | ({ readonly kind: 'scan' } & InRepository)
+  | ({ readonly kind: 'scan' } & RepositoryJob)
 
-export interface Jobs {
+export interface JobQueue {
   /** Enqueues a job. It is coalesced with an equal waiting one, and the earlier time counts. */
   enqueue(job: Job, afterSeconds?: number): Promise<void>
 }
@@ -51,7 +51,7 @@ export interface QueueLength {
   waitingJobs(): Promise<readonly WaitingJobs[]>
 }
 
-export interface Work {
+export interface JobRunner {
   /**
    * Runs jobs until `stop()`: one at a time per key (repository and pull, or repository and branch), at most
    * `concurrency` in total. A rejected job is retried with back-off; a dead process's jobs are taken over. An equal job

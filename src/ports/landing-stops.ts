@@ -2,23 +2,23 @@
 import type { PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type {
-  LandingStop,
-  StopAuthor,
-  StopEvent,
-  StopKind,
-  StopOrder,
-  StopPlace,
+  MergeFreeze,
+  FreezeAuthor,
+  FreezeEvent,
+  FreezeKind,
+  FreezeRequest,
+  FreezeScope,
 } from '../gate/landing-stop.ts'
 
-export interface ResumeOrder extends StopPlace {
-  readonly kinds: readonly StopKind[]
-  readonly by: StopAuthor
+export interface UnfreezeRequest extends FreezeScope {
+  readonly kinds: readonly FreezeKind[]
+  readonly by: FreezeAuthor
   readonly reason: string
   /**
    * When the order was given, in milliseconds since the epoch. Later stops stay, whichever comment is read first.
    * Absent: now.
    */
-  readonly saidAt?: number | undefined
+  readonly requestedAt?: number | undefined
 }
 
 /** A pull request that GitHub refused to merge for a reason that concerns only it. */
@@ -33,25 +33,25 @@ export interface ParkedPull {
   readonly tryAgainAt: number
 }
 
-export interface LandingStops {
+export interface MergeFreezes {
   /**
    * Starts a stop and answers with the stop in force. One per repository, branch and kind: `frozen` and `audit` keep
    * the first reason, `refused` takes the newest and counts. A comment that already stopped or resumed does nothing.
    */
-  stopLandings(order: StopOrder): Promise<LandingStop | undefined>
+  freezeMerges(order: FreezeRequest): Promise<MergeFreeze | undefined>
   /**
    * Ends stops and answers with those that ended. Without a branch, ends those of the repository and all its branches.
    */
-  resumeLandings(order: ResumeOrder): Promise<readonly LandingStop[]>
+  unfreezeMerges(order: UnfreezeRequest): Promise<readonly MergeFreeze[]>
   /** Allows one merge attempt at once, because GitHub's settings changed. */
-  retryLandings(place: StopPlace & { readonly branch: string }): Promise<void>
+  allowMergeAttempt(place: FreezeScope & { readonly branch: string }): Promise<void>
   /** Stops, including expired refusals, oldest first. Without a repository: of all. */
-  landingStops(repository?: RepositoryName): Promise<readonly LandingStop[]>
+  listFreezes(repository?: RepositoryName): Promise<readonly MergeFreeze[]>
   /** Past starts and ends, newest first. */
-  stopEvents(repository: RepositoryName, most: number): Promise<readonly StopEvent[]>
+  listFreezeEvents(repository: RepositoryName, most: number): Promise<readonly FreezeEvent[]>
 
   parkPull(repository: RepositoryName, parked: ParkedPull): Promise<void>
   parkedPull(repository: RepositoryName, pull: PullNumber): Promise<ParkedPull | undefined>
   parkedPulls(repository: RepositoryName): Promise<readonly PullNumber[]>
-  releasePull(repository: RepositoryName, pull: PullNumber): Promise<void>
+  unparkPull(repository: RepositoryName, pull: PullNumber): Promise<void>
 }

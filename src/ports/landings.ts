@@ -1,14 +1,14 @@
 // What the bot is about to land, and what it landed.
 import type { CommitSha, PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
-import type { LandingMethod } from '../gate/landing-method.ts'
-import type { Landing } from '../gate/merge-permit.ts'
+import type { MergeStrategy } from '../gate/landing-method.ts'
+import type { ValidatedMerge } from '../gate/merge-permit.ts'
 import type { Lease } from './leases.ts'
 
 /** Recorded before anything can move the branch. */
-export interface BegunLanding extends Landing {
+export interface PendingMerge extends ValidatedMerge {
   /** Absent: a push of the permit's own commit. */
-  readonly method?: LandingMethod
+  readonly method?: MergeStrategy
   /** Milliseconds since the epoch. */
   readonly begunAt?: number
 }
@@ -18,34 +18,37 @@ export interface BegunLanding extends Landing {
  * would be pushed: for a signed push, a commit with the permit's parents and tree. Where GitHub merges, it is the
  * validated merge to compare with.
  */
-export interface Intent extends BegunLanding {
+export interface MergeIntent extends PendingMerge {
   readonly id: number
   readonly fence: number
 }
 
-export interface Landings {
+export interface MergeRecords {
   /** Writes the intent in the same transaction that checks the lease's fence; undefined when the lease is lost. */
-  beginLanding(lease: Lease, landing: BegunLanding): Promise<Intent | undefined>
+  startMerge(lease: Lease, landing: PendingMerge): Promise<MergeIntent | undefined>
   /**
    * Settles an intent. The database allows 'landed' only once per (repository, pull). `commit`: the commit GitHub made.
    * An abandoned intent can still become 'landed', because its push may arrive after its lease ran out. If two
    * processes began the same merge, one intent is recorded as landed and the other as abandoned. False: it had this
    * outcome already.
    */
-  endLanding(
-    intent: Intent,
+  finishMerge(
+    intent: MergeIntent,
     outcome: 'landed' | 'abandoned' | 'mismatch',
     commit?: CommitSha,
   ): Promise<boolean>
-  openLandings(repository: RepositoryName): Promise<readonly Intent[]>
+  listPendingMerges(repository: RepositoryName): Promise<readonly MergeIntent[]>
   /** The newest abandoned intents, for when the pull request turns out to be merged. */
-  abandonedLandings(repository: RepositoryName, pull: PullNumber): Promise<readonly Intent[]>
+  listAbandonedMerges(repository: RepositoryName, pull: PullNumber): Promise<readonly MergeIntent[]>
   /** The recorded landing, if the bot landed this pull request. */
-  landingOf(repository: RepositoryName, pull: PullNumber): Promise<Landing | undefined>
+  findMerge(repository: RepositoryName, pull: PullNumber): Promise<ValidatedMerge | undefined>
   /** Those of these commits that the bot put on a branch. */
-  landedCommits(repository: RepositoryName, commits: readonly CommitSha[]): Promise<ReadonlySet<CommitSha>>
+  findMergedCommits(
+    repository: RepositoryName,
+    commits: readonly CommitSha[],
+  ): Promise<ReadonlySet<CommitSha>>
   /** The pull requests that the bot merged as these commits. */
-  landedPulls(
+  findPullsOfCommits(
     repository: RepositoryName,
     commits: readonly CommitSha[],
   ): Promise<ReadonlyMap<CommitSha, PullNumber>>

@@ -6,27 +6,27 @@ import type { MergePermit } from '../gate/merge-permit.ts'
 import type { QueueRemoval } from '../gate/queue-removal.ts'
 
 /** GitHub's answer to a single request. */
-export type Answer =
+export type MergeResponse =
   | { readonly kind: 'done' }
   /** Head or base had moved. Nothing was done; start again. */
   | { readonly kind: 'race'; readonly why: string }
-  | { readonly kind: 'refused'; readonly words: RefusalWords }
+  | { readonly kind: 'refused'; readonly rejection: RejectionMessage }
 
 /** GitHub's words as REST or GraphQL gave them. */
-export type RefusalWords =
+export type RejectionMessage =
   | { readonly by: 'rest'; readonly status: number; readonly message: string }
   | {
       readonly by: 'graphql'
       readonly errors: readonly { readonly type?: string | undefined; readonly message: string }[]
     }
 
-export interface MergeText {
+export interface MergeCommitMessage {
   readonly title: string
   readonly body: string
 }
 
 /** What a pull request shows of a landing's result. */
-export interface PullOutcome {
+export interface PullMergeState {
   readonly head: CommitSha
   readonly isOpen: boolean
   /** The merge commit that GitHub names. */
@@ -36,7 +36,7 @@ export interface PullOutcome {
   readonly autoMergeBy?: string
 }
 
-export interface QueuedPull {
+export interface MergeQueueEntry {
   readonly pull: PullNumber
   readonly head: CommitSha
   /** GitHub's merge of this entry and those before it, once made. */
@@ -51,23 +51,25 @@ export interface SignedCommit {
 }
 
 /** Methods reject with a ForgeError when the outcome is unknown. */
-export interface Merging {
+export interface MergeApi {
   /** `PUT merge`, pinned to the permit's head. GitHub pins no base, so compare the result afterwards. */
-  merge(permit: MergePermit, method: MergeMethod, text: MergeText): Promise<Answer>
+  merge(permit: MergePermit, method: MergeMethod, text: MergeCommitMessage): Promise<MergeResponse>
   /** Enqueues the permit's head. Being in the queue already counts as done. */
-  enqueue(permit: MergePermit): Promise<Answer>
+  enqueue(permit: MergePermit): Promise<MergeResponse>
   /** Removes a pull request from the queue, if it is there. */
   dequeue(pull: PullNumber): Promise<void>
   /** Makes a commit with the permit's parents and tree, which must be on GitHub. Moves nothing. */
-  sign(permit: MergePermit, message: string): Promise<SignedCommit>
+  createSignedCommit(permit: MergePermit, message: string): Promise<SignedCommit>
   /** Moves the landing's existing temporary branch to a commit that GitHub made. */
-  moveStaged(permit: MergePermit, commit: CommitSha): Promise<void>
+  moveStagingBranch(permit: MergePermit, commit: CommitSha): Promise<void>
   /** Branches with this prefix and their tips. */
-  branchesBelow(prefix: string): Promise<readonly { readonly name: string; readonly tip: CommitSha }[]>
+  listBranchesWithPrefix(
+    prefix: string,
+  ): Promise<readonly { readonly name: string; readonly tip: CommitSha }[]>
   /** Read fresh. Undefined: the pull request doesn't exist. */
-  outcomeOf(pull: PullNumber): Promise<PullOutcome | undefined>
+  readMergeState(pull: PullNumber): Promise<PullMergeState | undefined>
   /** When a pull request last left its merge queue. Undefined: never. */
-  queueRemoval(pull: PullNumber): Promise<QueueRemoval | undefined>
+  readQueueRemoval(pull: PullNumber): Promise<QueueRemoval | undefined>
   /** A branch's merge queue in order. */
-  queueOf(branch: string): Promise<readonly QueuedPull[]>
+  readMergeQueue(branch: string): Promise<readonly MergeQueueEntry[]>
 }

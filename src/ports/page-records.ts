@@ -3,7 +3,7 @@ import type { CommitSha, PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { VerdictRecord } from './verdicts.ts'
 import type { Severity } from '../findings/finding.ts'
-import type { ReasonCode, VerdictKind } from '../gate/verdict.ts'
+import type { VerdictReasonCode, VerdictKind } from '../gate/verdict.ts'
 import type { PackageSummary, RecordedCatalog, RecordedPackage } from '../change/recorded-package.ts'
 
 export interface ListedRepository {
@@ -15,14 +15,14 @@ export interface ListedRepository {
   readonly listedAt: number
 }
 
-export interface ShownReason {
-  readonly code: ReasonCode
+export interface ReasonView {
+  readonly code: VerdictReasonCode
   readonly text: string
   readonly who?: readonly string[]
 }
 
 /** The result of a look at a pull request. Escape its text for display. */
-export interface PullLook {
+export interface EvaluationRecord {
   readonly repository: RepositoryName
   readonly pull: PullNumber
   readonly title: string
@@ -35,17 +35,17 @@ export interface PullLook {
   readonly config: string
   readonly openedAt?: number
   readonly verdict: VerdictKind
-  readonly reasons: readonly ShownReason[]
+  readonly reasons: readonly ReasonView[]
   /** One line per check: `validation: 1 error`. */
   readonly checks: readonly string[]
-  readonly approvals: readonly ShownApproval[]
+  readonly approvals: readonly ApprovalView[]
   /** Each rule with findings, once. */
   readonly findings: readonly { readonly rule: string; readonly severity: Severity }[]
   /** Milliseconds since the epoch. */
   readonly at: number
 }
 
-export interface ShownApproval {
+export interface ApprovalView {
   readonly login: string
   readonly state: 'approved' | 'changes-requested'
   /** Null: not known. */
@@ -55,8 +55,8 @@ export interface ShownApproval {
 }
 
 /** A pull request's latest state. Times are milliseconds since the epoch. */
-export interface PullRow extends Pick<
-  PullLook,
+export interface PullRecord extends Pick<
+  EvaluationRecord,
   'pull' | 'title' | 'author' | 'draft' | 'head' | 'baseRef' | 'reasons' | 'checks' | 'approvals'
 > {
   readonly state: 'open' | 'closed' | 'merged'
@@ -70,11 +70,11 @@ export interface PullRow extends Pick<
 
 /** A verdict that differs from the previous one. */
 export type VerdictChange = Pick<
-  PullLook,
+  EvaluationRecord,
   'head' | 'base' | 'baseRef' | 'config' | 'verdict' | 'reasons' | 'checks' | 'at'
 >
 
-export interface MergedPull {
+export interface MergedPullRecord {
   readonly repository: RepositoryName
   readonly pull: PullNumber
   readonly title: string
@@ -90,7 +90,7 @@ export interface MergedPull {
 }
 
 /** How many pull requests a rule affected on a day. */
-export interface RuleDay {
+export interface RuleDayCount {
   /** Days since the epoch, UTC. */
   readonly day: number
   readonly rule: string
@@ -100,13 +100,13 @@ export interface RuleDay {
   readonly pulls: number
 }
 
-export interface SeenImage {
+export interface ImageSighting {
   readonly reference: string
   readonly digest?: string
   readonly seenAt: number
 }
 
-export interface CatalogRow extends RecordedCatalog {
+export interface CatalogTotals extends RecordedCatalog {
   readonly packages: number
   readonly bundles: number
   readonly stranded: number
@@ -114,12 +114,12 @@ export interface CatalogRow extends RecordedCatalog {
 
 export interface PageRecords {
   /** Replaces the list of installed repositories. */
-  listRepositories(repositories: readonly ListedRepository[]): Promise<void>
+  recordRepositories(repositories: readonly ListedRepository[]): Promise<void>
   listedRepositories(): Promise<readonly ListedRepository[]>
 
-  recordLook(look: PullLook): Promise<void>
+  recordEvaluation(look: EvaluationRecord): Promise<void>
   /** Records that the pull request is closed. Answers with its opening time if it was recorded as open. */
-  recordEnd(
+  recordPullEnd(
     repository: RepositoryName,
     pull: PullNumber,
     state: 'closed' | 'merged',
@@ -127,8 +127,8 @@ export interface PageRecords {
   ): Promise<number | undefined>
   /** Marks the recorded open pull requests not in `open` as closed, without a known time. */
   retainOpenPulls(repository: RepositoryName, open: readonly PullNumber[], at: number): Promise<void>
-  openPullRows(repository: RepositoryName, most: number): Promise<readonly PullRow[]>
-  pullRow(repository: RepositoryName, pull: PullNumber): Promise<PullRow | undefined>
+  listOpenPullRecords(repository: RepositoryName, most: number): Promise<readonly PullRecord[]>
+  findPullRecord(repository: RepositoryName, pull: PullNumber): Promise<PullRecord | undefined>
   verdictChanges(
     repository: RepositoryName,
     pull: PullNumber,
@@ -147,9 +147,9 @@ export interface PageRecords {
     repositories: readonly RepositoryName[],
     most: number,
     before?: number,
-  ): Promise<readonly MergedPull[]>
-  mergedPull(repository: RepositoryName, pull: PullNumber): Promise<MergedPull | undefined>
-  ruleDays(repository: RepositoryName, sinceDay: number): Promise<readonly RuleDay[]>
+  ): Promise<readonly MergedPullRecord[]>
+  mergedPull(repository: RepositoryName, pull: PullNumber): Promise<MergedPullRecord | undefined>
+  ruleDays(repository: RepositoryName, sinceDay: number): Promise<readonly RuleDayCount[]>
 
   /** Replaces a branch's catalogs. Without `packages`, a catalog keeps its own. */
   recordCatalogs(
@@ -160,7 +160,7 @@ export interface PageRecords {
       readonly packages?: readonly RecordedPackage[] | undefined
     }[],
   ): Promise<void>
-  catalogRows(repository: RepositoryName): Promise<readonly CatalogRow[]>
+  listCatalogTotals(repository: RepositoryName): Promise<readonly CatalogTotals[]>
   packageSummaries(repository: RepositoryName, catalog: string): Promise<readonly PackageSummary[]>
   /** Packages with stranded versions over all catalogs, at most some hundreds. */
   strandedPackages(
@@ -171,9 +171,9 @@ export interface PageRecords {
     catalog: string,
     name: string,
   ): Promise<RecordedPackage | undefined>
-  recordSeenImages(repository: RepositoryName, images: readonly SeenImage[]): Promise<void>
-  seenImages(
+  recordImageSightings(repository: RepositoryName, images: readonly ImageSighting[]): Promise<void>
+  findImageSightings(
     repository: RepositoryName,
     references: readonly string[],
-  ): Promise<ReadonlyMap<string, SeenImage>>
+  ): Promise<ReadonlyMap<string, ImageSighting>>
 }

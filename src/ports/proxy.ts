@@ -1,33 +1,32 @@
 // Selects the operator's proxy for an address, the same for GitHub, git and registries, which read NO_PROXY
 // differently. Pure. Only https uses a proxy: plain http stays on this machine or the operator's network.
 
-export interface Proxy {
+export interface ProxyServer {
   /** `http://proxy.example:3128`, without user or password. */
-  readonly address: string
+  readonly url: string
   readonly hostname: string
   readonly port: number
   readonly isTls: boolean
   readonly credential?: { readonly username: string; readonly password: string }
 }
 
-type Environment = Readonly<Record<string, string | undefined>>
+type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
 /** The first one set counts. Programs disagree on the order of upper and lower case; this is curl's. */
 export const proxyVariables = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'] as const
-const exceptionVariables = ['no_proxy', 'NO_PROXY'] as const
+const noProxyVariables = ['no_proxy', 'NO_PROXY'] as const
 
 /** Undefined: connect directly. Throws an Error that names the variable, but not its value, if it isn't a proxy. */
-export function proxyFor(target: URL, environment: Environment): Proxy | undefined {
+export function selectProxy(target: URL, environment: EnvironmentVariables): ProxyServer | undefined {
   if (target.protocol !== 'https:') return undefined
   const variable = proxyVariables.find((name) => (environment[name] ?? '') !== '')
   if (variable === undefined) return undefined
   const proxy = parseProxy(environment[variable] ?? '', variable)
-  const exceptions =
-    exceptionVariables.map((name) => environment[name] ?? '').find((text) => text !== '') ?? ''
-  return isExcepted(target, exceptions) ? undefined : proxy
+  const exceptions = noProxyVariables.map((name) => environment[name] ?? '').find((text) => text !== '') ?? ''
+  return isProxyExempt(target, exceptions) ? undefined : proxy
 }
 
-function parseProxy(text: string, variable: string): Proxy {
+function parseProxy(text: string, variable: string): ProxyServer {
   // Quoting the value would put a password into the log.
   const wrong = () =>
     new Error(`${variable} is not the address of a proxy: it must be http://HOST:PORT or https://HOST:PORT`)
@@ -50,7 +49,7 @@ function parseProxy(text: string, variable: string): Proxy {
   }
   if (/[\0\n\r]/.test(username + password)) throw wrong()
   return {
-    address: `${url.protocol}//${url.hostname}:${port}`,
+    url: `${url.protocol}//${url.hostname}:${port}`,
     hostname: url.hostname.replace(/^\[|\]$/g, ''),
     port,
     isTls,
@@ -59,7 +58,7 @@ function parseProxy(text: string, variable: string): Proxy {
 }
 
 /** `NO_PROXY`: `*`, names with their subdomains, addresses, each with an optional port. Loopback never uses a proxy. */
-function isExcepted(target: URL, exceptions: string): boolean {
+function isProxyExempt(target: URL, exceptions: string): boolean {
   const hostname = target.hostname
     .toLowerCase()
     .replace(/^\[|\]$/g, '')

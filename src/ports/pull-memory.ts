@@ -1,7 +1,7 @@
 // What must be remembered about pull requests beyond what GitHub and git say. A recorded command never changes.
 import type { CommitSha, PullNumber, UserId } from '../change/ids.ts'
-import type { Person, RepositoryName } from '../change/snapshot.ts'
-import type { Coverage } from '../checks/ownership/ownership.ts'
+import type { GitHubAccount, RepositoryName } from '../change/snapshot.ts'
+import type { ApprovalCoverage } from '../checks/ownership/ownership.ts'
 import type { CommandRecord, ShownHead } from '../gate/commands.ts'
 
 /** A change in any of these starts a new epoch (T21). */
@@ -12,17 +12,17 @@ export interface PullState {
 }
 
 /** A head from a delivery, and the account the delivery is about. */
-export interface SeenPush {
+export interface RecordedPush {
   readonly repository: RepositoryName
   readonly pull: PullNumber
   readonly head: CommitSha
-  readonly pusher: Person
+  readonly pusher: GitHubAccount
 }
 
 /** What a pull request does, as coverage() says it. Equal changes have equal ids. */
 export interface DescribedChange {
   readonly id: string
-  readonly covers: Coverage
+  readonly covers: ApprovalCoverage
 }
 
 export interface PullMemory {
@@ -53,13 +53,13 @@ export interface PullMemory {
     reviews: readonly number[],
   ): Promise<ReadonlyMap<number, number>>
   /** Keeps what a change does, for the people who agree to it. Idempotent. */
-  keepChange?(repository: RepositoryName, pull: PullNumber, change: DescribedChange): Promise<void>
+  recordChange?(repository: RepositoryName, pull: PullNumber, change: DescribedChange): Promise<void>
   /** The changes kept under these ids; unknown ids are left out. */
-  keptChanges?(
+  readChanges?(
     repository: RepositoryName,
     pull: PullNumber,
     ids: readonly string[],
-  ): Promise<ReadonlyMap<string, Coverage>>
+  ): Promise<ReadonlyMap<string, ApprovalCoverage>>
   /**
    * The change that each approving review was for, by review id, as first remembered. Absent: reviews apply to the
    * present state.
@@ -78,7 +78,11 @@ export interface PullMemory {
    * Accounts whose deliveries brought this head, in order; none if the deliveries were lost or are older than our
    * records (T24). Absent: this memory sees no deliveries.
    */
-  pushersOf?(repository: RepositoryName, pull: PullNumber, head: CommitSha): Promise<readonly Person[]>
+  listPushers?(
+    repository: RepositoryName,
+    pull: PullNumber,
+    head: CommitSha,
+  ): Promise<readonly GitHubAccount[]>
   /** Whether any delivery brought a head of this pull request. If so, deliveries of other heads were lost (T24). */
   hasSeenPushes?(repository: RepositoryName, pull: PullNumber): Promise<boolean>
   /**

@@ -1,6 +1,6 @@
 import type { BundleAnswer, ImageAnswer } from '../checks/questions.ts'
 
-export interface Registry {
+export interface ImageRegistry {
   /** Never rejects: a registry's failure is an answer. */
   resolve(reference: string, signal?: AbortSignalLike): Promise<ImageAnswer>
   /** Never rejects for a bundle image's content. Absent: bundles aren't inspected. */

@@ -1,8 +1,8 @@
 // One repository's git content. Blobs are read, never checked out; no method takes a ref name that a pull request could
 // choose.
 import type { BlobSha, CommitSha, PullNumber, TreeSha } from '../change/ids.ts'
-import type { CarriedCommits } from '../change/carried-commits.ts'
-import type { PathChange, ListedEntry, TreeEntry } from '../change/path-change.ts'
+import type { IncomingCommits } from '../change/carried-commits.ts'
+import type { PathChange, TreePathEntry, TreeEntry } from '../change/path-change.ts'
 import type { MergePermit } from '../gate/merge-permit.ts'
 
 export type MergeResult =
@@ -20,33 +20,33 @@ export type MergeResult =
   /** The base contains the head. */
   | { readonly kind: 'nothing' }
 
-export type StageResult =
+export type StagingResult =
   | { readonly kind: 'staged' }
   /** The branch holds another commit and stays as it is. */
   | { readonly kind: 'taken' }
-  | RefusedPush
+  | RejectedPush
 
 /** The server refused (protection rules, permissions). Nothing changed. */
-export interface RefusedPush {
+export interface RejectedPush {
   readonly kind: 'refused'
   readonly reason: string
   /** Git's summary and the server's `remote: ` lines, with their indentation. */
   readonly text: string
 }
 
-export type LandResult =
+export type PushResult =
   | { readonly kind: 'landed' }
   /** The base branch has moved from `permit.landing.base`. Nothing changed; start again from the new base. */
   | { readonly kind: 'base-moved' }
-  | RefusedPush
+  | RejectedPush
 
-export type ReadTree = Pick<Repository, 'list' | 'entry' | 'read'>
+export type TreeReader = Pick<GitRepository, 'list' | 'entry' | 'read'>
 
-export interface Repository {
+export interface GitRepository {
   /** Fetches `branch` and the pull request's head, if given. Rejects with a GitError when the server can't be asked. */
   fetch(branch: string, pull?: PullNumber): Promise<void>
   /** Reports damaged or lost objects, so that the next fetch starts from scratch. Absent: not supported. */
-  distrust?(code: 'corrupt' | 'missing'): void
+  markCorrupt?(code: 'corrupt' | 'missing'): void
   /** As last fetched. Undefined: the branch doesn't exist. */
   tip(branch: string): Promise<CommitSha | undefined>
   pullHead(pull: PullNumber): Promise<CommitSha | undefined>
@@ -66,11 +66,11 @@ export interface Repository {
   /** First parents from `tip`, newest first, at most a thousand. Stops before what `since` contains. */
   firstParents(tip: CommitSha, since: CommitSha): Promise<readonly CommitSha[]>
   /** What landing `head` on `base` makes reachable besides the tree, within bounded time. */
-  carried(base: CommitSha, head: CommitSha): Promise<CarriedCommits>
+  readIncomingCommits(base: CommitSha, head: CommitSha): Promise<IncomingCommits>
   /** Without rename detection, with modes, sorted by path. */
   diff(before: TreeSha, after: TreeSha): Promise<readonly PathChange[]>
   /** All files of a tree below `prefix` ('' for all), sorted by path. */
-  list(tree: TreeSha, prefix?: string): Promise<readonly ListedEntry[]>
+  list(tree: TreeSha, prefix?: string): Promise<readonly TreePathEntry[]>
   /** Undefined: there is no blob at this path. */
   entry(tree: TreeSha, path: string): Promise<TreeEntry | undefined>
   /** Rejects with GitError `missing` when the object isn't here, `too-large` above `limit` bytes. */
@@ -79,17 +79,17 @@ export interface Repository {
    * The only push to a base branch: compare-and-swap from `permit.landing.base` to `permit.landing.commit`, or to `as`,
    * with the same parents and tree. Rejects with a GitError when the outcome is unknown: read, never retry (T39).
    */
-  land(permit: MergePermit, as?: CommitSha): Promise<LandResult>
+  pushMerge(permit: MergePermit, as?: CommitSha): Promise<PushResult>
   /**
    * Lands a chain of permits by one compare-and-swap push, all or none. Rejects as land() does. Absent: pull requests
    * land one by one.
    */
-  landTogether?(permits: readonly MergePermit[]): Promise<LandResult>
+  pushMergeBatch?(permits: readonly MergePermit[]): Promise<PushResult>
   /** Makes the landing's temporary branch for check runs. Changes no existing branch. */
-  stage(permit: MergePermit): Promise<StageResult>
+  createStagingBranch(permit: MergePermit): Promise<StagingResult>
   /**
    * Deletes a temporary branch if its tip is this commit (compare-and-swap). False: the tip differs, and the branch
    * stays. A missing branch is fine. Rejects with a GitError for any other branch.
    */
-  unstage(branch: string, commit: CommitSha): Promise<boolean>
+  deleteStagingBranch(branch: string, commit: CommitSha): Promise<boolean>
 }

@@ -3,7 +3,7 @@
 import type { RepositoryName } from '../change/snapshot.ts'
 
 /** Declared once by `defineState`. Values are JSON. */
-export interface StateSpace<Value> {
+export interface StateNamespace<Value> {
   readonly kind: 'state'
   readonly name: string
   readonly version: number
@@ -16,24 +16,28 @@ export interface StateSpace<Value> {
  */
 export function defineState<Value>(
   name: string,
-  { version, read }: Pick<StateSpace<Value>, 'version' | 'read'>,
-): StateSpace<Value> {
+  { version, read }: Pick<StateNamespace<Value>, 'version' | 'read'>,
+): StateNamespace<Value> {
   return { kind: 'state', name, version, read }
 }
 
-export interface State {
+export interface StateStore {
   /** Undefined: no value. Rejects for an unreadable value, because continuing without it would lose it. */
   readState<Value>(
-    space: StateSpace<Value>,
+    space: StateNamespace<Value>,
     repository: RepositoryName,
     key: string,
   ): Promise<Value | undefined>
   /** Writes all of these or none. */
   writeState<Value>(
-    space: StateSpace<Value>,
+    space: StateNamespace<Value>,
     repository: RepositoryName,
     values: ReadonlyMap<string, NoInfer<Value>>,
   ): Promise<void>
   /** Deletes the repository's values in this space, except those under these keys. */
-  retainState(space: StateSpace<unknown>, repository: RepositoryName, keys: readonly string[]): Promise<void>
+  retainState(
+    space: StateNamespace<unknown>,
+    repository: RepositoryName,
+    keys: readonly string[],
+  ): Promise<void>
 }

@@ -1,36 +1,36 @@
 // Everything that one database remembers. Its users ask only for the ports they need.
 import type { Cache } from './cache.ts'
-import type { Deliveries } from './deliveries.ts'
-import type { Jobs, QueueLength, Work } from './jobs.ts'
-import type { LandingStops } from './landing-stops.ts'
-import type { Landings } from './landings.ts'
+import type { WebhookDeliveries } from './deliveries.ts'
+import type { JobQueue, QueueLength, JobRunner } from './jobs.ts'
+import type { MergeFreezes } from './landing-stops.ts'
+import type { MergeRecords } from './landings.ts'
 import type { Leases } from './leases.ts'
 import type { PageRecords } from './page-records.ts'
 import type { PullMemory } from './pull-memory.ts'
 import type { ReadyPulls } from './ready-pulls.ts'
-import type { State } from './state.ts'
+import type { StateStore } from './state.ts'
 import type { Verdicts } from './verdicts.ts'
 
-export type { Delivery } from './deliveries.ts'
+export type { WebhookDelivery } from './deliveries.ts'
 export type { Job } from './jobs.ts'
-export type { Intent } from './landings.ts'
+export type { MergeIntent } from './landings.ts'
 export type { Lease } from './leases.ts'
 export type { VerdictRecord } from './verdicts.ts'
 
 export interface Store
   extends
-    Deliveries,
-    Jobs,
+    WebhookDeliveries,
+    JobQueue,
     QueueLength,
-    Work,
+    JobRunner,
     Leases,
-    Landings,
-    LandingStops,
+    MergeRecords,
+    MergeFreezes,
     ReadyPulls,
     Required<PullMemory>,
     PageRecords,
     Verdicts,
-    State,
+    StateStore,
     Cache {
   /** Resolves when the database answers. Rejects with a StoreError. */
   ping(): Promise<void>

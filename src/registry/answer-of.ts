@@ -4,13 +4,13 @@ import { RegistryError } from './registry-error.ts'
 
 // Seconds until a retry makes sense if the registry gives no `Retry-After`. Outages pass in minutes; certificates and
 // credentials take people longer to fix.
-const shortWait = 60
-const limitWait = 300
-const longWait = 600
+const outageRetrySeconds = 60
+const rateLimitRetrySeconds = 300
+const configErrorRetrySeconds = 600
 // Bounds for what registries say: 0 would retry in a tight loop, and some registries say years.
-const [shortestWait, longestWait] = [5, 6 * 3600]
+const [shortestWait, maxRetrySeconds] = [5, 6 * 3600]
 
-export function answerOf(error: unknown): ImageAnswer {
+export function toImageAnswer(error: unknown): ImageAnswer {
   if (!(error instanceof RegistryError)) throw error
   const reason = error.message
   switch (error.code) {
@@ -23,21 +23,21 @@ export function answerOf(error: unknown): ImageAnswer {
     case 'private':
       return { kind: 'missing-or-private', reason }
     case 'rate-limited':
-      return { kind: 'unknown', reason, retryAfter: waitOf(error, limitWait) }
+      return { kind: 'unknown', reason, retryAfter: clampRetryAfter(error, rateLimitRetrySeconds) }
     case 'tls':
     case 'credentials':
     case 'too-large':
-      return { kind: 'unknown', reason, retryAfter: longWait }
+      return { kind: 'unknown', reason, retryAfter: configErrorRetrySeconds }
     case 'dns':
     case 'timeout':
     case 'network':
     case 'server':
     case 'bad-reply':
     case 'aborted':
-      return { kind: 'unknown', reason, retryAfter: waitOf(error, shortWait) }
+      return { kind: 'unknown', reason, retryAfter: clampRetryAfter(error, outageRetrySeconds) }
   }
 }
 
-function waitOf({ retryAfter }: RegistryError, usual: number): number {
-  return retryAfter === undefined ? usual : Math.min(Math.max(retryAfter, shortestWait), longestWait)
+function clampRetryAfter({ retryAfter }: RegistryError, usual: number): number {
+  return retryAfter === undefined ? usual : Math.min(Math.max(retryAfter, shortestWait), maxRetrySeconds)
 }

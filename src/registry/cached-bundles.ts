@@ -1,14 +1,14 @@
 // Caches bundle contents and install outcomes by digest and reader version; one pull yields both. Each evaluation has a
 // pull budget, and the next one continues where it ended.
 import { parseImageReference } from '../go/reference/image-reference.ts'
-import type { BundleAnswer, Unknown } from '../checks/questions.ts'
+import type { BundleAnswer, UnknownAnswer } from '../checks/questions.ts'
 import type { Clock } from '../ports/clock.ts'
-import { defineCache, type Cache, type CacheSpace } from '../ports/cache.ts'
-import { defaultTtls } from './cached-answers.ts'
+import { defineCache, type Cache, type CacheNamespace } from '../ports/cache.ts'
+import { defaultAnswerTtls } from './cached-answers.ts'
 import type { RegistryClient } from './registry-client.ts'
 import { bundleReaderVersion } from './unpack/read-bundle-files.ts'
 
-export interface BundleBudget {
+export interface BundlePullBudget {
   /** Bundles to pull; cached ones are free. */
   readonly pulls: number
   /** Milliseconds after the first pull in which new pulls may start. */
@@ -19,16 +19,16 @@ export interface BundleBudget {
 
 // A hundred pulls, four at a time, take seconds. Honest answers have a few thousand characters, so only tens of
 // thousands of bundles reach the limit.
-export const defaultBundleBudget: BundleBudget = { pulls: 100, time: 60_000, held: 64 * 1024 * 1024 }
+export const defaultBundlePullBudget: BundlePullBudget = { pulls: 100, time: 60_000, held: 64 * 1024 * 1024 }
 
 /** Reads bundles for one evaluation. Rejects as RegistryClient.readBundle does: for our own faults only. */
-export interface ReadBundles {
+export interface BudgetedBundleReader {
   readonly readBundle: (reference: string) => Promise<BundleAnswer>
   readonly readInstall: (reference: string) => Promise<BundleAnswer>
 }
 
 export interface CachedBundles {
-  forOneLook(budget?: BundleBudget): ReadBundles
+  forEvaluation(budget?: BundlePullBudget): BudgetedBundleReader
 }
 
 export interface CachedBundlesOptions {
@@ -41,110 +41,121 @@ export interface CachedBundlesOptions {
 }
 
 // The reader's version covers the answer's shape.
-const space = defineCache<BundleAnswer>('bundle-answers', {
+const bundleAnswerSpace = defineCache<BundleAnswer>('bundle-answers', {
   version: bundleReaderVersion,
-  read: (stored) => (isAnswer(stored, 'findings') ? stored : undefined),
+  read: (stored) => (isBundleAnswer(stored, 'findings') ? stored : undefined),
 })
-const installSpace = defineCache<BundleAnswer>('install-answers', {
+const installAnswerSpace = defineCache<BundleAnswer>('install-answers', {
   version: bundleReaderVersion,
-  read: (stored) => (isAnswer(stored, 'install') ? stored : undefined),
+  read: (stored) => (isBundleAnswer(stored, 'install') ? stored : undefined),
 })
 
-function isAnswer(stored: unknown, field: string): stored is BundleAnswer {
+function isBundleAnswer(stored: unknown, field: string): stored is BundleAnswer {
   if (typeof stored !== 'object' || stored === null || !('kind' in stored)) return false
   return stored.kind === 'bundle' ? field in stored : 'reason' in stored
 }
 
-interface Both {
+interface BundleAndInstallAnswers {
   readonly bundle: BundleAnswer
   readonly install: BundleAnswer
 }
 
-function bothOf(answer: BundleAnswer): Both {
+function splitBundleAnswer(answer: BundleAnswer): BundleAndInstallAnswers {
   if (answer.kind !== 'bundle') return { bundle: answer, install: answer }
   const { install, ...bundle } = answer
   if (install) return { bundle, install: { kind: 'bundle', digest: answer.digest, findings: [], install } }
   return {
     bundle,
-    install: { kind: 'unknown', reason: 'the bundle was opened, and not read', retryAfter: slowRetry },
+    install: {
+      kind: 'unknown',
+      reason: 'the bundle was opened, and not read',
+      retryAfter: slowPullRetrySeconds,
+    },
   }
 }
 
-const defaultAtOnce = 4
-const defaultSlowest = 120_000
+const defaultConcurrentPulls = 4
+const defaultMaxPullMs = 120_000
 /** Seconds. */
-const nextLook = 2
+const nextEvaluationSeconds = 2
 /** Lets other evaluations run after one that used all its time. */
-const slowLook = 30
-const slowRetry = 600
+const budgetUsedRetrySeconds = 30
+const slowPullRetrySeconds = 600
 /** A rejected archive stays rejected unless our limits or the machine's load change. */
-const refusedLife = 3600
+const rejectedArchiveTtlSeconds = 3600
 
-export function cachedBundles(
+export function createCachedBundles(
   client: Pick<RegistryClient, 'readBundle' | 'identity'>,
-  { clock, store, atOnce = defaultAtOnce, slowest = defaultSlowest }: CachedBundlesOptions,
+  { clock, store, atOnce = defaultConcurrentPulls, slowest = defaultMaxPullMs }: CachedBundlesOptions,
 ): CachedBundles {
-  const enter = gate(atOnce)
+  const enter = createSemaphore(atOnce)
   // Deduplicates concurrent pulls of the same bundle.
-  const underWay = new Map<string, Promise<Both>>()
+  const pendingPulls = new Map<string, Promise<BundleAndInstallAnswers>>()
 
-  async function pull(key: string, reference: string): Promise<Both> {
+  async function pull(key: string, reference: string): Promise<BundleAndInstallAnswers> {
     const signal = AbortSignal.timeout(slowest)
     const answer = await client.readBundle(reference, signal)
     if (signal.aborted && answer.kind === 'unknown') {
       const reason = `pulling it takes longer than ${slowest / 1000} s`
-      const slow = bothOf({ ...answer, reason, retryAfter: slowRetry })
+      const slow = splitBundleAnswer({ ...answer, reason, retryAfter: slowPullRetrySeconds })
       // Caches this timeout, or the same slow registry would be first in every evaluation and starve others.
-      await remember(key, slow, slowRetry)
+      await cacheAnswers(key, slow, slowPullRetrySeconds)
       return slow
     }
-    const both = bothOf(answer)
-    const life = ttlOf(reference, both.bundle)
-    if (life !== undefined) await remember(key, both, life)
+    const both = splitBundleAnswer(answer)
+    const life = getBundleAnswerTtl(reference, both.bundle)
+    if (life !== undefined) await cacheAnswers(key, both, life)
     return both
   }
 
-  async function remember(key: string, { bundle, install }: Both, seconds: number): Promise<void> {
-    await store.putCached(space, new Map([[key, bundle]]), seconds)
-    await store.putCached(installSpace, new Map([[key, install]]), seconds)
+  async function cacheAnswers(
+    key: string,
+    { bundle, install }: BundleAndInstallAnswers,
+    seconds: number,
+  ): Promise<void> {
+    await store.putCached(bundleAnswerSpace, new Map([[key, bundle]]), seconds)
+    await store.putCached(installAnswerSpace, new Map([[key, install]]), seconds)
   }
 
-  function forOneLook(budget: BundleBudget = defaultBundleBudget): ReadBundles {
+  function forEvaluation(budget: BundlePullBudget = defaultBundlePullBudget): BudgetedBundleReader {
     let started: number | undefined
     const pulled = new Set<string>()
 
     /** Why a pull may not start. */
-    function refusal(key: string): Unknown | undefined {
+    function findBudgetProblem(key: string): UnknownAnswer | undefined {
       started ??= clock.now()
       if (clock.now() - started >= budget.time)
-        return later(`opening bundles takes longer than ${budget.time / 1000} s`, slowLook)
+        return deferredAnswer(
+          `opening bundles takes longer than ${budget.time / 1000} s`,
+          budgetUsedRetrySeconds,
+        )
       if (!pulled.has(key) && pulled.size >= budget.pulls)
-        return later(`the bot opened ${budget.pulls} other bundles first`)
+        return deferredAnswer(`the bot opened ${budget.pulls} other bundles first`)
       pulled.add(key)
       return undefined
     }
 
-    function reading<Answer>(
-      answers: CacheSpace<Answer>,
-      pick: (both: Both) => Answer,
-    ): (reference: string) => Promise<Answer | Unknown> {
-      const withinMemory = holdingAtMost<Answer>(budget.held)
+    function createReader<Answer>(
+      answers: CacheNamespace<Answer>,
+      pick: (both: BundleAndInstallAnswers) => Answer,
+    ): (reference: string) => Promise<Answer | UnknownAnswer> {
+      const withinMemory = createAnswerSizeLimit<Answer>(budget.held)
       return async (reference) => {
         // The key has the whole reference, because access to one repository does not imply access to another.
         const key = JSON.stringify([await client.identity(reference), reference])
-        const remembered = (await store.getCached(answers, [key])).get(key)
-        if (remembered !== undefined) return withinMemory(key, remembered)
+        const cachedAnswer = (await store.getCached(answers, [key])).get(key)
+        if (cachedAnswer !== undefined) return withinMemory(key, cachedAnswer)
         const leave = await enter()
         try {
           // Another caller may have pulled it while this one waited.
-          const running = underWay.get(key)
+          const running = pendingPulls.get(key)
           if (running) return withinMemory(key, pick(await running))
-          const told = pulled.has(key) ? (await store.getCached(answers, [key])).get(key) : undefined
-          if (told !== undefined) return withinMemory(key, told)
-          const refused = refusal(key)
-          if (refused) return refused
-          const both = pull(key, reference).finally(() => underWay.delete(key))
-          underWay.set(key, both)
+          const pulledAnswer = pulled.has(key) ? (await store.getCached(answers, [key])).get(key) : undefined
+          if (pulledAnswer !== undefined) return withinMemory(key, pulledAnswer)
+          const budgetProblem = findBudgetProblem(key)
+          if (budgetProblem) return budgetProblem
+          const both = pull(key, reference).finally(() => pendingPulls.delete(key))
+          pendingPulls.set(key, both)
           return withinMemory(key, pick(await both))
         } finally {
           leave()
@@ -153,24 +164,26 @@ export function cachedBundles(
     }
 
     return {
-      readBundle: reading(space, ({ bundle }) => bundle),
-      readInstall: reading(installSpace, ({ install }) => install),
+      readBundle: createReader(bundleAnswerSpace, ({ bundle }) => bundle),
+      readInstall: createReader(installAnswerSpace, ({ install }) => install),
     }
   }
-  return { forOneLook }
+  return { forEvaluation }
 }
 
 /** Limits the total size of answers, counting each answer once. */
-function holdingAtMost<Answer>(most: number): (key: string, answer: Answer) => Answer | Unknown {
+function createAnswerSizeLimit<Answer>(
+  maxCharacters: number,
+): (key: string, answer: Answer) => Answer | UnknownAnswer {
   const held = new Set<string>()
   let total = 0
   return (key, answer) => {
     if (held.has(key)) return answer
     const size = JSON.stringify(answer).length
-    if (total + size > most)
+    if (total + size > maxCharacters)
       return {
         kind: 'unknown',
-        reason: `the bundles of this change contain more than ${most} characters; split it into several pull requests`,
+        reason: `the bundles of this change contain more than ${maxCharacters} characters; split it into several pull requests`,
         retryAfter: 3600,
       }
     total += size
@@ -179,22 +192,22 @@ function holdingAtMost<Answer>(most: number): (key: string, answer: Answer) => A
   }
 }
 
-function later(reason: string, retryAfter = nextLook): Unknown {
+function deferredAnswer(reason: string, retryAfter = nextEvaluationSeconds): UnknownAnswer {
   return { kind: 'unknown', reason: `${reason}; this one follows in the next run`, retryAfter }
 }
 
 /** Seconds to cache an answer; undefined for unknown answers and for tags, which move. */
-function ttlOf(reference: string, answer: BundleAnswer): number | undefined {
+function getBundleAnswerTtl(reference: string, answer: BundleAnswer): number | undefined {
   if (parseImageReference(reference).reference?.digest === undefined) return undefined
   switch (answer.kind) {
     case 'bundle':
-      return defaultTtls.digest
+      return defaultAnswerTtls.digest
     case 'unsupported':
-      return refusedLife
+      return rejectedArchiveTtlSeconds
     case 'missing':
     case 'missing-or-private':
     case 'digest-mismatch':
-      return defaultTtls.negative
+      return defaultAnswerTtls.negative
     case 'malformed':
     case 'blocked':
     case 'unknown':
@@ -203,10 +216,10 @@ function ttlOf(reference: string, answer: BundleAnswer): number | undefined {
 }
 
 /** A first-in, first-out semaphore. Call the returned function to release. */
-function gate(places: number): () => Promise<() => void> {
-  let free = places
+function createSemaphore(slots: number): () => Promise<() => void> {
+  let free = slots
   const waiting: (() => void)[] = []
-  const leave = () => {
+  const release = () => {
     const next = waiting.shift()
     if (next) next()
     else free += 1
@@ -214,6 +227,6 @@ function gate(places: number): () => Promise<() => void> {
   return async () => {
     if (free > 0) free -= 1
     else await new Promise<void>((resolve) => waiting.push(resolve))
-    return leave
+    return release
   }
 }

@@ -1,43 +1,43 @@
 // Fields of manifests, indexes and image configs (OCI image-spec: manifest.md, image-index.md, config.md; Docker's
 // formats). A missing field is one that no reader uses by name.
-import type { Shape } from './strict-json.ts'
+import type { JsonShape } from './strict-json.ts'
 
-const texts: Shape = { list: 'string' }
-const annotations: Shape = { map: 'string' }
+const stringListShape: JsonShape = { list: 'string' }
+const annotationsShape: JsonShape = { map: 'string' }
 /** A set, as Go writes it: keys with empty objects. */
-const marks: Shape = { map: { fields: {} } }
+const emptyObjectsShape: JsonShape = { map: { fields: {} } }
 
-const platform = {
+const platformFields = {
   architecture: 'string',
   os: 'string',
   'os.version': 'string',
-  'os.features': texts,
+  'os.features': stringListShape,
   variant: 'string',
 } as const
 
-const descriptor: Shape = {
+const descriptorShape: JsonShape = {
   fields: {
     mediaType: 'string',
     digest: 'string',
     size: 'integer',
-    urls: texts,
-    annotations,
+    urls: stringListShape,
+    annotations: annotationsShape,
     data: 'bytes',
     artifactType: 'string',
-    platform: { fields: { ...platform, features: texts } },
+    platform: { fields: { ...platformFields, features: stringListShape } },
   },
 }
 
-export const manifestShape: Shape = {
+export const manifestShape: JsonShape = {
   fields: {
     schemaVersion: 'integer',
     mediaType: 'string',
     artifactType: 'string',
-    config: descriptor,
-    layers: { list: descriptor },
-    manifests: { list: descriptor },
-    subject: descriptor,
-    annotations,
+    config: descriptorShape,
+    layers: { list: descriptorShape },
+    manifests: { list: descriptorShape },
+    subject: descriptorShape,
+    annotations: annotationsShape,
     name: 'any',
     tag: 'any',
     architecture: 'any',
@@ -47,26 +47,26 @@ export const manifestShape: Shape = {
   },
 }
 
-export const configShape: Shape = {
+export const configShape: JsonShape = {
   fields: {
-    ...platform,
+    ...platformFields,
     created: 'string',
     author: 'string',
     config: {
       fields: {
         User: 'string',
-        ExposedPorts: marks,
-        Env: texts,
-        Entrypoint: texts,
-        Cmd: texts,
-        Volumes: marks,
+        ExposedPorts: emptyObjectsShape,
+        Env: stringListShape,
+        Entrypoint: stringListShape,
+        Cmd: stringListShape,
+        Volumes: emptyObjectsShape,
         WorkingDir: 'string',
-        Labels: annotations,
+        Labels: annotationsShape,
         StopSignal: 'string',
         ArgsEscaped: 'boolean',
       },
     },
-    rootfs: { fields: { type: 'string', diff_ids: texts } },
+    rootfs: { fields: { type: 'string', diff_ids: stringListShape } },
     history: {
       list: {
         fields: {

@@ -2,7 +2,7 @@
 import type { ImageReference } from '../go/reference/image-reference.ts'
 import { RegistryError } from './registry-error.ts'
 
-export interface Mirror {
+export interface RegistryMirror {
   /** The mirror's host and path, which replace the prefix: `mirror.example`, `mirror.example/quay`. */
   readonly location: string
   /** Default all. A mirror for digests only cannot move a tag. */
@@ -12,17 +12,17 @@ export interface Mirror {
 }
 
 /** One `[[registry]]` of registries.conf. */
-export interface RegistryRule {
+export interface RegistryConfRule {
   /** A host, optionally with a path (`quay.io`, `quay.io/operatorhubio`), or `*.example.com` for subdomains. */
   readonly prefix: string
   /** Replaces the prefix if no mirror has the image. Default: the prefix. */
   readonly location?: string
   /** True blocks all requests for the prefix. */
   readonly blocked?: boolean
-  readonly mirrors?: readonly Mirror[]
+  readonly mirrors?: readonly RegistryMirror[]
 }
 
-export interface Endpoint {
+export interface RegistryEndpoint {
   /** The name in credentials and messages: `docker.io`. */
   readonly name: string
   /** Where connections go: `registry-1.docker.io`. */
@@ -37,15 +37,15 @@ export interface Endpoint {
  * The registry itself is last. Only the rule with the longest match counts. Throws a RegistryError `blocked` if that
  * rule says so.
  */
-export function endpointsOf(
+export function getEndpoints(
   reference: ImageReference,
-  rules: readonly RegistryRule[],
-): readonly [...Endpoint[], Endpoint] {
+  rules: readonly RegistryConfRule[],
+): readonly [...RegistryEndpoint[], RegistryEndpoint] {
   const full = `${reference.host}/${reference.repository}`
-  let rule: RegistryRule | undefined
+  let rule: RegistryConfRule | undefined
   let matched = 0
   for (const candidate of rules) {
-    const length = matchOf(full, candidate.prefix)
+    const length = getMatchLength(full, candidate.prefix)
     if (length > matched) [rule, matched] = [candidate, length]
   }
   if (rule?.blocked)
@@ -55,21 +55,21 @@ export function endpointsOf(
   const mirrors = (rule?.mirrors ?? []).filter((mirror) => ['all', wanted].includes(mirror.for ?? 'all'))
   return [
     ...mirrors.map((mirror) => ({
-      ...place(mirror.location, mirror.namespaceQuery ? reference.repository : below),
+      ...toEndpointLocation(mirror.location, mirror.namespaceQuery ? reference.repository : below),
       query: mirror.namespaceQuery ? `?ns=${encodeURIComponent(reference.host)}` : '',
       isMirror: true,
     })),
     {
       ...(rule?.location === undefined
-        ? place(reference.host, reference.repository)
-        : place(rule.location, below)),
+        ? toEndpointLocation(reference.host, reference.repository)
+        : toEndpointLocation(rule.location, below)),
       query: '',
       isMirror: false,
     },
   ]
 }
 
-function matchOf(name: string, prefix: string): number {
+function getMatchLength(name: string, prefix: string): number {
   if (!prefix.startsWith('*.')) return name === prefix || name.startsWith(`${prefix}/`) ? prefix.length : 0
   const suffix = prefix.slice(1)
   const [suffixHost = '', ...path] = suffix.split('/')
@@ -79,16 +79,19 @@ function matchOf(name: string, prefix: string): number {
   return name === whole || name.startsWith(`${whole}/`) ? whole.length : 0
 }
 
-function place(location: string, below: string): Pick<Endpoint, 'name' | 'host' | 'repository'> {
+function toEndpointLocation(
+  location: string,
+  below: string,
+): Pick<RegistryEndpoint, 'name' | 'host' | 'repository'> {
   const [host = '', ...path] = location.split('/')
   return {
     name: host,
-    host: connectHost(host),
+    host: getConnectHost(host),
     repository: [...path, below].filter((part) => part !== '').join('/'),
   }
 }
 
 // docker.io itself is a website.
-function connectHost(host: string): string {
+function getConnectHost(host: string): string {
   return host === 'docker.io' ? 'registry-1.docker.io' : host
 }

@@ -11,9 +11,9 @@ export const mediaTypes = {
 
 // All four types, always: if a type is not listed, registries answer "not found" or convert the document, which changes
 // its digest.
-export const acceptManifests = Object.values(mediaTypes).join(', ')
+export const manifestAcceptHeader = Object.values(mediaTypes).join(', ')
 
-const schema1 = /^application\/vnd\.docker\.distribution\.manifest\.v1\+(?:json|prettyjws)$/
+const schema1MediaTypePattern = /^application\/vnd\.docker\.distribution\.manifest\.v1\+(?:json|prettyjws)$/
 
 export interface Descriptor {
   readonly mediaType: string
@@ -45,10 +45,10 @@ export function isManifestType(mediaType: string): boolean {
 }
 
 export function isSchema1(mediaType: string): boolean {
-  return schema1.test(mediaType)
+  return schema1MediaTypePattern.test(mediaType)
 }
 
-export function bareMediaType(contentType: string | undefined): string {
+export function stripMediaTypeParameters(contentType: string | undefined): string {
   return (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
 }
 
@@ -71,34 +71,35 @@ export function parseManifest(body: Uint8Array, contentType: string): Manifest {
       'unsupported',
       'it is in the old schema 1 format, which no cluster pulls any more',
     )
-  if (data['schemaVersion'] !== 2) throw badReply('its schemaVersion is not 2')
+  if (data['schemaVersion'] !== 2) throw badReplyError('its schemaVersion is not 2')
   const declared = data['mediaType'] as string | undefined
   if (declared !== undefined && isManifestType(contentType) && declared !== contentType)
-    throw badReply(`its Content-Type is ${contentType} but its mediaType is ${declared.slice(0, 100)}`)
+    throw badReplyError(`its Content-Type is ${contentType} but its mediaType is ${declared.slice(0, 100)}`)
   const isIndex = 'manifests' in data
   if (isIndex && ('layers' in data || 'config' in data))
-    throw badReply('it has the fields of both an image and an index')
-  if ('fsLayers' in data || 'history' in data) throw badReply('it can be read as an image of schema 1, too')
+    throw badReplyError('it has the fields of both an image and an index')
+  if ('fsLayers' in data || 'history' in data)
+    throw badReplyError('it can be read as an image of schema 1, too')
   const mediaType = declared ?? (isManifestType(contentType) ? contentType : undefined)
   // mediaType is optional in OCI documents, so the shape decides.
   const type = mediaType ?? (isIndex ? mediaTypes.ociIndex : mediaTypes.ociManifest)
   if (type === mediaTypes.ociIndex || type === mediaTypes.dockerList) {
-    if (!Array.isArray(data['manifests'])) throw badReply('it is an index without a list of manifests')
-    return { kind: 'index', mediaType: type, manifests: data['manifests'].map(readIndexEntry) }
+    if (!Array.isArray(data['manifests'])) throw badReplyError('it is an index without a list of manifests')
+    return { kind: 'index', mediaType: type, manifests: data['manifests'].map(parseIndexEntry) }
   }
   if (type !== mediaTypes.ociManifest && type !== mediaTypes.dockerManifest)
     throw new RegistryError('unsupported', `it is of the type ${type.slice(0, 100)}, which is not an image`)
-  if (!Array.isArray(data['layers'])) throw badReply('it is an image without a list of layers')
+  if (!Array.isArray(data['layers'])) throw badReplyError('it is an image without a list of layers')
   return {
     kind: 'image',
     mediaType: type,
-    config: readDescriptor(data['config']),
-    layers: data['layers'].map(readDescriptor),
+    config: parseDescriptor(data['config']),
+    layers: data['layers'].map(parseDescriptor),
   }
 }
 
 /** `linux/amd64`, `linux/arm/v7`. */
-export function platformText(platform: Platform): string {
+export function formatPlatform(platform: Platform): string {
   const { os, architecture, variant } = platform
   // arm64 has one variant in practice, written or not.
   const shown = variant === undefined || variant === '' || (architecture === 'arm64' && variant === 'v8')
@@ -106,12 +107,12 @@ export function platformText(platform: Platform): string {
 }
 
 /** Throws a RegistryError `unsupported`, not a retryable one: the digest fixes these bytes. */
-export function parseConfig(body: Uint8Array): ImageConfig {
+export function parseImageConfig(body: Uint8Array): ImageConfig {
   try {
     const data = parseStrictJson(body, configShape)
     const { Labels: labels = {} } = (data['config'] ?? {}) as { Labels?: Record<string, string> }
     const { diff_ids: diffIds = [] } = (data['rootfs'] ?? {}) as { diff_ids?: string[] }
-    const platform = readPlatform(data)
+    const platform = parsePlatform(data)
     return { labels, diffIds, ...(platform && { platform }) }
   } catch (error) {
     if (!(error instanceof RegistryError)) throw error
@@ -125,35 +126,35 @@ export function isStrongDigest(digest: string): boolean {
 }
 
 /** Distinct platforms of an index, without attestations (`unknown/unknown`). */
-export function indexPlatforms(manifests: readonly IndexEntry[]): readonly string[] {
+export function getIndexPlatforms(manifests: readonly IndexEntry[]): readonly string[] {
   const known = manifests.flatMap(({ platform }) =>
-    platform && platform.os !== 'unknown' ? [platformText(platform)] : [],
+    platform && platform.os !== 'unknown' ? [formatPlatform(platform)] : [],
   )
   return [...new Set(known)]
 }
 
-function readIndexEntry(value: unknown): IndexEntry {
-  const descriptor = readDescriptor(value)
-  const platform = readPlatform((value as { platform?: unknown }).platform)
+function parseIndexEntry(value: unknown): IndexEntry {
+  const descriptor = parseDescriptor(value)
+  const platform = parsePlatform((value as { platform?: unknown }).platform)
   return platform ? { ...descriptor, platform } : descriptor
 }
 
-function readDescriptor(value: unknown): Descriptor {
+function parseDescriptor(value: unknown): Descriptor {
   const { mediaType, digest, size } = (typeof value === 'object' && value !== null ? value : {}) as Record<
     string,
     unknown
   >
-  if (typeof digest !== 'string') throw badReply('one of its descriptors has no digest')
+  if (typeof digest !== 'string') throw badReplyError('one of its descriptors has no digest')
   if (!isStrongDigest(digest))
     throw new RegistryError(
       'unsupported',
       `one of its descriptors has the digest ${JSON.stringify(digest.slice(0, 100))}, which is none of sha256 or sha512`,
     )
-  if (typeof size !== 'number' || size < 0) throw badReply('one of its descriptors has no valid size')
+  if (typeof size !== 'number' || size < 0) throw badReplyError('one of its descriptors has no valid size')
   return { mediaType: typeof mediaType === 'string' ? mediaType : '', digest, size }
 }
 
-function readPlatform(value: unknown): Platform | undefined {
+function parsePlatform(value: unknown): Platform | undefined {
   const { os, architecture, variant } = (typeof value === 'object' && value !== null ? value : {}) as Record<
     string,
     unknown
@@ -163,6 +164,6 @@ function readPlatform(value: unknown): Platform | undefined {
   return { os, architecture, ...(typeof variant === 'string' && variant !== '' && { variant }) }
 }
 
-function badReply(message: string): RegistryError {
+function badReplyError(message: string): RegistryError {
   return new RegistryError('bad-reply', message)
 }

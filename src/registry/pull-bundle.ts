@@ -3,12 +3,12 @@
 import { parseImageReference, type ImageReference } from '../go/reference/image-reference.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
-import { parseConfig, type IndexEntry, type Manifest } from './manifest.ts'
+import { parseImageConfig, type IndexEntry, type Manifest } from './manifest.ts'
 import type { RegistryClient } from './registry-client.ts'
-import type { WholeReading } from './unpack/read-bundle-files.ts'
+import type { BundleReadingWithInstall } from './unpack/read-bundle-files.ts'
 import { RegistryError } from './registry-error.ts'
-import { defaultUnpackLimits, type PackedLayer, type UnpackLimits } from './unpack/unpack-layers.ts'
-import { inUnpackProcess } from './unpack/unpack-processes.ts'
+import { defaultUnpackLimits, type CompressedLayer, type UnpackLimits } from './unpack/unpack-layers.ts'
+import { runUnpackProcess } from './unpack/unpack-processes.ts'
 
 export interface PulledBundle {
   /** Of what the reference names: an index if it is one. */
@@ -29,7 +29,7 @@ export interface PullLimits {
 
 const mebibyte = 1024 * 1024
 /** Applies before the labels say what the image is. */
-const largestConfig = 4 * mebibyte
+const maxConfigBytes = 4 * mebibyte
 
 // The largest bundles of public catalogs have three layers and 2 MiB.
 export const defaultPullLimits: PullLimits = {
@@ -60,9 +60,9 @@ const catalogPullLimits: PullLimits = {
 const bundleDirectories = ['manifests', 'metadata', 'tests']
 
 /** The label with the catalog's directory. */
-const catalogLabel = 'operators.operatorframework.io.index.configs.v1'
+const catalogDirectoryLabel = 'operators.operatorframework.io.index.configs.v1'
 
-export interface PullOptions {
+export interface PullBundleOptions {
   readonly limits?: Partial<PullLimits>
   readonly directories?: readonly string[]
   readonly signal?: AbortSignalLike
@@ -72,13 +72,13 @@ export interface PullOptions {
 export function pullBundle(
   registry: RegistryClient,
   text: string,
-  options: PullOptions = {},
+  options: PullBundleOptions = {},
 ): Promise<PulledBundle> {
   const content = {
     directories: options.directories ?? bundleDirectories,
     limits: { ...defaultPullLimits, ...options.limits },
   }
-  return pullFiles(registry, text, () => content, options.signal)
+  return pullImageFiles(registry, text, () => content, options.signal)
 }
 
 /** Like pullBundle(), for an image that may be a bundle or a catalog, depending on its labels. */
@@ -88,12 +88,12 @@ export function pullBundleOrCatalog(
   signal?: AbortSignalLike,
 ): Promise<PulledBundle> {
   const content = (labels: PulledBundle['labels']) => {
-    const directory = catalogDirectory(labels)
+    const directory = getCatalogDirectory(labels)
     return directory === undefined
       ? { directories: bundleDirectories, limits: defaultPullLimits }
       : { directories: [directory], limits: catalogPullLimits }
   }
-  return pullFiles(registry, text, content, signal)
+  return pullImageFiles(registry, text, content, signal)
 }
 
 /** The files of a catalog image's catalog and cache directories. */
@@ -104,70 +104,73 @@ export async function pullCatalogFiles(
   signal?: AbortSignalLike,
 ): Promise<BundleFiles> {
   const content = { directories, limits: catalogPullLimits }
-  return (await pullFiles(registry, text, () => content, signal)).files
+  return (await pullImageFiles(registry, text, () => content, signal)).files
 }
 
 /** The directory that the label names, without surrounding slashes; undefined if the image is not a catalog. */
-export function catalogDirectory(labels: PulledBundle['labels']): string | undefined {
-  const named = labels[catalogLabel]
+export function getCatalogDirectory(labels: PulledBundle['labels']): string | undefined {
+  const named = labels[catalogDirectoryLabel]
   if (named === undefined) return undefined
   const directory = named.split('/').filter((part) => part !== '' && part !== '.')
   if (directory.length === 0 || directory.includes('..'))
-    throw refused(`its label ${catalogLabel} names no directory`)
+    throw rejectedImageError(`its label ${catalogDirectoryLabel} names no directory`)
   return directory.join('/')
 }
 
-interface WantedContent {
+interface PullSelection {
   readonly directories: readonly string[]
   readonly limits: PullLimits
 }
 
-async function pullFiles(
+async function pullImageFiles(
   registry: RegistryClient,
   text: string,
-  contentOf: (labels: PulledBundle['labels']) => WantedContent,
+  contentOf: (labels: PulledBundle['labels']) => PullSelection,
   signal: AbortSignalLike | undefined,
 ): Promise<PulledBundle> {
-  const { digest, labels, layers, wanted } = await pullLayers(registry, text, contentOf, signal)
-  return { digest, labels, files: await unpackInProcess(layers, wanted.directories, wanted.limits) }
+  const { digest, labels, layers, wanted } = await pullImageLayers(registry, text, contentOf, signal)
+  return { digest, labels, files: await unpackLayersInProcess(layers, wanted.directories, wanted.limits) }
 }
 
-export async function pullReading(
+export async function pullBundleReading(
   registry: RegistryClient,
   text: string,
-  { limits, signal }: Pick<PullOptions, 'limits' | 'signal'> = {},
-): Promise<{ readonly digest: string; readonly reading: WholeReading }> {
+  { limits, signal }: Pick<PullBundleOptions, 'limits' | 'signal'> = {},
+): Promise<{ readonly digest: string; readonly reading: BundleReadingWithInstall }> {
   const content = { directories: bundleDirectories, limits: { ...defaultPullLimits, ...limits } }
-  const { digest, labels, layers, wanted } = await pullLayers(registry, text, () => content, signal)
-  return { digest, reading: await readInProcess(layers, labels, wanted.directories, wanted.limits) }
+  const { digest, labels, layers, wanted } = await pullImageLayers(registry, text, () => content, signal)
+  return { digest, reading: await readBundleInProcess(layers, labels, wanted.directories, wanted.limits) }
 }
 
-async function pullLayers(
+async function pullImageLayers(
   registry: RegistryClient,
   text: string,
-  contentOf: (labels: PulledBundle['labels']) => WantedContent,
+  contentOf: (labels: PulledBundle['labels']) => PullSelection,
   signal: AbortSignalLike | undefined,
 ): Promise<{
   readonly digest: string
   readonly labels: PulledBundle['labels']
-  readonly layers: readonly PackedLayer[]
-  readonly wanted: WantedContent
+  readonly layers: readonly CompressedLayer[]
+  readonly wanted: PullSelection
 }> {
   const { reference, reason } = parseImageReference(text)
   if (!reference) throw new RegistryError('malformed', reason)
-  const { digest, image } = await findImage(registry, reference, signal)
+  const { digest, image } = await fetchImageManifest(registry, reference, signal)
   const { layers, config } = image
-  if (config.size > largestConfig) throw refused(`its config is larger than ${largestConfig} bytes`)
-  const { labels, diffIds } = parseConfig(await registry.fetchBlob(reference, config, signal))
+  if (config.size > maxConfigBytes)
+    throw rejectedImageError(`its config is larger than ${maxConfigBytes} bytes`)
+  const { labels, diffIds } = parseImageConfig(await registry.fetchBlob(reference, config, signal))
   const wanted = contentOf(labels)
   const { limits } = wanted
-  if (layers.length > limits.layers) throw refused(`it has more than ${limits.layers} layers`)
+  if (layers.length > limits.layers) throw rejectedImageError(`it has more than ${limits.layers} layers`)
   const compressed = layers.reduce((sum, { size }) => sum + size, 0)
-  if (compressed > limits.compressed) throw refused(`its layers are larger than ${limits.compressed} bytes`)
+  if (compressed > limits.compressed)
+    throw rejectedImageError(`its layers are larger than ${limits.compressed} bytes`)
   if (layers.some(({ mediaType }) => /nondistributable|\.foreign\./.test(mediaType)))
-    throw refused('it has layers that are kept elsewhere')
-  if (diffIds.length !== layers.length) throw refused('its config speaks of other layers than its manifest')
-  const packed: PackedLayer[] = []
+    throw rejectedImageError('it has layers that are kept elsewhere')
+  if (diffIds.length !== layers.length)
+    throw rejectedImageError('its config speaks of other layers than its manifest')
+  const packed: CompressedLayer[] = []
   for (const [index, layer] of layers.entries())
     packed.push({
       bytes: await registry.fetchBlob(reference, layer, signal),
@@ -176,65 +179,65 @@ async function pullLayers(
   return { digest, labels, layers: packed, wanted }
 }
 
-export async function unpackInProcess(
-  layers: readonly PackedLayer[],
+export async function unpackLayersInProcess(
+  layers: readonly CompressedLayer[],
   directories: readonly string[],
   limits: Pick<PullLimits, 'unpackTime' | 'unpack'> = defaultPullLimits,
 ): Promise<BundleFiles> {
-  const result = await inUnpackProcess({ layers, directories, limits: limits.unpack }, limits.unpackTime)
+  const result = await runUnpackProcess({ layers, directories, limits: limits.unpack }, limits.unpackTime)
   if (!('files' in result)) throw new Error('unpacking gave no files')
   return result.files
 }
 
 /** Parses in the process too, because the YAML is as untrusted as the archive. */
-async function readInProcess(
-  layers: readonly PackedLayer[],
+async function readBundleInProcess(
+  layers: readonly CompressedLayer[],
   labels: PulledBundle['labels'],
   directories: readonly string[],
   { unpack, unpackTime }: PullLimits,
-): Promise<WholeReading> {
-  const result = await inUnpackProcess({ layers, directories, limits: unpack, labels }, unpackTime)
+): Promise<BundleReadingWithInstall> {
+  const result = await runUnpackProcess({ layers, directories, limits: unpack, labels }, unpackTime)
   if (!('reading' in result)) throw new Error('reading gave no reading')
   return result.reading
 }
 
-type Image = Extract<Manifest, { kind: 'image' }>
+type ImageManifest = Extract<Manifest, { kind: 'image' }>
 
-async function findImage(
+async function fetchImageManifest(
   registry: RegistryClient,
   reference: ImageReference,
   signal: AbortSignalLike | undefined,
-): Promise<{ readonly digest: string; readonly image: Image }> {
+): Promise<{ readonly digest: string; readonly image: ImageManifest }> {
   const top = await registry.fetchManifest(reference, signal)
-  let found = top
+  let current = top
   // An index within an index is legal; deeper nesting is abuse.
-  for (let depth = 0; found.manifest.kind === 'index'; depth += 1) {
-    if (depth === 2) throw refused('it is an index within an index within an index')
-    const { digest } = chooseImage(found.manifest.manifests)
-    found = await registry.fetchManifest({ ...reference, digest }, signal)
+  for (let depth = 0; current.manifest.kind === 'index'; depth += 1) {
+    if (depth === 2) throw rejectedImageError('it is an index within an index within an index')
+    const { digest } = choosePlatformImage(current.manifest.manifests)
+    current = await registry.fetchManifest({ ...reference, digest }, signal)
   }
-  return { digest: top.digest, image: found.manifest }
+  return { digest: top.digest, image: current.manifest }
 }
 
 // Bundles are the same for all platforms, so prefer linux/amd64. Ambiguous choices are rejected because readers
 // disagree: first, last, without variant, or by config.
-function chooseImage(manifests: readonly IndexEntry[]): IndexEntry {
+function choosePlatformImage(manifests: readonly IndexEntry[]): IndexEntry {
   const images = manifests.filter(({ platform }) => platform?.os !== 'unknown')
-  const matching = images.filter(mayBeChosen)
+  const matching = images.filter(isLinuxAmd64)
   if (new Set(matching.map(({ digest }) => digest)).size > 1)
-    throw refused('it is an index in which several images may be the one for linux/amd64')
+    throw rejectedImageError('it is an index in which several images may be the one for linux/amd64')
   const chosen = matching[0] ?? images[0]
-  if (!chosen) throw refused('it is an index without images')
+  if (!chosen) throw rejectedImageError('it is an index without images')
   return chosen
 }
 
 /** Matches as Go's clients do: any case, old names, and entries without a platform. */
-function mayBeChosen({ platform }: IndexEntry): boolean {
+function isLinuxAmd64({ platform }: IndexEntry): boolean {
   if (platform === undefined) return true
   const [os, architecture] = [platform.os.toLowerCase(), platform.architecture.toLowerCase()]
   return (os === 'linux' || os === '') && ['amd64', 'x86_64', 'x86-64', ''].includes(architecture)
 }
 
-function refused(reason: string, cause?: unknown): RegistryError {
+function rejectedImageError(reason: string, cause?: unknown): RegistryError {
   return new RegistryError('unsupported', `the image is refused: ${reason}`, { cause })
 }

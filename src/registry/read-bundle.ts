@@ -1,8 +1,8 @@
 import type { AbortSignalLike } from '../ports/registry.ts'
 import type { BundleAnswer } from '../checks/questions.ts'
-import { answerOf } from './answer-of.ts'
+import { toImageAnswer } from './answer-of.ts'
 import type { RegistryClient } from './registry-client.ts'
-import { pullReading, type PullLimits } from './pull-bundle.ts'
+import { pullBundleReading, type PullLimits } from './pull-bundle.ts'
 
 export async function readBundle(
   client: RegistryClient,
@@ -10,10 +10,10 @@ export async function readBundle(
   options: { readonly limits?: Partial<PullLimits>; readonly signal?: AbortSignalLike } = {},
 ): Promise<BundleAnswer> {
   try {
-    const { digest, reading } = await pullReading(client, reference, options)
+    const { digest, reading } = await pullBundleReading(client, reference, options)
     return { kind: 'bundle', digest, ...reading }
   } catch (error) {
-    const answer = answerOf(error)
+    const answer = toImageAnswer(error)
     if (answer.kind === 'ok') throw error
     return answer
   }

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { parse, TomlError } from 'smol-toml'
 import { z } from 'zod'
 import type { EgressOptions } from './transport/egress-policy.ts'
-import type { RegistryRule } from './endpoints.ts'
+import type { RegistryConfRule } from './endpoints.ts'
 import { RegistryError } from './registry-error.ts'
 
-export interface ConfiguredRegistry extends RegistryRule {
+export interface ConfiguredRegistry extends RegistryConfRule {
   /** Hosts to reach without TLS (`insecure = true`). */
   readonly plainHttp: readonly string[]
   /**
@@ -18,22 +18,22 @@ export interface ConfiguredRegistry extends RegistryRule {
   readonly named: readonly string[]
 }
 
-const mirror = z.strictObject({
+const mirrorSchema = z.strictObject({
   location: z.string().min(1),
   insecure: z.boolean().default(false),
   'pull-from-mirror': z.enum(['all', 'digest-only', 'tag-only']).optional(),
 })
-const registry = z.strictObject({
+const registrySchema = z.strictObject({
   prefix: z.string().min(1).optional(),
   location: z.string().min(1).optional(),
   insecure: z.boolean().default(false),
   blocked: z.boolean().default(false),
   'mirror-by-digest-only': z.boolean().default(false),
-  mirror: z.array(mirror).default([]),
+  mirror: z.array(mirrorSchema).default([]),
 })
-const file = z.looseObject({ registry: z.array(registry).default([]) })
+const registriesConfSchema = z.looseObject({ registry: z.array(registrySchema).default([]) })
 
-const usage = { all: 'all', 'digest-only': 'digests', 'tag-only': 'tags' } as const
+const mirrorUsageByKeyword = { all: 'all', 'digest-only': 'digests', 'tag-only': 'tags' } as const
 
 /**
  * Throws a RegistryError `malformed` that names the file for invalid TOML, unknown keys and values, duplicate prefixes
@@ -42,39 +42,46 @@ const usage = { all: 'all', 'digest-only': 'digests', 'tag-only': 'tags' } as co
 export function parseRegistriesConf(text: string, name: string): readonly ConfiguredRegistry[] {
   const data = parseToml(text, name)
   if ('registries' in data)
-    throw wrong(name, 'it is in version 1 ([registries.search]); write it as [[registry]] tables')
-  const result = file.safeParse(data)
+    throw registriesConfError(
+      name,
+      'it is in version 1 ([registries.search]); write it as [[registry]] tables',
+    )
+  const result = registriesConfSchema.safeParse(data)
   if (!result.success) {
     const issue = result.error.issues[0]
-    throw wrong(name, `${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`)
+    throw registriesConfError(name, `${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`)
   }
   const rules: ConfiguredRegistry[] = []
   for (const entry of result.data.registry) {
     const plainHttp: string[] = []
     const named: string[] = []
     const written = entry.prefix ?? entry.location
-    if (written === undefined) throw wrong(name, 'a [[registry]] has neither a prefix nor a location')
-    const prefix = cleanName(written, name)
-    const location = entry.location === undefined ? undefined : cleanName(entry.location, name)
-    if (location?.startsWith('*.')) throw wrong(name, `the location of ${prefix} may not have a wildcard`)
+    if (written === undefined)
+      throw registriesConfError(name, 'a [[registry]] has neither a prefix nor a location')
+    const prefix = normalizeRegistryName(written, name)
+    const location = entry.location === undefined ? undefined : normalizeRegistryName(entry.location, name)
+    if (location?.startsWith('*.'))
+      throw registriesConfError(name, `the location of ${prefix} may not have a wildcard`)
     if (prefix.startsWith('*.') && entry.insecure && location === undefined)
-      throw wrong(name, `${prefix} cannot be insecure: name the hosts one by one`)
-    if (rules.some((rule) => rule.prefix === prefix)) throw wrong(name, `${prefix} is there twice`)
+      throw registriesConfError(name, `${prefix} cannot be insecure: name the hosts one by one`)
+    if (rules.some((rule) => rule.prefix === prefix))
+      throw registriesConfError(name, `${prefix} is there twice`)
     const itself = hostOf(location ?? prefix)
     if (entry.insecure || itself !== hostOf(prefix)) named.push(itself)
     if (entry.insecure) plainHttp.push(itself)
     const mirrors = entry.mirror.map((one) => {
       if (entry['mirror-by-digest-only'] && one['pull-from-mirror'] !== undefined)
-        throw wrong(
+        throw registriesConfError(
           name,
           `${prefix} has mirror-by-digest-only and pull-from-mirror, which say different things`,
         )
-      const place = cleanName(one.location, name)
-      if (place.startsWith('*.')) throw wrong(name, `a mirror of ${prefix} may not have a wildcard`)
-      named.push(hostOf(place))
-      if (one.insecure) plainHttp.push(hostOf(place))
+      const mirrorLocation = normalizeRegistryName(one.location, name)
+      if (mirrorLocation.startsWith('*.'))
+        throw registriesConfError(name, `a mirror of ${prefix} may not have a wildcard`)
+      named.push(hostOf(mirrorLocation))
+      if (one.insecure) plainHttp.push(hostOf(mirrorLocation))
       const all = entry['mirror-by-digest-only'] ? 'digest-only' : 'all'
-      return { location: place, for: usage[one['pull-from-mirror'] ?? all] }
+      return { location: mirrorLocation, for: mirrorUsageByKeyword[one['pull-from-mirror'] ?? all] }
     })
     rules.push({
       prefix,
@@ -97,37 +104,38 @@ export async function readRegistriesConf(
   environment: Readonly<Record<string, string | undefined>>,
   machineFolder = '/etc/containers',
 ): Promise<readonly ConfiguredRegistry[]> {
-  const given = environment['REGISTRIES_CONF'] ?? environment['CONTAINERS_REGISTRIES_CONF']
+  const configuredPath = environment['REGISTRIES_CONF'] ?? environment['CONTAINERS_REGISTRIES_CONF']
   const home = environment['HOME'] ?? homedir()
   const userFolder = join(environment['XDG_CONFIG_HOME'] ?? join(home, '.config'), 'containers')
   const rules = new Map<string, ConfiguredRegistry>()
-  const add = async (path: string): Promise<boolean> => {
+  const addFile = async (path: string): Promise<boolean> => {
     const text = await readIfPresent(path)
     for (const rule of text === undefined ? [] : parseRegistriesConf(text, path)) rules.set(rule.prefix, rule)
     return text !== undefined
   }
-  if (given) {
-    if (!(await add(given))) throw wrong(given, 'there is no such file')
-    if (hasSearch(parseToml(await readFile(given, 'utf8'), given)))
-      throw wrong(
-        given,
+  if (configuredPath) {
+    if (!(await addFile(configuredPath))) throw registriesConfError(configuredPath, 'there is no such file')
+    if (hasSearchRegistries(parseToml(await readFile(configuredPath, 'utf8'), configuredPath)))
+      throw registriesConfError(
+        configuredPath,
         'unqualified-search-registries is not supported: a name without a registry is always docker.io',
       )
-    for (const path of await dropIns(`${given}.d`)) await add(path)
+    for (const path of await listDropInFiles(`${configuredPath}.d`)) await addFile(path)
   } else {
-    if (!(await add(join(userFolder, 'registries.conf')))) await add(join(machineFolder, 'registries.conf'))
+    if (!(await addFile(join(userFolder, 'registries.conf'))))
+      await addFile(join(machineFolder, 'registries.conf'))
     for (const folder of [machineFolder, userFolder])
-      for (const path of await dropIns(join(folder, 'registries.conf.d'))) await add(path)
+      for (const path of await listDropInFiles(join(folder, 'registries.conf.d'))) await addFile(path)
   }
   return [...rules.values()]
 }
 
 // Private ranges for internal registries. Link-local is excluded because cloud metadata services there return keys.
-const privateAddresses = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7']
-const loopbackAddresses = ['127.0.0.0/8', '::1/128']
+const privateAddressRanges = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7']
+const loopbackAddressRanges = ['127.0.0.0/8', '::1/128']
 
 /** Allows only the hosts that the file names, at private addresses. */
-export function egressOf(
+export function toEgressOptions(
   rules: readonly ConfiguredRegistry[],
 ): Required<Pick<EgressOptions, 'plainHttp' | 'internal'>> {
   const named = rules.flatMap((rule) => rule.named)
@@ -136,7 +144,9 @@ export function egressOf(
     internal: Object.fromEntries(
       named.map((host) => [
         host,
-        /^(?:localhost|127\.\d+\.\d+\.\d+)(?::\d+)?$/.test(host) ? loopbackAddresses : privateAddresses,
+        /^(?:localhost|127\.\d+\.\d+\.\d+)(?::\d+)?$/.test(host)
+          ? loopbackAddressRanges
+          : privateAddressRanges,
       ]),
     ),
   }
@@ -153,12 +163,12 @@ function parseToml(text: string, name: string): Record<string, unknown> {
   }
 }
 
-function hasSearch(data: Record<string, unknown>): boolean {
+function hasSearchRegistries(data: Record<string, unknown>): boolean {
   const search = data['unqualified-search-registries']
   return Array.isArray(search) && search.some((host) => host !== 'docker.io')
 }
 
-function cleanName(text: string, name: string): string {
+function normalizeRegistryName(text: string, name: string): string {
   const clean = text.replace(/\/+$/, '')
   const [host = '', ...path] = clean.split('/')
   const lower = host.toLowerCase()
@@ -166,7 +176,7 @@ function cleanName(text: string, name: string): string {
     /^(?:\*\.)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?$/.test(lower) &&
     path.every((part) => /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/.test(part))
   if (!isName)
-    throw wrong(
+    throw registriesConfError(
       name,
       `${JSON.stringify(text.slice(0, 100))} is no registry and path (without scheme, tag and digest)`,
     )
@@ -174,11 +184,11 @@ function cleanName(text: string, name: string): string {
   return [canonical, ...path].join('/')
 }
 
-function hostOf(place: string): string {
-  return place.split('/')[0] ?? ''
+function hostOf(location: string): string {
+  return location.split('/')[0] ?? ''
 }
 
-async function dropIns(folder: string): Promise<readonly string[]> {
+async function listDropInFiles(folder: string): Promise<readonly string[]> {
   try {
     return (await readdir(folder))
       .filter((entry) => entry.endsWith('.conf'))
@@ -186,7 +196,7 @@ async function dropIns(folder: string): Promise<readonly string[]> {
       .map((entry) => join(folder, entry))
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return []
-    throw wrong(folder, 'it cannot be read', error)
+    throw registriesConfError(folder, 'it cannot be read', error)
   }
 }
 
@@ -195,10 +205,10 @@ async function readIfPresent(path: string): Promise<string | undefined> {
     return await readFile(path, 'utf8')
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
-    throw wrong(path, 'it cannot be read', error)
+    throw registriesConfError(path, 'it cannot be read', error)
   }
 }
 
-function wrong(name: string, reason: string, cause?: unknown): RegistryError {
+function registriesConfError(name: string, reason: string, cause?: unknown): RegistryError {
   return new RegistryError('malformed', `${name}: ${reason}`, { cause })
 }

@@ -1,15 +1,15 @@
 // Reads the operator's registry settings (credentials, mirrors, egress) from the environment, for the App and the CLI.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { systemCredentials } from './auth/credential-files.ts'
-import { proxyFor } from '../ports/proxy.ts'
-import { loopbackRegistries, type EgressOptions } from './transport/egress-policy.ts'
-import type { RegistryOptions } from './open-registry.ts'
-import { egressOf, readRegistriesConf } from './registries-conf.ts'
+import { loadSystemCredentials } from './auth/credential-files.ts'
+import { selectProxy } from '../ports/proxy.ts'
+import { allowLoopbackRegistries, type EgressOptions } from './transport/egress-policy.ts'
+import type { RegistryClientOptions } from './open-registry.ts'
+import { toEgressOptions, readRegistriesConf } from './registries-conf.ts'
 import { RegistryError } from './registry-error.ts'
 
 export type RegistryAccess = Required<
-  Pick<RegistryOptions, 'credentials' | 'egress' | 'rules' | 'closedHosts' | 'shown'>
+  Pick<RegistryClientOptions, 'credentials' | 'egress' | 'rules' | 'closedHosts' | 'shown'>
 >
 
 /**
@@ -23,52 +23,54 @@ export async function readRegistryAccess(
   insecure: readonly string[] = [],
 ): Promise<RegistryAccess> {
   return {
-    ...(await readRegistryWays(environment, insecure)),
-    credentials: await systemCredentials(environment),
+    ...(await readRegistryTransport(environment, insecure)),
+    credentials: await loadSystemCredentials(environment),
   }
 }
 
 /** Like readRegistryAccess(), without credentials. */
-export async function readRegistryWays(
+export async function readRegistryTransport(
   environment: Readonly<Record<string, string | undefined>>,
   insecure: readonly string[] = [],
 ): Promise<Omit<RegistryAccess, 'credentials'>> {
   const rules = await readRegistriesConf(environment)
-  const mirrors = egressOf(rules)
-  const inside = internalRegistries(environment['INTERNAL_REGISTRIES'] ?? '')
-  const opened = [mirrors, loopbackRegistries(...insecure), { internal: inside }]
+  const mirrors = toEgressOptions(rules)
+  const inside = parseInternalRegistries(environment['INTERNAL_REGISTRIES'] ?? '')
+  const opened = [mirrors, allowLoopbackRegistries(...insecure), { internal: inside }]
   const internal: Record<string, readonly string[]> = {}
   for (const [host, ranges] of opened.flatMap((one) => Object.entries(one.internal ?? {})))
     internal[host] = [...(internal[host] ?? []), ...ranges]
-  const only = list(environment['ONLY_REGISTRIES'])
+  const only = splitList(environment['ONLY_REGISTRIES'])
   const certificates = environment['REGISTRY_CERTIFICATES']
   const egress: EgressOptions = {
     plainHttp: opened.flatMap((one) => ('plainHttp' in one ? (one.plainHttp ?? []) : [])),
     internal,
     ...(only.length > 0 && { onlyHosts: only }),
     ...(certificates && { certificates: await readCertificates(certificates) }),
-    ...proxyOf(environment),
+    ...parseProxyOptions(environment),
   }
   return {
     egress,
     rules,
     closedHosts: [...Object.keys(mirrors.internal), ...Object.keys(inside)].map((host) => host.toLowerCase()),
-    shown: list(environment['SHOWN_REGISTRIES']),
+    shown: splitList(environment['SHOWN_REGISTRIES']),
   }
 }
 
-const ways = ['address', 'name', 'off'] as const
+const proxyModes = ['address', 'name', 'off'] as const
 
 /** `HTTPS_PROXY` and `NO_PROXY` select the proxy, `REGISTRY_PROXY` how registries use it. */
-function proxyOf(environment: Readonly<Record<string, string | undefined>>): Pick<EgressOptions, 'proxy'> {
-  const said = environment['REGISTRY_PROXY'] || 'address'
-  const by = ways.find((way) => way === said)
+function parseProxyOptions(
+  environment: Readonly<Record<string, string | undefined>>,
+): Pick<EgressOptions, 'proxy'> {
+  const mode = environment['REGISTRY_PROXY'] || 'address'
+  const by = proxyModes.find((candidate) => candidate === mode)
   if (by === undefined)
-    throw new RegistryError('malformed', `REGISTRY_PROXY must be one of ${ways.join(', ')}`)
+    throw new RegistryError('malformed', `REGISTRY_PROXY must be one of ${proxyModes.join(', ')}`)
   if (by === 'off') return {}
   try {
     // Fails at startup if the proxy cannot be used, not at the first request.
-    proxyFor(new URL('https://registry.example'), environment)
+    selectProxy(new URL('https://registry.example'), environment)
   } catch (cause) {
     throw new RegistryError(
       'malformed',
@@ -76,13 +78,13 @@ function proxyOf(environment: Readonly<Record<string, string | undefined>>): Pic
       { cause },
     )
   }
-  return { proxy: { by, to: (url) => proxyFor(url, environment) } }
+  return { proxy: { by, to: (url) => selectProxy(url, environment) } }
 }
 
 /** `registry.internal=10.0.0.5/32`, comma-separated; a host may repeat. */
-function internalRegistries(text: string): Record<string, readonly string[]> {
+function parseInternalRegistries(text: string): Record<string, readonly string[]> {
   const found: Record<string, readonly string[]> = {}
-  for (const entry of list(text)) {
+  for (const entry of splitList(text)) {
     const [host = '', range = '', ...more] = entry.split('=')
     if (host === '' || range === '' || more.length > 0)
       throw new RegistryError('malformed', `INTERNAL_REGISTRIES: "${entry}" is not HOST=ADDRESS/BITS`)
@@ -107,7 +109,7 @@ async function readCertificates(directory: string): Promise<Record<string, strin
   return found
 }
 
-function list(text: string | undefined): readonly string[] {
+function splitList(text: string | undefined): readonly string[] {
   return (text ?? '')
     .split(',')
     .map((entry) => entry.trim())

@@ -1,7 +1,7 @@
 // The port's question, and what pulling needs besides.
 import type { ImageReference } from '../go/reference/image-reference.ts'
 import type { BundleAnswer } from '../checks/questions.ts'
-import type { AbortSignalLike, Registry } from '../ports/registry.ts'
+import type { AbortSignalLike, ImageRegistry } from '../ports/registry.ts'
 import type { Descriptor, Manifest } from './manifest.ts'
 
 export interface FetchedManifest {
@@ -11,7 +11,7 @@ export interface FetchedManifest {
   readonly mediaType: string
 }
 
-export interface RegistryClient extends Registry {
+export interface RegistryClient extends ImageRegistry {
   readBundle(reference: string, signal?: AbortSignalLike): Promise<BundleAnswer>
   /** The manifest behind a reference, with its digest verified. Rejects with a RegistryError. */
   fetchManifest(reference: ImageReference, signal?: AbortSignalLike): Promise<FetchedManifest>
@@ -21,7 +21,7 @@ export interface RegistryClient extends Registry {
    * Whether the image is public: fetched without credentials from public registries, or declared public by the
    * operator.
    */
-  isSeenByAll(reference: string): Promise<boolean>
+  isPubliclyReadable(reference: string): Promise<boolean>
   /** A blob of the reference's repository, with size and digest verified. */
   fetchBlob(reference: ImageReference, descriptor: Descriptor, signal?: AbortSignalLike): Promise<Uint8Array>
 }

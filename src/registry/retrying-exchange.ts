@@ -1,56 +1,56 @@
 // Retries with back-off and Retry-After, limits concurrency per host and request kind, and skips hosts that just
 // failed.
 import type { Clock } from '../ports/clock.ts'
-import { adaptiveWindow, type AdaptiveWindow, type WindowLimits } from './transport/adaptive-window.ts'
-import type { AuthorizedExchange, RegistryRequest } from './auth/authorized-exchange.ts'
+import { createAdaptiveWindow, type AdaptiveWindow, type WindowSizes } from './transport/adaptive-window.ts'
+import type { AuthorizedExchange, RegistryHttpRequest } from './auth/authorized-exchange.ts'
 import { RegistryError } from './registry-error.ts'
-import { failureOf } from './transport/reply-failure.ts'
-import type { Reply } from './transport/transport.ts'
+import { toReplyError } from './transport/reply-failure.ts'
+import type { TransportReply } from './transport/transport.ts'
 
 export interface RetryPolicy {
   /** Attempts in all. Default 4. */
   readonly attempts: number
   /** Milliseconds before the second attempt; doubles each time, plus up to 50% jitter. Default 500. */
-  readonly backOff: number
+  readonly backOffMs: number
   /** The longest wait, in seconds; if a registry asks for more, do not retry. Default 60. */
-  readonly longestWait: number
+  readonly maxWaitSeconds: number
   /** Concurrent requests of a kind to a host. Default from 8 to 64. */
-  readonly window: WindowLimits
+  readonly window: WindowSizes
   /** Windows for registries with strict rate limits. Default: quay.io from 4. */
-  readonly windows: Readonly<Record<string, WindowLimits>>
+  readonly windows: Readonly<Record<string, WindowSizes>>
 }
 
 export const defaultRetryPolicy: RetryPolicy = {
   attempts: 4,
-  backOff: 500,
-  longestWait: 60,
-  window: { start: 8, most: 64 },
-  windows: { 'quay.io': { start: 4, most: 32 } },
+  backOffMs: 500,
+  maxWaitSeconds: 60,
+  window: { start: 8, max: 64 },
+  windows: { 'quay.io': { start: 4, max: 32 } },
 }
 
 /** Upload steps are never retried one by one; the caller restarts the session. */
 export type RequestKind = 'head' | 'manifest' | 'blob' | 'write' | 'upload'
 
 /** Resolves with a 2xx reply; rejects with a RegistryError for every other one. */
-export type RetryingExchange = (request: RegistryRequest, kind: RequestKind) => Promise<Reply>
+export type RetryingExchange = (request: RegistryHttpRequest, kind: RequestKind) => Promise<TransportReply>
 
 // Milliseconds in which an unreachable host gets no further requests.
-const deadFor = 15_000
+const unreachableHostMs = 15_000
 
-export function retryingExchange(
+export function createRetryingExchange(
   exchange: AuthorizedExchange,
-  patience: RetryPolicy,
+  retryPolicy: RetryPolicy,
   clock: Clock,
   random: () => number,
 ): RetryingExchange {
   const windows = new Map<string, AdaptiveWindow>()
   const dead = new Map<string, { readonly until: number; readonly error: RegistryError }>()
 
-  function windowOf(host: string, kind: RequestKind): AdaptiveWindow {
+  function getWindow(host: string, kind: RequestKind): AdaptiveWindow {
     const key = `${kind} ${host}`
     let window = windows.get(key)
     if (!window) {
-      window = adaptiveWindow(patience.windows[host] ?? patience.window, clock)
+      window = createAdaptiveWindow(retryPolicy.windows[host] ?? retryPolicy.window, clock)
       windows.set(key, window)
     }
     return window
@@ -58,7 +58,7 @@ export function retryingExchange(
 
   return async (request, kind) => {
     const { endpoint } = request
-    const window = windowOf(endpoint.host, kind)
+    const window = getWindow(endpoint.host, kind)
     for (let attempt = 1; ; attempt += 1) {
       const failure = await window.run(async () => {
         const grave = dead.get(endpoint.host)
@@ -66,13 +66,13 @@ export function retryingExchange(
         try {
           const reply = await exchange(request)
           const ok = reply.status >= 200 && reply.status < 300
-          const error = ok ? undefined : failureOf(reply, clock.now(), endpoint.name)
-          if (error?.code === 'rate-limited') window.limited(pauseAfter(error, attempt))
+          const error = ok ? undefined : toReplyError(reply, clock.now(), endpoint.name)
+          if (error?.code === 'rate-limited') window.limited(computePauseMs(error, attempt))
           else if (error?.code !== 'server') window.succeeded()
           return ok ? { reply } : { error: error as RegistryError, final: false }
         } catch (error) {
           if (!(error instanceof RegistryError)) throw error
-          if (error.code === 'rate-limited') window.limited(pauseAfter(error, attempt))
+          if (error.code === 'rate-limited') window.limited(computePauseMs(error, attempt))
           return { error, final: false }
         }
       })
@@ -81,11 +81,11 @@ export function retryingExchange(
       // A HEAD that fails at the server falls back to GET at once.
       const isOnce = kind === 'upload' || (kind === 'head' && error.code === 'server')
       const repeats = error.retryable && !isOnce && !failure.final
-      const wait = error.retryAfter === undefined ? pauseAfter(error, attempt) : error.retryAfter * 1000
-      if (!repeats || attempt >= patience.attempts || wait > patience.longestWait * 1000) {
+      const wait = error.retryAfter === undefined ? computePauseMs(error, attempt) : error.retryAfter * 1000
+      if (!repeats || attempt >= retryPolicy.attempts || wait > retryPolicy.maxWaitSeconds * 1000) {
         // One broken upload says nothing about the host: proxies cut off large bodies.
         if (['dns', 'network', 'timeout'].includes(error.code) && !failure.final && kind !== 'upload')
-          dead.set(endpoint.host, { until: clock.now() + deadFor, error })
+          dead.set(endpoint.host, { until: clock.now() + unreachableHostMs, error })
         throw error
       }
       if (request.signal?.aborted) throw new RegistryError('aborted', 'the request was cancelled')
@@ -93,9 +93,9 @@ export function retryingExchange(
     }
   }
 
-  function pauseAfter(error: RegistryError, attempt: number): number {
-    if (error.retryAfter !== undefined) return Math.min(error.retryAfter, patience.longestWait) * 1000
-    const base = patience.backOff * 2 ** (attempt - 1)
-    return Math.min(base * (1 + random() / 2), patience.longestWait * 1000)
+  function computePauseMs(error: RegistryError, attempt: number): number {
+    if (error.retryAfter !== undefined) return Math.min(error.retryAfter, retryPolicy.maxWaitSeconds) * 1000
+    const base = retryPolicy.backOffMs * 2 ** (attempt - 1)
+    return Math.min(base * (1 + random() / 2), retryPolicy.maxWaitSeconds * 1000)
   }
 }

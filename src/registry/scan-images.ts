@@ -2,9 +2,9 @@
 import { parseImageReference } from '../go/reference/image-reference.ts'
 import type { ImageAnswer } from '../checks/questions.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { AbortSignalLike, Registry } from '../ports/registry.ts'
+import type { AbortSignalLike, ImageRegistry } from '../ports/registry.ts'
 
-export interface ScanOptions {
+export interface ImageScanOptions {
   readonly clock: Clock
   /** Concurrent lookups over all registries; each registry also has its own window. Default 64. */
   readonly concurrency?: number
@@ -13,12 +13,12 @@ export interface ScanOptions {
   /** Called for each answer as it arrives; record them to resume a killed run. */
   readonly onAnswer?: (reference: string, answer: ImageAnswer) => void
   /** Called at most every `progressEvery` milliseconds (default 1,000), and once at the end. */
-  readonly onProgress?: (progress: ScanProgress) => void
+  readonly onProgress?: (progress: ImageScanProgress) => void
   readonly progressEvery?: number
   readonly signal?: AbortSignalLike
 }
 
-export interface ScanProgress {
+export interface ImageScanProgress {
   readonly done: number
   readonly total: number
   /** Lookups per second since the start, without reused answers. */
@@ -27,14 +27,14 @@ export interface ScanProgress {
   readonly remaining: number | undefined
 }
 
-export interface ScanReport {
+export interface ImageScanReport {
   readonly answers: ReadonlyMap<string, ImageAnswer>
   /** Sorted by reference count, descending. References without a host are under ''. */
-  readonly registries: readonly RegistrySummary[]
+  readonly registries: readonly RegistryScanSummary[]
   readonly complete: boolean
 }
 
-export interface RegistrySummary {
+export interface RegistryScanSummary {
   readonly host: string
   readonly total: number
   readonly byKind: Readonly<Partial<Record<ImageAnswer['kind'], number>>>
@@ -42,26 +42,26 @@ export interface RegistrySummary {
 
 /** Resolves each distinct reference once. Never rejects for what registries say. */
 export async function scanImages(
-  registry: Registry,
+  registry: ImageRegistry,
   references: Iterable<string>,
-  options: ScanOptions,
-): Promise<ScanReport> {
+  options: ImageScanOptions,
+): Promise<ImageScanReport> {
   const { clock } = options
   const all = [...new Set(references)]
   const answers = new Map<string, ImageAnswer>()
   const open: string[] = []
   for (const reference of all) {
     const earlier = options.earlier?.get(reference)
-    if (earlier && isDefinite(earlier)) answers.set(reference, earlier)
+    if (earlier && isDefiniteAnswer(earlier)) answers.set(reference, earlier)
     else open.push(reference)
   }
   const queue = interleaveHosts(open)
   const started = clock.now()
   let reported = started
-  let asked = 0
-  const report = () => {
+  let resolvedCount = 0
+  const reportProgress = () => {
     const seconds = (clock.now() - started) / 1000
-    const rate = seconds > 0 ? asked / seconds : 0
+    const rate = seconds > 0 ? resolvedCount / seconds : 0
     const left = all.length - answers.size
     options.onProgress?.({
       done: answers.size,
@@ -78,23 +78,23 @@ export async function scanImages(
       next += 1
       const answer = await registry.resolve(reference, options.signal)
       if (options.signal?.aborted) return
-      asked += 1
+      resolvedCount += 1
       answers.set(reference, answer)
       options.onAnswer?.(reference, answer)
-      if (clock.now() - reported >= (options.progressEvery ?? 1000)) report()
+      if (clock.now() - reported >= (options.progressEvery ?? 1000)) reportProgress()
     }
   }
   await Promise.all(Array.from({ length: Math.min(options.concurrency ?? 64, queue.length) }, worker))
-  report()
-  return { answers, registries: summarize(answers), complete: answers.size === all.length }
+  reportProgress()
+  return { answers, registries: summarizeByRegistry(answers), complete: answers.size === all.length }
 }
 
 /** Answers that a later run need not ask for again. */
-export function isDefinite(answer: ImageAnswer): boolean {
+export function isDefiniteAnswer(answer: ImageAnswer): boolean {
   return !['unknown', 'missing-or-private', 'blocked'].includes(answer.kind)
 }
 
-function summarize(answers: ReadonlyMap<string, ImageAnswer>): readonly RegistrySummary[] {
+function summarizeByRegistry(answers: ReadonlyMap<string, ImageAnswer>): readonly RegistryScanSummary[] {
   const hosts = new Map<string, Partial<Record<ImageAnswer['kind'], number>>>()
   for (const [reference, { kind }] of answers) {
     const host = hostOf(reference)
@@ -116,9 +116,9 @@ export function interleaveHosts(references: readonly string[]): readonly string[
     else byHost.set(host, [reference])
   }
   const queues = [...byHost.values()]
-  const longest = queues.reduce((most, { length }) => Math.max(most, length), 0)
+  const maxLength = queues.reduce((max, { length }) => Math.max(max, length), 0)
   const result: string[] = []
-  for (let index = 0; index < longest; index += 1)
+  for (let index = 0; index < maxLength; index += 1)
     for (const queue of queues) if (index < queue.length) result.push(queue[index] as string)
   return result
 }

@@ -1,25 +1,25 @@
 // JSON parsed by a shape that names its fields. Go ignores the case of keys and takes the last duplicate; others take
 // the first or the exact one, so one digest could mean two images. Such documents are rejected.
 import { RegistryError } from './registry-error.ts'
-import { oncePer } from '../findings/once.ts'
+import { memoizePerObject } from '../findings/once.ts'
 
 /** `any` is for fields that no reader uses; null counts as absent everywhere, as in Go. */
-export type Shape =
+export type JsonShape =
   | 'string'
   | 'integer'
   | 'boolean'
   | 'bytes'
   | 'any'
-  | { readonly list: Shape }
+  | { readonly list: JsonShape }
   /** Arbitrary keys. */
-  | { readonly map: Shape }
-  | { readonly fields: Readonly<Record<string, Shape>> }
+  | { readonly map: JsonShape }
+  | { readonly fields: Readonly<Record<string, JsonShape>> }
 
 // Go's limit is 10,000; registry documents need six.
-const deepest = 100
+const maxJsonDepth = 100
 
 /** The document without nulls. Throws a RegistryError `bad-reply` for invalid or ambiguous JSON, or another shape. */
-export function parseStrictJson(body: Uint8Array, shape: Shape): Record<string, unknown> {
+export function parseStrictJson(body: Uint8Array, shape: JsonShape): Record<string, unknown> {
   let text: string
   try {
     // JSON has no byte order mark, and Go rejects it.
@@ -29,18 +29,18 @@ export function parseStrictJson(body: Uint8Array, shape: Shape): Record<string, 
   } catch (cause) {
     throw new RegistryError('bad-reply', 'its document is not JSON', { cause })
   }
-  const data = new Reader(text).value(shape, '', 0)
+  const data = new StrictJsonReader(text).value(shape, '', 0)
   if (typeof data !== 'object' || data === null || Array.isArray(data))
-    throw badReply('its document is not an object')
+    throw badReplyError('its document is not an object')
   return data as Record<string, unknown>
 }
 
 /** Folds keys as encoding/json does: the long s equals s, the Kelvin sign equals k. */
-function foldedKey(key: string): string {
+function foldKey(key: string): string {
   return key.toUpperCase().toLowerCase()
 }
 
-class Reader {
+class StrictJsonReader {
   private at = 0
   private readonly text: string
 
@@ -49,51 +49,55 @@ class Reader {
   }
 
   /** `undefined` is null. */
-  value(shape: Shape, place: string, depth: number): unknown {
-    if (depth > deepest) throw badReply(`its document is more than ${deepest} levels deep`)
-    this.skipBlanks()
+  value(shape: JsonShape, path: string, depth: number): unknown {
+    if (depth > maxJsonDepth) throw badReplyError(`its document is more than ${maxJsonDepth} levels deep`)
+    this.skipWhitespace()
     const first = this.text[this.at]
-    if (first === '{') return this.object(shape, place, depth)
-    if (first === '[') return this.array(shape, place, depth)
-    return first === '"' ? this.string(shape, place) : this.scalar(shape, place)
+    if (first === '{') return this.object(shape, path, depth)
+    if (first === '[') return this.array(shape, path, depth)
+    return first === '"' ? this.string(shape, path) : this.scalar(shape, path)
   }
 
-  private object(shape: Shape, place: string, depth: number): unknown {
-    const fields = typeof shape === 'object' && 'fields' in shape ? foldedFields(shape.fields) : undefined
+  private object(shape: JsonShape, path: string, depth: number): unknown {
+    const fields =
+      typeof shape === 'object' && 'fields' in shape ? fieldsByFoldedKey(shape.fields) : undefined
     const items = typeof shape === 'object' && 'map' in shape ? shape.map : 'any'
-    if (shape !== 'any' && !fields && !(typeof shape === 'object' && 'map' in shape)) throw wrongType(place)
+    if (shape !== 'any' && !fields && !(typeof shape === 'object' && 'map' in shape))
+      throw wrongTypeError(path)
     const keys = new Set<string>()
     const entries: [string, unknown][] = []
     for (this.at += 1; !this.closes('}');) {
-      const key = this.string('string', place)
-      if (keys.has(key)) throw badReply(`it says ${named(key)} twice`)
+      const key = this.string('string', path)
+      if (keys.has(key)) throw badReplyError(`it says ${quoteKey(key)} twice`)
       keys.add(key)
-      const known = fields?.get(foldedKey(key))
+      const known = fields?.get(foldKey(key))
       if (known !== undefined && known.name !== key)
-        throw badReply(`its key ${named(key)} is ${named(known.name)} to some readers, and not to others`)
-      this.skipBlanks()
+        throw badReplyError(
+          `its key ${quoteKey(key)} is ${quoteKey(known.name)} to some readers, and not to others`,
+        )
+      this.skipWhitespace()
       this.at += 1
-      const value = this.value(known?.shape ?? items, place === '' ? key : `${place}.${key}`, depth + 1)
+      const value = this.value(known?.shape ?? items, path === '' ? key : `${path}.${key}`, depth + 1)
       if (value !== undefined) entries.push([key, value])
       // Go reads an empty string, others nothing.
-      else if (!fields && items === 'string') throw badReply(`its ${named(place)} has an empty place`)
+      else if (!fields && items === 'string') throw badReplyError(`its ${quoteKey(path)} has an empty place`)
     }
     return Object.fromEntries(entries)
   }
 
-  private array(shape: Shape, place: string, depth: number): unknown {
+  private array(shape: JsonShape, path: string, depth: number): unknown {
     const isList = typeof shape === 'object' && 'list' in shape
-    if (shape !== 'any' && !isList) throw wrongType(place)
+    if (shape !== 'any' && !isList) throw wrongTypeError(path)
     const values: unknown[] = []
     for (this.at += 1; !this.closes(']');) {
-      const value = this.value(isList ? shape.list : 'any', place, depth + 1)
-      if (value === undefined && isList) throw badReply(`its ${named(place)} has an empty place`)
+      const value = this.value(isList ? shape.list : 'any', path, depth + 1)
+      if (value === undefined && isList) throw badReplyError(`its ${quoteKey(path)} has an empty place`)
       values.push(value ?? null)
     }
     return values
   }
 
-  private string(shape: Shape, place: string): string {
+  private string(shape: JsonShape, path: string): string {
     const start = this.at
     let isPlain = true
     for (this.at += 1; this.text[this.at] !== '"'; this.at += 1) {
@@ -105,14 +109,14 @@ class Reader {
     const quoted = this.text.slice(start, this.at)
     const value = isPlain ? quoted.slice(1, -1) : (JSON.parse(quoted) as string)
     // Go replaces a lone surrogate with another character.
-    if (!isPlain && /\p{Surrogate}/u.test(value)) throw badReply('it has half a character')
+    if (!isPlain && /\p{Surrogate}/u.test(value)) throw badReplyError('it has half a character')
     if (shape === 'bytes' && !/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(value))
-      throw wrongType(place)
-    if (shape !== 'string' && shape !== 'bytes' && shape !== 'any') throw wrongType(place)
+      throw wrongTypeError(path)
+    if (shape !== 'string' && shape !== 'bytes' && shape !== 'any') throw wrongTypeError(path)
     return value
   }
 
-  private scalar(shape: Shape, place: string): unknown {
+  private scalar(shape: JsonShape, path: string): unknown {
     const start = this.at
     while (this.at < this.text.length && !/[\s,\]}]/.test(this.text[this.at] ?? '')) this.at += 1
     const word = this.text.slice(start, this.at)
@@ -120,51 +124,51 @@ class Reader {
     const type = word === 'true' || word === 'false' ? 'boolean' : 'integer'
     // Go does not take 1.0 and 1e3 for integers, and JavaScript loses precision beyond 2^53.
     const isWhole = /^-?(?:0|[1-9]\d*)$/.test(word) && Number.isSafeInteger(Number(word))
-    if (shape !== 'any' && (shape !== type || (type === 'integer' && !isWhole))) throw wrongType(place)
+    if (shape !== 'any' && (shape !== type || (type === 'integer' && !isWhole))) throw wrongTypeError(path)
     const value: unknown = JSON.parse(word)
     // Go rejects numbers that overflow a float. -0 equals 0 elsewhere.
-    if (value === Infinity || value === -Infinity) throw wrongType(place)
+    if (value === Infinity || value === -Infinity) throw wrongTypeError(path)
     return value === 0 ? 0 : value
   }
 
   /** Whether the closing character is next; if not, advances to the next item. */
   private closes(end: string): boolean {
-    this.skipBlanks()
+    this.skipWhitespace()
     if (this.text[this.at] === ',') {
       this.at += 1
-      this.skipBlanks()
+      this.skipWhitespace()
     }
     if (this.text[this.at] !== end) return false
     this.at += 1
     return true
   }
 
-  private skipBlanks(): void {
+  private skipWhitespace(): void {
     for (let code = this.text.charCodeAt(this.at); code === 32 || (code >= 9 && code <= 13);)
       code = this.text.charCodeAt((this.at += 1))
   }
 }
 
-interface Field {
+interface JsonField {
   readonly name: string
-  readonly shape: Shape
+  readonly shape: JsonShape
 }
 
-const foldedFields = oncePer(
-  (fields: Readonly<Record<string, Shape>>): ReadonlyMap<string, Field> =>
-    new Map(Object.entries(fields).map(([name, shape]) => [foldedKey(name), { name, shape }])),
+const fieldsByFoldedKey = memoizePerObject(
+  (fields: Readonly<Record<string, JsonShape>>): ReadonlyMap<string, JsonField> =>
+    new Map(Object.entries(fields).map(([name, shape]) => [foldKey(name), { name, shape }])),
 )
 
-function named(key: string): string {
+function quoteKey(key: string): string {
   return JSON.stringify(key.length > 100 ? `${key.slice(0, 100)}…` : key)
 }
 
-function wrongType(place: string): RegistryError {
-  return badReply(
-    place === '' ? 'its document is not an object' : `its ${named(place)} is not what it should be`,
+function wrongTypeError(path: string): RegistryError {
+  return badReplyError(
+    path === '' ? 'its document is not an object' : `its ${quoteKey(path)} is not what it should be`,
   )
 }
 
-function badReply(message: string): RegistryError {
+function badReplyError(message: string): RegistryError {
   return new RegistryError('bad-reply', message)
 }

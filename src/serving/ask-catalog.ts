@@ -1,87 +1,89 @@
 // Asks a running catalog the questions that OLM asks over gRPC. Connects only to loopback ports.
 import { Client, credentials, status, type ServiceError } from '@grpc/grpc-js'
-import type { AskedServer } from '../checks/install/running-catalog.ts'
-import { serviceOf, type Message } from './services.ts'
+import type { CatalogServerResponse } from '../checks/install/running-catalog.ts'
+import { getGrpcService, type ProtoMessage } from './services.ts'
 
 /** Milliseconds for one call. */
-const longestCall = 30_000
-const largestAnswer = 1024 * 1024 * 1024
+const maxCallMs = 30_000
+const maxAnswerBytes = 1024 * 1024 * 1024
 
-const health = serviceOf('grpc.health.v1.Health')
-const registry = serviceOf('api.Registry')
+const healthService = getGrpcService('grpc.health.v1.Health')
+const registryService = getGrpcService('api.Registry')
 
 /** Returns one answer per package. Never rejects: an answer says what the server did not provide. */
-export async function askCatalog(
+export async function queryCatalogServer(
   server: string,
   port: number,
   packageNames: readonly string[],
-): Promise<readonly AskedServer[]> {
+): Promise<readonly CatalogServerResponse[]> {
   const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {
-    'grpc.max_receive_message_length': largestAnswer,
+    'grpc.max_receive_message_length': maxAnswerBytes,
     // A proxy from the environment must not receive calls to local ports.
     'grpc.enable_http_proxy': 0,
   })
-  const call = caller(client)
+  const call = createCaller(client)
   try {
-    const [checked] = await call(health['Check'], { service: '' })
+    const [checked] = await call(healthService['Check'], { service: '' })
     if (checked?.['status'] !== 1) throw new Error('it says that it is not serving')
-    const packages = (await call(registry['ListPackages'], {})).map((message) => textIn(message, 'name'))
-    const bundles = (await call(registry['ListBundles'], {})).map((bundle) => ({
-      package: textIn(bundle, 'packageName'),
-      channel: textIn(bundle, 'channelName'),
-      name: textIn(bundle, 'csvName'),
+    const packages = (await call(registryService['ListPackages'], {})).map((message) =>
+      getStringField(message, 'name'),
+    )
+    const bundles = (await call(registryService['ListBundles'], {})).map((bundle) => ({
+      package: getStringField(bundle, 'packageName'),
+      channel: getStringField(bundle, 'channelName'),
+      name: getStringField(bundle, 'csvName'),
     }))
-    const answers: AskedServer[] = []
+    const answers: CatalogServerResponse[] = []
     for (const name of packageNames) {
       const own = bundles.filter((bundle) => bundle.package === name)
-      answers.push({ server, kind: 'answered', packages, bundles: own, ...(await askPackage(call, name)) })
+      answers.push({ server, kind: 'answered', packages, bundles: own, ...(await queryPackage(call, name)) })
     }
     return answers
   } catch (error) {
-    return packageNames.map(() => ({ server, ...failureOf(error) }))
+    return packageNames.map(() => ({ server, ...toQueryFailure(error) }))
   } finally {
     client.close()
   }
 }
 
 /** Statuses caused by this machine or a passing condition, not by the catalog. */
-const passing: ReadonlySet<number> = new Set([
+const temporaryStatuses: ReadonlySet<number> = new Set([
   status.CANCELLED,
   status.DEADLINE_EXCEEDED,
   status.RESOURCE_EXHAUSTED,
   status.UNAVAILABLE,
 ])
 
-function failureOf(error: unknown): { readonly kind: 'refused' | 'unknown'; readonly reason: string } {
+function toQueryFailure(error: unknown): { readonly kind: 'refused' | 'unknown'; readonly reason: string } {
   const { code, details, message } = error as Partial<ServiceError>
   const reason = details ?? message ?? String(error)
-  return { kind: code === undefined || passing.has(code) ? 'unknown' : 'refused', reason }
+  return { kind: code === undefined || temporaryStatuses.has(code) ? 'unknown' : 'refused', reason }
 }
 
-async function askPackage(call: ReturnType<typeof caller>, packageName: string) {
-  const [its] = await call(registry['GetPackage'], { name: packageName })
-  const channels = listIn(its, 'channels').map((channel) => ({
-    name: textIn(channel, 'name'),
-    head: textIn(channel, 'csvName'),
+async function queryPackage(call: ReturnType<typeof createCaller>, packageName: string) {
+  const [its] = await call(registryService['GetPackage'], { name: packageName })
+  const channels = getMessageList(its, 'channels').map((channel) => ({
+    name: getStringField(channel, 'name'),
+    head: getStringField(channel, 'csvName'),
   }))
-  const refusals: string[] = []
+  const errors: string[] = []
   for (const { name, head } of channels) {
-    const asked = { pkgName: packageName, channelName: name, csvName: head }
-    const [bundle] = await call(registry['GetBundle'], asked)
-    if (textIn(bundle, 'csvName') !== head) refusals.push(`it gives no bundle for the head of ${name}`)
+    const bundleRequest = { pkgName: packageName, channelName: name, csvName: head }
+    const [bundle] = await call(registryService['GetBundle'], bundleRequest)
+    if (getStringField(bundle, 'csvName') !== head) errors.push(`it gives no bundle for the head of ${name}`)
   }
-  return { defaultChannel: textIn(its, 'defaultChannelName'), channels, refusals }
+  return { defaultChannel: getStringField(its, 'defaultChannelName'), channels, errors }
 }
 
-function caller(client: Client) {
+function createCaller(client: Client) {
   return (
-    method: ReturnType<typeof serviceOf>[string] | undefined,
-    request: Message,
-  ): Promise<readonly Message[]> =>
+    method: ReturnType<typeof getGrpcService>[string] | undefined,
+    request: ProtoMessage,
+  ): Promise<readonly ProtoMessage[]> =>
     new Promise((resolve, reject) => {
       if (!method) throw new Error('there is no such call')
       const { path, requestSerialize, responseDeserialize, responseStream } = method
-      const options = { deadline: Date.now() + longestCall }
+      const options = { deadline: Date.now() + maxCallMs }
       if (!responseStream) {
         client.makeUnaryRequest(
           path,
@@ -93,7 +95,7 @@ function caller(client: Client) {
         )
         return
       }
-      const messages: Message[] = []
+      const messages: ProtoMessage[] = []
       const stream = client.makeServerStreamRequest(
         path,
         requestSerialize,
@@ -101,18 +103,18 @@ function caller(client: Client) {
         request,
         options,
       )
-      stream.on('data', (message: Message) => messages.push(message))
+      stream.on('data', (message: ProtoMessage) => messages.push(message))
       stream.on('error', reject)
       stream.on('end', () => resolve(messages))
     })
 }
 
-function textIn(message: Message | undefined, field: string): string {
+function getStringField(message: ProtoMessage | undefined, field: string): string {
   const value = message?.[field]
   return typeof value === 'string' ? value : ''
 }
 
-function listIn(message: Message | undefined, field: string): readonly Message[] {
+function getMessageList(message: ProtoMessage | undefined, field: string): readonly ProtoMessage[] {
   const value = message?.[field]
-  return Array.isArray(value) ? (value as Message[]) : []
+  return Array.isArray(value) ? (value as ProtoMessage[]) : []
 }

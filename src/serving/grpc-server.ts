@@ -13,12 +13,12 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
 import * as queries from '../catalog/api/registry-queries.ts'
-import { componentProblem } from '../catalog/api/custom-blobs.ts'
+import { findPathComponentProblem } from '../catalog/api/custom-blobs.ts'
 import type { ServedCatalog } from '../catalog/api/served-catalog.ts'
 import type { Json } from '../go/json/json.ts'
-import { openReflection } from './reflection.ts'
-import { serviceOf, type Message } from './services.ts'
-import { structMessage } from './struct-message.ts'
+import { createReflectionHandler } from './reflection.ts'
+import { getGrpcService, type ProtoMessage } from './services.ts'
+import { toStructMessage } from './struct-message.ts'
 
 export interface GrpcServer {
   readonly port: number
@@ -27,9 +27,9 @@ export interface GrpcServer {
 }
 
 /** Limit in bytes: real requests hold only a few names. */
-const longestRequest = 1024 * 1024
+const maxRequestBytes = 1024 * 1024
 /** Concurrent calls on one connection: OLM makes a handful. */
-const mostCalls = 100
+const maxConcurrentCalls = 100
 
 /** Serves without TLS, like opm. Rejects if it cannot listen. */
 export async function openGrpcServer(
@@ -39,13 +39,13 @@ export async function openGrpcServer(
   // The caller receives each error; the library would also print it.
   setLogVerbosity(logVerbosity.NONE)
   const server = new Server({
-    'grpc.max_receive_message_length': longestRequest,
-    'grpc.max_concurrent_streams': mostCalls,
+    'grpc.max_receive_message_length': maxRequestBytes,
+    'grpc.max_concurrent_streams': maxConcurrentCalls,
   })
-  server.addService(serviceOf('api.Registry'), registryOf(catalog))
-  server.addService(serviceOf('api.ExperimentalRegistry'), experimentalRegistryOf(catalog))
-  server.addService(serviceOf('grpc.health.v1.Health'), health)
-  const reflection = openReflection([
+  server.addService(getGrpcService('api.Registry'), createRegistryService(catalog))
+  server.addService(getGrpcService('api.ExperimentalRegistry'), createExperimentalService(catalog))
+  server.addService(getGrpcService('grpc.health.v1.Health'), healthHandlers)
+  const reflection = createReflectionHandler([
     'api.ExperimentalRegistry',
     'api.Registry',
     'grpc.health.v1.Health',
@@ -53,23 +53,23 @@ export async function openGrpcServer(
     'grpc.reflection.v1alpha.ServerReflection',
   ])
   for (const version of ['v1', 'v1alpha'])
-    server.addService(serviceOf(`grpc.reflection.${version}.ServerReflection`), {
-      ServerReflectionInfo: (call: ServerDuplexStream<Message, Message>) => {
-        call.on('data', (request: Message) => call.write(reflection(request)))
+    server.addService(getGrpcService(`grpc.reflection.${version}.ServerReflection`), {
+      ServerReflectionInfo: (call: ServerDuplexStream<ProtoMessage, ProtoMessage>) => {
+        call.on('data', (request: ProtoMessage) => call.write(reflection(request)))
         call.on('end', () => call.end())
         // A client that disconnects is not an error.
         call.on('error', () => call.end())
       },
     })
   const bound = Promise.withResolvers<number>()
-  server.bindAsync(addressOf(host, port), ServerCredentials.createInsecure(), (error, found) =>
-    error ? bound.reject(error) : bound.resolve(found),
+  server.bindAsync(formatListenAddress(host, port), ServerCredentials.createInsecure(), (error, boundPort) =>
+    error ? bound.reject(error) : bound.resolve(boundPort),
   )
   return {
     port: await bound.promise,
-    close: (patience) =>
+    close: (timeoutMs) =>
       new Promise((resolve) => {
-        const late = setTimeout(() => server.forceShutdown(), patience)
+        const late = setTimeout(() => server.forceShutdown(), timeoutMs)
         server.tryShutdown(() => {
           clearTimeout(late)
           resolve()
@@ -78,85 +78,96 @@ export async function openGrpcServer(
   }
 }
 
-function addressOf(host: string, port: number): string {
+function formatListenAddress(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
 
-type Unary = handleUnaryCall<Message, Message>
-type Stream = ServerWritableStream<Message, Message>
+type UnaryHandler = handleUnaryCall<ProtoMessage, ProtoMessage>
+type MessageStream = ServerWritableStream<ProtoMessage, ProtoMessage>
 
-function registryOf(catalog: ServedCatalog): UntypedServiceImplementation {
-  const bundleKey = (request: Message) => ({
-    package: textOf(request, 'pkgName'),
-    channel: textOf(request, 'channelName'),
-    name: textOf(request, 'csvName'),
+function createRegistryService(catalog: ServedCatalog): UntypedServiceImplementation {
+  const bundleKey = (request: ProtoMessage) => ({
+    package: getStringField(request, 'pkgName'),
+    channel: getStringField(request, 'channelName'),
+    name: getStringField(request, 'csvName'),
   })
-  const wanted = (request: Message): queries.WantedApi => ({
-    group: textOf(request, 'group'),
-    version: textOf(request, 'version'),
-    kind: textOf(request, 'kind'),
+  const wanted = (request: ProtoMessage): queries.RequestedApi => ({
+    group: getStringField(request, 'group'),
+    version: getStringField(request, 'version'),
+    kind: getStringField(request, 'kind'),
   })
   return {
-    ListPackages: streaming(() => queries.listPackages(catalog).map((name) => ({ name }))),
-    ListBundles: streaming(() => queries.listBundles(catalog)),
-    GetPackage: unary((request) => queries.getPackage(catalog, textOf(request, 'name'))),
-    GetBundle: unary((request) => queries.getBundle(catalog, bundleKey(request))),
-    GetBundleForChannel: unary((request) => queries.getBundleForChannel(catalog, bundleKey(request))),
-    GetBundleThatReplaces: unary((request) => queries.getBundleThatReplaces(catalog, bundleKey(request))),
-    GetDefaultBundleThatProvides: unary((request) =>
+    ListPackages: createStreamingHandler(() => queries.listPackages(catalog).map((name) => ({ name }))),
+    ListBundles: createStreamingHandler(() => queries.listBundles(catalog)),
+    GetPackage: createUnaryHandler((request) => queries.getPackage(catalog, getStringField(request, 'name'))),
+    GetBundle: createUnaryHandler((request) => queries.getBundle(catalog, bundleKey(request))),
+    GetBundleForChannel: createUnaryHandler((request) =>
+      queries.getBundleForChannel(catalog, bundleKey(request)),
+    ),
+    GetBundleThatReplaces: createUnaryHandler((request) =>
+      queries.getBundleThatReplaces(catalog, bundleKey(request)),
+    ),
+    GetDefaultBundleThatProvides: createUnaryHandler((request) =>
       queries.getDefaultBundleThatProvides(catalog, wanted(request)),
     ),
-    GetChannelEntriesThatReplace: streaming((request) =>
-      valueOf(queries.getChannelEntriesThatReplace(catalog, textOf(request, 'csvName'))),
+    GetChannelEntriesThatReplace: createStreamingHandler((request) =>
+      unwrapAnswer(queries.getChannelEntriesThatReplace(catalog, getStringField(request, 'csvName'))),
     ),
-    GetChannelEntriesThatProvide: streaming((request) =>
-      valueOf(queries.getChannelEntriesThatProvide(catalog, wanted(request))),
+    GetChannelEntriesThatProvide: createStreamingHandler((request) =>
+      unwrapAnswer(queries.getChannelEntriesThatProvide(catalog, wanted(request))),
     ),
-    GetLatestChannelEntriesThatProvide: streaming((request) =>
-      valueOf(queries.getLatestChannelEntriesThatProvide(catalog, wanted(request))),
+    GetLatestChannelEntriesThatProvide: createStreamingHandler((request) =>
+      unwrapAnswer(queries.getLatestChannelEntriesThatProvide(catalog, wanted(request))),
     ),
   }
 }
 
-function experimentalRegistryOf(catalog: ServedCatalog): UntypedServiceImplementation {
+function createExperimentalService(catalog: ServedCatalog): UntypedServiceImplementation {
   return {
-    ExperimentalListPackageCustomSchemas: streaming((request, metadata) => {
+    ExperimentalListPackageCustomSchemas: createStreamingHandler((request, metadata) => {
       // opm requires this header because the interface is experimental.
       if (metadata.get('x-acknowledge-experimental')[0] !== 'true') return []
-      const [schema, packageName] = [textOf(request, 'schema'), textOf(request, 'packageName')]
-      if (schema === '') throw new Refusal(status.INVALID_ARGUMENT, 'schema is required')
+      const [schema, packageName] = [
+        getStringField(request, 'schema'),
+        getStringField(request, 'packageName'),
+      ]
+      if (schema === '') throw new GrpcStatusError(status.INVALID_ARGUMENT, 'schema is required')
       const problem =
-        componentProblem('schema', schema) ??
-        (packageName === '' ? undefined : componentProblem('packageName', packageName))
+        findPathComponentProblem('schema', schema) ??
+        (packageName === '' ? undefined : findPathComponentProblem('packageName', packageName))
       if (problem !== undefined)
-        throw new Refusal(status.INVALID_ARGUMENT, `invalid custom schema query: ${problem}`)
-      return customBlobs(catalog, schema, packageName)
+        throw new GrpcStatusError(status.INVALID_ARGUMENT, `invalid custom schema query: ${problem}`)
+      return listCustomBlobs(catalog, schema, packageName)
     }),
   }
 }
 
-const ownSchemas: ReadonlySet<string> = new Set([
+const olmSchemas: ReadonlySet<string> = new Set([
   'olm.package',
   'olm.channel',
   'olm.bundle',
   'olm.deprecations',
 ])
 
-function* customBlobs(catalog: ServedCatalog, schema: string, packageName: string): Generator<Message> {
-  if (ownSchemas.has(schema)) return
+function* listCustomBlobs(
+  catalog: ServedCatalog,
+  schema: string,
+  packageName: string,
+): Generator<ProtoMessage> {
+  if (olmSchemas.has(schema)) return
   for (const blob of catalog.blobs)
     if (blob.schema === schema && blob.package === packageName)
-      yield structMessage(JSON.parse(new TextDecoder().decode(blob.line)) as Record<string, Json>)
+      yield toStructMessage(JSON.parse(new TextDecoder().decode(blob.line)) as Record<string, Json>)
 }
 
-const health: UntypedServiceImplementation = {
-  Check: unary(() => ({ ok: true, value: { status: 1 } })),
-  Watch: streaming(() => {
-    throw new Refusal(status.UNIMPLEMENTED, 'method Watch not implemented')
+const healthHandlers: UntypedServiceImplementation = {
+  Check: createUnaryHandler(() => ({ ok: true, value: { status: 1 } })),
+  Watch: createStreamingHandler(() => {
+    throw new GrpcStatusError(status.UNIMPLEMENTED, 'method Watch not implemented')
   }),
 }
 
-class Refusal extends Error {
+class GrpcStatusError extends Error {
   readonly code: status
 
   constructor(code: status, message: string) {
@@ -166,66 +177,66 @@ class Refusal extends Error {
 }
 
 /** Like opm, sends errors without a status as `unknown`. */
-function valueOf<Value>(answer: queries.Answer<Value>): Value {
-  if (!answer.ok) throw new Refusal(status.UNKNOWN, answer.error)
+function unwrapAnswer<Value>(answer: queries.QueryResult<Value>): Value {
+  if (!answer.ok) throw new GrpcStatusError(status.UNKNOWN, answer.error)
   return answer.value
 }
 
-function unary(answer: (request: Message) => queries.Answer<object>): Unary {
+function createUnaryHandler(answer: (request: ProtoMessage) => queries.QueryResult<object>): UnaryHandler {
   return (call, callback) => {
     try {
-      callback(null, valueOf(answer(call.request)) as Message)
+      callback(null, unwrapAnswer(answer(call.request)) as ProtoMessage)
     } catch (error) {
-      callback(failureOf(error))
+      callback(toGrpcStatus(error))
     }
   }
 }
 
-function streaming(
-  answers: (request: Message, metadata: Metadata) => Iterable<object>,
-): handleServerStreamingCall<Message, Message> {
+function createStreamingHandler(
+  answers: (request: ProtoMessage, metadata: Metadata) => Iterable<object>,
+): handleServerStreamingCall<ProtoMessage, ProtoMessage> {
   return (call) => {
-    send(call, answers).then(
+    sendMessages(call, answers).then(
       () => call.end(),
-      (error: unknown) => call.emit('error', failureOf(error)),
+      (error: unknown) => call.emit('error', toGrpcStatus(error)),
     )
   }
 }
 
 /** Follows the client's pace, and yields regularly so that other calls are served. */
-async function send(
-  call: Stream,
-  answers: (request: Message, metadata: Metadata) => Iterable<object>,
+async function sendMessages(
+  call: MessageStream,
+  answers: (request: ProtoMessage, metadata: Metadata) => Iterable<object>,
 ): Promise<void> {
   let rested = performance.now()
   for (const answer of answers(call.request, call.metadata)) {
     if (call.cancelled || call.destroyed) return
-    if (!call.write(answer as Message)) await drained(call)
-    if (performance.now() - rested < longestTurn) continue
+    if (!call.write(answer as ProtoMessage)) await waitForDrain(call)
+    if (performance.now() - rested < maxSendTurnMs) continue
     await new Promise((resolve) => setImmediate(resolve))
     rested = performance.now()
   }
 }
 
 /** Milliseconds. */
-const longestTurn = 20
+const maxSendTurnMs = 20
 
-function drained(call: Stream): Promise<void> {
+function waitForDrain(call: MessageStream): Promise<void> {
   return new Promise((resolve) => {
-    const go = (): void => {
-      for (const event of ['drain', 'cancelled', 'close']) call.off(event, go)
+    const resume = (): void => {
+      for (const event of ['drain', 'cancelled', 'close']) call.off(event, resume)
       resolve()
     }
-    for (const event of ['drain', 'cancelled', 'close']) call.on(event, go)
+    for (const event of ['drain', 'cancelled', 'close']) call.on(event, resume)
   })
 }
 
-function failureOf(error: unknown): { code: status; details: string } {
-  if (error instanceof Refusal) return { code: error.code, details: error.message }
+function toGrpcStatus(error: unknown): { code: status; details: string } {
+  if (error instanceof GrpcStatusError) return { code: error.code, details: error.message }
   return { code: status.INTERNAL, details: String(error) }
 }
 
-function textOf(request: Message, field: string): string {
+function getStringField(request: ProtoMessage, field: string): string {
   const value = request[field]
   return typeof value === 'string' ? value : ''
 }

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { Readable, pipeline } from 'node:stream'
 import type { ServedBlob } from '../catalog/api/served-file.ts'
-import { judgeConditions } from './http-conditions.ts'
+import { evaluateConditions } from './http-conditions.ts'
 
 export interface HttpServer {
   readonly port: number
@@ -19,10 +19,10 @@ export interface HttpServerOptions {
   readonly modified: number
 }
 
-const all = '/api/v1/all'
-const metas = '/api/v1/metas'
-const contentType = 'application/jsonl'
-const parameters = ['schema', 'package', 'name'] as const
+const allBlobsPath = '/api/v1/all'
+const metasPath = '/api/v1/metas'
+const jsonLinesType = 'application/jsonl'
+const metasParameters = ['schema', 'package', 'name'] as const
 
 /** Rejects if it cannot listen. */
 export async function openHttpServer(
@@ -31,7 +31,7 @@ export async function openHttpServer(
 ): Promise<HttpServer> {
   const server = createServer(
     { requestTimeout: 10_000, headersTimeout: 5_000, maxHeaderSize: 16 * 1024 },
-    catalogHandler(blobs, modified),
+    createCatalogHandler(blobs, modified),
   )
   // catalogd's limit for an answer is five minutes.
   server.setTimeout(300_000)
@@ -42,12 +42,12 @@ export async function openHttpServer(
   })
   return {
     port: (server.address() as AddressInfo).port,
-    close: (patience) => closeServer(server, patience),
+    close: (timeoutMs) => closeServer(server, timeoutMs),
   }
 }
 
-function closeServer(server: Server, patience: number): Promise<void> {
-  const late = setTimeout(() => server.closeAllConnections(), patience)
+function closeServer(server: Server, timeoutMs: number): Promise<void> {
+  const late = setTimeout(() => server.closeAllConnections(), timeoutMs)
   return new Promise((resolve) =>
     server.close(() => {
       clearTimeout(late)
@@ -56,7 +56,7 @@ function closeServer(server: Server, patience: number): Promise<void> {
   )
 }
 
-function catalogHandler(
+function createCatalogHandler(
   blobs: readonly ServedBlob[],
   modified: number,
 ): (request: IncomingMessage, response: ServerResponse) => void {
@@ -67,12 +67,12 @@ function catalogHandler(
 
   return (request, response) => {
     const at = new URL(request.url ?? '/', 'http://catalog')
-    if (at.pathname !== all && at.pathname !== metas) return refuse(response, 404)
-    if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(response, 405)
-    const filter = at.pathname === metas ? filterOf(at.searchParams) : {}
-    if (!filter) return refuse(response, 400)
+    if (at.pathname !== allBlobsPath && at.pathname !== metasPath) return sendErrorStatus(response, 404)
+    if (request.method !== 'GET' && request.method !== 'HEAD') return sendErrorStatus(response, 405)
+    const filter = at.pathname === metasPath ? parseMetasFilter(at.searchParams) : {}
+    if (!filter) return sendErrorStatus(response, 400)
     const { headers } = request
-    const verdict = judgeConditions(
+    const verdict = evaluateConditions(
       {
         ifMatch: headers['if-match'],
         ifNoneMatch: headers['if-none-match'],
@@ -85,45 +85,47 @@ function catalogHandler(
     // A client that caches by tag needs no date (RFC 9110, 15.4.5).
     if (verdict !== 304) response.setHeader('Last-Modified', lastModified)
     if (verdict !== 200) return void response.writeHead(verdict).end()
-    const lines = linesOf(blobs, filter)
+    const lines = selectBlobLines(blobs, filter)
     const length = lines.reduce((sum, line) => sum + line.length, 0)
-    response.writeHead(200, { 'Content-Type': contentType, 'Content-Length': length })
+    response.writeHead(200, { 'Content-Type': jsonLinesType, 'Content-Length': length })
     if (request.method === 'HEAD') return void response.end()
     // Follows the client's pace and ends when the client disconnects.
     pipeline(Readable.from(lines), response, () => {})
   }
 }
 
-type Filter = { readonly [Name in (typeof parameters)[number]]?: string }
+type MetasFilter = { readonly [Name in (typeof metasParameters)[number]]?: string }
 
 /** Returns undefined for unknown parameters. Ignores empty ones. */
-function filterOf(query: URLSearchParams): Filter | undefined {
-  for (const name of query.keys()) if (!parameters.some((known) => known === name)) return undefined
+function parseMetasFilter(query: URLSearchParams): MetasFilter | undefined {
+  for (const name of query.keys()) if (!metasParameters.some((known) => known === name)) return undefined
   return Object.fromEntries(
-    parameters.flatMap((name) => {
+    metasParameters.flatMap((name) => {
       const value = query.get(name) ?? ''
       return value === '' ? [] : [[name, value]]
     }),
   )
 }
 
-function linesOf(blobs: readonly ServedBlob[], filter: Filter): Uint8Array[] {
+function selectBlobLines(blobs: readonly ServedBlob[], filter: MetasFilter): Uint8Array[] {
   return blobs
-    .filter((blob) => parameters.every((name) => filter[name] === undefined || blob[name] === filter[name]))
+    .filter((blob) =>
+      metasParameters.every((name) => filter[name] === undefined || blob[name] === filter[name]),
+    )
     .map(({ line }) => line)
 }
 
-const words: Readonly<Record<number, string>> = {
+const messageByStatus: Readonly<Record<number, string>> = {
   400: '400 Bad Request',
   404: '404 page not found',
   405: 'Method Not Allowed',
 }
 
 /** The text of Go's net/http, including its line end. */
-function refuse(response: ServerResponse, code: number): void {
+function sendErrorStatus(response: ServerResponse, code: number): void {
   response.writeHead(code, {
     'Content-Type': 'text/plain; charset=utf-8',
     'X-Content-Type-Options': 'nosniff',
   })
-  response.end(`${words[code]}\n`)
+  response.end(`${messageByStatus[code]}\n`)
 }

@@ -6,24 +6,25 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { AskedServer } from '../checks/install/running-catalog.ts'
-import { askCatalog } from './ask-catalog.ts'
+import type { CatalogServerResponse } from '../checks/install/running-catalog.ts'
+import { queryCatalogServer } from './ask-catalog.ts'
 
-const server = 'opm'
+const serverName = 'opm'
 /** Failures that are not caused by the catalog. */
-const ofThisMachine = /listen tcp|bind:|no space left|permission denied|too many open files|cannot allocate/
+const machineFailurePattern =
+  /listen tcp|bind:|no space left|permission denied|too many open files|cannot allocate/
 /** Keeps the last characters of the output, because they explain the exit. */
-const mostSaid = 4000
+const maxOutputLength = 4000
 
 /** Returns one answer per package. Never rejects; failing to run opm is not a verdict on the catalog. */
-export async function askOpm(
+export async function queryOpm(
   opm: string,
   directory: string,
   packageNames: readonly string[],
   milliseconds: number,
-): Promise<readonly AskedServer[]> {
+): Promise<readonly CatalogServerResponse[]> {
   const scratch = await mkdtemp(join(tmpdir(), 'catalog-bot-opm-'))
-  const port = await freePort()
+  const port = await findFreePort()
   const child = spawn(
     opm,
     [
@@ -37,11 +38,11 @@ export async function askOpm(
   const timer = setTimeout(() => late.abort(), milliseconds)
   const ended = once(child, 'close').catch(() => undefined)
   try {
-    const started = await starting(child, late.signal)
+    const started = await waitForStart(child, late.signal)
     if (started !== undefined) return packageNames.map(() => started)
-    const asked = askCatalog(server, port, packageNames)
-    const tooLate = once(late.signal, 'abort').then(() => packageNames.map(() => outOfTime(milliseconds)))
-    return await Promise.race([asked, tooLate])
+    const answers = queryCatalogServer(serverName, port, packageNames)
+    const tooLate = once(late.signal, 'abort').then(() => packageNames.map(() => timeoutAnswer(milliseconds)))
+    return await Promise.race([answers, tooLate])
   } finally {
     clearTimeout(timer)
     child.kill('SIGKILL')
@@ -49,34 +50,38 @@ export async function askOpm(
     await rm(scratch, { recursive: true, force: true })
   }
 
-  function starting(
+  function waitForStart(
     { stderr }: Pick<typeof child, 'stderr'>,
     signal: AbortSignal,
-  ): Promise<AskedServer | undefined> {
-    let said = ''
+  ): Promise<CatalogServerResponse | undefined> {
+    let output = ''
     return new Promise((resolve) => {
       stderr.on('data', (chunk: Buffer) => {
-        said = (said + chunk.toString()).slice(-mostSaid)
-        if (said.includes('serving registry')) resolve(undefined)
+        output = (output + chunk.toString()).slice(-maxOutputLength)
+        if (output.includes('serving registry')) resolve(undefined)
       })
-      child.on('error', ({ message }) => resolve({ server, kind: 'unknown', reason: message }))
+      child.on('error', ({ message }) => resolve({ server: serverName, kind: 'unknown', reason: message }))
       child.on('close', (code) =>
         resolve(
-          code === 1 && !ofThisMachine.test(said)
-            ? { server, kind: 'refused', reason: said.trim().split('\n').at(-1) ?? '' }
-            : { server, kind: 'unknown', reason: `it ended with ${code ?? 'a signal'}` },
+          code === 1 && !machineFailurePattern.test(output)
+            ? { server: serverName, kind: 'refused', reason: output.trim().split('\n').at(-1) ?? '' }
+            : { server: serverName, kind: 'unknown', reason: `it ended with ${code ?? 'a signal'}` },
         ),
       )
-      signal.addEventListener('abort', () => resolve(outOfTime(milliseconds)))
+      signal.addEventListener('abort', () => resolve(timeoutAnswer(milliseconds)))
     })
   }
 }
 
-function outOfTime(milliseconds: number): AskedServer {
-  return { server, kind: 'unknown', reason: `it takes longer than ${Math.round(milliseconds / 1000)} s` }
+function timeoutAnswer(milliseconds: number): CatalogServerResponse {
+  return {
+    server: serverName,
+    kind: 'unknown',
+    reason: `it takes longer than ${Math.round(milliseconds / 1000)} s`,
+  }
 }
 
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
   const { port } = probe.address() as AddressInfo

@@ -1,12 +1,12 @@
 // The protocols of a catalog: OLM's `api.Registry`, health and reflection. Only names and numbers matter on the wire.
 
-export interface Protocol {
+export interface ProtoFile {
   readonly file: string
   readonly dependencies: readonly string[]
   readonly text: string
 }
 
-const struct: Protocol = {
+const structProto: ProtoFile = {
   file: 'google/protobuf/struct.proto',
   dependencies: [],
   text: `syntax = "proto3";
@@ -27,9 +27,9 @@ message ListValue { repeated Value values = 1; }
 `,
 }
 
-const registry: Protocol = {
+const registryProto: ProtoFile = {
   file: 'registry.proto',
-  dependencies: [struct.file],
+  dependencies: [structProto.file],
   text: `syntax = "proto3";
 package api;
 service Registry {
@@ -92,7 +92,7 @@ message ExperimentalListPackageCustomSchemasRequest { string schema = 1; string 
 `,
 }
 
-const health: Protocol = {
+const healthProto: ProtoFile = {
   file: 'grpc/health/v1/health.proto',
   dependencies: [],
   text: `syntax = "proto3";
@@ -110,7 +110,7 @@ service Health {
 }
 
 /** The two versions differ only in their package. */
-function reflection(version: string): Protocol {
+function createReflectionProto(version: string): ProtoFile {
   return {
     file: `grpc/reflection/${version}/reflection.proto`,
     dependencies: [],
@@ -150,10 +150,10 @@ message ErrorResponse { int32 error_code = 1; string error_message = 2; }
 }
 
 /** Ordered so that dependencies come first. */
-export const protocols: readonly Protocol[] = [
-  struct,
-  registry,
-  health,
-  reflection('v1'),
-  reflection('v1alpha'),
+export const protoFiles: readonly ProtoFile[] = [
+  structProto,
+  registryProto,
+  healthProto,
+  createReflectionProto('v1'),
+  createReflectionProto('v1alpha'),
 ]

@@ -1,48 +1,50 @@
 // gRPC reflection, so that tools such as grpcurl need no .proto files.
 import { status } from '@grpc/grpc-js'
-import { describedFiles, type DescribedFile, type Message } from './services.ts'
+import { describeProtoFiles, type DescribedProtoFile, type ProtoMessage } from './services.ts'
 
 /** Answers requests of either version of the protocol. */
-export function openReflection(services: readonly string[]): (request: Message) => Message {
-  const files = describedFiles()
+export function createReflectionHandler(
+  services: readonly string[],
+): (request: ProtoMessage) => ProtoMessage {
+  const files = describeProtoFiles()
   const byName = new Map(files.map((file) => [file.name, file]))
 
-  function withDependencies(
-    file: DescribedFile,
+  function collectDependencies(
+    file: DescribedProtoFile,
     into = new Map<string, Uint8Array>(),
   ): Map<string, Uint8Array> {
     into.set(file.name, file.bytes)
     for (const name of file.dependencies) {
       const dependency = byName.get(name)
-      if (dependency && !into.has(name)) withDependencies(dependency, into)
+      if (dependency && !into.has(name)) collectDependencies(dependency, into)
     }
     return into
   }
 
-  function fileAnswer(file: DescribedFile | undefined, what: string): Message {
-    if (!file) return errorAnswer(status.NOT_FOUND, `${what} not found`)
-    return { file_descriptor_response: { file_descriptor_proto: [...withDependencies(file).values()] } }
+  function toFileResponse(file: DescribedProtoFile | undefined, subject: string): ProtoMessage {
+    if (!file) return toErrorResponse(status.NOT_FOUND, `${subject} not found`)
+    return { file_descriptor_response: { file_descriptor_proto: [...collectDependencies(file).values()] } }
   }
 
-  function respond(request: Message): Message {
+  function respond(request: ProtoMessage): ProtoMessage {
     const kind = request['message_request']
     const found = typeof kind === 'string' ? request[kind] : undefined
-    const asked = typeof found === 'string' ? found : ''
+    const query = typeof found === 'string' ? found : ''
     switch (kind) {
       case 'list_services':
         return { list_services_response: { service: services.map((name) => ({ name })) } }
       case 'file_by_filename':
-        return fileAnswer(byName.get(asked), asked)
+        return toFileResponse(byName.get(query), query)
       case 'file_containing_symbol':
-        return fileAnswer(
-          files.find(({ symbols }) => symbols.has(asked)),
-          asked,
+        return toFileResponse(
+          files.find(({ symbols }) => symbols.has(query)),
+          query,
         )
       case 'all_extension_numbers_of_type':
       case 'file_containing_extension':
-        return errorAnswer(status.NOT_FOUND, 'there are no extensions')
+        return toErrorResponse(status.NOT_FOUND, 'there are no extensions')
       default:
-        return errorAnswer(status.INVALID_ARGUMENT, 'the request asks for nothing')
+        return toErrorResponse(status.INVALID_ARGUMENT, 'the request asks for nothing')
     }
   }
 
@@ -53,6 +55,6 @@ export function openReflection(services: readonly string[]): (request: Message) 
   })
 }
 
-function errorAnswer(code: status, message: string): Message {
+function toErrorResponse(code: status, message: string): ProtoMessage {
   return { error_response: { error_code: code, error_message: message } }
 }

@@ -2,27 +2,28 @@
 import type { MethodDefinition, ServiceDefinition } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
 import descriptor from 'protobufjs/ext/descriptor/index.js'
-import { protocols, type Protocol } from './protocols.ts'
+import { protoFiles, type ProtoFile } from './protocols.ts'
 
-export type Message = Readonly<Record<string, unknown>>
+export type ProtoMessage = Readonly<Record<string, unknown>>
 
-export type Service = ServiceDefinition & Readonly<Record<string, MethodDefinition<Message, Message>>>
+export type GrpcService = ServiceDefinition &
+  Readonly<Record<string, MethodDefinition<ProtoMessage, ProtoMessage>>>
 
-export interface DescribedFile {
+export interface DescribedProtoFile {
   readonly name: string
   readonly dependencies: readonly string[]
   readonly symbols: ReadonlySet<string>
   readonly bytes: Uint8Array
 }
 
-const root = new protobuf.Root()
-for (const { text } of protocols) protobuf.parse(text, root, { keepCase: true })
-root.resolveAll()
+const protoRoot = new protobuf.Root()
+for (const { text } of protoFiles) protobuf.parse(text, protoRoot, { keepCase: true })
+protoRoot.resolveAll()
 
-export function serviceOf(name: string): Service {
-  const service = root.lookupService(name)
+export function getGrpcService(name: string): GrpcService {
+  const service = protoRoot.lookupService(name)
   return Object.fromEntries(
-    service.methodsArray.map((method): [string, MethodDefinition<Message, Message>] => {
+    service.methodsArray.map((method): [string, MethodDefinition<ProtoMessage, ProtoMessage>] => {
       method.resolve()
       const { resolvedRequestType: request, resolvedResponseType: response } = method
       if (!request || !response) throw new Error(`${name} has a method without types`)
@@ -32,44 +33,44 @@ export function serviceOf(name: string): Service {
           path: `/${name}/${method.name}`,
           requestStream: method.requestStream === true,
           responseStream: method.responseStream === true,
-          requestSerialize: writer(request),
-          requestDeserialize: reader(request),
-          responseSerialize: writer(response),
-          responseDeserialize: reader(response),
+          requestSerialize: createSerializer(request),
+          requestDeserialize: createDeserializer(request),
+          responseSerialize: createSerializer(response),
+          responseDeserialize: createDeserializer(response),
         },
       ]
     }),
   )
 }
 
-function writer(type: protobuf.Type): (message: Message) => Buffer {
+function createSerializer(type: protobuf.Type): (message: ProtoMessage) => Buffer {
   return (message) => Buffer.from(type.encode(message).finish())
 }
 
 /** Fills absent fields with their empty values, like Go. */
-function reader(type: protobuf.Type): (bytes: Buffer) => Message {
+function createDeserializer(type: protobuf.Type): (bytes: Buffer) => ProtoMessage {
   return (bytes) => type.toObject(type.decode(bytes), { defaults: true, oneofs: true, bytes: Buffer })
 }
 
 /** Returns every file, dependencies first. */
-export function describedFiles(): readonly DescribedFile[] {
-  return protocols.map((protocol) => {
-    const namespace = root.lookup(packageOf(protocol))
+export function describeProtoFiles(): readonly DescribedProtoFile[] {
+  return protoFiles.map((protocol) => {
+    const namespace = protoRoot.lookup(parseProtoPackage(protocol))
     if (!(namespace instanceof protobuf.Namespace)) throw new Error(`${protocol.file} has no package`)
     return {
       name: protocol.file,
       dependencies: protocol.dependencies,
-      symbols: new Set(symbolsIn(namespace)),
-      bytes: describe(protocol, namespace),
+      symbols: new Set(listSymbols(namespace)),
+      bytes: encodeFileDescriptor(protocol, namespace),
     }
   })
 }
 
-function packageOf({ text }: Protocol): string {
+function parseProtoPackage({ text }: ProtoFile): string {
   return /^package (?<name>[\w.]+);/m.exec(text)?.groups?.['name'] ?? ''
 }
 
-function* symbolsIn(namespace: protobuf.NamespaceBase): Generator<string> {
+function* listSymbols(namespace: protobuf.NamespaceBase): Generator<string> {
   for (const nested of namespace.nestedArray) {
     if (
       nested instanceof protobuf.Type ||
@@ -79,23 +80,26 @@ function* symbolsIn(namespace: protobuf.NamespaceBase): Generator<string> {
       yield nested.fullName.slice(1)
     if (nested instanceof protobuf.Service)
       for (const method of nested.methodsArray) yield method.fullName.slice(1)
-    if (nested instanceof protobuf.Type) yield* symbolsIn(nested)
+    if (nested instanceof protobuf.Type) yield* listSymbols(nested)
   }
 }
 
-interface Descriptor {
+interface MessageDescriptor {
   name: string
   typeName?: string
-  readonly field?: readonly Descriptor[]
-  readonly nestedType?: readonly Descriptor[]
+  readonly field?: readonly MessageDescriptor[]
+  readonly nestedType?: readonly MessageDescriptor[]
 }
 
-function describe({ file, dependencies }: Protocol, namespace: protobuf.NamespaceBase): Uint8Array {
-  const types: Descriptor[] = []
+function encodeFileDescriptor(
+  { file, dependencies }: ProtoFile,
+  namespace: protobuf.NamespaceBase,
+): Uint8Array {
+  const types: MessageDescriptor[] = []
   const services: unknown[] = []
   for (const nested of namespace.nestedArray)
-    if (nested instanceof protobuf.Type) types.push(describeType(nested))
-    else if (nested instanceof protobuf.Service) services.push(describeService(nested))
+    if (nested instanceof protobuf.Type) types.push(toMessageDescriptor(nested))
+    else if (nested instanceof protobuf.Service) services.push(toServiceDescriptor(nested))
   const enums = namespace.nestedArray.filter((nested) => nested instanceof protobuf.Enum)
   const whole = descriptor.FileDescriptorProto.create({
     name: file,
@@ -110,8 +114,8 @@ function describe({ file, dependencies }: Protocol, namespace: protobuf.Namespac
 }
 
 /** protobufjs uses names as written and names map entries by field; clients expect protoc's names. */
-function describeType(type: protobuf.Type): Descriptor {
-  const described = type.toDescriptor('proto3') as unknown as Descriptor
+function toMessageDescriptor(type: protobuf.Type): MessageDescriptor {
+  const described = type.toDescriptor('proto3') as unknown as MessageDescriptor
   for (const field of described.field ?? []) {
     const known = type.fields[field.name]
     if (known instanceof protobuf.MapField) {
@@ -126,7 +130,7 @@ function describeType(type: protobuf.Type): Descriptor {
   return described
 }
 
-function describeService(service: protobuf.Service): unknown {
+function toServiceDescriptor(service: protobuf.Service): unknown {
   return {
     name: service.name,
     method: service.methodsArray.map((method) => ({

@@ -23,15 +23,15 @@ export interface Database extends Sql {
    */
   transaction<T>(work: (sql: Transaction) => Promise<T>, isUrgent?: boolean): Promise<T>
   /** Runs `work`, which uses no transaction, while no other instance runs work under the same name. */
-  alone<T>(name: string, work: () => Promise<T>): Promise<T>
+  runExclusively<T>(name: string, work: () => Promise<T>): Promise<T>
   /** For pg-boss, outside of any transaction; throws the driver's own errors, as pg-boss expects. */
-  readonly forJobs: JobDatabase
+  readonly jobDatabase: JobDatabase
   close(): Promise<void>
 }
 
 export type JobDatabase = NonNullable<NonNullable<Parameters<PgBoss['send']>[2]>['db']>
 
 /** Makes pg-boss run its statements inside this transaction. */
-export function jobsInside(sql: Transaction): JobDatabase {
+export function toJobDatabase(sql: Transaction): JobDatabase {
   return { executeSql: async (text, values) => ({ rows: [...(await sql.query(text, values ?? []))] }) }
 }

@@ -4,21 +4,21 @@ import { Socket } from 'node:net'
 import { extname, resolve as absolute } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { Fault, Order, Reply, Request } from './embedded-process.ts'
-import { asStoreError, StoreError } from './store-error.ts'
+import type { SerializedError, EmbeddedOrder, EmbeddedReply, EmbeddedRequest } from './embedded-process.ts'
+import { toStoreError, StoreError } from './store-error.ts'
 
 /** Milliseconds for an orderly close; then the process is killed, and the next start recovers. */
-const closingTime = 10_000
+const closeTimeoutMs = 10_000
 /** Limit in characters for quoting the process's last output. */
-const mostWords = 2000
+const maxQuotedLength = 2000
 
-const passedOn = ['PATH', 'LD_LIBRARY_PATH', 'TZ']
+const inheritedVariables = ['PATH', 'LD_LIBRARY_PATH', 'TZ']
 
-export interface Connection {
+export interface EmbeddedConnection {
   /** Rejects with an error that has the driver's fields (`code`, `detail`), or with a StoreError. */
-  ask(order: Order): Promise<readonly object[]>
+  send(order: EmbeddedOrder): Promise<readonly object[]>
   /** Resolves with a description when the process has ended. Never rejects. */
-  readonly gone: Promise<string>
+  readonly ended: Promise<string>
   /** Resolves when the process has ended. */
   close(): Promise<void>
 }
@@ -29,24 +29,24 @@ export interface Connection {
  */
 export async function connectEmbedded(
   directory: string | undefined,
-  patience: number,
-  said: (line: string) => void,
-): Promise<Connection> {
-  const child = start()
-  const connection = over(child, said)
+  timeoutMs: number,
+  onOutput: (line: string) => void,
+): Promise<EmbeddedConnection> {
+  const child = startDatabaseProcess()
+  const connection = openConnection(child, onOutput)
   try {
-    await connection.ask({
+    await connection.send({
       kind: 'open',
       directory: directory === undefined ? undefined : absolute(directory),
-      patience,
+      timeoutMs,
     })
     return connection
   } catch (error) {
     // Without this, a command with nothing else to do would exit silently before the process ends.
     keepAlive(child)
     child.kill('SIGKILL')
-    await connection.gone
-    throw asStoreError(error)
+    await connection.ended
+    throw toStoreError(error)
   }
 }
 
@@ -57,48 +57,48 @@ function keepAlive(child: ChildProcess): void {
 }
 
 /** Uses this file's extension, so that sources and compiled copies both find theirs. */
-function start(): ChildProcess {
+function startDatabaseProcess(): ChildProcess {
   const entry = new URL(`./embedded-process${extname(import.meta.url)}`, import.meta.url)
   return fork(fileURLToPath(entry), [], {
     execPath: process.execPath,
     // Does not pass this process's options: --inspect would claim the same port again.
     execArgv: ['--no-warnings'],
     // Passes only what Node needs, because the App's environment holds credentials.
-    env: Object.fromEntries(passedOn.map((name) => [name, process.env[name]])),
+    env: Object.fromEntries(inheritedVariables.map((name) => [name, process.env[name]])),
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
 }
 
-function over(child: ChildProcess, said: (line: string) => void): Connection {
+function openConnection(child: ChildProcess, onOutput: (line: string) => void): EmbeddedConnection {
   const pending = new Map<number, { resolve(rows: readonly object[]): void; reject(error: unknown): void }>()
   let ids = 0
   let ending: string | undefined
-  let words = ''
+  let output = ''
 
   // A pending answer keeps this process alive, an idle database does not.
   child.unref()
   if (child.stderr) {
     const lines = createInterface({ input: child.stderr })
     lines.on('line', (line) => {
-      words = `${words}${line}\n`.slice(-mostWords)
-      said(line)
+      output = `${output}${line}\n`.slice(-maxQuotedLength)
+      onOutput(line)
     })
     if (child.stderr instanceof Socket) child.stderr.unref()
   }
-  const settle = () => {
+  const unrefIfIdle = () => {
     if (pending.size === 0) child.channel?.unref()
   }
-  child.on('message', (reply: Reply) => {
+  child.on('message', (reply: EmbeddedReply) => {
     const waiting = pending.get(reply.id)
     pending.delete(reply.id)
-    settle()
+    unrefIfIdle()
     if ('rows' in reply) waiting?.resolve(reply.rows)
-    else waiting?.reject(asError(reply.fault))
+    else waiting?.reject(toError(reply.fault))
   })
-  settle()
+  unrefIfIdle()
 
-  const gone = new Promise<string>((resolve) => {
+  const ended = new Promise<string>((resolve) => {
     const end = (how: string) => {
       if (ending !== undefined) return
       ending = `the database's process ${how}`
@@ -109,11 +109,11 @@ function over(child: ChildProcess, said: (line: string) => void): Connection {
     child.once('error', (error) => end(`could not be started: ${error.message}`))
     // Not 'exit', because the last answers and output arrive before 'close'.
     child.once('close', (code, signal) =>
-      end(`ended with ${signal ?? `code ${code ?? 'none'}`}${words && `: ${words.trim()}`}`),
+      end(`ended with ${signal ?? `code ${code ?? 'none'}`}${output && `: ${output.trim()}`}`),
     )
   })
 
-  const ask = (order: Order) =>
+  const send = (order: EmbeddedOrder) =>
     new Promise<readonly object[]>((resolve, reject) => {
       if (ending !== undefined || !child.connected) {
         reject(new StoreError('unreachable', ending ?? "the database's process is ending"))
@@ -123,34 +123,34 @@ function over(child: ChildProcess, said: (line: string) => void): Connection {
       pending.set(id, { resolve, reject })
       child.channel?.ref()
       try {
-        child.send({ id, ...order } satisfies Request, (error) => {
+        child.send({ id, ...order } satisfies EmbeddedRequest, (error) => {
           // The exit handler rejects all other pending orders.
           if (error && pending.delete(id)) {
-            settle()
+            unrefIfIdle()
             reject(new StoreError('unreachable', `the database cannot be asked: ${error.message}`, error))
           }
         })
       } catch (error) {
         // The value cannot be serialized.
         pending.delete(id)
-        settle()
+        unrefIfIdle()
         reject(new StoreError('failed', `the statement cannot be sent: ${String(error)}`, error))
       }
     })
 
   return {
-    ask,
-    gone,
+    send,
+    ended,
     close: async () => {
       keepAlive(child)
-      const late = setTimeout(() => child.kill('SIGKILL'), closingTime)
-      await ask({ kind: 'close' }).catch(() => child.kill('SIGKILL'))
-      await gone
+      const late = setTimeout(() => child.kill('SIGKILL'), closeTimeoutMs)
+      await send({ kind: 'close' }).catch(() => child.kill('SIGKILL'))
+      await ended
       clearTimeout(late)
     },
   }
 }
 
-function asError({ message, storeCode, fields }: Fault): Error {
+function toError({ message, storeCode, fields }: SerializedError): Error {
   return storeCode ? new StoreError(storeCode, message) : Object.assign(new Error(message), fields)
 }

@@ -2,13 +2,13 @@
 // transactions, single statements and pg-boss scripts take turns.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Database, Sql } from './database.ts'
-import { connectEmbedded, type Connection } from './embedded-connection.ts'
-import { keepOpen } from './keep-open.ts'
-import { asStoreError, sqlState, StoreError } from './store-error.ts'
+import { connectEmbedded, type EmbeddedConnection } from './embedded-connection.ts'
+import { superviseConnection } from './keep-open.ts'
+import { toStoreError, getSqlState, StoreError } from './store-error.ts'
 
 export interface EmbeddedOptions {
   /** Milliseconds to wait for another process to release the folder. */
-  readonly patience: number
+  readonly timeoutMs: number
   /** Receives the process's standard error and its unexpected end. */
   readonly problem: (error: unknown) => void
 }
@@ -20,17 +20,18 @@ export interface EmbeddedOptions {
  */
 export async function openEmbedded(
   directory: string | undefined,
-  { patience, problem }: EmbeddedOptions,
+  { timeoutMs, problem }: EmbeddedOptions,
 ): Promise<Database> {
-  const said = (line: string) => problem(new StoreError('failed', `the database's process says: ${line}`))
-  const kept = await keepOpen(
-    () => connectEmbedded(directory, patience, said),
+  const reportOutput = (line: string) =>
+    problem(new StoreError('failed', `the database's process says: ${line}`))
+  const supervised = await superviseConnection(
+    () => connectEmbedded(directory, timeoutMs, reportOutput),
     directory !== undefined,
     problem,
   )
-  const { turn, end } = turns()
-  const ask: Ask = async (text, values) => (await kept.current()).ask(sql(text, values))
-  const outside = statements(ask)
+  const { turn, end } = createExclusiveQueue()
+  const send: SendQuery = async (text, values) => (await supervised.current()).send(toSqlOrder(text, values))
+  const outside = createSql(send)
   return {
     kind: 'embedded',
     query: (text, values) => turn(() => outside.query(text, values)),
@@ -38,9 +39,9 @@ export async function openEmbedded(
     transaction: async (work, isUrgent) => {
       try {
         const { value, committed } = await turn(async () => {
-          const { inside, settle } = begin(await kept.current())
+          const { inside, settle } = beginTransaction(await supervised.current())
           try {
-            const value = await work({ ...statements(inside), lock: async () => undefined })
+            const value = await work({ ...createSql(inside), lock: async () => undefined })
             // The next turn need not wait for the answer, because the process runs orders in sequence.
             return { value, committed: settle('COMMIT') }
           } catch (error) {
@@ -51,46 +52,46 @@ export async function openEmbedded(
         await committed
         return value
       } catch (error) {
-        throw sqlState(error) === '' ? error : asStoreError(error)
+        throw getSqlState(error) === '' ? error : toStoreError(error)
       }
     },
     // There is no other instance.
-    alone: (_name, work) => work(),
-    forJobs: {
+    runExclusively: (_name, work) => work(),
+    jobDatabase: {
       executeSql: (text, values) =>
-        turn(async () => ({ rows: [...(await ask(text, values?.length ? values : undefined))] })),
+        turn(async () => ({ rows: [...(await send(text, values?.length ? values : undefined))] })),
     },
-    close: () => end(() => kept.close()),
+    close: () => end(() => supervised.close()),
   }
 }
 
-type Ask = (text: string, values?: readonly unknown[] | null) => Promise<readonly object[]>
+type SendQuery = (text: string, values?: readonly unknown[] | null) => Promise<readonly object[]>
 
-const sql = (text: string, values?: readonly unknown[] | null) =>
+const toSqlOrder = (text: string, values?: readonly unknown[] | null) =>
   ({ kind: 'sql', text, ...(values && { values }) }) as const
 
 /** The first statement begins the transaction, so an empty transaction costs nothing. */
-function begin(connection: Connection) {
+function beginTransaction(connection: EmbeddedConnection) {
   let state: 'fresh' | 'begun' | 'over' = 'fresh'
-  const inside: Ask = async (text, values) => {
+  const sendInside: SendQuery = async (text, values) => {
     if (state === 'over') throw new StoreError('failed', 'a query of a transaction that is over')
-    const begins = state === 'fresh'
+    const beginsTransaction = state === 'fresh'
     state = 'begun'
-    return connection.ask({ ...sql(text, values), begins })
+    return connection.send({ ...toSqlOrder(text, values), beginsTransaction })
   }
-  const settle = async (how: 'COMMIT' | 'ROLLBACK'): Promise<void> => {
+  const endTransaction = async (how: 'COMMIT' | 'ROLLBACK'): Promise<void> => {
     const begun = state === 'begun'
     state = 'over'
-    if (begun) await connection.ask(sql(how))
+    if (begun) await connection.send(toSqlOrder(how))
   }
-  return { inside, settle }
+  return { inside: sendInside, settle: endTransaction }
 }
 
 /**
  * Runs turns one by one, urgent ones first; rejects with `closed` after the end. Asking for a turn inside a turn is an
  * error, because it would deadlock.
  */
-function turns() {
+function createExclusiveQueue() {
   const mine = new AsyncLocalStorage<true>()
   const urgent: (() => Promise<void>)[] = []
   const usual: (() => Promise<void>)[] = []
@@ -118,20 +119,20 @@ function turns() {
   }
 }
 
-function statements(ask: Ask): Sql {
+function createSql(send: SendQuery): Sql {
   return {
     query: async <Row extends object>(text: string, values: readonly unknown[] = []) => {
       try {
-        return (await ask(text, values)) as readonly Row[]
+        return (await send(text, values)) as readonly Row[]
       } catch (error) {
-        throw asStoreError(error)
+        throw toStoreError(error)
       }
     },
     run: async (text) => {
       try {
-        await ask(text)
+        await send(text)
       } catch (error) {
-        throw asStoreError(error)
+        throw toStoreError(error)
       }
     },
   }

@@ -7,26 +7,27 @@ import { PGlite } from '@electric-sql/pglite'
 import { lockFolder } from './folder-lock.ts'
 import { StoreError, type StoreErrorCode } from './store-error.ts'
 
-export type Request = { readonly id: number } & Order
+export type EmbeddedRequest = { readonly id: number } & EmbeddedOrder
 
-export type Order =
+export type EmbeddedOrder =
   /** The first order. Without a directory: in memory. `patience`: milliseconds to wait for the folder's lock. */
-  | { readonly kind: 'open'; readonly directory: string | undefined; readonly patience: number }
+  | { readonly kind: 'open'; readonly directory: string | undefined; readonly timeoutMs: number }
   /** One statement with values, or any number without. `begins`: starts a transaction first. */
   | {
       readonly kind: 'sql'
       readonly text: string
       readonly values?: readonly unknown[]
-      readonly begins?: boolean
+      readonly beginsTransaction?: boolean
     }
   /** The last order: the process ends after its answer. */
   | { readonly kind: 'close' }
 
-export type Reply =
-  { readonly id: number; readonly rows: readonly object[] } | { readonly id: number; readonly fault: Fault }
+export type EmbeddedReply =
+  | { readonly id: number; readonly rows: readonly object[] }
+  | { readonly id: number; readonly fault: SerializedError }
 
 /** An error for the channel: `fields` holds Postgres details (`code`, `detail`, ...). */
-export interface Fault {
+export interface SerializedError {
   readonly message: string
   readonly storeCode?: StoreErrorCode
   readonly fields: Readonly<Record<string, string | number>>
@@ -34,11 +35,11 @@ export interface Fault {
 
 let database: PGlite | undefined
 let unlock: () => void = () => undefined
-let inTransaction = false
+let isInTransaction = false
 
-async function perform(order: Order): Promise<readonly object[]> {
+async function executeOrder(order: EmbeddedOrder): Promise<readonly object[]> {
   if (order.kind === 'open') {
-    await open(order.directory, order.patience)
+    await openDatabase(order.directory, order.timeoutMs)
     return []
   }
   if (!database) throw new StoreError('failed', 'the database is not open')
@@ -47,36 +48,36 @@ async function perform(order: Order): Promise<readonly object[]> {
     unlock()
     return []
   }
-  if (order.begins) {
+  if (order.beginsTransaction) {
     await database.exec('BEGIN')
-    inTransaction = true
+    isInTransaction = true
   }
   if (order.values) return (await database.query<object>(order.text, [...order.values])).rows
-  return script(database, order.text)
+  return runScript(database, order.text)
 }
 
-async function open(directory: string | undefined, patience: number): Promise<void> {
+async function openDatabase(directory: string | undefined, timeoutMs: number): Promise<void> {
   if (directory === undefined) {
     database = await PGlite.create()
     return
   }
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  unlock = await lockFolder(directory, patience)
+  unlock = await lockFolder(directory, timeoutMs)
   database = await PGlite.create(join(directory, 'postgres'))
 }
 
-async function script(on: PGlite, text: string): Promise<readonly object[]> {
-  if (text === 'COMMIT' || text === 'ROLLBACK') inTransaction = false
+async function runScript(on: PGlite, text: string): Promise<readonly object[]> {
+  if (text === 'COMMIT' || text === 'ROLLBACK') isInTransaction = false
   try {
     return (await on.exec(text)).flatMap(({ rows }) => rows as object[])
   } catch (error) {
     // A failed script with BEGIN and COMMIT leaves its transaction open on the only connection.
-    if (!inTransaction) await on.exec('ROLLBACK').catch(() => undefined)
+    if (!isInTransaction) await on.exec('ROLLBACK').catch(() => undefined)
     throw error
   }
 }
 
-function asFault(error: unknown): Fault {
+function serializeError(error: unknown): SerializedError {
   const fields: Record<string, string | number> = {}
   if (typeof error === 'object' && error !== null)
     for (const [name, value] of Object.entries(error))
@@ -93,14 +94,14 @@ process.on('disconnect', () => process.exit())
 // Ctrl-C and service managers signal the whole process group, but the App needs its database for an orderly shutdown.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
 
-let last: Promise<void> = Promise.resolve()
-process.on('message', (request: Request) => {
-  last = last.then(async () => {
-    let reply: Reply
+let lastOrder: Promise<void> = Promise.resolve()
+process.on('message', (request: EmbeddedRequest) => {
+  lastOrder = lastOrder.then(async () => {
+    let reply: EmbeddedReply
     try {
-      reply = { id: request.id, rows: await perform(request) }
+      reply = { id: request.id, rows: await executeOrder(request) }
     } catch (error) {
-      reply = { id: request.id, fault: asFault(error) }
+      reply = { id: request.id, fault: serializeError(error) }
     }
     process.send?.(reply, undefined, undefined, () => {
       if (request.kind === 'close') process.disconnect()

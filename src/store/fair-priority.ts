@@ -6,18 +6,18 @@ import type { Sql } from './database.ts'
 import { repositoryKey } from '../change/repository-key.ts'
 
 /** Scans go after all pull requests, because they are not urgent and come in many small jobs. */
-const scans = -1_000_000_000
+const scanPriority = -1_000_000_000
 /** Milliseconds to cache a repository's last place, because one sweep can enqueue thousands. */
-const knownFor = 1000
+const positionCacheMs = 1000
 
-interface Place {
+interface QueuePosition {
   readonly priority: number
   readonly at: number
 }
 
 /** `table`, `queue`: where the jobs are. */
-export function fairPriority(table: string, queue: string) {
-  const last = new Map<string, Place>()
+export function createFairPriority(table: string, queue: string) {
+  const last = new Map<string, QueuePosition>()
 
   /** Finds the next place to be served and this repository's last one. */
   async function placeAfter(sql: Sql, repository: string): Promise<number> {
@@ -33,14 +33,14 @@ export function fairPriority(table: string, queue: string) {
   }
 
   return async (sql: Sql, job: Job): Promise<number> => {
-    if (job.kind === 'scan') return scans
+    if (job.kind === 'scan') return scanPriority
     if (job.kind !== 'pull') return 0
     const repository = repositoryKey(job.repository)
     const now = performance.now()
     const known = last.get(repository)
-    const isKnown = known !== undefined && now - known.at < knownFor
+    const isKnown = known !== undefined && now - known.at < positionCacheMs
     const priority = isKnown ? known.priority - 1 : await placeAfter(sql, repository)
-    for (const [name, { at }] of last) if (now - at >= knownFor) last.delete(name)
+    for (const [name, { at }] of last) if (now - at >= positionCacheMs) last.delete(name)
     // Keeps the time of the last query, so that a long burst queries again.
     last.set(repository, { priority, at: isKnown ? known.at : now })
     return priority

@@ -7,21 +7,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreError } from './store-error.ts'
 
 /** SQLITE_BUSY: another process has the lock. */
-const busy = 5
+const sqliteBusy = 5
 /** Milliseconds between two attempts. */
-const pause = 50
+const retryDelayMs = 50
 
 /**
  * Waits up to `patience` milliseconds for the folder and resolves with a function that releases it. Rejects with
  * StoreError `in-use` if another process still has it, `failed` if it cannot be locked.
  */
-export async function lockFolder(directory: string, patience: number): Promise<() => void> {
-  const end = performance.now() + patience
+export async function lockFolder(directory: string, timeoutMs: number): Promise<() => void> {
+  const end = performance.now() + timeoutMs
   for (;;) {
     const unlock = tryLock(directory)
     if (unlock) return unlock
     if (performance.now() >= end) throw new StoreError('in-use', `another process uses ${directory}`)
-    await sleep(pause)
+    await sleep(retryDelayMs)
   }
 }
 
@@ -35,12 +35,12 @@ function tryLock(directory: string): (() => void) | undefined {
   } catch (error) {
     file?.close()
     if (isBusy(error)) return undefined
-    const words = error instanceof Error ? error.message : String(error)
-    throw new StoreError('failed', `the data folder cannot be locked: ${words}`, error)
+    const message = error instanceof Error ? error.message : String(error)
+    throw new StoreError('failed', `the data folder cannot be locked: ${message}`, error)
   }
 }
 
 /** Does not check the class, because under a test runner Node's errors come from another realm. */
 function isBusy(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && 'errcode' in error && error.errcode === busy
+  return typeof error === 'object' && error !== null && 'errcode' in error && error.errcode === sqliteBusy
 }

@@ -11,33 +11,33 @@
 // Enqueueing and settling lock the key, so that there is never more than one waiting row.
 import { PgBoss } from 'pg-boss'
 import type { Job, WaitingJobs } from '../ports/jobs.ts'
-import { jobsInside, type Database, type Transaction } from './database.ts'
-import { fairPriority } from './fair-priority.ts'
+import { toJobDatabase, type Database, type Transaction } from './database.ts'
+import { createFairPriority } from './fair-priority.ts'
 import { repositoryKey } from '../change/repository-key.ts'
-import { storableText } from './storable-text.ts'
-import { asStoreError } from './store-error.ts'
+import { toStorableText } from './storable-text.ts'
+import { toStoreError } from './store-error.ts'
 
 const jobSchema = 'catalog_bot_jobs'
 // The shared table behind the view `job`: planning a query on it directly takes half the time.
-const table = `${jobSchema}.job_common`
-const queue = 'job'
+const jobTable = `${jobSchema}.job_common`
+const queueName = 'job'
 
 /** One run of a job: `run` differs if the row is taken again. */
-export interface Taken {
+export interface TakenJob {
   readonly id: string
   readonly key: string
   readonly run: number
   readonly job: Job
 }
 
-export interface Jobs {
+export interface PersistentJobQueue {
   enqueue(sql: Transaction, job: Job, afterSeconds: number): Promise<void>
-  take(most: number): Promise<readonly Taken[]>
-  complete(taken: Taken): Promise<void>
+  take(most: number): Promise<readonly TakenJob[]>
+  complete(taken: TakenJob): Promise<void>
   /** Waits again after a back-off, or joins an equal job that already waits. */
-  fail(taken: Taken, error: unknown): Promise<void>
+  fail(taken: TakenJob, error: unknown): Promise<void>
   /** Records that this process still works on these jobs. */
-  touch(taken: readonly Taken[]): Promise<void>
+  touch(taken: readonly TakenJob[]): Promise<void>
   /** Makes jobs wait again if their process was silent for so long. Resolves with their number. */
   recover(silentSeconds: number): Promise<number>
   /** Counts running and runnable jobs by kind. */
@@ -64,9 +64,12 @@ export function jobKey(job: Job): string {
   }
 }
 
-export async function openJobs(database: Database, problem: (error: unknown) => void): Promise<Jobs> {
+export async function openJobQueue(
+  database: Database,
+  problem: (error: unknown) => void,
+): Promise<PersistentJobQueue> {
   const boss = new PgBoss({
-    db: database.forJobs,
+    db: database.jobDatabase,
     schema: jobSchema,
     backend: database.kind === 'embedded' ? 'pglite' : 'postgres',
     schedule: false,
@@ -77,9 +80,9 @@ export async function openJobs(database: Database, problem: (error: unknown) => 
   boss.on('error', problem)
   try {
     // Otherwise two instances that start on an empty database would both create the schema.
-    await database.alone('start jobs', async () => {
+    await database.runExclusively('start jobs', async () => {
       await boss.start()
-      await boss.createQueue(queue, {
+      await boss.createQueue(queueName, {
         policy: 'short',
         // Jobs retry without limit: after 2, 4, 8 ... seconds, then every five minutes.
         retryLimit: 1_000_000,
@@ -93,31 +96,31 @@ export async function openJobs(database: Database, problem: (error: unknown) => 
     })
   } catch (error) {
     await boss.stop({ graceful: false, close: false })
-    throw asStoreError(error)
+    throw toStoreError(error)
   }
   // pg-boss reads a queue's settings once, outside the given transaction. Do it now: on the embedded database's only
   // connection that read would deadlock inside a transaction.
-  await boss.touch(queue, '00000000-0000-0000-0000-000000000000')
+  await boss.touch(queueName, '00000000-0000-0000-0000-000000000000')
 
-  const priorityOf = fairPriority(table, queue)
+  const priorityOf = createFairPriority(jobTable, queueName)
   const waiting = (sql: Transaction, key: string) =>
     sql.query<{ id: string }>(
-      `SELECT id FROM ${table} WHERE name = '${queue}' AND singleton_key = $1 AND state IN ('created', 'retry') LIMIT 1`,
+      `SELECT id FROM ${jobTable} WHERE name = '${queueName}' AND singleton_key = $1 AND state IN ('created', 'retry') LIMIT 1`,
       [key],
     )
   /** Locks the key and returns whether this run is still the active one. */
-  const stillOurs = async (sql: Transaction, { id, key, run }: Taken): Promise<boolean> => {
+  const stillOurs = async (sql: Transaction, { id, key, run }: TakenJob): Promise<boolean> => {
     await sql.lock(`job ${key}`)
     const rows = await sql.query(
-      `SELECT id FROM ${table} WHERE name = '${queue}' AND id = $1 AND state = 'active' AND retry_count = $2 FOR UPDATE`,
+      `SELECT id FROM ${jobTable} WHERE name = '${queueName}' AND id = $1 AND state = 'active' AND retry_count = $2 FOR UPDATE`,
       [id, run],
     )
     return rows.length === 1
   }
-  const putBack = async (sql: Transaction, { id, key }: Pick<Taken, 'id' | 'key'>, error: unknown) => {
-    const db = jobsInside(sql)
-    if ((await waiting(sql, key)).length > 0) await boss.complete(queue, id, null, { db })
-    else await boss.fail(queue, id, { message: words(error) }, { db })
+  const putBack = async (sql: Transaction, { id, key }: Pick<TakenJob, 'id' | 'key'>, error: unknown) => {
+    const db = toJobDatabase(sql)
+    if ((await waiting(sql, key)).length > 0) await boss.complete(queueName, id, null, { db })
+    else await boss.fail(queueName, id, { message: toErrorText(error) }, { db })
   }
 
   return {
@@ -125,24 +128,24 @@ export async function openJobs(database: Database, problem: (error: unknown) => 
       const key = jobKey(job)
       await sql.lock(`job ${key}`)
       const joined = await sql.query(
-        `UPDATE ${table} SET data = $2::jsonb,
+        `UPDATE ${jobTable} SET data = $2::jsonb,
            start_after = least(start_after, clock_timestamp() + $3::float8 * interval '1 second')
-         WHERE name = '${queue}' AND singleton_key = $1 AND state IN ('created', 'retry') RETURNING id`,
+         WHERE name = '${queueName}' AND singleton_key = $1 AND state IN ('created', 'retry') RETURNING id`,
         [key, JSON.stringify(job), afterSeconds],
       )
       if (joined.length > 0) return
-      await boss.send(queue, job, {
+      await boss.send(queueName, job, {
         singletonKey: key,
         group: { id: key },
         priority: await priorityOf(sql, job),
         ...(afterSeconds > 0 ? { startAfter: afterSeconds } : {}),
-        db: jobsInside(sql),
+        db: toJobDatabase(sql),
       })
     },
 
-    take: async (most) => {
-      const rows = await boss.fetch<Job>(queue, {
-        batchSize: most,
+    take: async (limit) => {
+      const rows = await boss.fetch<Job>(queueName, {
+        batchSize: limit,
         groupConcurrency: 1,
         includeMetadata: true,
       })
@@ -151,7 +154,8 @@ export async function openJobs(database: Database, problem: (error: unknown) => 
 
     complete: (taken) =>
       database.transaction(async (sql) => {
-        if (await stillOurs(sql, taken)) await boss.complete(queue, taken.id, null, { db: jobsInside(sql) })
+        if (await stillOurs(sql, taken))
+          await boss.complete(queueName, taken.id, null, { db: toJobDatabase(sql) })
       }),
 
     fail: (taken, error) =>
@@ -162,15 +166,15 @@ export async function openJobs(database: Database, problem: (error: unknown) => 
     touch: async (taken) => {
       if (taken.length > 0)
         await boss.touch(
-          queue,
+          queueName,
           taken.map(({ id }) => id),
         )
     },
 
     recover: async (silentSeconds) => {
       const silent = await database.query<{ id: string; key: string; run: number }>(
-        `SELECT id, singleton_key AS key, retry_count AS run FROM ${table}
-         WHERE name = '${queue}' AND state = 'active'
+        `SELECT id, singleton_key AS key, retry_count AS run FROM ${jobTable}
+         WHERE name = '${queueName}' AND state = 'active'
            AND coalesce(heartbeat_on, started_on) <= clock_timestamp() - $1::float8 * interval '1 second'`,
         [silentSeconds],
       )
@@ -179,14 +183,14 @@ export async function openJobs(database: Database, problem: (error: unknown) => 
           await sql.lock(`job ${key}`)
           // Checked again under the lock: the process may have reported, or another may have returned the row.
           const rows = await sql.query(
-            `SELECT id FROM ${table} WHERE name = '${queue}' AND id = $1 AND state = 'active' AND retry_count = $2
+            `SELECT id FROM ${jobTable} WHERE name = '${queueName}' AND id = $1 AND state = 'active' AND retry_count = $2
                AND coalesce(heartbeat_on, started_on) <= clock_timestamp() - $3::float8 * interval '1 second' FOR UPDATE`,
             [id, run, silentSeconds],
           )
           if (rows.length === 0) return
           await putBack(sql, { id, key }, new Error('the process that worked on it died'))
           await sql.query(
-            `UPDATE ${table} SET start_after = clock_timestamp() WHERE name = '${queue}' AND id = $1 AND state = 'retry'`,
+            `UPDATE ${jobTable} SET start_after = clock_timestamp() WHERE name = '${queueName}' AND id = $1 AND state = 'retry'`,
             [id],
           )
         })
@@ -199,7 +203,7 @@ export async function openJobs(database: Database, problem: (error: unknown) => 
            count(*) FILTER (WHERE state = 'active')::integer AS running,
            coalesce(extract(epoch FROM max(clock_timestamp() - start_after) FILTER (WHERE state <> 'active')), 0)::float8
              AS "oldestSeconds"
-         FROM ${table} WHERE name = '${queue}' AND (state = 'active'
+         FROM ${jobTable} WHERE name = '${queueName}' AND (state = 'active'
            OR (state IN ('created', 'retry') AND start_after <= clock_timestamp()))
          GROUP BY data->>'kind' ORDER BY 1`,
       ),
@@ -208,7 +212,7 @@ export async function openJobs(database: Database, problem: (error: unknown) => 
   }
 }
 
-function words(error: unknown): string {
+function toErrorText(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  return storableText(text).slice(0, 2000)
+  return toStorableText(text).slice(0, 2000)
 }

@@ -1,18 +1,18 @@
 // Restarts the embedded database's process when it dies, retrying without limit. Never repeats the dead process's
 // requests, because they may have taken effect.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Connection } from './embedded-connection.ts'
-import { asStoreError, StoreError } from './store-error.ts'
+import type { EmbeddedConnection } from './embedded-connection.ts'
+import { toStoreError, StoreError } from './store-error.ts'
 
 /** Milliseconds before the first restart; the pause doubles after each quick failure. */
-const shortestPause = 100
-const longestPause = 30_000
+const minRestartDelayMs = 100
+const maxRestartDelayMs = 30_000
 /** Milliseconds after which a process counts as started successfully. */
-const longLife = 60_000
+const stableAfterMs = 60_000
 
-export interface Kept {
+export interface SupervisedConnection {
   /** Waits for a start in progress. Rejects with a StoreError if it fails. */
-  current(): Promise<Connection>
+  current(): Promise<EmbeddedConnection>
   close(): Promise<void>
 }
 
@@ -20,38 +20,38 @@ export interface Kept {
  * Rejects like `connect` if the first start fails. `lasts`: the data outlive the process; otherwise all requests after
  * its end reject. `problem` receives unexpected ends and failed restarts.
  */
-export async function keepOpen(
-  connect: () => Promise<Connection>,
+export async function superviseConnection(
+  connect: () => Promise<EmbeddedConnection>,
   lasts: boolean,
   problem: (error: unknown) => void,
-): Promise<Kept> {
+): Promise<SupervisedConnection> {
   const closing = new AbortController()
-  let pause = shortestPause
-  let current: Promise<Connection>
+  let pause = minRestartDelayMs
+  let current: Promise<EmbeddedConnection>
 
-  const follow = (attempt: Promise<Connection>): void => {
+  const watchAttempt = (attempt: Promise<EmbeddedConnection>): void => {
     current = attempt
     attempt.then(
       async (connection) => {
         const began = performance.now()
-        const how = await connection.gone
+        const how = await connection.ended
         if (closing.signal.aborted) return
-        if (performance.now() - began > longLife) pause = shortestPause
+        if (performance.now() - began > stableAfterMs) pause = minRestartDelayMs
         const lost = new StoreError('unreachable', how)
         problem(lost)
-        if (lasts) follow(again())
-        else follow(Promise.reject(lost))
+        if (lasts) watchAttempt(reconnect())
+        else watchAttempt(Promise.reject(lost))
       },
       (error: unknown) => {
         if (closing.signal.aborted || !lasts) return
-        problem(asStoreError(error))
-        follow(again())
+        problem(toStoreError(error))
+        watchAttempt(reconnect())
       },
     )
   }
-  const again = async (): Promise<Connection> => {
+  const reconnect = async (): Promise<EmbeddedConnection> => {
     const wait = pause
-    pause = Math.min(2 * pause, longestPause)
+    pause = Math.min(2 * pause, maxRestartDelayMs)
     try {
       await sleep(wait, undefined, { signal: closing.signal, ref: false })
     } catch {
@@ -62,7 +62,7 @@ export async function keepOpen(
 
   const first = await connect()
   current = Promise.resolve(first)
-  follow(current)
+  watchAttempt(current)
   return {
     current: () => current,
     close: async () => {

@@ -1,17 +1,17 @@
-import { commitSha, pullNumber, type PullNumber } from '../change/ids.ts'
+import { toCommitSha, toPullNumber, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
-import type { LandingStop, StopAuthor, StopEvent, StopKind, StopPlace } from '../gate/landing-stop.ts'
-import type { LandingStops, ParkedPull } from '../ports/landing-stops.ts'
+import type { MergeFreeze, FreezeAuthor, FreezeEvent, FreezeKind, FreezeScope } from '../gate/landing-stop.ts'
+import type { MergeFreezes, ParkedPull } from '../ports/landing-stops.ts'
 import type { Database, Sql } from './database.ts'
 import { repositoryKey } from '../change/repository-key.ts'
-import { schema } from './migrations.ts'
-import { storableText } from './storable-text.ts'
+import { schemaName } from './migrations.ts'
+import { toStorableText } from './storable-text.ts'
 
-interface StopRow {
+interface FreezeRow {
   readonly branch: string
   readonly owner: string
   readonly name: string
-  readonly kind: StopKind
+  readonly kind: FreezeKind
   readonly reason: string
   readonly made_by: string
   readonly pull: number | null
@@ -22,34 +22,35 @@ interface StopRow {
   readonly times: number
 }
 
-interface EventRow extends Pick<StopRow, 'branch' | 'kind' | 'reason' | 'made_by'> {
-  readonly step: StopEvent['step']
+interface FreezeEventRow extends Pick<FreezeRow, 'branch' | 'kind' | 'reason' | 'made_by'> {
+  readonly step: FreezeEvent['step']
   readonly at: number
 }
 
-const columns = `branch, owner_as_written AS owner, name_as_written AS name, kind, reason, made_by, pull, cause,
+const freezeColumns = `branch, owner_as_written AS owner, name_as_written AS name, kind, reason, made_by, pull, cause,
   try_again_at, rules, (extract(epoch FROM since) * 1000)::double precision AS since, times`
 
 /** Means all branches, because a branch name cannot be empty. */
-const every = ''
+const allBranches = ''
 
-export function openLandingStops(database: Database): LandingStops {
+export function openMergeFreezes(database: Database): MergeFreezes {
   return {
-    stopLandings: (order) =>
+    freezeMerges: (order) =>
       database.transaction(async (sql) => {
-        const { repository, branch = every, kind, reason, by, pull, commit, tryAgainAt, rules } = order
+        const { repository, branch = allBranches, kind, reason, by, pull, commit, tryAgainAt, rules } = order
         const key = repositoryKey(repository)
         await sql.lock(`stops ${key}`)
-        if ((await isRepeated(sql, key, by)) || (await isTakenBack(sql, key, branch, by))) return undefined
+        if ((await wasAlreadyExecuted(sql, key, by)) || (await wasAlreadyUndone(sql, key, branch, by)))
+          return undefined
         const before = await sql.query(
-          `SELECT kind FROM ${schema}.stop WHERE repository = $1 AND branch = $2 AND kind = $3`,
+          `SELECT kind FROM ${schemaName}.stop WHERE repository = $1 AND branch = $2 AND kind = $3`,
           [key, branch, kind],
         )
         // Repeated refusals are counted but not reported again.
         if (before.length === 0 || by.kind !== 'bot')
-          await record(sql, key, { branch, kind, reason, by }, 'stopped')
-        const [row] = await sql.query<StopRow>(
-          `INSERT INTO ${schema}.stop
+          await recordFreezeEvent(sql, key, { branch, kind, reason, by }, 'stopped')
+        const [row] = await sql.query<FreezeRow>(
+          `INSERT INTO ${schemaName}.stop
              (repository, owner_as_written, name_as_written, branch, kind, reason, made_by, pull, cause, try_again_at, rules)
            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
            ON CONFLICT (repository, branch, kind) DO UPDATE SET
@@ -58,14 +59,14 @@ export function openLandingStops(database: Database): LandingStops {
              pull = CASE WHEN stop.kind = 'refused' THEN excluded.pull ELSE stop.pull END,
              rules = CASE WHEN stop.kind = 'refused' THEN excluded.rules ELSE stop.rules END,
              try_again_at = CASE WHEN stop.kind = 'refused' THEN excluded.try_again_at ELSE stop.try_again_at END
-           RETURNING ${columns}`,
+           RETURNING ${freezeColumns}`,
           [
             key,
             repository.owner,
             repository.name,
             branch,
             kind,
-            storableText(reason),
+            toStorableText(reason),
             JSON.stringify(by),
             pull ?? null,
             commit ?? null,
@@ -73,74 +74,73 @@ export function openLandingStops(database: Database): LandingStops {
             rules ?? null,
           ],
         )
-        return row && toStop(row)
+        return row && toMergeFreeze(row)
       }),
 
-    resumeLandings: ({ repository, branch, kinds, by, reason, saidAt = Infinity }) =>
+    unfreezeMerges: ({ repository, branch, kinds, by, reason, requestedAt = Infinity }) =>
       database.transaction(async (sql) => {
         const key = repositoryKey(repository)
         await sql.lock(`stops ${key}`)
-        if (await isRepeated(sql, key, by)) return []
-        const rows = await sql.query<StopRow>(
-          `SELECT ${columns} FROM ${schema}.stop
+        if (await wasAlreadyExecuted(sql, key, by)) return []
+        const rows = await sql.query<FreezeRow>(
+          `SELECT ${freezeColumns} FROM ${schemaName}.stop
            WHERE repository = $1 AND ($2::text IS NULL OR branch = $2) AND kind = ANY($3::text[])`,
           [key, branch ?? null, kinds],
         )
-        const ended: LandingStop[] = []
+        const ended: MergeFreeze[] = []
         for (const row of rows) {
-          const stop = toStop(row)
-          if (!isMeant(stop, by, saidAt)) continue
-          await sql.query(`DELETE FROM ${schema}.stop WHERE repository = $1 AND branch = $2 AND kind = $3`, [
-            key,
-            row.branch,
-            row.kind,
-          ])
-          await record(sql, key, { branch: row.branch, kind: row.kind, reason, by }, 'resumed')
+          const stop = toMergeFreeze(row)
+          if (!appliesToFreeze(stop, by, requestedAt)) continue
+          await sql.query(
+            `DELETE FROM ${schemaName}.stop WHERE repository = $1 AND branch = $2 AND kind = $3`,
+            [key, row.branch, row.kind],
+          )
+          await recordFreezeEvent(sql, key, { branch: row.branch, kind: row.kind, reason, by }, 'resumed')
           ended.push(stop)
         }
         return ended.sort((a, b) => a.since - b.since)
       }),
 
-    retryLandings: async ({ repository, branch }) => {
+    allowMergeAttempt: async ({ repository, branch }) => {
       await database.query(
-        `UPDATE ${schema}.stop SET try_again_at = 0 WHERE repository = $1 AND branch = $2 AND kind = 'refused'`,
+        `UPDATE ${schemaName}.stop SET try_again_at = 0 WHERE repository = $1 AND branch = $2 AND kind = 'refused'`,
         [repositoryKey(repository), branch],
       )
     },
 
-    landingStops: async (repository) => {
-      const rows = await database.query<StopRow>(
-        `SELECT ${columns} FROM ${schema}.stop WHERE $1::text IS NULL OR repository = $1
+    listFreezes: async (repository) => {
+      const rows = await database.query<FreezeRow>(
+        `SELECT ${freezeColumns} FROM ${schemaName}.stop WHERE $1::text IS NULL OR repository = $1
          ORDER BY stop.since, repository, branch, kind`,
         [repository === undefined ? null : repositoryKey(repository)],
       )
-      return rows.map(toStop)
+      return rows.map(toMergeFreeze)
     },
 
-    stopEvents: async (repository, most) => {
-      const rows = await database.query<EventRow>(
+    listFreezeEvents: async (repository, limit) => {
+      const rows = await database.query<FreezeEventRow>(
         `SELECT step, branch, kind, reason, made_by, (extract(epoch FROM at) * 1000)::double precision AS at
-         FROM ${schema}.stop_event WHERE repository = $1 ORDER BY id DESC LIMIT $2`,
-        [repositoryKey(repository), most],
+         FROM ${schemaName}.stop_event WHERE repository = $1 ORDER BY id DESC LIMIT $2`,
+        [repositoryKey(repository), limit],
       )
       return rows.map(({ step, branch, kind, reason, made_by, at }) => ({
         repository,
-        ...placed(branch),
+        ...toBranchFields(branch),
         step,
         kind,
         reason,
-        by: JSON.parse(made_by) as StopAuthor,
+        by: JSON.parse(made_by) as FreezeAuthor,
         at,
       }))
     },
 
     parkPull: async (repository, { pull, reason, state, times, tryAgainAt }) => {
       await database.query(
-        `INSERT INTO ${schema}.parked_pull (repository, pull, reason, state, times, try_again_at)
+        `INSERT INTO ${schemaName}.parked_pull (repository, pull, reason, state, times, try_again_at)
          VALUES ($1, $2, $3, $4, $5, $6)
          ON CONFLICT (repository, pull) DO UPDATE SET
            reason = excluded.reason, state = excluded.state, times = excluded.times, try_again_at = excluded.try_again_at, parked_at = clock_timestamp()`,
-        [repositoryKey(repository), pull, storableText(reason), state, times, tryAgainAt],
+        [repositoryKey(repository), pull, toStorableText(reason), state, times, tryAgainAt],
       )
     },
 
@@ -151,7 +151,7 @@ export function openLandingStops(database: Database): LandingStops {
         times: number
         try_again_at: number
       }>(
-        `SELECT reason, state, times, try_again_at FROM ${schema}.parked_pull WHERE repository = $1 AND pull = $2`,
+        `SELECT reason, state, times, try_again_at FROM ${schemaName}.parked_pull WHERE repository = $1 AND pull = $2`,
         [repositoryKey(repository), pull],
       )
       if (row === undefined) return undefined
@@ -160,14 +160,14 @@ export function openLandingStops(database: Database): LandingStops {
 
     parkedPulls: async (repository) => {
       const rows = await database.query<{ pull: number }>(
-        `SELECT pull FROM ${schema}.parked_pull WHERE repository = $1 ORDER BY pull`,
+        `SELECT pull FROM ${schemaName}.parked_pull WHERE repository = $1 ORDER BY pull`,
         [repositoryKey(repository)],
       )
-      return rows.map(({ pull }) => pullNumber(pull))
+      return rows.map(({ pull }) => toPullNumber(pull))
     },
 
-    releasePull: async (repository, pull) => {
-      await database.query(`DELETE FROM ${schema}.parked_pull WHERE repository = $1 AND pull = $2`, [
+    unparkPull: async (repository, pull) => {
+      await database.query(`DELETE FROM ${schemaName}.parked_pull WHERE repository = $1 AND pull = $2`, [
         repositoryKey(repository),
         pull,
       ])
@@ -176,20 +176,20 @@ export function openLandingStops(database: Database): LandingStops {
 }
 
 /** Returns whether this comment already took effect: a job that died afterwards runs again. */
-async function isRepeated(sql: Sql, key: string, by: StopAuthor): Promise<boolean> {
+async function wasAlreadyExecuted(sql: Sql, key: string, by: FreezeAuthor): Promise<boolean> {
   if (by.kind !== 'person') return false
   const rows = await sql.query(
-    `SELECT id FROM ${schema}.stop_event WHERE repository = $1 AND comment = $2 LIMIT 1`,
+    `SELECT id FROM ${schemaName}.stop_event WHERE repository = $1 AND comment = $2 LIMIT 1`,
     [key, by.comment],
   )
   return rows.length > 0
 }
 
 /** Returns whether a later comment ended this stop: comments may be read in any order. */
-async function isTakenBack(sql: Sql, key: string, branch: string, by: StopAuthor): Promise<boolean> {
+async function wasAlreadyUndone(sql: Sql, key: string, branch: string, by: FreezeAuthor): Promise<boolean> {
   if (by.kind !== 'person') return false
   const rows = await sql.query(
-    `SELECT id FROM ${schema}.stop_event
+    `SELECT id FROM ${schemaName}.stop_event
      WHERE repository = $1 AND branch = $2 AND step = 'resumed' AND kind = 'frozen' AND comment > $3 LIMIT 1`,
     [key, branch, by.comment],
   )
@@ -197,45 +197,45 @@ async function isTakenBack(sql: Sql, key: string, branch: string, by: StopAuthor
 }
 
 /** Compares comments by id, and other stops by time. */
-function isMeant(stop: LandingStop, by: StopAuthor, saidAt: number): boolean {
+function appliesToFreeze(stop: MergeFreeze, by: FreezeAuthor, requestedAt: number): boolean {
   if (by.kind === 'person' && stop.by.kind === 'person') return stop.by.comment < by.comment
-  return stop.since <= saidAt
+  return stop.since <= requestedAt
 }
 
-async function record(
+async function recordFreezeEvent(
   sql: Sql,
   key: string,
-  { branch, kind, reason, by }: { branch: string; kind: StopKind; reason: string; by: StopAuthor },
-  step: StopEvent['step'],
+  { branch, kind, reason, by }: { branch: string; kind: FreezeKind; reason: string; by: FreezeAuthor },
+  step: FreezeEvent['step'],
 ): Promise<void> {
   await sql.query(
-    `INSERT INTO ${schema}.stop_event (repository, branch, step, kind, reason, made_by, comment)
+    `INSERT INTO ${schemaName}.stop_event (repository, branch, step, kind, reason, made_by, comment)
      VALUES ($1, $2, $3, $4, $5, $6, $7)`,
     [
       key,
       branch,
       step,
       kind,
-      storableText(reason),
+      toStorableText(reason),
       JSON.stringify(by),
       by.kind === 'person' ? by.comment : null,
     ],
   )
 }
 
-function placed(branch: string): Pick<StopPlace, 'branch'> {
-  return branch === every ? {} : { branch }
+function toBranchFields(branch: string): Pick<FreezeScope, 'branch'> {
+  return branch === allBranches ? {} : { branch }
 }
 
-function toStop(row: StopRow): LandingStop {
+function toMergeFreeze(row: FreezeRow): MergeFreeze {
   return {
     repository: { owner: row.owner, name: row.name },
-    ...placed(row.branch),
+    ...toBranchFields(row.branch),
     kind: row.kind,
     reason: row.reason,
-    by: JSON.parse(row.made_by) as StopAuthor,
-    ...(row.pull !== null && { pull: pullNumber(row.pull) }),
-    ...(row.cause !== null && { commit: commitSha(row.cause) }),
+    by: JSON.parse(row.made_by) as FreezeAuthor,
+    ...(row.pull !== null && { pull: toPullNumber(row.pull) }),
+    ...(row.cause !== null && { commit: toCommitSha(row.cause) }),
     ...(row.try_again_at !== null && { tryAgainAt: row.try_again_at }),
     ...(row.rules !== null && { rules: row.rules }),
     since: row.since,

@@ -1,45 +1,45 @@
 // Merges of the bot: recorded before the push, settled after it.
-import { commitSha, pullNumber, type CommitSha, type PullNumber } from '../change/ids.ts'
+import { toCommitSha, toPullNumber, type CommitSha, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import { repositoryKey } from '../change/repository-key.ts'
-import type { Landing } from '../gate/merge-permit.ts'
-import type { BegunLanding, Intent } from '../ports/landings.ts'
+import type { ValidatedMerge } from '../gate/merge-permit.ts'
+import type { PendingMerge, MergeIntent } from '../ports/landings.ts'
 import type { Lease } from '../ports/leases.ts'
 import type { Database } from './database.ts'
-import { schema } from './migrations.ts'
-import { storableJson } from './storable-text.ts'
+import { schemaName } from './migrations.ts'
+import { toStorableJson } from './storable-text.ts'
 import { StoreError } from './store-error.ts'
 
 interface IntentRow {
   readonly id: number
   readonly fence: number
-  readonly landing: BegunLanding
+  readonly landing: PendingMerge
 }
 
-export function openLandings(database: Database) {
+export function openMergeRecords(database: Database) {
   return {
-    beginLanding: (lease: Lease, landing: BegunLanding): Promise<Intent | undefined> =>
+    startMerge: (lease: Lease, pending: PendingMerge): Promise<MergeIntent | undefined> =>
       database.transaction(async (sql) => {
         // Locks the row until the intent is written, so that no other instance takes over the lease in between.
         const held = await sql.query(
-          `SELECT name FROM ${schema}.lease
+          `SELECT name FROM ${schemaName}.lease
            WHERE name = $1 AND fence = $2 AND expires_at > clock_timestamp() FOR UPDATE`,
           [lease.name, lease.fence],
         )
         if (held.length === 0) return undefined
         const [row] = await sql.query<{ id: number }>(
-          `INSERT INTO ${schema}.intent (lease, fence, repository, pull, landing)
+          `INSERT INTO ${schemaName}.intent (lease, fence, repository, pull, landing)
            VALUES ($1, $2, $3, $4, $5::jsonb) RETURNING id`,
-          [lease.name, lease.fence, repositoryKey(landing.repository), landing.pull, storableJson(landing)],
+          [lease.name, lease.fence, repositoryKey(pending.repository), pending.pull, toStorableJson(pending)],
         )
-        return row && { ...landing, id: row.id, fence: lease.fence }
+        return row && { ...pending, id: row.id, fence: lease.fence }
       }),
 
     /**
      * Settling again with the same outcome changes nothing, because a process may die before it learns of the first.
      */
-    endLanding: (
-      intent: Intent,
+    finishMerge: (
+      intent: MergeIntent,
       outcome: 'landed' | 'abandoned' | 'mismatch',
       commit: CommitSha = intent.commit,
     ): Promise<boolean> =>
@@ -47,7 +47,7 @@ export function openLandings(database: Database) {
         // Serializes settlements of one pull request, so that the check below reports what the index would reject.
         await sql.lock(`landing ${repositoryKey(intent.repository)}#${intent.pull}`)
         const [row] = await sql.query<{ outcome: string | null }>(
-          `SELECT outcome FROM ${schema}.intent WHERE id = $1 FOR UPDATE`,
+          `SELECT outcome FROM ${schemaName}.intent WHERE id = $1 FOR UPDATE`,
           [intent.id],
         )
         if (row?.outcome === outcome) return false
@@ -60,65 +60,68 @@ export function openLandings(database: Database) {
           )
         let ends = outcome
         if (outcome === 'landed') {
-          const [landed] = await sql.query<{ commit: string }>(
-            `SELECT landing->>'commit' AS commit FROM ${schema}.intent
+          const [recorded] = await sql.query<{ commit: string }>(
+            `SELECT landing->>'commit' AS commit FROM ${schemaName}.intent
              WHERE repository = $1 AND pull = $2 AND outcome = 'landed'`,
             [repositoryKey(intent.repository), intent.pull],
           )
-          if (landed !== undefined && landed.commit !== commit)
+          if (recorded !== undefined && recorded.commit !== commit)
             throw new StoreError('already-landed', `pull request ${intent.pull} has landed before`)
-          if (landed !== undefined) ends = 'abandoned'
+          if (recorded !== undefined) ends = 'abandoned'
         }
         if (row.outcome === ends) return false
         await sql.query(
-          `UPDATE ${schema}.intent SET outcome = $2, ended_at = clock_timestamp(),
+          `UPDATE ${schemaName}.intent SET outcome = $2, ended_at = clock_timestamp(),
            landing = landing || jsonb_build_object('commit', $3::text) WHERE id = $1`,
           [intent.id, ends, commit],
         )
         return ends === outcome
       }),
 
-    openLandings: async (repository: RepositoryName): Promise<readonly Intent[]> => {
+    listPendingMerges: async (repository: RepositoryName): Promise<readonly MergeIntent[]> => {
       const rows = await database.query<IntentRow>(
-        `SELECT id, fence, landing FROM ${schema}.intent WHERE repository = $1 AND outcome IS NULL ORDER BY id`,
+        `SELECT id, fence, landing FROM ${schemaName}.intent WHERE repository = $1 AND outcome IS NULL ORDER BY id`,
         [repositoryKey(repository)],
       )
       return rows.map(({ id, fence, landing }) => ({ ...landing, id, fence }))
     },
 
-    abandonedLandings: async (repository: RepositoryName, pull: PullNumber): Promise<readonly Intent[]> => {
+    listAbandonedMerges: async (
+      repository: RepositoryName,
+      pull: PullNumber,
+    ): Promise<readonly MergeIntent[]> => {
       const rows = await database.query<IntentRow>(
-        `SELECT id, fence, landing FROM ${schema}.intent
+        `SELECT id, fence, landing FROM ${schemaName}.intent
          WHERE repository = $1 AND pull = $2 AND outcome = 'abandoned' ORDER BY id DESC LIMIT 10`,
         [repositoryKey(repository), pull],
       )
       return rows.map(({ id, fence, landing }) => ({ ...landing, id, fence }))
     },
 
-    landingOf: async (repository: RepositoryName, pull: PullNumber): Promise<Landing | undefined> => {
+    findMerge: async (repository: RepositoryName, pull: PullNumber): Promise<ValidatedMerge | undefined> => {
       const [row] = await database.query<IntentRow>(
-        `SELECT id, fence, landing FROM ${schema}.intent WHERE repository = $1 AND pull = $2 AND outcome = 'landed'`,
+        `SELECT id, fence, landing FROM ${schemaName}.intent WHERE repository = $1 AND pull = $2 AND outcome = 'landed'`,
         [repositoryKey(repository), pull],
       )
       return row?.landing
     },
 
-    landedCommits: async (repository: RepositoryName, commits: readonly CommitSha[]) => {
+    findMergedCommits: async (repository: RepositoryName, commits: readonly CommitSha[]) => {
       const rows = await database.query<{ commit: string }>(
-        `SELECT landing->>'commit' AS commit FROM ${schema}.intent
+        `SELECT landing->>'commit' AS commit FROM ${schemaName}.intent
          WHERE repository = $1 AND outcome = 'landed' AND landing->>'commit' = ANY($2::text[])`,
         [repositoryKey(repository), commits],
       )
-      return new Set(rows.map(({ commit }) => commitSha(commit)))
+      return new Set(rows.map(({ commit }) => toCommitSha(commit)))
     },
 
-    landedPulls: async (repository: RepositoryName, commits: readonly CommitSha[]) => {
+    findPullsOfCommits: async (repository: RepositoryName, commits: readonly CommitSha[]) => {
       const rows = await database.query<{ commit: string; pull: number }>(
-        `SELECT landing->>'commit' AS commit, pull FROM ${schema}.intent
+        `SELECT landing->>'commit' AS commit, pull FROM ${schemaName}.intent
          WHERE repository = $1 AND outcome = 'landed' AND landing->>'commit' = ANY($2::text[])`,
         [repositoryKey(repository), commits],
       )
-      return new Map(rows.map(({ commit, pull }) => [commitSha(commit), pullNumber(pull)]))
+      return new Map(rows.map(({ commit, pull }) => [toCommitSha(commit), toPullNumber(pull)]))
     },
   }
 }

@@ -2,28 +2,28 @@
 import type { Database } from './database.ts'
 import { StoreError } from './store-error.ts'
 
-export const schema = 'catalog_bot'
+export const schemaName = 'catalog_bot'
 
-const steps: readonly string[] = [
+const migrationSteps: readonly string[] = [
   `
-  CREATE TABLE ${schema}.delivery (
+  CREATE TABLE ${schemaName}.delivery (
     guid text PRIMARY KEY,
     event text NOT NULL,
     -- gzip: a fifth of the bytes go into the database, and are not compressed by it again.
     body bytea NOT NULL,
     received_at timestamptz NOT NULL DEFAULT clock_timestamp()
   );
-  ALTER TABLE ${schema}.delivery ALTER COLUMN body SET STORAGE EXTERNAL;
-  CREATE INDEX delivery_received_at ON ${schema}.delivery (received_at);
+  ALTER TABLE ${schemaName}.delivery ALTER COLUMN body SET STORAGE EXTERNAL;
+  CREATE INDEX delivery_received_at ON ${schemaName}.delivery (received_at);
 
-  CREATE TABLE ${schema}.lease (
+  CREATE TABLE ${schemaName}.lease (
     name text PRIMARY KEY,
     fence integer NOT NULL,
     -- Null: given back.
     expires_at timestamptz
   );
 
-  CREATE TABLE ${schema}.intent (
+  CREATE TABLE ${schemaName}.intent (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     lease text NOT NULL,
     fence integer NOT NULL,
@@ -36,26 +36,26 @@ const steps: readonly string[] = [
     ended_at timestamptz
   );
   -- A pull request lands once, whatever the code above believes.
-  CREATE UNIQUE INDEX intent_landed_once ON ${schema}.intent (repository, pull) WHERE outcome = 'landed';
-  CREATE INDEX intent_open ON ${schema}.intent (repository, id) WHERE outcome IS NULL;
+  CREATE UNIQUE INDEX intent_landed_once ON ${schemaName}.intent (repository, pull) WHERE outcome = 'landed';
+  CREATE INDEX intent_open ON ${schemaName}.intent (repository, id) WHERE outcome IS NULL;
 
-  CREATE TABLE ${schema}.stop (
+  CREATE TABLE ${schemaName}.stop (
     repository text PRIMARY KEY,
     reason text NOT NULL,
     since timestamptz NOT NULL DEFAULT clock_timestamp()
   );
 
   -- Values and reports are JSON kept as text: jsonb takes neither NUL nor half surrogates, and authors' files have both.
-  CREATE TABLE ${schema}.cache (
+  CREATE TABLE ${schemaName}.cache (
     space text NOT NULL,
     key text NOT NULL,
     value text NOT NULL,
     expires_at timestamptz,
     PRIMARY KEY (space, key)
   );
-  CREATE INDEX cache_expires_at ON ${schema}.cache (expires_at) WHERE expires_at IS NOT NULL;
+  CREATE INDEX cache_expires_at ON ${schemaName}.cache (expires_at) WHERE expires_at IS NOT NULL;
 
-  CREATE TABLE ${schema}.verdict (
+  CREATE TABLE ${schemaName}.verdict (
     repository text NOT NULL,
     pull integer NOT NULL,
     head text NOT NULL,
@@ -68,11 +68,11 @@ const steps: readonly string[] = [
     decided_at double precision NOT NULL,
     PRIMARY KEY (repository, pull, head, base, config)
   );
-  CREATE INDEX verdict_decided_at ON ${schema}.verdict (decided_at);
+  CREATE INDEX verdict_decided_at ON ${schemaName}.verdict (decided_at);
   `,
   `
   -- Ids of comments, reviews and accounts are 53-bit numbers at most: GitHub's own clients are JavaScript.
-  CREATE TABLE ${schema}.epoch (
+  CREATE TABLE ${schemaName}.epoch (
     repository text NOT NULL,
     pull integer NOT NULL,
     epoch integer NOT NULL,
@@ -82,7 +82,7 @@ const steps: readonly string[] = [
     begun_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (repository, pull, epoch)
   );
-  CREATE TABLE ${schema}.shown_head (
+  CREATE TABLE ${schemaName}.shown_head (
     repository text NOT NULL,
     pull integer NOT NULL,
     epoch integer NOT NULL,
@@ -91,7 +91,7 @@ const steps: readonly string[] = [
     at text NOT NULL,
     PRIMARY KEY (repository, pull, epoch, head)
   );
-  CREATE TABLE ${schema}.command (
+  CREATE TABLE ${schemaName}.command (
     repository text NOT NULL,
     pull integer NOT NULL,
     comment double precision NOT NULL,
@@ -99,14 +99,14 @@ const steps: readonly string[] = [
     recorded_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (repository, comment)
   );
-  CREATE TABLE ${schema}.review_seen (
+  CREATE TABLE ${schemaName}.review_seen (
     repository text NOT NULL,
     pull integer NOT NULL,
     review double precision NOT NULL,
     epoch integer NOT NULL,
     PRIMARY KEY (repository, pull, review)
   );
-  CREATE TABLE ${schema}.account (
+  CREATE TABLE ${schemaName}.account (
     repository text NOT NULL,
     login text NOT NULL,
     id double precision NOT NULL,
@@ -116,7 +116,7 @@ const steps: readonly string[] = [
   `,
   `
   -- Who brought which head: GitHub says it in deliveries alone.
-  CREATE TABLE ${schema}.push_seen (
+  CREATE TABLE ${schemaName}.push_seen (
     repository text NOT NULL,
     pull integer NOT NULL,
     head text NOT NULL,
@@ -126,18 +126,18 @@ const steps: readonly string[] = [
     seen_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (repository, pull, head, pusher)
   );
-  CREATE INDEX command_recorded_at ON ${schema}.command (repository, recorded_at);
+  CREATE INDEX command_recorded_at ON ${schemaName}.command (repository, recorded_at);
   `,
   `
   -- What pull requests do, for those who agreed to it: JSON, once for however many agree.
-  CREATE TABLE ${schema}.described_change (
+  CREATE TABLE ${schemaName}.described_change (
     repository text NOT NULL,
     pull integer NOT NULL,
     id text NOT NULL,
     covers text NOT NULL,
     PRIMARY KEY (repository, pull, id)
   );
-  CREATE TABLE ${schema}.approval_seen (
+  CREATE TABLE ${schemaName}.approval_seen (
     repository text NOT NULL,
     pull integer NOT NULL,
     review double precision NOT NULL,
@@ -145,14 +145,14 @@ const steps: readonly string[] = [
     PRIMARY KEY (repository, pull, review)
   );
   -- A pull request can do what it did before: what was shown last is the last row, not the newest change.
-  ALTER TABLE ${schema}.shown_head DROP CONSTRAINT shown_head_pkey;
-  ALTER TABLE ${schema}.shown_head ADD COLUMN change text;
-  ALTER TABLE ${schema}.shown_head ADD COLUMN seq bigint GENERATED ALWAYS AS IDENTITY;
-  CREATE UNIQUE INDEX shown_head_in_order ON ${schema}.shown_head (repository, pull, seq);
+  ALTER TABLE ${schemaName}.shown_head DROP CONSTRAINT shown_head_pkey;
+  ALTER TABLE ${schemaName}.shown_head ADD COLUMN change text;
+  ALTER TABLE ${schemaName}.shown_head ADD COLUMN seq bigint GENERATED ALWAYS AS IDENTITY;
+  CREATE UNIQUE INDEX shown_head_in_order ON ${schemaName}.shown_head (repository, pull, seq);
   `,
   `
   -- What must survive has its own table: the cache may be emptied.
-  CREATE TABLE ${schema}.state (
+  CREATE TABLE ${schemaName}.state (
     space text NOT NULL,
     repository text NOT NULL,
     key text NOT NULL,
@@ -161,57 +161,57 @@ const steps: readonly string[] = [
     PRIMARY KEY (space, repository, key)
   );
   -- Version 0 is what stood in the cache. Keys there are JSON texts: \`"owner/name"\`, and \`"owner/name branch"\`.
-  INSERT INTO ${schema}.state (space, repository, key, version, value)
+  INSERT INTO ${schemaName}.state (space, repository, key, version, value)
     SELECT 'image scan', lower(key::json #>> '{}'), '""', 0, value
-    FROM ${schema}.cache WHERE space = 'image scans' AND key LIKE '"%'
+    FROM ${schemaName}.cache WHERE space = 'image scans' AND key LIKE '"%'
     ON CONFLICT DO NOTHING;
-  INSERT INTO ${schema}.state (space, repository, key, version, value)
+  INSERT INTO ${schemaName}.state (space, repository, key, version, value)
     SELECT 'branch', lower(split_part(key::json #>> '{}', ' ', 1)),
       '"' || substr(key, strpos(key, ' ') + 1), 0, value
-    FROM ${schema}.cache WHERE space = 'branches' AND key LIKE '"%'
+    FROM ${schemaName}.cache WHERE space = 'branches' AND key LIKE '"%'
     ON CONFLICT DO NOTHING;
-  INSERT INTO ${schema}.state (space, repository, key, version, value)
+  INSERT INTO ${schemaName}.state (space, repository, key, version, value)
     SELECT kept.name, lower(substr(cache.space, length(kept.prefix) + 1)), cache.key, 0, cache.value
-    FROM ${schema}.cache AS cache JOIN (VALUES
+    FROM ${schemaName}.cache AS cache JOIN (VALUES
       ('scan parts ', 'scan part'), ('scan tags ', 'tag of digest'), ('review requests ', 'requested reviews')
     ) AS kept (prefix, name) ON starts_with(cache.space, kept.prefix)
     WHERE cache.expires_at IS NULL OR cache.expires_at > clock_timestamp()
     ON CONFLICT DO NOTHING;
-  DELETE FROM ${schema}.cache WHERE space IN ('image scans', 'branches')
+  DELETE FROM ${schemaName}.cache WHERE space IN ('image scans', 'branches')
     OR space LIKE 'scan parts %' OR space LIKE 'scan tags %' OR space LIKE 'review requests %'
     OR space LIKE 'sweep %' OR space LIKE 'people %' OR space LIKE 'too large %';
   -- What was kept for ever goes after a month, like all that comes now.
-  UPDATE ${schema}.cache SET expires_at = clock_timestamp() + interval '30 days' WHERE expires_at IS NULL;
+  UPDATE ${schemaName}.cache SET expires_at = clock_timestamp() + interval '30 days' WHERE expires_at IS NULL;
   `,
   `
   -- A stop has a branch ('': every one), a kind and an author, and what ended stays on record.
-  ALTER TABLE ${schema}.stop DROP CONSTRAINT stop_pkey;
-  ALTER TABLE ${schema}.stop ADD COLUMN branch text NOT NULL DEFAULT '';
-  ALTER TABLE ${schema}.stop ADD COLUMN kind text NOT NULL DEFAULT 'audit'
+  ALTER TABLE ${schemaName}.stop DROP CONSTRAINT stop_pkey;
+  ALTER TABLE ${schemaName}.stop ADD COLUMN branch text NOT NULL DEFAULT '';
+  ALTER TABLE ${schemaName}.stop ADD COLUMN kind text NOT NULL DEFAULT 'audit'
     CHECK (kind IN ('frozen', 'audit', 'refused'));
-  ALTER TABLE ${schema}.stop ADD COLUMN owner_as_written text;
-  ALTER TABLE ${schema}.stop ADD COLUMN name_as_written text;
+  ALTER TABLE ${schemaName}.stop ADD COLUMN owner_as_written text;
+  ALTER TABLE ${schemaName}.stop ADD COLUMN name_as_written text;
   -- JSON: who ordered it.
-  ALTER TABLE ${schema}.stop ADD COLUMN made_by text NOT NULL DEFAULT '{"kind":"bot"}';
-  ALTER TABLE ${schema}.stop ADD COLUMN pull integer;
-  ALTER TABLE ${schema}.stop ADD COLUMN cause text;
+  ALTER TABLE ${schemaName}.stop ADD COLUMN made_by text NOT NULL DEFAULT '{"kind":"bot"}';
+  ALTER TABLE ${schemaName}.stop ADD COLUMN pull integer;
+  ALTER TABLE ${schemaName}.stop ADD COLUMN cause text;
   -- Milliseconds since the epoch, by the clock of whoever tries again.
-  ALTER TABLE ${schema}.stop ADD COLUMN try_again_at double precision;
-  ALTER TABLE ${schema}.stop ADD COLUMN rules text;
-  ALTER TABLE ${schema}.stop ADD COLUMN times integer NOT NULL DEFAULT 1;
+  ALTER TABLE ${schemaName}.stop ADD COLUMN try_again_at double precision;
+  ALTER TABLE ${schemaName}.stop ADD COLUMN rules text;
+  ALTER TABLE ${schemaName}.stop ADD COLUMN times integer NOT NULL DEFAULT 1;
   -- One refused push stopped a whole repository for good: those go on by themselves now, at once.
-  UPDATE ${schema}.stop SET kind = 'refused', try_again_at = 0,
+  UPDATE ${schemaName}.stop SET kind = 'refused', try_again_at = 0,
     reason = regexp_replace(reason, '^GitHub refused the push: ', '')
     WHERE reason LIKE 'GitHub refused the push:%';
-  UPDATE ${schema}.stop SET branch = coalesce(substring(reason from 'the branch (.+) does not contain the validated tree'), '')
+  UPDATE ${schemaName}.stop SET branch = coalesce(substring(reason from 'the branch (.+) does not contain the validated tree'), '')
     WHERE kind = 'audit';
-  UPDATE ${schema}.stop SET owner_as_written = split_part(repository, '/', 1),
+  UPDATE ${schemaName}.stop SET owner_as_written = split_part(repository, '/', 1),
     name_as_written = split_part(repository, '/', 2);
-  ALTER TABLE ${schema}.stop ALTER COLUMN owner_as_written SET NOT NULL;
-  ALTER TABLE ${schema}.stop ALTER COLUMN name_as_written SET NOT NULL;
-  ALTER TABLE ${schema}.stop ADD PRIMARY KEY (repository, branch, kind);
+  ALTER TABLE ${schemaName}.stop ALTER COLUMN owner_as_written SET NOT NULL;
+  ALTER TABLE ${schemaName}.stop ALTER COLUMN name_as_written SET NOT NULL;
+  ALTER TABLE ${schemaName}.stop ADD PRIMARY KEY (repository, branch, kind);
 
-  CREATE TABLE ${schema}.stop_event (
+  CREATE TABLE ${schemaName}.stop_event (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     repository text NOT NULL,
     branch text NOT NULL,
@@ -223,11 +223,11 @@ const steps: readonly string[] = [
     comment double precision,
     at timestamptz NOT NULL DEFAULT clock_timestamp()
   );
-  CREATE INDEX stop_event_of_repository ON ${schema}.stop_event (repository, id);
-  INSERT INTO ${schema}.stop_event (repository, branch, step, kind, reason, made_by, at)
-    SELECT repository, branch, 'stopped', kind, reason, made_by, since FROM ${schema}.stop;
+  CREATE INDEX stop_event_of_repository ON ${schemaName}.stop_event (repository, id);
+  INSERT INTO ${schemaName}.stop_event (repository, branch, step, kind, reason, made_by, at)
+    SELECT repository, branch, 'stopped', kind, reason, made_by, since FROM ${schemaName}.stop;
 
-  CREATE TABLE ${schema}.parked_pull (
+  CREATE TABLE ${schemaName}.parked_pull (
     repository text NOT NULL,
     pull integer NOT NULL,
     reason text NOT NULL,
@@ -239,7 +239,7 @@ const steps: readonly string[] = [
   );
   `,
   `
-  CREATE TABLE ${schema}.ready_pull (
+  CREATE TABLE ${schemaName}.ready_pull (
     repository text NOT NULL,
     branch text NOT NULL,
     pull integer NOT NULL,
@@ -247,11 +247,11 @@ const steps: readonly string[] = [
     ready_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (repository, pull)
   );
-  CREATE INDEX ready_pull_of_branch ON ${schema}.ready_pull (repository, branch, ready_at);
+  CREATE INDEX ready_pull_of_branch ON ${schemaName}.ready_pull (repository, branch, ready_at);
   `,
   `
   -- For people who look: nothing decides by these. Texts are JSON where a comment says so, for the reason told above.
-  CREATE TABLE ${schema}.listed_repository (
+  CREATE TABLE ${schemaName}.listed_repository (
     repository text PRIMARY KEY,
     owner_as_written text NOT NULL,
     name_as_written text NOT NULL,
@@ -259,7 +259,7 @@ const steps: readonly string[] = [
     is_public boolean NOT NULL,
     listed_at double precision NOT NULL
   );
-  CREATE TABLE ${schema}.pull_seen (
+  CREATE TABLE ${schemaName}.pull_seen (
     repository text NOT NULL,
     pull integer NOT NULL,
     state text NOT NULL CHECK (state IN ('open', 'closed', 'merged')),
@@ -274,9 +274,9 @@ const steps: readonly string[] = [
     shown text NOT NULL,
     PRIMARY KEY (repository, pull)
   );
-  CREATE INDEX pull_seen_open ON ${schema}.pull_seen (repository, pull) WHERE state = 'open';
-  CREATE INDEX pull_seen_ended_at ON ${schema}.pull_seen (ended_at) WHERE ended_at IS NOT NULL;
-  CREATE TABLE ${schema}.verdict_change (
+  CREATE INDEX pull_seen_open ON ${schemaName}.pull_seen (repository, pull) WHERE state = 'open';
+  CREATE INDEX pull_seen_ended_at ON ${schemaName}.pull_seen (ended_at) WHERE ended_at IS NOT NULL;
+  CREATE TABLE ${schemaName}.verdict_change (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     repository text NOT NULL,
     pull integer NOT NULL,
@@ -289,9 +289,9 @@ const steps: readonly string[] = [
     -- JSON: reasons, and a line on each check.
     shown text NOT NULL
   );
-  CREATE INDEX verdict_change_of_pull ON ${schema}.verdict_change (repository, pull, id);
-  CREATE INDEX verdict_change_at ON ${schema}.verdict_change (at);
-  CREATE TABLE ${schema}.rule_met (
+  CREATE INDEX verdict_change_of_pull ON ${schemaName}.verdict_change (repository, pull, id);
+  CREATE INDEX verdict_change_at ON ${schemaName}.verdict_change (at);
+  CREATE TABLE ${schemaName}.rule_met (
     repository text NOT NULL,
     day integer NOT NULL,
     rule text NOT NULL,
@@ -300,8 +300,8 @@ const steps: readonly string[] = [
     owner text NOT NULL,
     PRIMARY KEY (repository, day, rule, pull)
   );
-  CREATE INDEX rule_met_day ON ${schema}.rule_met (day);
-  CREATE TABLE ${schema}.recorded_catalog (
+  CREATE INDEX rule_met_day ON ${schemaName}.rule_met (day);
+  CREATE TABLE ${schemaName}.recorded_catalog (
     repository text NOT NULL,
     branch text NOT NULL,
     key text NOT NULL,
@@ -309,7 +309,7 @@ const steps: readonly string[] = [
     catalog text NOT NULL,
     PRIMARY KEY (repository, key)
   );
-  CREATE TABLE ${schema}.recorded_package (
+  CREATE TABLE ${schemaName}.recorded_package (
     repository text NOT NULL,
     catalog text NOT NULL,
     name text NOT NULL,
@@ -320,15 +320,15 @@ const steps: readonly string[] = [
     package text NOT NULL,
     PRIMARY KEY (repository, catalog, name)
   );
-  CREATE TABLE ${schema}.seen_image (
+  CREATE TABLE ${schemaName}.seen_image (
     repository text NOT NULL,
     reference text NOT NULL,
     digest text,
     seen_at double precision NOT NULL,
     PRIMARY KEY (repository, reference)
   );
-  CREATE INDEX seen_image_seen_at ON ${schema}.seen_image (seen_at);
-  CREATE INDEX intent_landed ON ${schema}.intent (repository, id) WHERE outcome = 'landed';
+  CREATE INDEX seen_image_seen_at ON ${schemaName}.seen_image (seen_at);
+  CREATE INDEX intent_landed ON ${schemaName}.intent (repository, id) WHERE outcome = 'landed';
   `,
 ]
 
@@ -337,25 +337,28 @@ const steps: readonly string[] = [
  * StoreError `too-new` if the database has steps that this program does not know. `upTo` lets tests of a step set up
  * the earlier state.
  */
-export async function migrate(database: Database, upTo = steps.length): Promise<void> {
+export async function migrate(database: Database, upTo = migrationSteps.length): Promise<void> {
   await database.transaction(async (sql) => {
     await sql.lock('migrate')
     await sql.run(`
-      CREATE SCHEMA IF NOT EXISTS ${schema};
-      CREATE TABLE IF NOT EXISTS ${schema}.migration (
+      CREATE SCHEMA IF NOT EXISTS ${schemaName};
+      CREATE TABLE IF NOT EXISTS ${schemaName}.migration (
         step integer PRIMARY KEY,
         applied_at timestamptz NOT NULL DEFAULT clock_timestamp()
       )`)
     const [row] = await sql.query<{ last: number | null }>(
-      `SELECT max(step) AS last FROM ${schema}.migration`,
+      `SELECT max(step) AS last FROM ${schemaName}.migration`,
     )
     const last = row?.last ?? 0
-    if (last > steps.length)
-      throw new StoreError('too-new', `the database is at step ${last}, this program knows ${steps.length}`)
-    for (const [index, step] of steps.entries()) {
+    if (last > migrationSteps.length)
+      throw new StoreError(
+        'too-new',
+        `the database is at step ${last}, this program knows ${migrationSteps.length}`,
+      )
+    for (const [index, step] of migrationSteps.entries()) {
       if (index < last || index >= upTo) continue
       await sql.run(step)
-      await sql.query(`INSERT INTO ${schema}.migration (step) VALUES ($1)`, [index + 1])
+      await sql.query(`INSERT INTO ${schemaName}.migration (step) VALUES ($1)`, [index + 1])
     }
   })
 }

@@ -1,25 +1,28 @@
 // Records that are only displayed. No decision depends on them.
-import { commitSha, pullNumber } from '../change/ids.ts'
+import { toCommitSha, toPullNumber } from '../change/ids.ts'
 import type { VerdictKind } from '../gate/verdict.ts'
 import type {
   ListedRepository,
-  MergedPull,
+  MergedPullRecord,
   PageRecords,
-  PullLook,
-  PullRow,
-  RuleDay,
+  EvaluationRecord,
+  PullRecord,
+  RuleDayCount,
   VerdictChange,
 } from '../ports/page-records.ts'
 import type { Database } from './database.ts'
 import { repositoryKey } from '../change/repository-key.ts'
-import { schema } from './migrations.ts'
+import { schemaName } from './migrations.ts'
 import { openRecordedCatalogs } from './recorded-catalogs.ts'
 
-type Shown = Pick<PullLook, 'title' | 'author' | 'draft' | 'reasons' | 'checks' | 'approvals'>
+type PullDisplayData = Pick<
+  EvaluationRecord,
+  'title' | 'author' | 'draft' | 'reasons' | 'checks' | 'approvals'
+>
 
-interface PullSeen {
+interface PullSeenRow {
   readonly pull: number
-  readonly state: PullRow['state']
+  readonly state: PullRecord['state']
   readonly verdict: VerdictKind
   readonly opened_at: number
   readonly since: number
@@ -33,24 +36,24 @@ interface PullSeen {
 interface MergedRow {
   readonly id: number
   readonly pull: number
-  readonly landing: Pick<MergedPull, 'repository' | 'baseRef' | 'head' | 'base' | 'commit'>
+  readonly landing: Pick<MergedPullRecord, 'repository' | 'baseRef' | 'head' | 'base' | 'commit'>
   readonly begun_at: number
   readonly merged_at: number
   readonly shown: string | null
 }
 
-const day = 24 * 3600_000
+const dayMs = 24 * 3600_000
 const pullColumns = 'pull, state, verdict, opened_at, since, looked_at, ended_at, head, base_ref, shown'
 const mergedColumns = `intent.id, intent.pull, landing, (extract(epoch FROM begun_at) * 1000)::double precision AS begun_at,
   (extract(epoch FROM intent.ended_at) * 1000)::double precision AS merged_at, seen.shown`
-const mergedFrom = `${schema}.intent LEFT JOIN ${schema}.pull_seen AS seen
+const mergedFromClause = `${schemaName}.intent LEFT JOIN ${schemaName}.pull_seen AS seen
   ON seen.repository = intent.repository AND seen.pull = intent.pull`
 
 export function openPageRecords(database: Database): PageRecords {
   return {
     ...openRecordedCatalogs(database),
 
-    listRepositories: (repositories) =>
+    recordRepositories: (repositories) =>
       database.transaction(async (sql) => {
         const rows = repositories.map(({ repository, installation, isPublic, listedAt }) => ({
           repository: repositoryKey(repository),
@@ -60,12 +63,12 @@ export function openPageRecords(database: Database): PageRecords {
           listedAt,
         }))
         await sql.query(
-          `DELETE FROM ${schema}.listed_repository
+          `DELETE FROM ${schemaName}.listed_repository
            WHERE repository NOT IN (SELECT row->>'repository' FROM json_array_elements($1::json) AS row)`,
           [JSON.stringify(rows)],
         )
         await sql.query(
-          `INSERT INTO ${schema}.listed_repository
+          `INSERT INTO ${schemaName}.listed_repository
              (repository, owner_as_written, name_as_written, installation, is_public, listed_at)
            SELECT DISTINCT ON (row->>'repository') row->>'repository', row->>'owner', row->>'name',
              (row->>'installation')::float8, (row->>'isPublic')::boolean, (row->>'listedAt')::float8
@@ -86,7 +89,7 @@ export function openPageRecords(database: Database): PageRecords {
         listed_at: number
       }>(
         `SELECT owner_as_written AS owner, name_as_written AS name, installation, is_public, listed_at
-         FROM ${schema}.listed_repository ORDER BY repository`,
+         FROM ${schemaName}.listed_repository ORDER BY repository`,
       )
       return rows.map(({ owner, name, installation, is_public, listed_at }): ListedRepository => ({
         repository: { owner, name },
@@ -96,27 +99,30 @@ export function openPageRecords(database: Database): PageRecords {
       }))
     },
 
-    recordLook: (look) =>
+    recordEvaluation: (evaluation) =>
       database.transaction(async (sql) => {
-        const { repository, pull, verdict, head, base, baseRef, config, at, reasons, checks } = look
+        const { repository, pull, verdict, head, base, baseRef, config, at, reasons, checks } = evaluation
         const key = repositoryKey(repository)
-        const told = JSON.stringify({ reasons, checks })
+        const details = JSON.stringify({ reasons, checks })
         // The queue allows only one job per pull request, so this needs no lock.
         const [last] = await sql.query<{ verdict: string; head: string; base_ref: string; shown: string }>(
-          `SELECT verdict, head, base_ref, shown FROM ${schema}.verdict_change
+          `SELECT verdict, head, base_ref, shown FROM ${schemaName}.verdict_change
            WHERE repository = $1 AND pull = $2 ORDER BY id DESC LIMIT 1`,
           [key, pull],
         )
         const isNews =
-          last?.verdict !== verdict || last.head !== head || last.base_ref !== baseRef || last.shown !== told
+          last?.verdict !== verdict ||
+          last.head !== head ||
+          last.base_ref !== baseRef ||
+          last.shown !== details
         if (isNews)
           await sql.query(
-            `INSERT INTO ${schema}.verdict_change (repository, pull, at, head, base, config, base_ref, verdict, shown)
+            `INSERT INTO ${schemaName}.verdict_change (repository, pull, at, head, base, config, base_ref, verdict, shown)
              VALUES ($1, $2, $3::float8, $4, $5, $6, $7, $8, $9)`,
-            [key, pull, at, head, base, config, baseRef, verdict, told],
+            [key, pull, at, head, base, config, baseRef, verdict, details],
           )
         await sql.query(
-          `INSERT INTO ${schema}.pull_seen
+          `INSERT INTO ${schemaName}.pull_seen
              (repository, pull, state, verdict, opened_at, since, looked_at, head, base_ref, shown)
            VALUES ($1, $2, 'open', $3, $4::float8, $5::float8, $5::float8, $6, $7, $8)
            ON CONFLICT (repository, pull) DO UPDATE SET state = 'open', ended_at = NULL,
@@ -125,20 +131,29 @@ export function openPageRecords(database: Database): PageRecords {
              opened_at = least(pull_seen.opened_at, excluded.opened_at),
              verdict = excluded.verdict, looked_at = excluded.looked_at, head = excluded.head,
              base_ref = excluded.base_ref, shown = excluded.shown`,
-          [key, pull, verdict, look.openedAt ?? at, at, head, baseRef, JSON.stringify(shownOf(look))],
+          [
+            key,
+            pull,
+            verdict,
+            evaluation.openedAt ?? at,
+            at,
+            head,
+            baseRef,
+            JSON.stringify(toDisplayData(evaluation)),
+          ],
         )
-        if (look.findings.length > 0)
+        if (evaluation.findings.length > 0)
           await sql.query(
-            `INSERT INTO ${schema}.rule_met (repository, day, rule, pull, severity, owner)
+            `INSERT INTO ${schemaName}.rule_met (repository, day, rule, pull, severity, owner)
              SELECT $1, $2, row->>'rule', $3, row->>'severity', $4 FROM json_array_elements($5::json) AS row
              ON CONFLICT DO NOTHING`,
-            [key, Math.floor(at / day), pull, look.author ?? '', JSON.stringify(look.findings)],
+            [key, Math.floor(at / dayMs), pull, evaluation.author ?? '', JSON.stringify(evaluation.findings)],
           )
       }),
 
-    recordEnd: async (repository, pull, state, at) => {
+    recordPullEnd: async (repository, pull, state, at) => {
       const [row] = await database.query<{ opened_at: number }>(
-        `UPDATE ${schema}.pull_seen SET state = $3, ended_at = $4::float8
+        `UPDATE ${schemaName}.pull_seen SET state = $3, ended_at = $4::float8
          WHERE repository = $1 AND pull = $2 AND (state = 'open' OR ($3 = 'merged' AND state = 'closed'))
          RETURNING opened_at`,
         [repositoryKey(repository), pull, state, at],
@@ -148,29 +163,29 @@ export function openPageRecords(database: Database): PageRecords {
 
     retainOpenPulls: async (repository, open, at) => {
       await database.query(
-        `UPDATE ${schema}.pull_seen SET state = 'closed', ended_at = $3::float8
+        `UPDATE ${schemaName}.pull_seen SET state = 'closed', ended_at = $3::float8
          WHERE repository = $1 AND state = 'open' AND NOT (pull = ANY($2::integer[]))`,
         [repositoryKey(repository), open, at],
       )
     },
 
-    openPullRows: async (repository, most) => {
-      const rows = await database.query<PullSeen>(
-        `SELECT ${pullColumns} FROM ${schema}.pull_seen WHERE repository = $1 AND state = 'open' ORDER BY pull LIMIT $2`,
-        [repositoryKey(repository), most],
+    listOpenPullRecords: async (repository, limit) => {
+      const rows = await database.query<PullSeenRow>(
+        `SELECT ${pullColumns} FROM ${schemaName}.pull_seen WHERE repository = $1 AND state = 'open' ORDER BY pull LIMIT $2`,
+        [repositoryKey(repository), limit],
       )
-      return rows.map(toPullRow)
+      return rows.map(toPullRecord)
     },
 
-    pullRow: async (repository, pull) => {
-      const [row] = await database.query<PullSeen>(
-        `SELECT ${pullColumns} FROM ${schema}.pull_seen WHERE repository = $1 AND pull = $2`,
+    findPullRecord: async (repository, pull) => {
+      const [row] = await database.query<PullSeenRow>(
+        `SELECT ${pullColumns} FROM ${schemaName}.pull_seen WHERE repository = $1 AND pull = $2`,
         [repositoryKey(repository), pull],
       )
-      return row && toPullRow(row)
+      return row && toPullRecord(row)
     },
 
-    verdictChanges: async (repository, pull, most) => {
+    verdictChanges: async (repository, pull, limit) => {
       const rows = await database.query<{
         at: number
         head: string
@@ -180,14 +195,14 @@ export function openPageRecords(database: Database): PageRecords {
         verdict: VerdictKind
         shown: string
       }>(
-        `SELECT at, head, base, config, base_ref, verdict, shown FROM ${schema}.verdict_change
+        `SELECT at, head, base, config, base_ref, verdict, shown FROM ${schemaName}.verdict_change
          WHERE repository = $1 AND pull = $2 ORDER BY id DESC LIMIT $3`,
-        [repositoryKey(repository), pull, most],
+        [repositoryKey(repository), pull, limit],
       )
       return rows.map(({ at, head, base, config, base_ref, verdict, shown }) => ({
         at,
-        head: commitSha(head),
-        base: commitSha(base),
+        head: toCommitSha(head),
+        base: toCommitSha(base),
         config,
         baseRef: base_ref,
         verdict,
@@ -197,7 +212,7 @@ export function openPageRecords(database: Database): PageRecords {
 
     verdictReport: async (repository, pull, of) => {
       const [row] = await database.query<{ report: string; decided_at: number }>(
-        `SELECT report, decided_at FROM ${schema}.verdict WHERE repository = $1 AND pull = $2
+        `SELECT report, decided_at FROM ${schemaName}.verdict WHERE repository = $1 AND pull = $2
            AND ($3::text IS NULL OR (head = $3 AND base = $4 AND config = $5))
          ORDER BY decided_at DESC LIMIT 1`,
         [repositoryKey(repository), pull, of?.head ?? null, of?.base ?? null, of?.config ?? null],
@@ -207,49 +222,56 @@ export function openPageRecords(database: Database): PageRecords {
 
     countOpenPulls: () =>
       database.query<{ repository: string; verdict: VerdictKind; pulls: number }>(
-        `SELECT repository, verdict, count(*)::integer AS pulls FROM ${schema}.pull_seen
+        `SELECT repository, verdict, count(*)::integer AS pulls FROM ${schemaName}.pull_seen
          WHERE state = 'open' GROUP BY repository, verdict ORDER BY repository, verdict`,
       ),
 
-    mergedPulls: async (repositories, most, before) => {
+    mergedPulls: async (repositories, limit, before) => {
       const rows = await database.query<MergedRow>(
-        `SELECT ${mergedColumns} FROM ${mergedFrom}
+        `SELECT ${mergedColumns} FROM ${mergedFromClause}
          WHERE intent.repository = ANY($1::text[]) AND outcome = 'landed' AND ($3::integer IS NULL OR intent.id < $3)
          ORDER BY intent.id DESC LIMIT $2`,
-        [repositories.map(repositoryKey), most, before ?? null],
+        [repositories.map(repositoryKey), limit, before ?? null],
       )
-      return rows.map(toMerged)
+      return rows.map(toMergedPull)
     },
 
     mergedPull: async (repository, pull) => {
       const [row] = await database.query<MergedRow>(
-        `SELECT ${mergedColumns} FROM ${mergedFrom}
+        `SELECT ${mergedColumns} FROM ${mergedFromClause}
          WHERE intent.repository = $1 AND intent.pull = $2 AND outcome = 'landed'`,
         [repositoryKey(repository), pull],
       )
-      return row && toMerged(row)
+      return row && toMergedPull(row)
     },
 
     ruleDays: (repository, sinceDay) =>
-      database.query<RuleDay>(
-        `SELECT day, rule, max(severity) AS severity, owner, count(*)::integer AS pulls FROM ${schema}.rule_met
+      database.query<RuleDayCount>(
+        `SELECT day, rule, max(severity) AS severity, owner, count(*)::integer AS pulls FROM ${schemaName}.rule_met
          WHERE repository = $1 AND day >= $2 GROUP BY day, rule, owner ORDER BY day DESC, rule, owner LIMIT 5000`,
         [repositoryKey(repository), sinceDay],
       ),
   }
 }
 
-function shownOf({ title, author, draft, reasons, checks, approvals }: PullLook): Shown {
+function toDisplayData({
+  title,
+  author,
+  draft,
+  reasons,
+  checks,
+  approvals,
+}: EvaluationRecord): PullDisplayData {
   return { title, draft, reasons, checks, approvals, ...(author !== undefined && { author }) }
 }
 
-function toPullRow(row: PullSeen): PullRow {
+function toPullRecord(row: PullSeenRow): PullRecord {
   return {
-    ...(JSON.parse(row.shown) as Shown),
-    pull: pullNumber(row.pull),
+    ...(JSON.parse(row.shown) as PullDisplayData),
+    pull: toPullNumber(row.pull),
     state: row.state,
     verdict: row.verdict,
-    head: commitSha(row.head),
+    head: toCommitSha(row.head),
     baseRef: row.base_ref,
     openedAt: row.opened_at,
     since: row.since,
@@ -258,13 +280,14 @@ function toPullRow(row: PullSeen): PullRow {
   }
 }
 
-function toMerged({ id, pull, landing, begun_at, merged_at, shown }: MergedRow): MergedPull {
-  const { title = '', author } = shown === null ? ({} as Partial<Shown>) : (JSON.parse(shown) as Shown)
+function toMergedPull({ id, pull, landing, begun_at, merged_at, shown }: MergedRow): MergedPullRecord {
+  const { title = '', author } =
+    shown === null ? ({} as Partial<PullDisplayData>) : (JSON.parse(shown) as PullDisplayData)
   const { repository, baseRef, head, base, commit } = landing
   return {
     id,
     repository,
-    pull: pullNumber(pull),
+    pull: toPullNumber(pull),
     title,
     ...(author !== undefined && { author }),
     baseRef,

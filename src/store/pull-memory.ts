@@ -1,11 +1,11 @@
-import { commitSha, userId } from '../change/ids.ts'
+import { toCommitSha, toUserId } from '../change/ids.ts'
 import type { UserId } from '../change/ids.ts'
-import type { Coverage } from '../checks/ownership/ownership.ts'
+import type { ApprovalCoverage } from '../checks/ownership/ownership.ts'
 import type { CommandRecord } from '../gate/commands.ts'
-import type { PullMemory, SeenPush } from '../ports/pull-memory.ts'
+import type { PullMemory, RecordedPush } from '../ports/pull-memory.ts'
 import type { Database } from './database.ts'
 import { repositoryKey } from '../change/repository-key.ts'
-import { schema } from './migrations.ts'
+import { schemaName } from './migrations.ts'
 
 export function openPullMemory(database: Database): Required<PullMemory> {
   return {
@@ -15,7 +15,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
         // Two concurrent checks must not both begin an epoch.
         await sql.lock(`epoch ${key}#${pull}`)
         const [last] = await sql.query<{ epoch: number; head: string; base_ref: string; config: string }>(
-          `SELECT epoch, head, base_ref, config FROM ${schema}.epoch
+          `SELECT epoch, head, base_ref, config FROM ${schemaName}.epoch
            WHERE repository = $1 AND pull = $2 ORDER BY epoch DESC LIMIT 1`,
           [key, pull],
         )
@@ -23,7 +23,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
           return last.epoch
         const epoch = last ? last.epoch + 1 : 0
         await sql.query(
-          `INSERT INTO ${schema}.epoch (repository, pull, epoch, head, base_ref, config) VALUES ($1, $2, $3, $4, $5, $6)`,
+          `INSERT INTO ${schemaName}.epoch (repository, pull, epoch, head, base_ref, config) VALUES ($1, $2, $3, $4, $5, $6)`,
           [key, pull, epoch, head, baseRef, config],
         )
         return epoch
@@ -32,11 +32,11 @@ export function openPullMemory(database: Database): Required<PullMemory> {
     recordShown: async (repository, pull, { head, epoch, at, change }) => {
       // The first time counts: showing a head again does not make older comments stale.
       await database.query(
-        `INSERT INTO ${schema}.shown_head (repository, pull, epoch, head, change, at)
+        `INSERT INTO ${schemaName}.shown_head (repository, pull, epoch, head, change, at)
          SELECT $1::text, $2::integer, $3::integer, $4::text, $5::text, $6::text
          WHERE NOT EXISTS (
            SELECT 1 FROM (
-             SELECT epoch, head, change FROM ${schema}.shown_head
+             SELECT epoch, head, change FROM ${schemaName}.shown_head
              WHERE repository = $1::text AND pull = $2::integer ORDER BY seq DESC LIMIT 1
            ) AS last
            WHERE last.epoch = $3::integer AND last.head = $4::text AND last.change IS NOT DISTINCT FROM $5::text
@@ -47,35 +47,35 @@ export function openPullMemory(database: Database): Required<PullMemory> {
 
     shownHeads: async (repository, pull) => {
       const rows = await database.query<{ epoch: number; head: string; at: string; change: string | null }>(
-        `SELECT epoch, head, at, change FROM ${schema}.shown_head WHERE repository = $1 AND pull = $2 ORDER BY seq`,
+        `SELECT epoch, head, at, change FROM ${schemaName}.shown_head WHERE repository = $1 AND pull = $2 ORDER BY seq`,
         [repositoryKey(repository), pull],
       )
       return rows.map(({ epoch, head, at, change }) => ({
         epoch,
-        head: commitSha(head),
+        head: toCommitSha(head),
         at,
         ...(change !== null && { change }),
       }))
     },
 
-    keepChange: async (repository, pull, { id, covers }) => {
+    recordChange: async (repository, pull, { id, covers }) => {
       await database.query(
-        `INSERT INTO ${schema}.described_change (repository, pull, id, covers) VALUES ($1, $2, $3, $4)
+        `INSERT INTO ${schemaName}.described_change (repository, pull, id, covers) VALUES ($1, $2, $3, $4)
          ON CONFLICT DO NOTHING`,
         [repositoryKey(repository), pull, id, JSON.stringify([...covers])],
       )
     },
 
-    keptChanges: async (repository, pull, ids) => {
-      const kept = new Map<string, Coverage>()
+    readChanges: async (repository, pull, ids) => {
+      const stored = new Map<string, ApprovalCoverage>()
       for (const id of new Set(ids)) {
         const [row] = await database.query<{ covers: string }>(
-          `SELECT covers FROM ${schema}.described_change WHERE repository = $1 AND pull = $2 AND id = $3`,
+          `SELECT covers FROM ${schemaName}.described_change WHERE repository = $1 AND pull = $2 AND id = $3`,
           [repositoryKey(repository), pull, id],
         )
-        if (row) kept.set(id, new Map(JSON.parse(row.covers) as [string, string][]))
+        if (row) stored.set(id, new Map(JSON.parse(row.covers) as [string, string][]))
       }
-      return kept
+      return stored
     },
 
     firstSeenApprovals: (repository, pull, approvals) =>
@@ -83,12 +83,12 @@ export function openPullMemory(database: Database): Required<PullMemory> {
         const key = repositoryKey(repository)
         for (const [review, change] of approvals)
           await sql.query(
-            `INSERT INTO ${schema}.approval_seen (repository, pull, review, change) VALUES ($1, $2, $3::float8, $4)
+            `INSERT INTO ${schemaName}.approval_seen (repository, pull, review, change) VALUES ($1, $2, $3::float8, $4)
              ON CONFLICT DO NOTHING`,
             [key, pull, review, change],
           )
         const rows = await sql.query<{ review: number; change: string }>(
-          `SELECT review, change FROM ${schema}.approval_seen WHERE repository = $1 AND pull = $2`,
+          `SELECT review, change FROM ${schemaName}.approval_seen WHERE repository = $1 AND pull = $2`,
           [key, pull],
         )
         return new Map(rows.map(({ review, change }) => [review, change]))
@@ -97,7 +97,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
     recordCommand: async (repository, pull, record) => {
       const { covers, ...rest } = record
       const added = await database.query(
-        `INSERT INTO ${schema}.command (repository, pull, comment, record) VALUES ($1, $2, $3::float8, $4)
+        `INSERT INTO ${schemaName}.command (repository, pull, comment, record) VALUES ($1, $2, $3::float8, $4)
          ON CONFLICT DO NOTHING RETURNING comment`,
         [
           repositoryKey(repository),
@@ -111,7 +111,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
 
     commands: async (repository, pull) => {
       const rows = await database.query<{ record: string }>(
-        `SELECT record FROM ${schema}.command WHERE repository = $1 AND pull = $2 ORDER BY comment`,
+        `SELECT record FROM ${schemaName}.command WHERE repository = $1 AND pull = $2 ORDER BY comment`,
         [repositoryKey(repository), pull],
       )
       return rows.map(({ record }) => {
@@ -127,12 +127,12 @@ export function openPullMemory(database: Database): Required<PullMemory> {
         const key = repositoryKey(repository)
         for (const review of reviews)
           await sql.query(
-            `INSERT INTO ${schema}.review_seen (repository, pull, review, epoch) VALUES ($1, $2, $3::float8, $4)
+            `INSERT INTO ${schemaName}.review_seen (repository, pull, review, epoch) VALUES ($1, $2, $3::float8, $4)
              ON CONFLICT DO NOTHING`,
             [key, pull, review, epoch],
           )
         const rows = await sql.query<{ review: number; epoch: number }>(
-          `SELECT review, epoch FROM ${schema}.review_seen WHERE repository = $1 AND pull = $2`,
+          `SELECT review, epoch FROM ${schemaName}.review_seen WHERE repository = $1 AND pull = $2`,
           [key, pull],
         )
         const wanted = new Set(reviews)
@@ -146,28 +146,28 @@ export function openPullMemory(database: Database): Required<PullMemory> {
         const key = repositoryKey(repository)
         for (const [login, id] of accounts)
           await sql.query(
-            `INSERT INTO ${schema}.account (repository, login, id) VALUES ($1, $2, $3::float8) ON CONFLICT DO NOTHING`,
+            `INSERT INTO ${schemaName}.account (repository, login, id) VALUES ($1, $2, $3::float8) ON CONFLICT DO NOTHING`,
             [key, login.toLowerCase(), id],
           )
         const rows = await sql.query<{ login: string; id: number }>(
-          `SELECT login, id FROM ${schema}.account WHERE repository = $1`,
+          `SELECT login, id FROM ${schemaName}.account WHERE repository = $1`,
           [key],
         )
-        return new Map(rows.map(({ login, id }): [string, UserId] => [login, userId(id)]))
+        return new Map(rows.map(({ login, id }): [string, UserId] => [login, toUserId(id)]))
       }),
 
-    pushersOf: async (repository, pull, head) => {
+    listPushers: async (repository, pull, head) => {
       const rows = await database.query<{ pusher: number; login: string; kind: 'user' | 'bot' }>(
-        `SELECT pusher, login, kind FROM ${schema}.push_seen
+        `SELECT pusher, login, kind FROM ${schemaName}.push_seen
          WHERE repository = $1 AND pull = $2 AND head = $3 ORDER BY seen_at, pusher`,
         [repositoryKey(repository), pull, head],
       )
-      return rows.map(({ pusher, login, kind }) => ({ id: userId(pusher), login, kind }))
+      return rows.map(({ pusher, login, kind }) => ({ id: toUserId(pusher), login, kind }))
     },
 
     hasSeenPushes: async (repository, pull) => {
       const [row] = await database.query<{ seen: boolean }>(
-        `SELECT EXISTS (SELECT 1 FROM ${schema}.push_seen WHERE repository = $1 AND pull = $2) AS seen`,
+        `SELECT EXISTS (SELECT 1 FROM ${schemaName}.push_seen WHERE repository = $1 AND pull = $2) AS seen`,
         [repositoryKey(repository), pull],
       )
       return row?.seen === true
@@ -175,7 +175,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
 
     recentCommands: async (repository) => {
       const rows = await database.query<{ record: string }>(
-        `SELECT record FROM ${schema}.command
+        `SELECT record FROM ${schemaName}.command
          WHERE repository = $1 AND recorded_at > clock_timestamp() - interval '1 hour'`,
         [repositoryKey(repository)],
       )
@@ -190,12 +190,12 @@ export function openPullMemory(database: Database): Required<PullMemory> {
 }
 
 /** Remembers who pushed a head, in the delivery's transaction. Idempotent. */
-export async function rememberPush(
+export async function recordPush(
   sql: Pick<Database, 'query'>,
-  { repository, pull, head, pusher }: SeenPush,
+  { repository, pull, head, pusher }: RecordedPush,
 ): Promise<void> {
   await sql.query(
-    `INSERT INTO ${schema}.push_seen (repository, pull, head, pusher, login, kind)
+    `INSERT INTO ${schemaName}.push_seen (repository, pull, head, pusher, login, kind)
      VALUES ($1, $2, $3, $4::float8, $5, $6) ON CONFLICT DO NOTHING`,
     [repositoryKey(repository), pull, head, pusher.id, pusher.login, pusher.kind],
   )

@@ -1,10 +1,10 @@
-import { pullNumber } from '../change/ids.ts'
-import type { Snapshot } from '../change/snapshot.ts'
+import { toPullNumber } from '../change/ids.ts'
+import type { PullSnapshot } from '../change/snapshot.ts'
 import type { ReadyPulls } from '../ports/ready-pulls.ts'
 import type { Database } from './database.ts'
 import { repositoryKey } from '../change/repository-key.ts'
-import { schema } from './migrations.ts'
-import { storableJson } from './storable-text.ts'
+import { schemaName } from './migrations.ts'
+import { toStorableJson } from './storable-text.ts'
 
 export function openReadyPulls(database: Database): ReadyPulls {
   return {
@@ -12,26 +12,26 @@ export function openReadyPulls(database: Database): ReadyPulls {
       const { repository, baseRef, pull } = snapshot
       // A waiting pull request keeps its place unless its target branch changed.
       await database.query(
-        `INSERT INTO ${schema}.ready_pull AS ready (repository, branch, pull, snapshot)
+        `INSERT INTO ${schemaName}.ready_pull AS ready (repository, branch, pull, snapshot)
          VALUES ($1, $2, $3, $4::jsonb)
          ON CONFLICT (repository, pull) DO UPDATE SET branch = excluded.branch, snapshot = excluded.snapshot,
            ready_at = CASE WHEN ready.branch = excluded.branch THEN ready.ready_at ELSE excluded.ready_at END`,
-        [repositoryKey(repository), baseRef, pull, storableJson(snapshot)],
+        [repositoryKey(repository), baseRef, pull, toStorableJson(snapshot)],
       )
     },
 
     readyPulls: async (repository, branch) => {
-      const rows = await database.query<{ pull: number; snapshot: Snapshot; at: number }>(
-        `SELECT pull, snapshot, extract(epoch FROM ready_at)::float8 * 1000 AS at FROM ${schema}.ready_pull
+      const rows = await database.query<{ pull: number; snapshot: PullSnapshot; at: number }>(
+        `SELECT pull, snapshot, extract(epoch FROM ready_at)::float8 * 1000 AS at FROM ${schemaName}.ready_pull
          WHERE repository = $1 AND branch = $2 ORDER BY ready_at, pull`,
         [repositoryKey(repository), branch],
       )
-      return rows.map(({ pull, snapshot, at }) => ({ pull: pullNumber(pull), snapshot, readyAt: at }))
+      return rows.map(({ pull, snapshot, at }) => ({ pull: toPullNumber(pull), snapshot, readyAt: at }))
     },
 
     dropReady: async (repository, pulls) => {
       await database.query(
-        `DELETE FROM ${schema}.ready_pull
+        `DELETE FROM ${schemaName}.ready_pull
          WHERE repository = $1 AND pull IN (SELECT json_array_elements_text($2::json)::integer)`,
         [repositoryKey(repository), JSON.stringify(pulls)],
       )

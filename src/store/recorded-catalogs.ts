@@ -1,6 +1,6 @@
 // Catalog contents and when their images were last seen. A page reads one row per package it shows.
 import {
-  summarisePackage,
+  summarizePackage,
   type PackageSummary,
   type RecordedCatalog,
   type RecordedPackage,
@@ -8,22 +8,22 @@ import {
 import type { PageRecords } from '../ports/page-records.ts'
 import type { Database } from './database.ts'
 import { repositoryKey } from '../change/repository-key.ts'
-import { schema } from './migrations.ts'
-import { storedKey } from './stored-values.ts'
+import { schemaName } from './migrations.ts'
+import { toStoredKey } from './stored-values.ts'
 
 type RecordedCatalogs = Pick<
   PageRecords,
   | 'recordCatalogs'
-  | 'catalogRows'
+  | 'listCatalogTotals'
   | 'packageSummaries'
   | 'strandedPackages'
   | 'recordedPackage'
-  | 'recordSeenImages'
-  | 'seenImages'
+  | 'recordImageSightings'
+  | 'findImageSightings'
 >
 
 /** Limit in characters for the packages of one statement. */
-const batch = 1_000_000
+const maxBatchLength = 1_000_000
 
 export function openRecordedCatalogs(database: Database): RecordedCatalogs {
   return {
@@ -31,39 +31,39 @@ export function openRecordedCatalogs(database: Database): RecordedCatalogs {
       database.transaction(async (sql) => {
         const key = repositoryKey(repository)
         await sql.lock(`catalogs ${key}`)
-        const kept = catalogs.map(({ catalog }) => catalog.key)
+        const keys = catalogs.map(({ catalog }) => catalog.key)
         // A catalog of the same name on another branch keeps its row: the default branch is recorded first.
         const others = await sql.query<{ key: string }>(
-          `SELECT key FROM ${schema}.recorded_catalog WHERE repository = $1 AND branch <> $2`,
+          `SELECT key FROM ${schemaName}.recorded_catalog WHERE repository = $1 AND branch <> $2`,
           [key, branch],
         )
         const taken = new Set(others.map((row) => row.key))
         await sql.query(
-          `DELETE FROM ${schema}.recorded_package AS package USING ${schema}.recorded_catalog AS catalog
+          `DELETE FROM ${schemaName}.recorded_package AS package USING ${schemaName}.recorded_catalog AS catalog
            WHERE catalog.repository = $1 AND catalog.branch = $2 AND package.repository = $1
              AND package.catalog = catalog.key AND NOT (catalog.key = ANY($3::text[]))`,
-          [key, branch, kept],
+          [key, branch, keys],
         )
         await sql.query(
-          `DELETE FROM ${schema}.recorded_catalog WHERE repository = $1 AND branch = $2 AND NOT (key = ANY($3::text[]))`,
-          [key, branch, kept],
+          `DELETE FROM ${schemaName}.recorded_catalog WHERE repository = $1 AND branch = $2 AND NOT (key = ANY($3::text[]))`,
+          [key, branch, keys],
         )
         for (const { catalog, packages } of catalogs) {
           if (taken.has(catalog.key)) continue
           await sql.query(
-            `INSERT INTO ${schema}.recorded_catalog (repository, branch, key, catalog) VALUES ($1, $2, $3, $4)
+            `INSERT INTO ${schemaName}.recorded_catalog (repository, branch, key, catalog) VALUES ($1, $2, $3, $4)
              ON CONFLICT (repository, key) DO UPDATE SET catalog = excluded.catalog`,
             [key, branch, catalog.key, JSON.stringify(catalog)],
           )
           if (packages === undefined) continue
           await sql.query(
-            `DELETE FROM ${schema}.recorded_package
+            `DELETE FROM ${schemaName}.recorded_package
              WHERE repository = $1 AND catalog = $2 AND NOT (name = ANY($3::text[]))`,
-            [key, catalog.key, packages.map(({ name }) => storedKey(name))],
+            [key, catalog.key, packages.map(({ name }) => toStoredKey(name))],
           )
-          for (const part of inBatches(packages))
+          for (const part of batchPackages(packages))
             await sql.query(
-              `INSERT INTO ${schema}.recorded_package (repository, catalog, name, bundles, stranded, summary, package)
+              `INSERT INTO ${schemaName}.recorded_package (repository, catalog, name, bundles, stranded, summary, package)
                SELECT $1, $2, row->>'name', (row->>'bundles')::integer, (row->>'stranded')::integer,
                  row->>'summary', row->>'package'
                FROM json_array_elements($3::json) AS row
@@ -75,7 +75,7 @@ export function openRecordedCatalogs(database: Database): RecordedCatalogs {
         }
       }),
 
-    catalogRows: async (repository) => {
+    listCatalogTotals: async (repository) => {
       const rows = await database.query<{
         catalog: string
         packages: number
@@ -84,7 +84,7 @@ export function openRecordedCatalogs(database: Database): RecordedCatalogs {
       }>(
         `SELECT catalog.catalog, count(package.name)::integer AS packages,
            coalesce(sum(package.bundles), 0)::integer AS bundles, coalesce(sum(package.stranded), 0)::integer AS stranded
-         FROM ${schema}.recorded_catalog AS catalog LEFT JOIN ${schema}.recorded_package AS package
+         FROM ${schemaName}.recorded_catalog AS catalog LEFT JOIN ${schemaName}.recorded_package AS package
            ON package.repository = catalog.repository AND package.catalog = catalog.key
          WHERE catalog.repository = $1 GROUP BY catalog.key, catalog.catalog ORDER BY catalog.key`,
         [repositoryKey(repository)],
@@ -97,7 +97,7 @@ export function openRecordedCatalogs(database: Database): RecordedCatalogs {
 
     packageSummaries: async (repository, catalog) => {
       const rows = await database.query<{ summary: string }>(
-        `SELECT summary FROM ${schema}.recorded_package WHERE repository = $1 AND catalog = $2 ORDER BY name`,
+        `SELECT summary FROM ${schemaName}.recorded_package WHERE repository = $1 AND catalog = $2 ORDER BY name`,
         [repositoryKey(repository), catalog],
       )
       return rows.map((row) => JSON.parse(row.summary) as PackageSummary)
@@ -105,7 +105,7 @@ export function openRecordedCatalogs(database: Database): RecordedCatalogs {
 
     strandedPackages: async (repository) => {
       const rows = await database.query<{ catalog: string; summary: string }>(
-        `SELECT catalog, summary FROM ${schema}.recorded_package
+        `SELECT catalog, summary FROM ${schemaName}.recorded_package
          WHERE repository = $1 AND stranded > 0 ORDER BY name, catalog LIMIT 500`,
         [repositoryKey(repository)],
       )
@@ -117,19 +117,19 @@ export function openRecordedCatalogs(database: Database): RecordedCatalogs {
 
     recordedPackage: async (repository, catalog, name) => {
       const [row] = await database.query<{ package: string }>(
-        `SELECT package FROM ${schema}.recorded_package WHERE repository = $1 AND catalog = $2 AND name = $3`,
-        [repositoryKey(repository), catalog, storedKey(name)],
+        `SELECT package FROM ${schemaName}.recorded_package WHERE repository = $1 AND catalog = $2 AND name = $3`,
+        [repositoryKey(repository), catalog, toStoredKey(name)],
       )
       return row && (JSON.parse(row.package) as RecordedPackage)
     },
 
-    recordSeenImages: async (repository, images) => {
-      const latest = new Map(images.map((image) => [storedKey(image.reference), image]))
+    recordImageSightings: async (repository, images) => {
+      const latest = new Map(images.map((image) => [toStoredKey(image.reference), image]))
       const rows = [...latest]
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([key, image]) => ({ ...image, reference: key }))
       await database.query(
-        `INSERT INTO ${schema}.seen_image (repository, reference, digest, seen_at)
+        `INSERT INTO ${schemaName}.seen_image (repository, reference, digest, seen_at)
          SELECT $1, row->>'reference', row->>'digest', (row->>'seenAt')::float8
          FROM json_array_elements($2::json) AS row
          ON CONFLICT (repository, reference) DO UPDATE SET digest = excluded.digest, seen_at = excluded.seen_at`,
@@ -137,16 +137,16 @@ export function openRecordedCatalogs(database: Database): RecordedCatalogs {
       )
     },
 
-    seenImages: async (repository, references) => {
-      const asked = new Map(references.map((reference) => [storedKey(reference), reference]))
+    findImageSightings: async (repository, references) => {
+      const referenceByKey = new Map(references.map((reference) => [toStoredKey(reference), reference]))
       const rows = await database.query<{ reference: string; digest: string | null; seen_at: number }>(
-        `SELECT reference, digest, seen_at FROM ${schema}.seen_image
+        `SELECT reference, digest, seen_at FROM ${schemaName}.seen_image
          WHERE repository = $1 AND reference IN (SELECT json_array_elements_text($2::json))`,
-        [repositoryKey(repository), JSON.stringify([...asked.keys()])],
+        [repositoryKey(repository), JSON.stringify([...referenceByKey.keys()])],
       )
       return new Map(
         rows.map(({ reference: key, digest, seen_at }) => {
-          const reference = asked.get(key) ?? key
+          const reference = referenceByKey.get(key) ?? key
           return [reference, { reference, ...(digest !== null && { digest }), seenAt: seen_at }]
         }),
       )
@@ -163,20 +163,20 @@ interface PackedPackage {
 }
 
 /** Names are untrusted, with any characters and length: see stored-values.ts. */
-function* inBatches(packages: readonly RecordedPackage[]): Generator<readonly PackedPackage[]> {
+function* batchPackages(packages: readonly RecordedPackage[]): Generator<readonly PackedPackage[]> {
   let part: PackedPackage[] = []
   let length = 0
   for (const one of packages) {
     const packed = JSON.stringify(one)
     part.push({
-      name: storedKey(one.name),
+      name: toStoredKey(one.name),
       bundles: one.bundles.length,
       stranded: one.bundles.filter(({ isStranded }) => isStranded).length,
-      summary: JSON.stringify(summarisePackage(one)),
+      summary: JSON.stringify(summarizePackage(one)),
       package: packed,
     })
     length += packed.length
-    if (length < batch) continue
+    if (length < maxBatchLength) continue
     yield part
     part = []
     length = 0

@@ -1,6 +1,6 @@
 import { Pool, type PoolClient } from 'pg'
 import type { Database, Sql, Transaction } from './database.ts'
-import { asStoreError, sqlState } from './store-error.ts'
+import { toStoreError, getSqlState } from './store-error.ts'
 
 /** `problem` receives broken idle connections; the next query opens another. */
 export function openServer(url: string, problem: (error: unknown) => void): Database {
@@ -18,32 +18,32 @@ export function openServer(url: string, problem: (error: unknown) => void): Data
   // crash the process; the next statement reports the error.
   pool.on('connect', (client) => client.on('error', () => undefined))
   const transaction: Database['transaction'] = async (work) => {
-    const client = await connect(pool)
+    const client = await connectClient(pool)
     let broken: Error | undefined
     try {
       await client.query('BEGIN')
-      const value = await work(inside(client))
+      const value = await work(toTransaction(client))
       await client.query('COMMIT')
       return value
     } catch (error) {
       await client.query('ROLLBACK').catch((fault: unknown) => {
         broken = fault instanceof Error ? fault : new Error(String(fault))
       })
-      throw sqlState(error) === '' ? error : asStoreError(error)
+      throw getSqlState(error) === '' ? error : toStoreError(error)
     } finally {
       client.release(broken)
     }
   }
   return {
     kind: 'server',
-    ...statements(pool),
+    ...createSql(pool),
     transaction,
-    alone: (name, work) =>
+    runExclusively: (name, work) =>
       transaction(async (sql) => {
         await sql.lock(name)
         return work()
       }),
-    forJobs: {
+    jobDatabase: {
       executeSql: async (text, values) => {
         if (values !== undefined && values.length > 0) return pool.query(text, [...values])
         // A failed script with BEGIN and COMMIT must not return its connection to the pool inside an open transaction.
@@ -66,37 +66,37 @@ export function openServer(url: string, problem: (error: unknown) => void): Data
   }
 }
 
-async function connect(pool: Pool): Promise<PoolClient> {
+async function connectClient(pool: Pool): Promise<PoolClient> {
   try {
     return await pool.connect()
   } catch (error) {
-    throw asStoreError(error)
+    throw toStoreError(error)
   }
 }
 
-function inside(client: PoolClient): Transaction {
+function toTransaction(client: PoolClient): Transaction {
   return {
-    ...statements(client),
+    ...createSql(client),
     lock: async (name) => {
       await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`catalog-bot ${name}`])
     },
   }
 }
 
-function statements(client: Pick<PoolClient, 'query'> | Pool): Sql {
+function createSql(client: Pick<PoolClient, 'query'> | Pool): Sql {
   return {
     query: async <Row extends object>(text: string, values: readonly unknown[] = []) => {
       try {
         return (await client.query<Row>(text, [...values])).rows
       } catch (error) {
-        throw asStoreError(error)
+        throw toStoreError(error)
       }
     },
     run: async (text) => {
       try {
         await client.query(text)
       } catch (error) {
-        throw asStoreError(error)
+        throw toStoreError(error)
       }
     },
   }

@@ -16,7 +16,7 @@ export type StoreErrorCode =
   | 'closed'
   | 'failed'
 
-const retryable: readonly StoreErrorCode[] = ['unreachable', 'conflict', 'full', 'in-use']
+const retryableCodes: readonly StoreErrorCode[] = ['unreachable', 'conflict', 'full', 'in-use']
 
 export class StoreError extends Error {
   override readonly name = 'StoreError'
@@ -27,26 +27,26 @@ export class StoreError extends Error {
   constructor(code: StoreErrorCode, message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause })
     this.code = code
-    this.retryable = retryable.includes(code)
+    this.retryable = retryableCodes.includes(code)
   }
 }
 
 /** Classifies a driver's error by SQLSTATE class or by the system's error code. */
-export function asStoreError(cause: unknown): StoreError {
+export function toStoreError(cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause
-  const state = sqlState(cause)
+  const state = getSqlState(cause)
   const message = cause instanceof Error ? cause.message : String(cause)
-  return new StoreError(codeOf(state, message), `the database says: ${message}`, cause)
+  return new StoreError(classifySqlState(state, message), `the database says: ${message}`, cause)
 }
 
 /** Returns the five-character SQLSTATE or the system's code (ECONNREFUSED) of a driver's error; '' if it has none. */
-export function sqlState(error: unknown): string {
+export function getSqlState(error: unknown): string {
   const code: unknown =
     typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? code : ''
 }
 
-function codeOf(state: string, message: string): StoreErrorCode {
+function classifySqlState(state: string, message: string): StoreErrorCode {
   if (/^(?:08|57P)/.test(state) || /^E[A-Z]+$/.test(state)) return 'unreachable'
   if (state === '40001' || state === '40P01') return 'conflict'
   if (state.startsWith('53')) return 'full'

@@ -7,22 +7,22 @@ import type { Store } from '../ports/store.ts'
 import { openCache } from './cache.ts'
 import type { Database } from './database.ts'
 import { openEmbedded } from './embedded-database.ts'
-import { openJobs } from './jobs.ts'
-import { openLandingStops } from './landing-stops.ts'
-import { openLandings } from './landings.ts'
-import { giveBackLeases, openLeases } from './leases.ts'
-import { migrate, schema } from './migrations.ts'
+import { openJobQueue } from './jobs.ts'
+import { openMergeFreezes } from './landing-stops.ts'
+import { openMergeRecords } from './landings.ts'
+import { releaseAllLeases, openLeases } from './leases.ts'
+import { migrate, schemaName } from './migrations.ts'
 import { openPageRecords } from './page-records.ts'
-import { prune } from './prune.ts'
-import { openPullMemory, rememberPush } from './pull-memory.ts'
+import { pruneStore } from './prune.ts'
+import { openPullMemory, recordPush } from './pull-memory.ts'
 import { openReadyPulls } from './ready-pulls.ts'
 import { openServer } from './server-database.ts'
 import { openState } from './state.ts'
 import { StoreError } from './store-error.ts'
 import { openVerdicts } from './verdicts.ts'
-import { startWorker, type Worker } from './worker.ts'
+import { startJobWorker, type JobWorker } from './worker.ts'
 
-const pack = promisify(gzip)
+const gzipAsync = promisify(gzip)
 
 export interface StoreOptions {
   /** A Postgres server's address. If set, several instances may share it, and `dataDirectory` is ignored. */
@@ -30,7 +30,7 @@ export interface StoreOptions {
   /** The embedded database's folder. If neither is set, data is in memory only. */
   readonly dataDirectory?: string
   /** Milliseconds to wait for another process to release the folder; default 10,000. */
-  readonly patience?: number
+  readonly lockTimeoutMs?: number
   /** For polling pauses. Leases and expiry use the database's time. */
   readonly clock: Clock
   /** Receives errors without a caller: rejecting handlers, queue errors, lost idle connections. */
@@ -39,12 +39,12 @@ export interface StoreOptions {
   readonly silence?: number
 }
 
-const usualSilence = 15
+const defaultSilenceSeconds = 15
 
 /** A stopping App finishes its jobs first, while its successor may already start. */
-const patience = 10_000
+const defaultLockTimeoutMs = 10_000
 
-const pruneEvery = 3600_000
+const pruneIntervalMs = 3600_000
 
 /**
  * Opens the store and migrates its tables. Rejects with StoreError `in-use` (another process has the folder),
@@ -54,41 +54,44 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { clock, problem = () => undefined } = options
   const database = options.databaseUrl
     ? openServer(options.databaseUrl, problem)
-    : await openEmbedded(options.dataDirectory, { patience: options.patience ?? patience, problem })
+    : await openEmbedded(options.dataDirectory, {
+        timeoutMs: options.lockTimeoutMs ?? defaultLockTimeoutMs,
+        problem,
+      })
   try {
-    return await build(database, clock, problem, options.silence ?? usualSilence)
+    return await buildStore(database, clock, problem, options.silence ?? defaultSilenceSeconds)
   } catch (error) {
     await database.close()
     throw error
   }
 }
 
-async function build(
+async function buildStore(
   database: Database,
   clock: Clock,
   problem: NonNullable<StoreOptions['problem']>,
   silence: number,
 ): Promise<Store> {
   await migrate(database)
-  const jobs = await openJobs(database, problem)
+  const jobs = await openJobQueue(database, problem)
   const embedded = database.kind === 'embedded'
   // Only this process has the folder, so all holders of leases and jobs are dead.
   if (embedded)
     try {
-      await giveBackLeases(database)
+      await releaseAllLeases(database)
       await jobs.recover(0)
     } catch (error) {
       await jobs.stop()
       throw error
     }
   const closing = new AbortController()
-  let worker: Worker | undefined
-  const pruning = pruneAtTimes(database, clock, closing.signal, problem)
+  let worker: JobWorker | undefined
+  const pruning = pruneRegularly(database, clock, closing.signal, problem)
 
   return {
     ...openLeases(database),
-    ...openLandings(database),
-    ...openLandingStops(database),
+    ...openMergeRecords(database),
+    ...openMergeFreezes(database),
     ...openReadyPulls(database),
     ...openState(database),
     ...openCache(database),
@@ -97,15 +100,15 @@ async function build(
     ...openPageRecords(database),
 
     accept: async ({ guid, event, body }, wanted, push) => {
-      const packed = await pack(body, { level: 1 })
+      const packed = await gzipAsync(body, { level: 1 })
       const answer = await database.transaction(async (sql) => {
         const added = await sql.query(
-          `INSERT INTO ${schema}.delivery (guid, event, body) VALUES ($1, $2, $3)
+          `INSERT INTO ${schemaName}.delivery (guid, event, body) VALUES ($1, $2, $3)
            ON CONFLICT (guid) DO NOTHING RETURNING guid`,
           [guid, event, packed],
         )
         if (added.length === 0) return 'duplicate'
-        if (push) await rememberPush(sql, push)
+        if (push) await recordPush(sql, push)
         for (const job of wanted) await jobs.enqueue(sql, job, 0)
         return 'new'
       }, true)
@@ -120,7 +123,7 @@ async function build(
 
     work: async (handler, concurrency, waiting) => {
       if (worker) throw new StoreError('failed', 'jobs are being worked off already')
-      const started = startWorker({ jobs, clock, handler, concurrency, waiting, problem, silence })
+      const started = startJobWorker({ jobs, clock, handler, concurrency, waiting, problem, silence })
       worker = started
       return {
         stop: async () => {
@@ -146,15 +149,15 @@ async function build(
   }
 }
 
-async function pruneAtTimes(
+async function pruneRegularly(
   database: Database,
   clock: Clock,
   signal: AbortSignal,
   problem: (error: unknown) => void,
 ): Promise<void> {
   while (!signal.aborted) {
-    await clock.sleep(pruneEvery, signal)
+    await clock.sleep(pruneIntervalMs, signal)
     if (signal.aborted) return
-    await prune(database).catch(problem)
+    await pruneStore(database).catch(problem)
   }
 }

@@ -1,23 +1,23 @@
 // Stores keys and values of state and cache as JSON text, with many rows per statement.
 import { createHash } from 'node:crypto'
 
-const batch = 1000
+const maxBatchRows = 1000
 /** An index entry is limited to about 2700 bytes; longer keys are stored as their digest. */
-const longestKey = 500
+const maxKeyLength = 500
 
 /** JSON text, because untrusted image references may hold characters that Postgres rejects (NUL). */
-export function storedKey(key: string): string {
+export function toStoredKey(key: string): string {
   const text = JSON.stringify(key)
-  return text.length <= longestKey ? text : `sha256:${createHash('sha256').update(text).digest('hex')}`
+  return text.length <= maxKeyLength ? text : `sha256:${createHash('sha256').update(text).digest('hex')}`
 }
 
 /** Sorted, so that two instances that write the same keys cannot deadlock. */
-export function storedRows(values: ReadonlyMap<string, unknown>) {
+export function toStoredRows(values: ReadonlyMap<string, unknown>) {
   return [...values]
-    .map(([key, value]) => ({ key: storedKey(key), value: JSON.stringify(value ?? null) }))
+    .map(([key, value]) => ({ key: toStoredKey(key), value: JSON.stringify(value ?? null) }))
     .sort((a, b) => (a.key < b.key ? -1 : 1))
 }
 
-export function* batches<T>(items: readonly T[]): Generator<readonly T[]> {
-  for (let at = 0; at < items.length; at += batch) yield items.slice(at, at + batch)
+export function* splitIntoBatches<T>(items: readonly T[]): Generator<readonly T[]> {
+  for (let at = 0; at < items.length; at += maxBatchRows) yield items.slice(at, at + maxBatchRows)
 }

@@ -1,11 +1,11 @@
 // Past verdicts, only for display. No decision depends on them.
-import { commitSha } from '../change/ids.ts'
+import { toCommitSha } from '../change/ids.ts'
 import type { Verdicts } from '../ports/verdicts.ts'
 import type { Database } from './database.ts'
 import { repositoryKey } from '../change/repository-key.ts'
-import { schema } from './migrations.ts'
+import { schemaName } from './migrations.ts'
 
-interface Row {
+interface VerdictRow {
   readonly owner: string
   readonly name: string
   readonly head: string
@@ -21,7 +21,7 @@ export function openVerdicts(database: Database): Verdicts {
     recordVerdict: async (record) => {
       const { repository, pull, head, base, config, verdict, report, decidedAt } = record
       await database.query(
-        `INSERT INTO ${schema}.verdict
+        `INSERT INTO ${schemaName}.verdict
            (repository, pull, head, base, config, owner_as_written, name_as_written, verdict, report, decided_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::float8)
          ON CONFLICT (repository, pull, head, base, config)
@@ -42,16 +42,16 @@ export function openVerdicts(database: Database): Verdicts {
     },
 
     verdicts: async (repository, pull) => {
-      const rows = await database.query<Row>(
+      const rows = await database.query<VerdictRow>(
         `SELECT owner_as_written AS owner, name_as_written AS name, head, base, config, verdict, report, decided_at
-         FROM ${schema}.verdict WHERE repository = $1 AND pull = $2 ORDER BY decided_at DESC, head`,
+         FROM ${schemaName}.verdict WHERE repository = $1 AND pull = $2 ORDER BY decided_at DESC, head`,
         [repositoryKey(repository), pull],
       )
       return rows.map((row) => ({
         repository: { owner: row.owner, name: row.name },
         pull,
-        head: commitSha(row.head),
-        base: commitSha(row.base),
+        head: toCommitSha(row.head),
+        base: toCommitSha(row.base),
         config: row.config,
         verdict: row.verdict,
         report: JSON.parse(row.report) as unknown,

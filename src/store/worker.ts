@@ -1,30 +1,30 @@
 // Runs jobs as capacity allows: immediately if enqueued here, within a second if by another instance.
 import type { Clock } from '../ports/clock.ts'
 import type { Job } from '../ports/jobs.ts'
-import type { Jobs, Taken } from './jobs.ts'
+import type { PersistentJobQueue, TakenJob } from './jobs.ts'
 
 /** Milliseconds between polls without a wake-up. */
-const poll = 1000
+const pollIntervalMs = 1000
 /**
  * Milliseconds after which a running job frees its slot and continues beside it, so that one slow pull request does not
  * block others. At most as long as reading from GitHub takes: later work has its own limits.
  */
-const patience = 250
+const slotTimeoutMs = 250
 /** Limit of concurrent jobs, as a multiple of the slots. */
-const mostBeside = 10
+const maxJobsPerSlot = 10
 /** Limit of concurrent jobs, including waiting ones: each takes some kilobytes of memory. */
-const mostAtAll = 2000
+const maxConcurrentJobs = 2000
 /** Heartbeats per silence period: a busy process may miss some. */
-const beats = 5
+const heartbeatsPerSilence = 5
 
-export interface Worker {
+export interface JobWorker {
   wake(): void
   /** Takes no more jobs and resolves when running ones have ended. */
   stop(): Promise<void>
 }
 
-export interface WorkerOptions {
-  readonly jobs: Jobs
+export interface JobWorkerOptions {
+  readonly jobs: PersistentJobQueue
   readonly clock: Clock
   readonly handler: (job: Job) => Promise<void>
   readonly concurrency: number
@@ -36,7 +36,7 @@ export interface WorkerOptions {
   readonly silence: number
 }
 
-export function startWorker({
+export function startJobWorker({
   jobs,
   clock,
   handler,
@@ -44,8 +44,8 @@ export function startWorker({
   waiting = () => 0,
   problem,
   silence,
-}: WorkerOptions): Worker {
-  const running = new Map<string, { taken: Taken; since: number; done: Promise<void> }>()
+}: JobWorkerOptions): JobWorker {
+  const running = new Map<string, { taken: TakenJob; since: number; done: Promise<void> }>()
   const stopping = new AbortController()
   const { signal } = stopping
   let calls = 0
@@ -55,7 +55,7 @@ export function startWorker({
     answer?.()
   }
 
-  const run = async (taken: Taken): Promise<void> => {
+  const run = async (taken: TakenJob): Promise<void> => {
     let failure: { readonly error: unknown } | undefined
     try {
       await handler(taken.job)
@@ -73,24 +73,28 @@ export function startWorker({
     wake()
   }
 
-  const roomLeft = (): number => {
-    const soon = clock.now() - patience
-    const inPlace = [...running.values()].filter(
+  const countFreeSlots = (): number => {
+    const soon = clock.now() - slotTimeoutMs
+    const jobsInSlots = [...running.values()].filter(
       ({ taken, since }) => taken.job.kind !== 'pull' || since > soon,
     ).length
     const atWork = running.size - waiting()
-    return Math.min(concurrency - inPlace, concurrency * mostBeside - atWork, mostAtAll - running.size)
+    return Math.min(
+      concurrency - jobsInSlots,
+      concurrency * maxJobsPerSlot - atWork,
+      maxConcurrentJobs - running.size,
+    )
   }
 
   const loop = async (): Promise<void> => {
     while (!signal.aborted) {
       const seen = calls
       try {
-        const room = roomLeft()
-        const taken = room > 0 ? await jobs.take(room) : []
+        const freeSlots = countFreeSlots()
+        const taken = freeSlots > 0 ? await jobs.take(freeSlots) : []
         for (const one of taken) running.set(one.id, { taken: one, since: clock.now(), done: run(one) })
         // The batch was full: more jobs may wait, and others may have ended meanwhile.
-        if (taken.length > 0 && roomLeft() > 0) continue
+        if (taken.length > 0 && countFreeSlots() > 0) continue
       } catch (error) {
         problem(error)
       }
@@ -98,7 +102,10 @@ export function startWorker({
       const called = new Promise<void>((resolve) => (answer = resolve))
       const pause = new AbortController()
       // Without room, checks again when running jobs free their slots.
-      await Promise.race([called, clock.sleep(roomLeft() > 0 ? poll : patience, pause.signal)])
+      await Promise.race([
+        called,
+        clock.sleep(countFreeSlots() > 0 ? pollIntervalMs : slotTimeoutMs, pause.signal),
+      ])
       pause.abort()
       answer = undefined
     }
@@ -106,9 +113,9 @@ export function startWorker({
 
   // Continues until the last jobs end, because they still need heartbeats.
   const over = new AbortController()
-  const live = async (): Promise<void> => {
+  const sendHeartbeats = async (): Promise<void> => {
     for (;;) {
-      await clock.sleep((silence / beats) * 1000, over.signal)
+      await clock.sleep((silence / heartbeatsPerSilence) * 1000, over.signal)
       if (over.signal.aborted) return
       try {
         await jobs.touch([...running.values()].map(({ taken }) => taken))
@@ -122,7 +129,7 @@ export function startWorker({
   }
 
   const looping = loop()
-  const living = live()
+  const living = sendHeartbeats()
   return {
     wake,
     stop: async () => {

@@ -1,4 +1,4 @@
-const entities: Readonly<Record<string, string>> = {
+const entityByCharacter: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
   '>': '&gt;',
@@ -7,5 +7,5 @@ const entities: Readonly<Record<string, string>> = {
 }
 
 export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (mark) => entities[mark] ?? mark)
+  return text.replace(/[&<>"']/g, (mark) => entityByCharacter[mark] ?? mark)
 }

@@ -10,7 +10,7 @@ export interface HtmlPage {
   readonly refresh?: { readonly seconds: number; readonly to: string }
 }
 
-const style = `:root{color-scheme:light dark;--text:#1f2328;--back:#fff;--soft:#eff2f5;--line:#d1d9e0;--go:#1f883d;--wrong:#b3261e;--link:#0969da}
+const pageStyles = `:root{color-scheme:light dark;--text:#1f2328;--back:#fff;--soft:#eff2f5;--line:#d1d9e0;--go:#1f883d;--wrong:#b3261e;--link:#0969da}
 @media (prefers-color-scheme:dark){:root{--text:#e6edf3;--back:#0d1117;--soft:#21262d;--line:#3d444d;--go:#238636;--wrong:#ff8a80;--link:#4493f8}}
 body{font:16px/1.5 system-ui,sans-serif;max-width:42rem;margin:3rem auto;padding:0 1rem;color:var(--text);background:var(--back)}
 h1,h2{line-height:1.2}a{color:var(--link)}label{display:block;font-weight:600;margin-top:1.25rem}small{display:block;font-weight:400}
@@ -25,7 +25,7 @@ function renderPage({ title, body, refresh }: HtmlPage): string {
       ? ''
       : `<meta http-equiv="refresh" content="${refresh.seconds};url=${escapeHtml(refresh.to)}">`
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">${again}
-<title>${escapeHtml(title)} · catalog-bot</title><style>${style}</style></head>
+<title>${escapeHtml(title)} · catalog-bot</title><style>${pageStyles}</style></head>
 <body><h1>${escapeHtml(title)}</h1>${body}</body></html>`
 }
 

@@ -1,8 +1,8 @@
 // HTML templates that escape every value except markup made here. The only place where external text becomes markup.
-import { oneLine } from '../messages/escape.ts'
+import { toOneLine } from '../messages/escape.ts'
 import { escapeHtml } from './escape-html.ts'
 
-const longestText = 10_000
+const maxTextLength = 10_000
 
 class Markup {
   readonly #text: string
@@ -20,41 +20,41 @@ class Markup {
 /** Identified by a private field, so that no value from JSON passes as markup. */
 export type Html = Markup
 
-type Part = Html | string | number | false | undefined | readonly Part[]
+type MarkupPart = Html | string | number | false | undefined | readonly MarkupPart[]
 
 /** Escapes text and numbers, omits `false` and `undefined`, and joins lists. Quote attributes with `"`. */
-export function markup(fixed: TemplateStringsArray, ...parts: readonly Part[]): Html {
+export function markup(fixed: TemplateStringsArray, ...parts: readonly MarkupPart[]): Html {
   let text = fixed[0] ?? ''
-  for (const [at, part] of parts.entries()) text += textOf(part) + (fixed[at + 1] ?? '')
+  for (const [at, part] of parts.entries()) text += escapePart(part) + (fixed[at + 1] ?? '')
   return new Markup(text)
 }
 
-export const nothing: Html = new Markup('')
+export const emptyHtml: Html = new Markup('')
 
 /** Wraps a picture from draw-svg.ts, which escapes its content. Screen readers see one image with a title. */
-export function picture(svg: string): Html {
+export function wrapSvg(svg: string): Html {
   return new Markup(svg.replace('<svg ', '<svg role="img" '))
 }
 
-export function preformatted(text: string): Html {
+export function renderPreformatted(text: string): Html {
   return new Markup(escapeHtml(text))
 }
 
-export function render(markup: Html): string {
+export function renderMarkup(markup: Html): string {
   return Markup.textOf(markup)
 }
 
 /** Matches text that is not plain ASCII on one line, has markup characters or repeated spaces, or is too long. */
-const needsCare = /[^ !#-%(-;=?-~]| {2}|^.{10000}/
+const unsafeTextPattern = /[^ !#-%(-;=?-~]| {2}|^.{10000}/
 
-function textOf(part: Part): string {
+function escapePart(part: MarkupPart): string {
   if (part === undefined || part === false) return ''
   if (typeof part === 'number') return String(part)
   // Fast path: nearly all text is plain, and a long page has thousands of texts.
-  if (typeof part === 'string' && !needsCare.test(part)) return part
+  if (typeof part === 'string' && !unsafeTextPattern.test(part)) return part
   // Invisible and bidirectional characters are shown as visible marks.
   if (typeof part === 'string')
-    return `${/^\s/.test(part) ? ' ' : ''}${escapeHtml(oneLine(part, longestText))}${/\S\s$/.test(part) ? ' ' : ''}`
+    return `${/^\s/.test(part) ? ' ' : ''}${escapeHtml(toOneLine(part, maxTextLength))}${/\S\s$/.test(part) ? ' ' : ''}`
   if (Markup.is(part)) return Markup.textOf(part)
-  return part.map(textOf).join('')
+  return part.map(escapePart).join('')
 }

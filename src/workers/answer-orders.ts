@@ -1,7 +1,7 @@
 // The worker's end of the channel: receives orders and sends answers or error messages. It can call back to the parent,
 // and the process ends with its parent.
 
-import { keepCompiled } from './keep-compiled.ts'
+import { saveCompileCache } from './keep-compiled.ts'
 
 export type WorkerReply<Answer> =
   | { readonly answer: Answer }
@@ -10,22 +10,22 @@ export type WorkerReply<Answer> =
 
 export type WorkerOrder<Order> =
   | { readonly order: Order }
-  | { readonly call: number; readonly said: unknown }
-  | { readonly call: number; readonly refused: string }
+  | { readonly call: number; readonly response: unknown }
+  | { readonly call: number; readonly rejection: string }
 
 /** Asks the parent during an order. Rejects with the text of the refusal. */
-export type CallBack = (request: unknown) => Promise<unknown>
+export type CallParent = (request: unknown) => Promise<unknown>
 
 /** Answers all orders. A worker's module calls it once. */
 export function answerOrders<Order, Answer>(
-  work: (order: Order, call: CallBack) => Answer | Promise<Answer>,
+  work: (order: Order, call: CallParent) => Answer | Promise<Answer>,
 ): void {
   // Done now, before the process reads any untrusted input.
-  keepCompiled()
+  saveCompileCache()
   const send = (reply: WorkerReply<Answer>) => process.send?.(reply)
   const calls = new Map<number, PromiseWithResolvers<unknown>>()
   let last = 0
-  const call: CallBack = (request) => {
+  const call: CallParent = (request) => {
     const waiting = Promise.withResolvers<unknown>()
     calls.set(++last, waiting)
     send({ call: last, request })
@@ -35,8 +35,8 @@ export function answerOrders<Order, Answer>(
     if ('call' in message) {
       const waiting = calls.get(message.call)
       calls.delete(message.call)
-      if ('said' in message) waiting?.resolve(message.said)
-      else waiting?.reject(new Error(message.refused))
+      if ('response' in message) waiting?.resolve(message.response)
+      else waiting?.reject(new Error(message.rejection))
       return
     }
     void (async () => {

@@ -3,6 +3,6 @@
 import { flushCompileCache } from 'node:module'
 
 /** Saves the compile cache for the next process; does nothing if there is no cache folder. */
-export function keepCompiled(): void {
+export function saveCompileCache(): void {
   flushCompileCache()
 }

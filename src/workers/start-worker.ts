@@ -5,15 +5,15 @@ import { readFileSync } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { setPriority } from 'node:os'
-import type { CallBack, WorkerOrder, WorkerReply } from './answer-orders.ts'
-import { faultOfEnd, WorkerFault } from './worker-fault.ts'
+import type { CallParent, WorkerOrder, WorkerReply } from './answer-orders.ts'
+import { toWorkerFault, WorkerFault } from './worker-fault.ts'
 
-export interface Worker<Order, Answer> {
+export interface WorkerProcess<Order, Answer> {
   /**
    * One order at a time. Rejects with a WorkerFault and ends the process if no answer comes within `milliseconds`; with
    * another error for an order that cannot be sent. Time in `callBack` does not count.
    */
-  ask(order: Order, milliseconds: number, callBack?: CallBack): Promise<Answer>
+  execute(order: Order, milliseconds: number, callBack?: CallParent): Promise<Answer>
   /** CPU time used so far, in milliseconds; undefined if the system does not report it. */
   used(): number | undefined
   stop(why: WorkerFault): void
@@ -23,7 +23,7 @@ export interface Worker<Order, Answer> {
   readonly isGone: boolean
 }
 
-export interface WorkerKind {
+export interface WorkerProcessOptions {
   /** Calls answerOrders(). */
   readonly script: URL
   /** Heap limit in megabytes; the script must limit other memory itself. */
@@ -36,9 +36,9 @@ export interface WorkerKind {
   readonly environment?: Readonly<Record<string, string>>
 }
 
-export function startWorker<Order, Answer>(kind: WorkerKind): Worker<Order, Answer> {
-  const child = forked(kind)
-  if (kind.niceness !== undefined && child.pid !== undefined) beNice(child.pid, kind.niceness)
+export function startWorkerProcess<Order, Answer>(kind: WorkerProcessOptions): WorkerProcess<Order, Answer> {
+  const child = forkWorker(kind)
+  if (kind.niceness !== undefined && child.pid !== undefined) setNiceness(child.pid, kind.niceness)
   const exited = Promise.withResolvers<void>()
   let waiting: PromiseWithResolvers<WorkerReply<Answer>> | undefined
   let fault: WorkerFault | undefined
@@ -67,7 +67,7 @@ export function startWorker<Order, Answer>(kind: WorkerKind): Worker<Order, Answ
     else waiting?.resolve(reply)
   })
   child.on('exit', (code, signal) => {
-    stop(faultOfEnd(code, signal))
+    stop(toWorkerFault(code, signal))
     exited.resolve()
   })
   child.on('error', (cause) => {
@@ -78,11 +78,11 @@ export function startWorker<Order, Answer>(kind: WorkerKind): Worker<Order, Answ
     // The channel may break before the exit event gives the reason.
     else end()
   })
-  letRest(child)
+  unrefChild(child)
 
   const send = (message: WorkerOrder<Order>) => child.send(message)
   let open = 0
-  let callBack: CallBack | undefined
+  let callBack: CallParent | undefined
   let stopwatch: Stopwatch | undefined
 
   function called({ call, request }: { call: number; request: unknown }): void {
@@ -96,13 +96,13 @@ export function startWorker<Order, Answer>(kind: WorkerKind): Worker<Order, Answ
       send(message)
     }
     asked(request).then(
-      (said) => settle({ call, said }),
-      (error: unknown) => settle({ call, refused: String(error) }),
+      (response) => settle({ call, response }),
+      (error: unknown) => settle({ call, rejection: String(error) }),
     )
   }
 
   return {
-    async ask(order, milliseconds, answering) {
+    async execute(order, milliseconds, answering) {
       if (fault) throw fault
       waiting = Promise.withResolvers()
       callBack = answering
@@ -120,10 +120,10 @@ export function startWorker<Order, Answer>(kind: WorkerKind): Worker<Order, Answ
         stopwatch.pause()
         waiting = undefined
         callBack = undefined
-        letRest(child)
+        unrefChild(child)
       }
     },
-    used: () => (child.pid === undefined ? undefined : processorTime(child.pid)),
+    used: () => (child.pid === undefined ? undefined : readCpuTime(child.pid)),
     stop: (why) => void stop(why),
     async end() {
       stop(new WorkerFault('closed', 'the process was ended: nobody waits for it any more'))
@@ -162,19 +162,19 @@ function startStopwatch(milliseconds: number, over: () => void): Stopwatch {
 }
 
 /** Linux counts in hundredths of a second. */
-const tick = 10
+const clockTickMs = 10
 
-function processorTime(pid: number): number | undefined {
+function readCpuTime(pid: number): number | undefined {
   try {
     // After the name, which may hold anything, fields 12 and 13 are user and system time.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
-    return (Number(fields[11]) + Number(fields[12])) * tick
+    return (Number(fields[11]) + Number(fields[12])) * clockTickMs
   } catch {
     return undefined
   }
 }
 
-function beNice(pid: number, niceness: number): void {
+function setNiceness(pid: number, niceness: number): void {
   try {
     setPriority(pid, niceness)
   } catch {
@@ -182,7 +182,12 @@ function beNice(pid: number, niceness: number): void {
   }
 }
 
-function forked({ script, heap, hasChildren = false, environment = {} }: WorkerKind): ChildProcess {
+function forkWorker({
+  script,
+  heap,
+  hasChildren = false,
+  environment = {},
+}: WorkerProcessOptions): ChildProcess {
   const compiled = getCompileCacheDir()
   try {
     return fork(fileURLToPath(script), [], {
@@ -205,7 +210,7 @@ function forked({ script, heap, hasChildren = false, environment = {} }: WorkerK
 }
 
 /** An idle worker must not keep this process alive. */
-function letRest(child: ChildProcess): void {
+function unrefChild(child: ChildProcess): void {
   child.unref()
   child.channel?.unref()
 }

@@ -26,13 +26,14 @@ export class WorkerFault extends Error {
 }
 
 /** V8 aborts when it is out of memory. */
-const outOfMemory = 'SIGABRT'
+const outOfMemorySignal = 'SIGABRT'
 /** Signals caused by the process's own actions. */
-const crashes: readonly string[] = ['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGTRAP', 'SIGSYS']
+const crashSignals: readonly string[] = ['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGTRAP', 'SIGSYS']
 
-export function faultOfEnd(code: number | null, signal: string | null): WorkerFault {
-  if (signal === outOfMemory) return new WorkerFault('too-much-memory', 'the work needs too much memory')
+export function toWorkerFault(code: number | null, signal: string | null): WorkerFault {
+  if (signal === outOfMemorySignal)
+    return new WorkerFault('too-much-memory', 'the work needs too much memory')
   if (signal === null) return new WorkerFault('failed', `the process stopped with code ${code ?? 'none'}`)
-  if (crashes.includes(signal)) return new WorkerFault('failed', `the process crashed: ${signal}`)
+  if (crashSignals.includes(signal)) return new WorkerFault('failed', `the process crashed: ${signal}`)
   return new WorkerFault('ended', `the process was ended from outside: ${signal}`)
 }

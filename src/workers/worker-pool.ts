@@ -1,7 +1,7 @@
 // Distributes orders to a limited number of processes. Other orders wait, and are refused if too many wait. A fault
 // ends the process, and the next order gets a new one.
-import type { CallBack } from './answer-orders.ts'
-import { startWorker, type Worker, type WorkerKind } from './start-worker.ts'
+import type { CallParent } from './answer-orders.ts'
+import { startWorkerProcess, type WorkerProcess, type WorkerProcessOptions } from './start-worker.ts'
 import { WorkerFault } from './worker-fault.ts'
 
 export interface WorkerPool<Order, Answer> {
@@ -10,42 +10,42 @@ export interface WorkerPool<Order, Answer> {
    * `callBack`. A process runs one order at a time, so a fault is due to its order. Waiting orders whose `key` has none
    * running go first.
    */
-  run(order: Order, milliseconds: number, callBack?: CallBack, key?: string): Promise<Answer>
+  run(order: Order, milliseconds: number, callBack?: CallParent, key?: string): Promise<Answer>
   /** Ends all processes and resolves when they are gone. Rejects waiting orders as `closed`. */
   close(): Promise<void>
 }
 
-export interface WorkerPoolOptions<Answer> extends WorkerKind {
+export interface WorkerPoolOptions<Answer> extends WorkerProcessOptions {
   /** The maximum at the same time. They start on demand. */
   readonly processes: number
   /** Orders that may wait; each takes memory in this process. */
-  readonly mostWaiting: number
+  readonly maxWaiting: number
   /** Orders after which a process is replaced, which limits the lifetime of leftover state. */
-  readonly mostOrders?: number
+  readonly maxOrders?: number
   /** Milliseconds after which an idle process ends. */
-  readonly longestRest: number
+  readonly maxIdleMs: number
   /** Each process serves only one key, so that no leftover state reaches another key. */
   readonly isForOneKey?: boolean
   /** Whether a process may take another order after this answer and this CPU time. */
-  readonly staysFit?: (answer: Answer, milliseconds: number) => boolean
+  readonly canReuse?: (answer: Answer, milliseconds: number) => boolean
   /**
    * Milliseconds that an order waits for a busy process before another starts, because starting costs more CPU time
    * than most orders. Default: it does not wait.
    */
-  readonly growsAfter?: number
+  readonly growAfterMs?: number
   /** Attempts per order, each in a new process: the machine may have been busy. */
-  readonly mostTries?: number
+  readonly maxAttempts?: number
   /**
    * CPU milliseconds after which an order is ended as `displaced` if another order waits; or four times as many of wall
    * time. Absent: never.
    */
-  readonly displacedAfter?: number
+  readonly displaceAfterMs?: number
 }
 
-interface Place<Order, Answer> {
+interface PooledWorker<Order, Answer> {
   /** The key it serves, if processes are kept apart. */
   readonly key: string
-  readonly worker: Worker<Order, Answer>
+  readonly worker: WorkerProcess<Order, Answer>
   orders: number
   /** When it took its current order. */
   since: number
@@ -57,19 +57,19 @@ interface Place<Order, Answer> {
 export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions<Answer>): WorkerPool<Order, Answer> {
   const {
     processes,
-    mostWaiting,
-    mostOrders = Infinity,
-    longestRest,
-    mostTries = 1,
-    displacedAfter,
+    maxWaiting,
+    maxOrders = Infinity,
+    maxIdleMs,
+    maxAttempts = 1,
+    displaceAfterMs,
     isForOneKey = false,
-    growsAfter = 0,
-    staysFit = () => true,
+    growAfterMs = 0,
+    canReuse = () => true,
   } = options
-  const places = new Set<Place<Order, Answer>>()
+  const workers = new Set<PooledWorker<Order, Answer>>()
   /** A stack: the last used process is reused first, so that the others can end. */
-  const resting: Place<Order, Answer>[] = []
-  const atWork = new Set<Place<Order, Answer>>()
+  const resting: PooledWorker<Order, Answer>[] = []
+  const atWork = new Set<PooledWorker<Order, Answer>>()
   const hoping = new Set<{ readonly key: string; readonly over: () => void }>()
   const queue: { readonly turn: PromiseWithResolvers<void>; readonly key: string }[] = []
   const underWay = new Map<string, number>()
@@ -77,20 +77,20 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions<Answer>
   let closed = false
   let displacing: NodeJS.Timeout | undefined
 
-  async function enter(key: string): Promise<void> {
-    if (closed) throw closedFault()
+  async function acquireSlot(key: string): Promise<void> {
+    if (closed) throw createClosedFault()
     if (working < processes) working += 1
     else {
-      if (queue.length >= mostWaiting) throw new WorkerFault('crowded', `${mostWaiting} others wait already`)
-      const turn = Promise.withResolvers<void>()
-      queue.push({ turn, key })
+      if (queue.length >= maxWaiting) throw new WorkerFault('crowded', `${maxWaiting} others wait already`)
+      const slot = Promise.withResolvers<void>()
+      queue.push({ turn: slot, key })
       displace()
-      await turn.promise
+      await slot.promise
     }
     underWay.set(key, (underWay.get(key) ?? 0) + 1)
   }
 
-  function leave(key: string): void {
+  function releaseSlot(key: string): void {
     const others = (underWay.get(key) ?? 1) - 1
     if (others > 0) underWay.set(key, others)
     else underWay.delete(key)
@@ -102,15 +102,16 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions<Answer>
 
   /** While orders wait, ends the longest-running order once it has had its time. */
   function displace(): void {
-    if (displacedAfter === undefined || displacing || queue.length === 0) return
-    let longest: { place: Place<Order, Answer>; worked: number } | undefined
-    for (const place of atWork) {
-      const worked = workedBy(place)
-      if (longest === undefined || worked > longest.worked) longest = { place, worked }
+    if (displaceAfterMs === undefined || displacing || queue.length === 0) return
+    let longestRunning: { place: PooledWorker<Order, Answer>; worked: number } | undefined
+    for (const pooled of atWork) {
+      const worked = measureWorkedMs(pooled)
+      if (longestRunning === undefined || worked > longestRunning.worked)
+        longestRunning = { place: pooled, worked }
     }
-    if (longest && longest.worked >= displacedAfter) {
-      atWork.delete(longest.place)
-      longest.place.worker.stop(new WorkerFault('displaced', 'others waited'))
+    if (longestRunning && longestRunning.worked >= displaceAfterMs) {
+      atWork.delete(longestRunning.place)
+      longestRunning.place.worker.stop(new WorkerFault('displaced', 'others waited'))
     }
     displacing = setTimeout(() => {
       displacing = undefined
@@ -118,118 +119,124 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions<Answer>
     }, 50).unref()
   }
 
-  function workedBy({ worker, since, usedBefore }: Place<Order, Answer>): number {
+  function measureWorkedMs({ worker, since, usedBefore }: PooledWorker<Order, Answer>): number {
     const passed = performance.now() - since
     const used = worker.used()
     return used === undefined ? passed : Math.max(used - usedBefore, passed / 4)
   }
 
   /** Waits until a process of this key is free, none is working, or the time is over. */
-  async function hope(key: string): Promise<void> {
+  async function waitForIdleWorker(key: string): Promise<void> {
     const over = Promise.withResolvers<void>()
     const one = { key, over: over.resolve }
     hoping.add(one)
-    const clock = setTimeout(over.resolve, growsAfter)
+    const clock = setTimeout(over.resolve, growAfterMs)
     await over.promise
     clearTimeout(clock)
     hoping.delete(one)
-    if (closed) throw closedFault()
+    if (closed) throw createClosedFault()
   }
 
-  const restingFor = (key: string) => resting.filter((place) => place.key === key).length
-  const isOneAtWork = (key: string) => [...atWork].some((place) => place.key === key)
+  const countIdle = (key: string) => resting.filter((pooled) => pooled.key === key).length
+  const isAnyBusy = (key: string) => [...atWork].some((pooled) => pooled.key === key)
 
-  function encourage(key: string): void {
+  function wakeWaiting(key: string): void {
     const those = [...hoping].filter((one) => one.key === key)
     // Each free process goes to the first order; without any, the orders need new ones.
-    const free = restingFor(key)
-    for (const { over } of free > 0 || isOneAtWork(key) ? those.slice(0, free) : those) over()
+    const free = countIdle(key)
+    for (const { over } of free > 0 || isAnyBusy(key) ? those.slice(0, free) : those) over()
   }
 
-  function takePlace(key: string): Place<Order, Answer> {
+  function acquireWorker(key: string): PooledWorker<Order, Answer> {
     for (;;) {
-      const at = resting.findLastIndex((place) => place.key === key)
-      const [place] = at < 0 ? [] : resting.splice(at, 1)
-      if (!place) break
-      clearTimeout(place.clock)
-      if (!place.worker.isGone) return place
-      places.delete(place)
+      const at = resting.findLastIndex((pooled) => pooled.key === key)
+      const [pooled] = at < 0 ? [] : resting.splice(at, 1)
+      if (!pooled) break
+      clearTimeout(pooled.clock)
+      if (!pooled.worker.isGone) return pooled
+      workers.delete(pooled)
     }
-    const place = { worker: startWorker<Order, Answer>(options), key, orders: 0, since: 0, usedBefore: 0 }
-    places.add(place)
-    return place
+    const pooled = {
+      worker: startWorkerProcess<Order, Answer>(options),
+      key,
+      orders: 0,
+      since: 0,
+      usedBefore: 0,
+    }
+    workers.add(pooled)
+    return pooled
   }
 
-  function dismiss(place: Place<Order, Answer>): void {
-    void place.worker.end().then(() => places.delete(place))
+  function endWorker(pooled: PooledWorker<Order, Answer>): void {
+    void pooled.worker.end().then(() => workers.delete(pooled))
   }
 
-  function rest(place: Place<Order, Answer>): void {
-    resting.push(place)
+  function keepIdle(pooled: PooledWorker<Order, Answer>): void {
+    resting.push(pooled)
     // Limits idle processes of many keys to the number of working ones.
     const oldest = resting.length > processes ? resting.shift() : undefined
     if (oldest) {
       clearTimeout(oldest.clock)
-      dismiss(oldest)
+      endWorker(oldest)
     }
-    place.clock = setTimeout(() => {
-      resting.splice(resting.indexOf(place), 1)
-      dismiss(place)
-    }, longestRest).unref()
+    pooled.clock = setTimeout(() => {
+      resting.splice(resting.indexOf(pooled), 1)
+      endWorker(pooled)
+    }, maxIdleMs).unref()
   }
 
   async function tryOnce(
     order: Order,
     milliseconds: number,
-    callBack: CallBack | undefined,
+    callBack: CallParent | undefined,
     key: string,
   ): Promise<Answer> {
-    const whose = isForOneKey ? key : ''
-    if (growsAfter > 0 && restingFor(whose) === 0 && isOneAtWork(whose)) await hope(whose)
-    const place = takePlace(whose)
-    place.since = performance.now()
-    place.usedBefore = place.worker.used() ?? 0
-    atWork.add(place)
+    const poolKey = isForOneKey ? key : ''
+    if (growAfterMs > 0 && countIdle(poolKey) === 0 && isAnyBusy(poolKey)) await waitForIdleWorker(poolKey)
+    const pooled = acquireWorker(poolKey)
+    pooled.since = performance.now()
+    pooled.usedBefore = pooled.worker.used() ?? 0
+    atWork.add(pooled)
     try {
-      const answer = await place.worker.ask(order, milliseconds, callBack)
-      place.orders += 1
-      atWork.delete(place)
-      const used = (place.worker.used() ?? place.usedBefore) - place.usedBefore
-      if (place.orders < mostOrders && staysFit(answer, used)) rest(place)
-      else dismiss(place)
+      const answer = await pooled.worker.execute(order, milliseconds, callBack)
+      pooled.orders += 1
+      atWork.delete(pooled)
+      const used = (pooled.worker.used() ?? pooled.usedBefore) - pooled.usedBefore
+      if (pooled.orders < maxOrders && canReuse(answer, used)) keepIdle(pooled)
+      else endWorker(pooled)
       return answer
     } catch (error) {
-      atWork.delete(place)
-      dismiss(place)
+      atWork.delete(pooled)
+      endWorker(pooled)
       throw error
     } finally {
-      encourage(place.key)
+      wakeWaiting(pooled.key)
     }
   }
 
   return {
     async run(order, milliseconds, callBack, key = '') {
-      await enter(key)
+      await acquireSlot(key)
       try {
         for (let tries = 1; ; tries += 1) {
-          if (closed) throw closedFault()
+          if (closed) throw createClosedFault()
           try {
             return await tryOnce(order, milliseconds, callBack, key)
           } catch (error) {
-            if (tries >= mostTries || !(error instanceof WorkerFault)) throw error
+            if (tries >= maxAttempts || !(error instanceof WorkerFault)) throw error
           }
         }
       } finally {
-        leave(key)
+        releaseSlot(key)
       }
     },
     async close() {
       closed = true
       clearTimeout(displacing)
-      for (const { turn } of queue.splice(0)) turn.reject(closedFault())
-      await Promise.all([...places].map(({ worker, clock }) => (clearTimeout(clock), worker.end())))
+      for (const { turn } of queue.splice(0)) turn.reject(createClosedFault())
+      await Promise.all([...workers].map(({ worker, clock }) => (clearTimeout(clock), worker.end())))
     },
   }
 }
 
-const closedFault = () => new WorkerFault('closed', 'the processes are ended: nothing more is begun')
+const createClosedFault = () => new WorkerFault('closed', 'the processes are ended: nothing more is begun')

@@ -1,35 +1,38 @@
 import { describe, expect, test } from '@jest/globals'
-import { openHealth } from '../../src/app/health.ts'
+import { createHealthMonitor } from '../../src/app/health.ts'
 import { systemClock } from '../../src/examine/system-clock.ts'
 import { ForgeError } from '../../src/github/forge-error.ts'
 
-const there = { ping: () => Promise.resolve() }
-const clock = { ...systemClock, sleep: () => Promise.resolve() }
+const reachableStore = { ping: () => Promise.resolve() }
+const instantClock = { ...systemClock, sleep: () => Promise.resolve() }
 
 describe('the bot', () => {
   test('is ready where the database answers, before GitHub was asked', async () => {
-    expect(await openHealth(there, systemClock).report()).toEqual({ isReady: true, problems: [] })
+    expect(await createHealthMonitor(reachableStore, systemClock).report()).toEqual({
+      isReady: true,
+      problems: [],
+    })
   })
   test.each([
     ['fails', { ping: () => Promise.reject(new Error('gone')) }],
     ['is silent', { ping: () => new Promise<void>(() => undefined) }],
   ])('is not ready where the database %s', async (_how, store) => {
-    const report = await openHealth(store, clock).report()
+    const report = await createHealthMonitor(store, instantClock).report()
     expect(report).toEqual({ isReady: false, problems: ['the database does not answer'] })
   })
   test('is not ready while GitHub does not accept its credentials', async () => {
-    const health = openHealth(there, systemClock)
-    health.heardOfGitHub(new ForgeError('unauthorized', 'no'))
+    const health = createHealthMonitor(reachableStore, systemClock)
+    health.recordGitHubResult(new ForgeError('unauthorized', 'no'))
     expect(await health.report()).toMatchObject({
       isReady: false,
       problems: [expect.stringContaining('APP_ID and PRIVATE_KEY')],
     })
-    health.heardOfGitHub()
+    health.recordGitHubResult()
     expect((await health.report()).isReady).toBe(true)
   })
   test('keeps what GitHub sends while GitHub does not answer, and says since when that is', async () => {
-    const health = openHealth(there, { ...systemClock, now: () => 0 })
-    health.heardOfGitHub(new ForgeError('unavailable', 'GitHub answered 502'))
+    const health = createHealthMonitor(reachableStore, { ...systemClock, now: () => 0 })
+    health.recordGitHubResult(new ForgeError('unavailable', 'GitHub answered 502'))
     expect(await health.report()).toMatchObject({
       isReady: true,
       problems: [expect.stringContaining('1970-01-01T00:00:00')],
@@ -37,7 +40,7 @@ describe('the bot', () => {
   })
   test("is ready while work waits for GitHub's limit, and says which, and until when", async () => {
     const held = [{ installation: 7, works: ['sweep', 'scan'] as const, until: 1_800_000 }]
-    expect(await openHealth(there, systemClock, () => held).report()).toEqual({
+    expect(await createHealthMonitor(reachableStore, systemClock, () => held).report()).toEqual({
       isReady: true,
       problems: [
         "what is left of GitHub's limit for installation 7 does not allow everything: until 1970-01-01T00:30:00.000Z there wait the sweep, scans of images",

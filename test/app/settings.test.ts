@@ -7,11 +7,15 @@ const { privateKey } = generateKeyPairSync('rsa', {
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   publicKeyEncoding: { type: 'spki', format: 'pem' },
 })
-const good = { APP_ID: '12', PRIVATE_KEY: privateKey, WEBHOOK_SECRET: 'sixteen or more characters' }
+const validEnvironment = {
+  APP_ID: '12',
+  PRIVATE_KEY: privateKey,
+  WEBHOOK_SECRET: 'sixteen or more characters',
+}
 
 describe('the settings', () => {
   test('are complete with three variables', () => {
-    expect(readSettings(good)).toMatchObject({
+    expect(readSettings(validEnvironment)).toMatchObject({
       credentials: { appId: 12, privateKey },
       port: 3000,
       sweepSeconds: 180,
@@ -21,7 +25,7 @@ describe('the settings', () => {
       scanSeconds: undefined,
       secondLookSeconds: 3600,
     })
-    expect(readSettings({ ...good, SCAN_SECONDS: '0' }).scanSeconds).toBe(0)
+    expect(readSettings({ ...validEnvironment, SCAN_SECONDS: '0' }).scanSeconds).toBe(0)
   })
   test.each([
     [{}, 'https://api.github.com', 'https://github.com'],
@@ -34,10 +38,10 @@ describe('the settings', () => {
       'https://g.example',
     ],
   ])('%j: one address of an Enterprise Server tells the other', (given, apiUrl, gitUrl) => {
-    expect(readSettings({ ...good, ...given })).toMatchObject({ apiUrl, gitUrl })
+    expect(readSettings({ ...validEnvironment, ...given })).toMatchObject({ apiUrl, gitUrl })
   })
   test("say what is kept of GitHub's limit for what is more important", () => {
-    const read = (GITHUB_RESERVES: string) => readSettings({ ...good, GITHUB_RESERVES }).reserves
+    const read = (GITHUB_RESERVES: string) => readSettings({ ...validEnvironment, GITHUB_RESERVES }).reserves
     expect(read('0,25,90')).toEqual({ landing: 0, look: 0, sweep: 0.25, scan: 0.9 })
     for (const wrong of ['10', '30,20,50', '10,30,95', '-1,0,0', '1,2,3,4', 'a,b,c'])
       expect(() => read(wrong)).toThrow('GITHUB_RESERVES: must be three rising percentages')
@@ -47,18 +51,18 @@ describe('the settings', () => {
     expect(readSettings({ APP_ID: '', PRIVATE_KEY: '' }).credentials).toBeUndefined()
   })
   test.each([
-    ['without a webhook secret', { ...good, WEBHOOK_SECRET: undefined }],
-    ["with Probot's well-known secret", { ...good, WEBHOOK_SECRET: 'development' }],
-    ['with a short secret', { ...good, WEBHOOK_SECRET: 'short' }],
-    ['without a private key', { ...good, PRIVATE_KEY: undefined }],
-    ['without an id', { ...good, APP_ID: undefined }],
-    ['with a key that is cut off', { ...good, PRIVATE_KEY: privateKey.slice(0, 800) }],
-    ['with a key that is none', { ...good, PRIVATE_KEY: 'nonsense' }],
+    ['without a webhook secret', { ...validEnvironment, WEBHOOK_SECRET: undefined }],
+    ["with Probot's well-known secret", { ...validEnvironment, WEBHOOK_SECRET: 'development' }],
+    ['with a short secret', { ...validEnvironment, WEBHOOK_SECRET: 'short' }],
+    ['without a private key', { ...validEnvironment, PRIVATE_KEY: undefined }],
+    ['without an id', { ...validEnvironment, APP_ID: undefined }],
+    ['with a key that is cut off', { ...validEnvironment, PRIVATE_KEY: privateKey.slice(0, 800) }],
+    ['with a key that is none', { ...validEnvironment, PRIVATE_KEY: 'nonsense' }],
     [
       'with a key file that does not exist',
-      { ...good, PRIVATE_KEY: undefined, PRIVATE_KEY_PATH: '/nonexistent/key.pem' },
+      { ...validEnvironment, PRIVATE_KEY: undefined, PRIVATE_KEY_PATH: '/nonexistent/key.pem' },
     ],
-    ['with a port that is none', { ...good, PORT: 'http' }],
+    ['with a port that is none', { ...validEnvironment, PORT: 'http' }],
   ])('are refused %s', (_name, environment: Record<string, string | undefined>) => {
     expect(() => readSettings(environment)).toThrow(SettingsError)
   })
@@ -66,11 +70,11 @@ describe('the settings', () => {
     ['with its line ends written out', privateKey.replaceAll('\n', '\\n')],
     ['as base64', Buffer.from(privateKey).toString('base64')],
   ])('take a private key %s', (_name, text) => {
-    expect(readSettings({ ...good, PRIVATE_KEY: text }).credentials?.privateKey).toBe(privateKey)
+    expect(readSettings({ ...validEnvironment, PRIVATE_KEY: text }).credentials?.privateKey).toBe(privateKey)
   })
   test('never name a secret in what they say about it', () => {
     const secret = 'hunter2-hunter'
-    expect(() => readSettings({ ...good, WEBHOOK_SECRET: secret })).toThrow(
+    expect(() => readSettings({ ...validEnvironment, WEBHOOK_SECRET: secret })).toThrow(
       expect.not.objectContaining({ message: expect.stringContaining(secret) }),
     )
   })

@@ -1,12 +1,12 @@
 // What the store's gauges say, also while the store is silent.
 import { expect, test } from '@jest/globals'
 import { Registry } from 'prom-client'
-import { openStoreMetrics } from '../../src/app/store-metrics.ts'
-import type { LandingStop } from '../../src/gate/landing-stop.ts'
-import { clock } from '../store/sample-records.ts'
+import { createStoreMetrics } from '../../src/app/store-metrics.ts'
+import type { MergeFreeze } from '../../src/gate/landing-stop.ts'
+import { systemTestClock } from '../store/sample-records.ts'
 
 const repository = { owner: 'Coast', name: 'Operators' }
-const stop = (kind: LandingStop['kind'], more: Partial<LandingStop> = {}): LandingStop => ({
+const createMergeFreeze = (kind: MergeFreeze['kind'], more: Partial<MergeFreeze> = {}): MergeFreeze => ({
   repository,
   branch: 'main',
   kind,
@@ -17,26 +17,29 @@ const stop = (kind: LandingStop['kind'], more: Partial<LandingStop> = {}): Landi
   ...more,
 })
 
-const world = { isSilent: false, now: 1_000_000 }
-const store = {
+const storeState = { isSilent: false, now: 1_000_000 }
+const fakeStore = {
   waitingJobs: () =>
-    world.isSilent
+    storeState.isSilent
       ? Promise.reject(new Error('gone'))
       : Promise.resolve([{ kind: 'pull' as const, waiting: 3, running: 2, oldestSeconds: 40 }]),
   countOpenPulls: () =>
     Promise.resolve([{ repository: 'coast/operators', verdict: 'wait' as const, pulls: 4 }]),
   landingStops: () =>
     Promise.resolve([
-      stop('frozen'),
-      stop('audit', { branch: undefined }),
+      createMergeFreeze('frozen'),
+      createMergeFreeze('audit', { branch: undefined }),
       // Its time is over: one merge is tried, and nobody is stopped.
-      stop('refused', { tryAgainAt: 999_999 }),
+      createMergeFreeze('refused', { tryAgainAt: 999_999 }),
     ]),
 }
 
 test('the queue, open pull requests and stops in force are told, and zero is, too', async () => {
   const registry = new Registry()
-  const read = openStoreMetrics(registry, store as never, { ...clock, now: () => world.now })
+  const read = createStoreMetrics(registry, fakeStore as never, {
+    ...systemTestClock,
+    now: () => storeState.now,
+  })
   await read()
   const text = await registry.metrics()
   for (const line of [
@@ -52,8 +55,8 @@ test('the queue, open pull requests and stops in force are told, and zero is, to
     'catalog_bot_store_unread 0',
   ])
     expect(text).toContain(line)
-  world.isSilent = true
-  world.now += 10_000
+  storeState.isSilent = true
+  storeState.now += 10_000
   await read()
   expect(await registry.metrics()).toContain('catalog_bot_store_unread 1')
 })

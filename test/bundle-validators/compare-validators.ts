@@ -11,74 +11,87 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { validateBundle } from '../../src/bundle/validate-bundle.ts'
-import { filesBelow } from '../../src/cli/pulled-bundles.ts'
-import { suites } from '../../src/findings/suites.ts'
-import { goCommand } from '../go-readers/go-readers.ts'
-import { counterpartsOf, explanations, theirsAlone, type Said } from './counterparts.ts'
+import { readBundleDirectory } from '../../src/cli/pulled-bundles.ts'
+import { suiteNames } from '../../src/findings/suites.ts'
+import { findGoCommand } from '../go-readers/go-readers.ts'
+import {
+  findEquivalentRules,
+  explainedDifferencesByRule,
+  explainUnreportedFinding,
+  type ValidatorFinding,
+} from './counterparts.ts'
 
 const { values, positionals } = parseArgs({
   options: { program: { type: 'string' }, show: { type: 'string', default: '5' } },
   allowPositionals: true,
 })
 
-const beside = join(import.meta.dirname, '../../../shared/bundles')
-const roots = positionals.length > 0 ? positionals : existsSync(beside) ? [beside] : []
-if (roots.length === 0) throw new Error('name directories of bundles')
-const bundles = roots.flatMap((root) => bundlesBelow(root)).sort()
-const directory = values.program === undefined ? mkdtempSync(join(tmpdir(), 'bundle-validators-')) : undefined
-const program = values.program ?? build(join(directory ?? '', 'bundle-validators'))
-const { stdout, status, stderr } = spawnSync(program, {
-  input: `${bundles.join('\n')}\n`,
+const sharedBundlesDirectory = join(import.meta.dirname, '../../../shared/bundles')
+const bundleRoots =
+  positionals.length > 0 ? positionals : existsSync(sharedBundlesDirectory) ? [sharedBundlesDirectory] : []
+if (bundleRoots.length === 0) throw new Error('name directories of bundles')
+const bundleDirectories = bundleRoots.flatMap((root) => findBundleDirectories(root)).sort()
+const buildDirectory =
+  values.program === undefined ? mkdtempSync(join(tmpdir(), 'bundle-validators-')) : undefined
+const validatorsProgram = values.program ?? buildValidators(join(buildDirectory ?? '', 'bundle-validators'))
+const { stdout, status, stderr } = spawnSync(validatorsProgram, {
+  input: `${bundleDirectories.join('\n')}\n`,
   encoding: 'utf8',
   maxBuffer: 1024 ** 3,
 })
-if (directory !== undefined) rmSync(directory, { recursive: true })
+if (buildDirectory !== undefined) rmSync(buildDirectory, { recursive: true })
 if (status !== 0) throw new Error(`the validators ended with ${status}: ${stderr}`)
 
-interface Tally {
-  both: number
-  theirs: string[]
-  ours: string[]
+interface RuleTally {
+  foundByBoth: number
+  onlyTheirs: string[]
+  onlyOurs: string[]
 }
-const byRule = new Map<string, Tally>()
-const explained = new Map<string, number>()
+const tallyByRule = new Map<string, RuleTally>()
+const explainedDifferences = new Map<string, number>()
 let [agreed, differing] = [0, 0]
 for (const line of stdout.trim().split('\n')) {
   if (line === '') continue
-  const { directory: bundle, said } = JSON.parse(line) as { directory: string; said: readonly Said[] }
-  compare(bundle, said)
+  const { directory: bundle, said } = JSON.parse(line) as {
+    directory: string
+    said: readonly ValidatorFinding[]
+  }
+  compareFindings(bundle, said)
 }
 
-for (const [rule, { both, theirs, ours }] of [...byRule].sort(([a], [b]) => (a < b ? -1 : 1))) {
+for (const [rule, { foundByBoth, onlyTheirs, onlyOurs }] of [...tallyByRule].sort(([a], [b]) =>
+  a < b ? -1 : 1,
+)) {
   console.log(
-    `${String(both).padStart(5)} both ${String(theirs.length).padStart(5)} theirs ${String(ours.length).padStart(5)} ours  ${rule}`,
+    `${String(foundByBoth).padStart(5)} both ${String(onlyTheirs.length).padStart(5)} theirs ${String(onlyOurs.length).padStart(5)} ours  ${rule}`,
   )
-  for (const example of [...theirs, ...ours].slice(0, Number(values.show))) console.log(`        ${example}`)
+  for (const example of [...onlyTheirs, ...onlyOurs].slice(0, Number(values.show)))
+    console.log(`        ${example}`)
 }
-for (const [why, count] of [...explained].sort())
+for (const [why, count] of [...explainedDifferences].sort())
   console.log(`${String(count).padStart(5)} explained: ${why}`)
-console.log(`${bundles.length} bundles: the same errors in ${agreed}, others in ${differing}`)
+console.log(`${bundleDirectories.length} bundles: the same errors in ${agreed}, others in ${differing}`)
 process.exitCode = differing > 0 ? 1 : 0
 
 /** Notes for each of our rules whether both, only they or only we tell it of a bundle; and whether the errors are the same. */
-function compare(bundle: string, said: readonly Said[]): void {
-  const { findings } = validateBundle(filesBelow(bundle), {
+function compareFindings(bundle: string, validatorFindings: readonly ValidatorFinding[]): void {
+  const { findings } = validateBundle(readBundleDirectory(bundle), {
     packedSize: (bytes) => gzipSync(bytes).length,
-    suites,
+    suites: suiteNames,
   })
   const severities = new Map<string, string>()
   for (const { rule, severity } of findings)
     if (severities.get(rule) !== 'error') severities.set(rule, severity)
-  const theirs = new Map<string, Said>()
+  const theirs = new Map<string, ValidatorFinding>()
   let differs = false
-  const hasStopped = said.some(({ validator }) => validator === 'load')
-  for (const one of said) {
-    const why = theirsAlone(one)
+  const hasStopped = validatorFindings.some(({ validator }) => validator === 'load')
+  for (const one of validatorFindings) {
+    const why = explainUnreportedFinding(one)
     if (why !== undefined) {
-      explained.set(why, (explained.get(why) ?? 0) + 1)
+      explainedDifferences.set(why, (explainedDifferences.get(why) ?? 0) + 1)
       continue
     }
-    const candidates = counterpartsOf(one)
+    const candidates = findEquivalentRules(one)
     const found = candidates.find((rule) => severities.has(rule))
     const rule = found ?? candidates[0] ?? 'nothing of ours'
     if (theirs.get(rule)?.level !== 'error') theirs.set(rule, one)
@@ -86,39 +99,39 @@ function compare(bundle: string, said: readonly Said[]): void {
   }
   for (const rule of new Set([...theirs.keys(), ...severities.keys()])) {
     const [their, our] = [theirs.get(rule), severities.get(rule)]
-    const tally = byRule.get(rule) ?? { both: 0, theirs: [], ours: [] }
-    byRule.set(rule, tally)
-    const words = findings.find((one) => one.rule === rule)?.what.slice(0, 160)
+    const tally = tallyByRule.get(rule) ?? { foundByBoth: 0, onlyTheirs: [], onlyOurs: [] }
+    tallyByRule.set(rule, tally)
+    const ourMessage = findings.find((one) => one.rule === rule)?.what.slice(0, 160)
     if (their && our) {
-      tally.both++
+      tally.foundByBoth++
       if ((their.level === 'error') === (our === 'error')) continue
-      tally.theirs.push(
+      tally.onlyTheirs.push(
         `level: ${bundle}: ${their.level} for them, ${our} for us: ${their.detail.slice(0, 160)}`,
       )
     } else if (their)
-      tally.theirs.push(`${bundle}: ${their.level} ${their.validator} ${their.detail.slice(0, 200)}`)
-    else tally.ours.push(`${bundle}: ${our} ${words}`)
+      tally.onlyTheirs.push(`${bundle}: ${their.level} ${their.validator} ${their.detail.slice(0, 200)}`)
+    else tally.onlyOurs.push(`${bundle}: ${our} ${ourMessage}`)
     const isError = their?.level === 'error' || our === 'error'
     const why =
-      explanations.get(rule) ??
+      explainedDifferencesByRule.get(rule) ??
       (!their && hasStopped ? 'they cannot load the bundle, and look no further' : undefined)
     if (!isError) continue
     if (why === undefined) differs = true
-    else explained.set(why, (explained.get(why) ?? 0) + 1)
+    else explainedDifferences.set(why, (explainedDifferences.get(why) ?? 0) + 1)
   }
   if (differs) differing++
   else agreed++
 }
 
-function bundlesBelow(root: string): string[] {
+function findBundleDirectories(root: string): string[] {
   if (existsSync(join(root, 'manifests'))) return [root]
   return readdirSync(root, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
-    .flatMap(({ name }) => bundlesBelow(join(root, name)))
+    .flatMap(({ name }) => findBundleDirectories(join(root, name)))
 }
 
-function build(path: string): string {
-  const go = goCommand()
+function buildValidators(path: string): string {
+  const go = findGoCommand()
   if (go === undefined) throw new Error('there is no go: give --program')
   const built = spawnSync(go, ['build', '-o', path, '.'], {
     cwd: fileURLToPath(new URL('.', import.meta.url)),

@@ -1,7 +1,7 @@
 // What the validators say, and which of our rules say the same. What differs on purpose stands in explanations, with its
 // reason; docs/bundle-directories.md tells of each.
 
-export interface Said {
+export interface ValidatorFinding {
   readonly validator: string
   readonly level: 'error' | 'warning'
   readonly type: string
@@ -10,7 +10,7 @@ export interface Said {
 }
 
 /** The first is the usual one. */
-const counterparts: readonly (readonly [pattern: RegExp, ...rules: readonly string[]])[] = [
+const equivalentRules: readonly (readonly [pattern: RegExp, ...rules: readonly string[]])[] = [
   [/Unable to locate (?:manifests|metadata) directory|unable to find a csv/, 'unreadable-bundle'],
   [/Could not find annotations file/, 'unreadable-bundle', 'missing-bundle-annotation'],
   [/Missing annotation|non-empty value/, 'missing-bundle-annotation'],
@@ -83,13 +83,13 @@ const counterparts: readonly (readonly [pattern: RegExp, ...rules: readonly stri
 ]
 
 /** Our rules that say what a validator says; none where nothing of ours does. */
-export function counterpartsOf({ detail }: Said): readonly string[] {
-  const [, ...rules] = counterparts.find(([pattern]) => pattern.test(detail)) ?? [/^/]
+export function findEquivalentRules({ detail }: ValidatorFinding): readonly string[] {
+  const [, ...rules] = equivalentRules.find(([pattern]) => pattern.test(detail)) ?? [/^/]
   return rules
 }
 
 /** Why we do not say what a validator says; undefined where we should. */
-export function theirsAlone({ validator, type, detail }: Said): string | undefined {
+export function explainUnreportedFinding({ validator, type, detail }: ValidatorFinding): string | undefined {
   if (validator === 'community')
     return 'the validator "community" is deprecated, and wants the path of a Dockerfile'
   if (type === 'Panic') return 'operator-sdk itself ends with a fault there: an empty list of icons'
@@ -99,7 +99,7 @@ export function theirsAlone({ validator, type, detail }: Said): string | undefin
 }
 
 /** Rules of which the errors are not the same, each with the reason. */
-export const explanations: ReadonlyMap<string, string> = new Map(
+export const explainedDifferencesByRule: ReadonlyMap<string, string> = new Map(
   [
     ...['broken-deployment', 'broken-webhook', 'unserved-owned-crd'],
     ...['misnamed-annotations-file', 'colliding-file-names', 'broken-chart'],

@@ -2,7 +2,7 @@
 import { annotationKeys } from '../../src/bundle/bundle-metadata.ts'
 import type { BundleFiles } from '../../src/bundle/bundle-files.ts'
 
-export interface Shape {
+export interface SampleBundle {
   readonly csv?: Record<string, unknown>
   readonly metadata?: Record<string, unknown>
   readonly spec?: Record<string, unknown>
@@ -12,7 +12,7 @@ export interface Shape {
 }
 
 /** The files of a bundle `NAME.v1.0.0` of the package `NAME`. */
-export function bundleFiles(name: string, shape: Shape = {}): BundleFiles {
+export function createBundleFiles(name: string, shape: SampleBundle = {}): BundleFiles {
   const csv = {
     apiVersion: 'operators.coreos.com/v1alpha1',
     kind: 'ClusterServiceVersion',
@@ -43,7 +43,7 @@ export function bundleFiles(name: string, shape: Shape = {}): BundleFiles {
   )
 }
 
-export function crd(
+export function createCrd(
   plural: string,
   group: string,
   kind: string,
@@ -71,31 +71,31 @@ export function crd(
   }
 }
 
-const deployment = (containers: unknown[], initContainers: unknown[] = []) => ({
+const deploymentInstall = (containers: unknown[], initContainers: unknown[] = []) => ({
   strategy: 'deployment',
   spec: { deployments: [{ name: 'd', spec: { template: { spec: { containers, initContainers } } } }] },
 })
-const owned = (...entries: unknown[]) => ({ customresourcedefinitions: { owned: entries } })
+const ownedCrds = (...entries: unknown[]) => ({ customresourcedefinitions: { owned: entries } })
 
-export const shapes: Readonly<Record<string, Shape>> = {
+export const sampleBundles: Readonly<Record<string, SampleBundle>> = {
   plainest: {},
   'one-crd': {
-    spec: owned({ name: 'foos.example.com', version: 'v1', kind: 'Foo' }),
-    files: { 'manifests/crd.yaml': crd('foos', 'example.com', 'Foo', ['v1']) },
+    spec: ownedCrds({ name: 'foos.example.com', version: 'v1', kind: 'Foo' }),
+    files: { 'manifests/crd.yaml': createCrd('foos', 'example.com', 'Foo', ['v1']) },
   },
   'crd-of-many-versions': {
-    spec: owned({
+    spec: ownedCrds({
       name: 'foos.example.com',
       version: 'v1beta1',
       kind: 'Foo',
       description: 'd',
       displayName: 'F',
     }),
-    files: { 'manifests/crd.yaml': crd('foos', 'example.com', 'Foo', ['v1', 'v1beta1', 'v1alpha1']) },
+    files: { 'manifests/crd.yaml': createCrd('foos', 'example.com', 'Foo', ['v1', 'v1beta1', 'v1alpha1']) },
   },
   'crd-v1beta1': {
-    spec: owned({ name: 'foos.example.com', version: 'v1', kind: 'Foo' }),
-    files: { 'manifests/crd.yaml': crd('foos', 'example.com', 'Foo', ['v1', 'v2'], 'v1beta1') },
+    spec: ownedCrds({ name: 'foos.example.com', version: 'v1', kind: 'Foo' }),
+    files: { 'manifests/crd.yaml': createCrd('foos', 'example.com', 'Foo', ['v1', 'v2'], 'v1beta1') },
   },
   'crd-v1beta1-single-version': {
     files: {
@@ -112,7 +112,7 @@ export const shapes: Readonly<Record<string, Shape>> = {
       },
     },
   },
-  'crd-not-owned': { files: { 'manifests/crd.yaml': crd('extras', 'example.com', 'Extra', ['v1']) } },
+  'crd-not-owned': { files: { 'manifests/crd.yaml': createCrd('extras', 'example.com', 'Extra', ['v1']) } },
   'required-crds': {
     spec: {
       customresourcedefinitions: {
@@ -215,7 +215,7 @@ export const shapes: Readonly<Record<string, Shape>> = {
   },
   'images-of-deployments': {
     spec: {
-      install: deployment(
+      install: deploymentInstall(
         [
           { name: 'c', image: 'quay.io/a/c:1' },
           { name: 'd', image: 'quay.io/a/c:1' },
@@ -227,13 +227,13 @@ export const shapes: Readonly<Record<string, Shape>> = {
   },
   'environment-is-not-looked-at': {
     spec: {
-      install: deployment([
+      install: deploymentInstall([
         { name: 'c', image: 'quay.io/a/c:1', env: [{ name: 'RELATED_IMAGE_X', value: 'quay.io/a/x:1' }] },
       ]),
     },
   },
   'other-strategy': {
-    spec: { install: { ...deployment([{ name: 'c', image: 'quay.io/a/c:1' }]), strategy: 'other' } },
+    spec: { install: { ...deploymentInstall([{ name: 'c', image: 'quay.io/a/c:1' }]), strategy: 'other' } },
   },
   'release-as-text': { spec: { release: '3' } },
   'release-as-number': { spec: { release: 4 } },
@@ -304,7 +304,7 @@ export const shapes: Readonly<Record<string, Shape>> = {
       nativeAPIs: [{ group: 'g', version: 'v1', kind: 'K' }],
       replaces: 'x.v0.9.0',
       skips: ['x.v0.8.0'],
-      ...owned({
+      ...ownedCrds({
         name: 'foos.example.com',
         version: 'v1',
         kind: 'Foo',
@@ -324,7 +324,7 @@ export const shapes: Readonly<Record<string, Shape>> = {
         actionDescriptors: [{ path: 'go' }],
       }),
     },
-    files: { 'manifests/crd.yaml': crd('foos', 'example.com', 'Foo', ['v1']) },
+    files: { 'manifests/crd.yaml': createCrd('foos', 'example.com', 'Foo', ['v1']) },
   },
   'empty-lists': {
     metadata: { annotations: {} },
@@ -356,7 +356,7 @@ export const shapes: Readonly<Record<string, Shape>> = {
   },
   webhooks: {
     spec: {
-      install: deployment([{ name: 'c', image: 'quay.io/a/c:1' }]),
+      install: deploymentInstall([{ name: 'c', image: 'quay.io/a/c:1' }]),
       webhookdefinitions: [
         {
           type: 'ConversionWebhook',
@@ -371,7 +371,7 @@ export const shapes: Readonly<Record<string, Shape>> = {
         },
       ],
     },
-    files: { 'manifests/crd.yaml': crd('foos', 'example.com', 'Foo', ['v1']) },
+    files: { 'manifests/crd.yaml': createCrd('foos', 'example.com', 'Foo', ['v1']) },
   },
   icons: {
     spec: {
@@ -384,7 +384,7 @@ export const shapes: Readonly<Record<string, Shape>> = {
   'big-crd': {
     files: {
       'manifests/crd.yaml': {
-        ...crd('bigs', 'example.com', 'Big', ['v1']),
+        ...createCrd('bigs', 'example.com', 'Big', ['v1']),
         metadata: {
           name: 'bigs.example.com',
           annotations: Object.fromEntries(
@@ -455,7 +455,7 @@ export const shapes: Readonly<Record<string, Shape>> = {
   },
   'a-container-without-an-image': {
     spec: {
-      install: deployment([
+      install: deploymentInstall([
         { name: 'c' },
         { name: 'd', image: 'quay.io/test/a-container-without-an-image:v1' },
       ]),
@@ -465,9 +465,9 @@ export const shapes: Readonly<Record<string, Shape>> = {
     spec: {
       displayname: 'lower',
       relatedImages: [{ Name: 'n', IMAGE: 'quay.io/a/b:1' }],
-      ...owned({ Name: 'foos.example.com', Version: 'v1', Kind: 'Foo', DisplayName: 'F' }),
+      ...ownedCrds({ Name: 'foos.example.com', Version: 'v1', Kind: 'Foo', DisplayName: 'F' }),
     },
-    files: { 'manifests/crd.yaml': crd('foos', 'example.com', 'Foo', ['v1']) },
+    files: { 'manifests/crd.yaml': createCrd('foos', 'example.com', 'Foo', ['v1']) },
   },
   'manifests-as-json': {
     files: {

@@ -2,190 +2,220 @@
 import fc from '../seeded.ts'
 import { annotationKeys } from '../../src/bundle/bundle-metadata.ts'
 
-type Data = unknown
-type Arbitrary = fc.Arbitrary<Data>
+type AnyData = unknown
+type AnyArbitrary = fc.Arbitrary<AnyData>
 
-const word = fc.constantFrom('a', 'foo', 'Bar', 'x-y', 'é😀', '<&>', 'line\nbreak', '"q"', ' ')
-const image = fc.constantFrom('quay.io/a/b:1', 'quay.io/a/c:1', 'quay.io/z/b@sha256:' + '0'.repeat(64), 'x')
-const scalar = fc.oneof(
-  word,
+const randomWord = fc.constantFrom('a', 'foo', 'Bar', 'x-y', 'é😀', '<&>', 'line\nbreak', '"q"', ' ')
+const randomImage = fc.constantFrom(
+  'quay.io/a/b:1',
+  'quay.io/a/c:1',
+  'quay.io/z/b@sha256:' + '0'.repeat(64),
+  'x',
+)
+const randomScalar = fc.oneof(
+  randomWord,
   fc.integer(),
   fc.boolean(),
   fc.constant(null),
   fc.constantFrom(1.5, 1e21, -0.25),
 )
-const anything = fc.letrec<{ any: Data }>((tie) => ({
+const randomJson = fc.letrec<{ any: AnyData }>((tie) => ({
   any: fc.oneof(
     { maxDepth: 3 },
-    scalar,
+    randomScalar,
     fc.array(tie('any'), { maxLength: 3 }),
-    fc.dictionary(word, tie('any'), { maxKeys: 3 }),
+    fc.dictionary(randomWord, tie('any'), { maxKeys: 3 }),
   ),
 })).any
 
 /** An object that has each field or not. */
-const some = (fields: Record<string, Arbitrary>): Arbitrary => fc.record(fields, { requiredKeys: [] })
-const few = (item: Arbitrary): Arbitrary => fc.array(item, { maxLength: 3 })
+const optionalFields = (fields: Record<string, AnyArbitrary>): AnyArbitrary =>
+  fc.record(fields, { requiredKeys: [] })
+const shortArray = (item: AnyArbitrary): AnyArbitrary => fc.array(item, { maxLength: 3 })
 /** Mostly `value`; seldom what its place does not allow. */
-const or = (value: Arbitrary, odd: Arbitrary): Arbitrary =>
+const mostly = (value: AnyArbitrary, odd: AnyArbitrary): AnyArbitrary =>
   fc.oneof({ weight: 300, arbitrary: value }, { weight: 1, arbitrary: odd })
-const orNothing = (value: Arbitrary): Arbitrary =>
+const orNull = (value: AnyArbitrary): AnyArbitrary =>
   fc.oneof({ weight: 12, arbitrary: value }, { weight: 1, arbitrary: fc.constant(null) })
 
-const text = or(word, anything)
-const group = fc.constantFrom('g.example.com', 'h.example.com', 'g')
-const version = fc.constantFrom('v1', 'v1beta1', 'v2')
-const kind = fc.constantFrom('Foo', 'Bar')
-const gvk = some({ group, version, kind })
+const randomText = mostly(randomWord, randomJson)
+const randomGroup = fc.constantFrom('g.example.com', 'h.example.com', 'g')
+const randomApiVersion = fc.constantFrom('v1', 'v1beta1', 'v2')
+const randomKind = fc.constantFrom('Foo', 'Bar')
+const randomGvk = optionalFields({ group: randomGroup, version: randomApiVersion, kind: randomKind })
 
-const descriptor = some({
-  path: text,
-  displayName: text,
-  description: text,
-  'x-descriptors': few(word),
-  value: anything,
+const randomDescriptor = optionalFields({
+  path: randomText,
+  displayName: randomText,
+  description: randomText,
+  'x-descriptors': shortArray(randomWord),
+  value: randomJson,
 })
-const description = {
-  displayName: text,
-  description: text,
-  resources: few(some({ kind: text, name: text, version: text })),
-  specDescriptors: few(descriptor),
-  statusDescriptors: few(descriptor),
-  actionDescriptors: few(descriptor),
-  unknown: anything,
+const descriptionFields = {
+  displayName: randomText,
+  description: randomText,
+  resources: shortArray(optionalFields({ kind: randomText, name: randomText, version: randomText })),
+  specDescriptors: shortArray(randomDescriptor),
+  statusDescriptors: shortArray(randomDescriptor),
+  actionDescriptors: shortArray(randomDescriptor),
+  unknown: randomJson,
 }
-const crdName = or(
+const randomCrdName = mostly(
   fc.constantFrom('foos.g.example.com', 'bars.h.example.com'),
   fc.constantFrom('foos', '', '.'),
 )
-const requiredCrd = fc.record({ name: crdName, version, kind, ...description }, { requiredKeys: ['name'] })
-const apiService = some({
-  name: text,
-  group,
-  version,
-  kind,
-  deploymentName: text,
-  containerPort: or(fc.integer({ min: 0, max: 65_535 }), anything),
-  ...description,
+const randomRequiredCrd = fc.record(
+  { name: randomCrdName, version: randomApiVersion, kind: randomKind, ...descriptionFields },
+  { requiredKeys: ['name'] },
+)
+const randomApiService = optionalFields({
+  name: randomText,
+  group: randomGroup,
+  version: randomApiVersion,
+  kind: randomKind,
+  deploymentName: randomText,
+  containerPort: mostly(fc.integer({ min: 0, max: 65_535 }), randomJson),
+  ...descriptionFields,
 })
-const container = some({
-  name: word,
-  image,
-  env: few(fc.record({ name: fc.constant('RELATED_IMAGE_X'), value: image })),
+const randomContainer = optionalFields({
+  name: randomWord,
+  image: randomImage,
+  env: shortArray(fc.record({ name: fc.constant('RELATED_IMAGE_X'), value: randomImage })),
 })
-const deployment = fc.record({
-  name: word,
-  spec: some({
+const randomDeployment = fc.record({
+  name: randomWord,
+  spec: optionalFields({
     replicas: fc.integer({ min: 0, max: 3 }),
-    template: some({ spec: some({ containers: few(container), initContainers: few(container) }) }),
+    template: optionalFields({
+      spec: optionalFields({
+        containers: shortArray(randomContainer),
+        initContainers: shortArray(randomContainer),
+      }),
+    }),
   }),
 })
-const property = or(
+const randomProperty = mostly(
   fc.oneof(
-    fc.record({ type: fc.constantFrom('custom', 'zzz', 'olm.maxOpenShiftVersion'), value: anything }),
-    fc.record({ type: fc.constant('olm.gvk'), value: gvk }),
+    fc.record({ type: fc.constantFrom('custom', 'zzz', 'olm.maxOpenShiftVersion'), value: randomJson }),
+    fc.record({ type: fc.constant('olm.gvk'), value: randomGvk }),
     fc.record({
       type: fc.constant('olm.package'),
-      value: some({
-        packageName: word,
+      value: optionalFields({
+        packageName: randomWord,
         version: fc.constantFrom('1.0.0', '2.0.0'),
-        release: word,
-        more: word,
+        release: randomWord,
+        more: randomWord,
       }),
     }),
   ),
   fc.oneof(
-    some({ type: anything, value: anything }),
-    fc.record({ type: fc.constant('olm.gvk'), value: anything }),
+    optionalFields({ type: randomJson, value: randomJson }),
+    fc.record({ type: fc.constant('olm.gvk'), value: randomJson }),
   ),
 )
-const dependency = or(
+const randomDependency = mostly(
   fc.oneof(
-    fc.record({ type: fc.constant('olm.gvk'), value: gvk }),
+    fc.record({ type: fc.constant('olm.gvk'), value: randomGvk }),
     fc.record({
       type: fc.constant('olm.package'),
-      value: some({ packageName: word, version: fc.constantFrom('>1.0.0', '1.x') }),
+      value: optionalFields({ packageName: randomWord, version: fc.constantFrom('>1.0.0', '1.x') }),
     }),
-    fc.record({ type: fc.constant('olm.label'), value: some({ label: word }) }),
-    fc.record({ type: fc.constant('olm.constraint'), value: anything }),
+    fc.record({ type: fc.constant('olm.label'), value: optionalFields({ label: randomWord }) }),
+    fc.record({ type: fc.constant('olm.constraint'), value: randomJson }),
   ),
   fc.oneof(
-    some({ type: anything, value: anything }),
-    fc.record({ type: fc.constant('olm.package'), value: anything }),
+    optionalFields({ type: randomJson, value: randomJson }),
+    fc.record({ type: fc.constant('olm.package'), value: randomJson }),
   ),
 )
 
-const owned: readonly Data[] = [
+const ownedCrds: readonly AnyData[] = [
   { name: 'foos.g.example.com', version: 'v1', kind: 'Foo' },
   { name: 'foos.g.example.com', version: 'v1beta1', kind: 'Foo', displayName: 'D' },
 ]
-const spec = fc
+const randomCsvSpec = fc
   .record(
     {
-      version: or(fc.constantFrom('1.0.0', '1.0.0-rc.1', '1.0.0+b', '2.0.0-alpha'), anything),
-      release: or(fc.constantFrom('1', '2.b', ''), fc.constantFrom(1, 2.5, true, null)),
-      displayName: text,
-      description: text,
-      maturity: text,
-      minKubeVersion: text,
-      replaces: text,
-      skips: few(word),
-      keywords: few(word),
-      maintainers: few(some({ name: text, email: text })),
-      provider: some({ name: text, url: text }),
-      links: few(some({ name: text, url: text })),
-      icon: few(some({ base64data: fc.constant('AAAA'), mediatype: fc.constant('image/png') })),
-      installModes: few(
-        some({ type: fc.constantFrom('AllNamespaces', 'OwnNamespace'), supported: or(fc.boolean(), scalar) }),
+      version: mostly(fc.constantFrom('1.0.0', '1.0.0-rc.1', '1.0.0+b', '2.0.0-alpha'), randomJson),
+      release: mostly(fc.constantFrom('1', '2.b', ''), fc.constantFrom(1, 2.5, true, null)),
+      displayName: randomText,
+      description: randomText,
+      maturity: randomText,
+      minKubeVersion: randomText,
+      replaces: randomText,
+      skips: shortArray(randomWord),
+      keywords: shortArray(randomWord),
+      maintainers: shortArray(optionalFields({ name: randomText, email: randomText })),
+      provider: optionalFields({ name: randomText, url: randomText }),
+      links: shortArray(optionalFields({ name: randomText, url: randomText })),
+      icon: shortArray(
+        optionalFields({ base64data: fc.constant('AAAA'), mediatype: fc.constant('image/png') }),
       ),
-      nativeAPIs: few(gvk),
-      labels: fc.dictionary(word, word, { maxKeys: 2 }),
-      relatedImages: few(some({ name: text, image: or(image, anything), other: anything })),
-      install: some({
+      installModes: shortArray(
+        optionalFields({
+          type: fc.constantFrom('AllNamespaces', 'OwnNamespace'),
+          supported: mostly(fc.boolean(), randomScalar),
+        }),
+      ),
+      nativeAPIs: shortArray(randomGvk),
+      labels: fc.dictionary(randomWord, randomWord, { maxKeys: 2 }),
+      relatedImages: shortArray(
+        optionalFields({ name: randomText, image: mostly(randomImage, randomJson), other: randomJson }),
+      ),
+      install: optionalFields({
         strategy: fc.constantFrom('deployment', 'deployment', 'other'),
-        spec: some({ deployments: few(deployment), permissions: few(some({ serviceAccountName: word })) }),
+        spec: optionalFields({
+          deployments: shortArray(randomDeployment),
+          permissions: shortArray(optionalFields({ serviceAccountName: randomWord })),
+        }),
       }),
-      webhookdefinitions: few(
-        some({
+      webhookdefinitions: shortArray(
+        optionalFields({
           type: fc.constant('ConversionWebhook'),
-          generateName: word,
-          deploymentName: word,
-          conversionCRDs: few(word),
+          generateName: randomWord,
+          deploymentName: randomWord,
+          conversionCRDs: shortArray(randomWord),
           sideEffects: fc.constant('None'),
         }),
       ),
-      customresourcedefinitions: some({
+      customresourcedefinitions: optionalFields({
         owned: fc.oneof(
-          fc.subarray([...owned]),
-          fc.array(or(fc.constantFrom(...owned), requiredCrd), { maxLength: 2 }),
+          fc.subarray([...ownedCrds]),
+          fc.array(mostly(fc.constantFrom(...ownedCrds), randomRequiredCrd), { maxLength: 2 }),
         ),
-        required: few(requiredCrd),
+        required: shortArray(randomRequiredCrd),
       }),
-      apiservicedefinitions: some({ owned: few(apiService), required: few(apiService) }),
-      unknown: anything,
+      apiservicedefinitions: optionalFields({
+        owned: shortArray(randomApiService),
+        required: shortArray(randomApiService),
+      }),
+      unknown: randomJson,
     },
     { requiredKeys: ['version'] },
   )
-  .chain((whole) => orNothing(fc.constant(whole)))
+  .chain((whole) => orNull(fc.constant(whole)))
 
-const crd = (apiVersion: string): Arbitrary =>
+const randomCrd = (apiVersion: string): AnyArbitrary =>
   fc.record({
     apiVersion: fc.constant(apiVersion),
     kind: fc.constant('CustomResourceDefinition'),
-    metadata: fc.record({ name: word }),
+    metadata: fc.record({ name: randomWord }),
     spec: fc.record(
       {
-        group,
-        ...(apiVersion.endsWith('beta1') && { version }),
-        names: fc.record({ kind, plural: fc.constantFrom('foos', 'bars') }),
+        group: randomGroup,
+        ...(apiVersion.endsWith('beta1') && { version: randomApiVersion }),
+        names: fc.record({ kind: randomKind, plural: fc.constantFrom('foos', 'bars') }),
         scope: fc.constant('Namespaced'),
         versions: fc.array(
           fc.record({
-            name: version,
-            served: or(fc.boolean(), anything),
+            name: randomApiVersion,
+            served: mostly(fc.boolean(), randomJson),
             storage: fc.boolean(),
             schema: fc.record({
-              openAPIV3Schema: some({ type: fc.constant('object'), minimum: fc.constantFrom(1, 1.5) }),
+              openAPIV3Schema: optionalFields({
+                type: fc.constant('object'),
+                minimum: fc.constantFrom(1, 1.5),
+              }),
             }),
           }),
           { maxLength: 3 },
@@ -194,7 +224,7 @@ const crd = (apiVersion: string): Arbitrary =>
       { requiredKeys: ['group', 'names', 'scope', 'versions'] },
     ),
   })
-const foos = (version: string) => ({
+const createFooCrd = (version: string) => ({
   apiVersion: `apiextensions.k8s.io/${version}`,
   kind: 'CustomResourceDefinition',
   metadata: { name: 'foos.g.example.com' },
@@ -206,19 +236,19 @@ const foos = (version: string) => ({
   },
 })
 
-const metadata = fc.record(
+const randomCsvMetadata = fc.record(
   {
     name: fc.constant('bundle.v1.0.0'),
-    namespace: word,
-    labels: orNothing(fc.dictionary(word, or(word, scalar), { maxKeys: 2 })),
-    annotations: orNothing(
+    namespace: randomWord,
+    labels: orNull(fc.dictionary(randomWord, mostly(randomWord, randomScalar), { maxKeys: 2 })),
+    annotations: orNull(
       fc.record(
         {
           'olm.properties': fc.oneof(
-            fc.array(property, { maxLength: 3 }).map((list) => JSON.stringify(list)),
+            fc.array(randomProperty, { maxLength: 3 }).map((list) => JSON.stringify(list)),
             fc.constantFrom('', '[', '{}', 'null', '[{"type":"a","value": {"b" : 1.0}}]'),
           ),
-          capabilities: or(word, scalar),
+          capabilities: mostly(randomWord, randomScalar),
           'olm.skipRange': fc.constant('<1.0.0'),
         },
         { requiredKeys: [] },
@@ -229,35 +259,35 @@ const metadata = fc.record(
   },
   { requiredKeys: ['name'] },
 )
-const csv = fc.record(
+const randomCsv = fc.record(
   {
-    apiVersion: or(fc.constant('operators.coreos.com/v1alpha1'), fc.constantFrom('v1', '')),
+    apiVersion: mostly(fc.constant('operators.coreos.com/v1alpha1'), fc.constantFrom('v1', '')),
     kind: fc.constant('ClusterServiceVersion'),
-    metadata,
-    spec,
-    status: some({ phase: word }),
+    metadata: randomCsvMetadata,
+    spec: randomCsvSpec,
+    status: optionalFields({ phase: randomWord }),
   },
   { requiredKeys: ['apiVersion', 'kind', 'metadata', 'spec'] },
 )
-const manifest = fc.oneof(
-  { weight: 6, arbitrary: fc.constantFrom<Data>(foos('v1'), foos('v1beta1')) },
-  { weight: 2, arbitrary: crd('apiextensions.k8s.io/v1') },
-  { weight: 2, arbitrary: crd('apiextensions.k8s.io/v1beta1') },
-  { weight: 1, arbitrary: crd('apiextensions.k8s.io/v2') },
+const randomManifest = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom<AnyData>(createFooCrd('v1'), createFooCrd('v1beta1')) },
+  { weight: 2, arbitrary: randomCrd('apiextensions.k8s.io/v1') },
+  { weight: 2, arbitrary: randomCrd('apiextensions.k8s.io/v1beta1') },
+  { weight: 1, arbitrary: randomCrd('apiextensions.k8s.io/v2') },
   {
     weight: 4,
     arbitrary: fc.record({
       apiVersion: fc.constant('v1'),
       kind: fc.constant('ConfigMap'),
-      metadata: fc.record({ name: word }),
-      data: anything,
+      metadata: fc.record({ name: randomWord }),
+      data: randomJson,
     }),
   },
-  { weight: 1, arbitrary: anything },
-  { weight: 1, arbitrary: csv },
+  { weight: 1, arbitrary: randomJson },
+  { weight: 1, arbitrary: randomCsv },
   {
     weight: 1,
-    arbitrary: fc.constantFrom<Data>(
+    arbitrary: fc.constantFrom<AnyData>(
       '',
       '# nothing\n',
       'a: [',
@@ -268,21 +298,30 @@ const manifest = fc.oneof(
     ),
   },
 )
-const annotations = fc.record(
+const randomAnnotations = fc.record(
   {
     [annotationKeys.mediaType]: fc.constant('registry+v1'),
-    [annotationKeys.package]: or(fc.constant('pack'), scalar),
-    [annotationKeys.channels]: or(fc.constantFrom('stable', 'a,b'), scalar),
-    [annotationKeys.defaultChannel]: or(fc.constant('stable'), scalar),
+    [annotationKeys.package]: mostly(fc.constant('pack'), randomScalar),
+    [annotationKeys.channels]: mostly(fc.constantFrom('stable', 'a,b'), randomScalar),
+    [annotationKeys.defaultChannel]: mostly(fc.constant('stable'), randomScalar),
   },
   { requiredKeys: [annotationKeys.mediaType] },
 )
-const metadataFiles = fc.record(
+const randomMetadataFiles = fc.record(
   {
-    'metadata/annotations.yaml': or(fc.record({ annotations }), anything),
-    'metadata/dependencies.yaml': or(fc.record({ dependencies: orNothing(few(dependency)) }), anything),
-    'metadata/properties.yaml': or(fc.record({ properties: orNothing(few(property)) }), anything),
-    'metadata/other.yaml': or(fc.record({ annotations, properties: few(property) }), anything),
+    'metadata/annotations.yaml': mostly(fc.record({ annotations: randomAnnotations }), randomJson),
+    'metadata/dependencies.yaml': mostly(
+      fc.record({ dependencies: orNull(shortArray(randomDependency)) }),
+      randomJson,
+    ),
+    'metadata/properties.yaml': mostly(
+      fc.record({ properties: orNull(shortArray(randomProperty)) }),
+      randomJson,
+    ),
+    'metadata/other.yaml': mostly(
+      fc.record({ annotations: randomAnnotations, properties: shortArray(randomProperty) }),
+      randomJson,
+    ),
   },
   { requiredKeys: ['metadata/annotations.yaml'] },
 )
@@ -290,16 +329,16 @@ const metadataFiles = fc.record(
 /** Path to text: the files of a bundle. */
 export const randomBundle: fc.Arbitrary<Readonly<Record<string, string>>> = fc
   .record({
-    csv,
-    manifests: fc.array(manifest, { maxLength: 3 }),
-    metadataFiles,
+    csv: randomCsv,
+    manifests: fc.array(randomManifest, { maxLength: 3 }),
+    metadataFiles: randomMetadataFiles,
     crds: fc.boolean(),
   })
   .map(({ csv, manifests, metadataFiles, crds }) =>
     Object.fromEntries(
       [
         ['manifests/csv.yaml', csv] as const,
-        ...(crds ? [['manifests/foos.yaml', foos('v1')] as const] : []),
+        ...(crds ? [['manifests/foos.yaml', createFooCrd('v1')] as const] : []),
         ...manifests.map((one, index) => [`manifests/${index}.yaml`, one] as const),
         ...Object.entries(metadataFiles),
       ].map(([path, data]) => [path, typeof data === 'string' ? data : JSON.stringify(data, null, 1)]),

@@ -1,11 +1,11 @@
 // A manifest says the same, and at the same places, whichever reader reads it.
 import { describe, expect, test } from '@jest/globals'
-import { bundlePlaces } from '../../src/bundle/bundle-places.ts'
-import { goJson, readManifest } from '../../src/bundle/manifest-document.ts'
-import { regularManifest } from '../../src/bundle/regular-manifest.ts'
+import { createBundleLocator } from '../../src/bundle/bundle-places.ts'
+import { formatUntypedGoJson, readManifest } from '../../src/bundle/manifest-document.ts'
+import { parseRegularManifest } from '../../src/bundle/regular-manifest.ts'
 import { validateBundle } from '../../src/bundle/validate-bundle.ts'
-import { suites } from '../../src/findings/suites.ts'
-import { Random, mutatedDocuments } from '../go/fast/mutated-documents.ts'
+import { suiteNames } from '../../src/findings/suites.ts'
+import { SeededRandom, createMutatedDocuments } from '../go/fast/mutated-documents.ts'
 
 /** Any: the documents are the same in every run. */
 const fixedSeed = 16
@@ -13,22 +13,23 @@ const fixedSeed = 16
 const encoder = new TextEncoder()
 
 /** The same document with an empty one behind it: only the exact reader takes that. */
-const exactly = (bytes: Uint8Array): Uint8Array => Buffer.concat([bytes, encoder.encode('---\n')])
+const withTrailingSeparator = (bytes: Uint8Array): Uint8Array =>
+  Buffer.concat([bytes, encoder.encode('---\n')])
 
-function said(bytes: Uint8Array) {
+function readFacts(bytes: Uint8Array) {
   const document = readManifest(bytes)
   if (document.kind !== 'value') return { unreadable: true }
-  const places = bundlePlaces(new Map([['a', bytes]]))
+  const locations = createBundleLocator(new Map([['a', bytes]]))
   const at = [['metadata', 'name'], ['spec'], ['spec', 'list', 1], ['schema'], ['entries', 0]]
   return {
-    text: goJson(document.value),
+    text: formatUntypedGoJson(document.value),
     documents: document.documents,
-    at: at.map((path) => places('a', path)),
+    at: at.map((path) => locations('a', path)),
   }
 }
 
 /** Blocks that are written twice are read once, and again only where somebody asks. */
-const block = (name: string) => `  ${name}:
+const schemaBlock = (name: string) => `  ${name}:
     openAPIV3Schema:
       type: object
       description: "é <b>"
@@ -38,32 +39,32 @@ const block = (name: string) => `  ${name}:
       c: 10
       d: "2"
 `
-const twice = `apiVersion: v1
+const repeatedBlocks = `apiVersion: v1
 kind: ConfigMap
 metadata:
   name: x
 spec:
-${block('one')}${block('two')}  list:
+${schemaBlock('one')}${schemaBlock('two')}  list:
   - 1
   - "é"
 `
 
 describe('a manifest', () => {
   test('with the same block twice is what the exact reader reads', () => {
-    const bytes = encoder.encode(twice)
-    expect(regularManifest(bytes)).toBeDefined()
-    expect(said(bytes)).toEqual(said(exactly(bytes)))
+    const bytes = encoder.encode(repeatedBlocks)
+    expect(parseRegularManifest(bytes)).toBeDefined()
+    expect(readFacts(bytes)).toEqual(readFacts(withTrailingSeparator(bytes)))
   })
 
   test('is what the exact reader reads, whatever it looks like', () => {
-    const random = new Random(fixedSeed)
+    const random = new SeededRandom(fixedSeed)
     let fast = 0
     for (let round = 0; round < 300; round++) {
-      const bytes = mutatedDocuments(random)
+      const bytes = createMutatedDocuments(random)
       const [first] = new TextDecoder('latin1').decode(bytes).split('\n---')
       const one = Buffer.from(`${first}\n`, 'latin1')
-      if (regularManifest(one)) fast++
-      expect(said(one)).toEqual(said(exactly(one)))
+      if (parseRegularManifest(one)) fast++
+      expect(readFacts(one)).toEqual(readFacts(withTrailingSeparator(one)))
     }
     // Where only the exact reader is asked nothing is shown.
     expect(fast).toBeGreaterThan(100)
@@ -74,12 +75,12 @@ describe('a manifest', () => {
     ['behind blanks', '  {"a": "b"}'],
     ['at once', '{"a": "b"}'],
   ])('that begins with a brace is JSON: %s', (_, text) => {
-    expect(regularManifest(encoder.encode(text))).toBeUndefined()
+    expect(parseRegularManifest(encoder.encode(text))).toBeUndefined()
   })
 
   test('of several documents is the first one', () => {
     const bytes = encoder.encode('a: b\n---\nc: d\n')
-    expect(regularManifest(bytes)).toBeUndefined()
+    expect(parseRegularManifest(bytes)).toBeUndefined()
     expect(readManifest(bytes)).toMatchObject({ documents: 2 })
   })
 })
@@ -126,7 +127,7 @@ ${version('v1')}${version('v2')}${version('v3')}`
         ),
       ],
     ])
-  const findings = (end: string) => validateBundle(files(end), { suites }).findings
+  const findings = (end: string) => validateBundle(files(end), { suites: suiteNames }).findings
   expect(findings('')).toEqual(findings('---\n'))
   expect(findings('').length).toBeGreaterThan(0)
 })

@@ -3,59 +3,61 @@ import { describe, expect, test } from '@jest/globals'
 import { detectFormat } from '../../src/bundle/bundle-format.ts'
 import type { BundleFiles } from '../../src/bundle/bundle-files.ts'
 import { annotationKeys } from '../../src/bundle/bundle-metadata.ts'
-import { suitesOfRules } from '../../src/bundle/content-rules.ts'
+import { suiteByRuleId } from '../../src/bundle/content-rules.ts'
 import { validateBundle } from '../../src/bundle/validate-bundle.ts'
-import type { Suite } from '../../src/findings/suites.ts'
-import { bundleFiles, crd, type Shape } from './bundle-shapes.ts'
+import type { RuleSuite } from '../../src/findings/suites.ts'
+import { createBundleFiles, createCrd, type SampleBundle } from './bundle-shapes.ts'
 
-const modes = {
+const minimalSpec = {
   installModes: [{ type: 'AllNamespaces', supported: true }],
   install: { strategy: 'deployment', spec: { deployments: [] } },
 }
-const packedSize = (bytes: Uint8Array) => gzipSync(bytes).length
+const gzippedSize = (bytes: Uint8Array) => gzipSync(bytes).length
 
 /** A bundle without fault, changed by `shape`. */
-function bundle(shape: Shape = {}): BundleFiles {
-  return bundleFiles('good', { ...shape, spec: { ...modes, ...shape.spec } })
+function createBundle(shape: SampleBundle = {}): BundleFiles {
+  return createBundleFiles('good', { ...shape, spec: { ...minimalSpec, ...shape.spec } })
 }
-function files(texts: Readonly<Record<string, string>>): BundleFiles {
-  return new Map(Object.entries(texts).map(([path, text]) => [path, new TextEncoder().encode(text)]))
+function toBundleFiles(textByPath: Readonly<Record<string, string>>): BundleFiles {
+  return new Map(Object.entries(textByPath).map(([path, text]) => [path, new TextEncoder().encode(text)]))
 }
-const woken = (given: BundleFiles, wanted?: readonly Suite[]) => [
+const findReportedRules = (given: BundleFiles, wanted?: readonly RuleSuite[]) => [
   ...new Set(
-    validateBundle(given, { packedSize, ...(wanted && { suites: wanted }) }).findings.map(({ rule }) => rule),
+    validateBundle(given, { packedSize: gzippedSize, ...(wanted && { suites: wanted }) }).findings.map(
+      ({ rule }) => rule,
+    ),
   ),
 ]
 
 /** Text that gzip cannot make smaller. */
-function noise(bytes: number): string {
+function incompressibleText(bytes: number): string {
   let state = 1
   return Array.from({ length: bytes }, () => {
     state = (state * 48271) % 2147483647
     return 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'[state % 64]
   }).join('')
 }
-const configMap = (data: string) => ({
+const createConfigMap = (data: string) => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
   metadata: { name: 'c' },
   data: { data },
 })
-const annotations = (change: Readonly<Record<string, string>>) => ({ annotations: change })
-const dependency = (type: string, value: unknown): Shape => ({
+const withAnnotations = (change: Readonly<Record<string, string>>) => ({ annotations: change })
+const withDependency = (type: string, value: unknown): SampleBundle => ({
   files: { 'metadata/dependencies.yaml': { dependencies: [{ type, value }] } },
 })
-const plain = (manifest: string, mediaType = 'plain+v0') =>
-  bundleFiles('plain', {
+const plainBundle = (manifest: string, mediaType = 'plain+v0') =>
+  createBundleFiles('plain', {
     annotations: { [annotationKeys.mediaType]: mediaType },
     files: { 'manifests/csv.yaml': manifest },
   })
-const chart = 'apiVersion: v2\nname: foo\nversion: 1.0.0\n'
-const helm = (text: string, more: Readonly<Record<string, string>> = {}) =>
-  files({ 'Chart.yaml': text, 'templates/a.yaml': 'a: {{ .Values.a }}', ...more })
+const chartYaml = 'apiVersion: v2\nname: foo\nversion: 1.0.0\n'
+const helmBundle = (text: string, more: Readonly<Record<string, string>> = {}) =>
+  toBundleFiles({ 'Chart.yaml': text, 'templates/a.yaml': 'a: {{ .Values.a }}', ...more })
 
 describe('a bundle that opm refuses', () => {
-  const broken = bundle({
+  const broken = createBundle({
     spec: {
       version: 1,
       customresourcedefinitions: {
@@ -71,8 +73,8 @@ describe('a bundle that opm refuses', () => {
   const { findings } = validateBundle(broken)
 
   test('is told all reasons at once, each where it stands, and what else is wrong', () => {
-    const refusals = findings.filter(({ rule }) => rule === 'unreadable-bundle')
-    expect(refusals.map(({ what }) => what)).toEqual([
+    const rejections = findings.filter(({ rule }) => rule === 'unreadable-bundle')
+    expect(rejections.map(({ what }) => what)).toEqual([
       expect.stringContaining('cannot unmarshal number into Go value of type string'),
       expect.stringContaining("couldn't find example.com/v1/Foo (foos)"),
       expect.stringContaining("couldn't parse plural.group from crd name: bars"),
@@ -88,39 +90,45 @@ describe('a bundle that opm refuses', () => {
 
 describe('bundles without fault', () => {
   test.each<[string, BundleFiles]>([
-    ['registry+v1', bundle()],
+    ['registry+v1', createBundle()],
     [
       'registry+v1',
-      bundle({
+      createBundle({
         spec: {
           customresourcedefinitions: { owned: [{ name: 'foos.example.com', version: 'v1', kind: 'Foo' }] },
         },
         metadata: { annotations: { 'alm-examples': '[{"apiVersion":"example.com/v1","kind":"Foo"}]' } },
-        files: { 'manifests/crd.yaml': crd('foos', 'example.com', 'Foo', ['v1']) },
+        files: { 'manifests/crd.yaml': createCrd('foos', 'example.com', 'Foo', ['v1']) },
       }),
     ],
-    ['registry+v1', bundle(dependency('olm.constraint', { failureMessage: 'm', cel: { rule: 'true' } }))],
-    ['plain+v0', plain('kind: ConfigMap\napiVersion: v1\n---\nkind: Secret\napiVersion: v1\n')],
-    ['plain+v0', plain('kind: Deployment\napiVersion: apps/v1\n', 'plain')],
-    ['helm+v3', helm(chart)],
-    ['helm+v3', files({ 'foo/Chart.yaml': chart, 'foo/crds/a.yaml': 'a: 1', 'foo/values.yaml': '' })],
+    [
+      'registry+v1',
+      createBundle(withDependency('olm.constraint', { failureMessage: 'm', cel: { rule: 'true' } })),
+    ],
+    ['plain+v0', plainBundle('kind: ConfigMap\napiVersion: v1\n---\nkind: Secret\napiVersion: v1\n')],
+    ['plain+v0', plainBundle('kind: Deployment\napiVersion: apps/v1\n', 'plain')],
+    ['helm+v3', helmBundle(chartYaml)],
     [
       'helm+v3',
-      helm(chart, {
+      toBundleFiles({ 'foo/Chart.yaml': chartYaml, 'foo/crds/a.yaml': 'a: 1', 'foo/values.yaml': '' }),
+    ],
+    [
+      'helm+v3',
+      helmBundle(chartYaml, {
         'templates/b.yaml': '{{/* {{ */}}a: {{ "}}" | quote }}{{- if `{{` }}\nb: {c: {d: 1}}\n{{- end }}',
         'values.schema.json': '{}',
       }),
     ],
-    ['helm+v3', helm(`${chart}dependencies: [{name: dep}]`, { 'charts/dep-1.0.0.tgz': '' })],
+    ['helm+v3', helmBundle(`${chartYaml}dependencies: [{name: dep}]`, { 'charts/dep-1.0.0.tgz': '' })],
   ])('%s', (format, given) => {
-    expect(validateBundle(given, { packedSize })).toEqual({ format, findings: [] })
+    expect(validateBundle(given, { packedSize: gzippedSize })).toEqual({ format, findings: [] })
     expect(detectFormat(given)).toBe(format)
   })
 })
 
 /** A conversion webhook in a bundle that watches one namespace. */
-function owningForConversion(): BundleFiles {
-  return bundle({
+function bundleWithConversionWebhook(): BundleFiles {
+  return createBundle({
     metadata: { annotations: { 'alm-examples': '[{"apiVersion":"example.com/v1","kind":"Foo"}]' } },
     spec: {
       installModes: [{ type: 'OwnNamespace', supported: true }],
@@ -128,38 +136,38 @@ function owningForConversion(): BundleFiles {
       customresourcedefinitions: { owned: [{ name: 'foos.example.com', version: 'v1', kind: 'Foo' }] },
       webhookdefinitions: [{ deploymentName: 'web', conversionCRDs: ['foos.example.com'] }],
     },
-    files: { 'manifests/crd.yaml': crd('foos', 'example.com', 'Foo', ['v1']) },
+    files: { 'manifests/crd.yaml': createCrd('foos', 'example.com', 'Foo', ['v1']) },
   })
 }
 
-const features = Object.fromEntries(
+const featureAnnotations = Object.fromEntries(
   'disconnected fips-compliant proxy-aware cnf cni csi tls-profiles token-auth-aws token-auth-azure token-auth-gcp'
     .split(' ')
     .map((feature) => [`features.operators.openshift.io/${feature}`, 'false']),
 )
-const role = (rule: object) => ({
+const clusterRole = (rule: object) => ({
   apiVersion: 'rbac.authorization.k8s.io/v1',
   kind: 'ClusterRole',
   metadata: { name: 'r' },
   rules: [rule],
 })
 
-const bad: readonly (readonly [rule: string, BundleFiles])[] = [
-  ['unreadable-bundle', files({})],
-  ['unreadable-bundle', bundle({ files: { 'metadata/annotations.yaml': undefined } })],
+const badBundles: readonly (readonly [rule: string, BundleFiles])[] = [
+  ['unreadable-bundle', toBundleFiles({})],
+  ['unreadable-bundle', createBundle({ files: { 'metadata/annotations.yaml': undefined } })],
   [
     'unreadable-bundle',
-    bundle({
+    createBundle({
       spec: {
         customresourcedefinitions: { owned: [{ name: 'foos.example.com', version: 'v1', kind: 'Foo' }] },
       },
     }),
   ],
-  ['undecodable-manifest', bundle({ files: { 'manifests/broken.yaml': 'rules: [' } })],
-  ['undecodable-manifest', bundle({ files: { 'manifests/README.yaml': 'hello: there' } })],
+  ['undecodable-manifest', createBundle({ files: { 'manifests/broken.yaml': 'rules: [' } })],
+  ['undecodable-manifest', createBundle({ files: { 'manifests/README.yaml': 'hello: there' } })],
   [
     'several-csvs',
-    bundle({
+    createBundle({
       files: {
         'manifests/other.yaml': {
           apiVersion: 'operators.coreos.com/v1alpha1',
@@ -171,20 +179,22 @@ const bad: readonly (readonly [rule: string, BundleFiles])[] = [
   ],
   [
     'several-documents-in-manifest',
-    bundle({ files: { 'manifests/two.yaml': 'kind: ConfigMap\nmetadata: {name: a}\n---\nkind: Secret\n' } }),
+    createBundle({
+      files: { 'manifests/two.yaml': 'kind: ConfigMap\nmetadata: {name: a}\n---\nkind: Secret\n' },
+    }),
   ],
-  ['nested-bundle-directory', bundle({ files: { 'manifests/crds/a.yaml': 'kind: ConfigMap' } })],
-  ['missing-bundle-annotation', bundle({ annotations: { [annotationKeys.channels]: '' } })],
-  ['missing-bundle-annotation', bundle({ annotations: { [annotationKeys.defaultChannel]: ' ' } })],
-  ['wrong-bundle-format', bundle({ annotations: { [annotationKeys.mediaType]: 'plain+v0' } })],
-  ['wrong-bundle-format', plain('kind: ConfigMap', 'helm+v3')],
-  ['moved-bundle-directory', bundle({ annotations: { [annotationKeys.manifests]: 'deploy/' } })],
+  ['nested-bundle-directory', createBundle({ files: { 'manifests/crds/a.yaml': 'kind: ConfigMap' } })],
+  ['missing-bundle-annotation', createBundle({ annotations: { [annotationKeys.channels]: '' } })],
+  ['missing-bundle-annotation', createBundle({ annotations: { [annotationKeys.defaultChannel]: ' ' } })],
+  ['wrong-bundle-format', createBundle({ annotations: { [annotationKeys.mediaType]: 'plain+v0' } })],
+  ['wrong-bundle-format', plainBundle('kind: ConfigMap', 'helm+v3')],
+  ['moved-bundle-directory', createBundle({ annotations: { [annotationKeys.manifests]: 'deploy/' } })],
   [
     'misnamed-annotations-file',
-    bundle({
+    createBundle({
       files: {
         'metadata/annotations.yaml': undefined,
-        'metadata/bundle.yaml': annotations({
+        'metadata/bundle.yaml': withAnnotations({
           [annotationKeys.mediaType]: 'registry+v1',
           [annotationKeys.manifests]: 'manifests/',
           [annotationKeys.metadata]: 'metadata/',
@@ -196,13 +206,13 @@ const bad: readonly (readonly [rule: string, BundleFiles])[] = [
   ],
   [
     'kind-not-bundled',
-    bundle({
+    createBundle({
       files: { 'manifests/d.yaml': { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'd' } } },
     }),
   ],
   [
     'kind-not-bundled',
-    bundle({
+    createBundle({
       files: {
         'manifests/d.yaml': {
           apiVersion: 'monitoring.coreos.com/v1',
@@ -212,18 +222,27 @@ const bad: readonly (readonly [rule: string, BundleFiles])[] = [
       },
     }),
   ],
-  ['oversized-bundle-content', bundle({ files: { 'manifests/big.yaml': configMap(noise(1_100_000)) } })],
-  ['large-bundle-content', bundle({ files: { 'manifests/big.yaml': configMap(noise(920_000)) } })],
-  ['unowned-crd', bundle({ files: { 'manifests/crd.yaml': crd('extras', 'example.com', 'Extra', ['v1']) } })],
-  ['malformed-dependency', bundle(dependency('olm.package', { packageName: 'p' }))],
-  ['malformed-dependency', bundle(dependency('olm.gvk', { group: 'g', kind: 'K' }))],
-  ['malformed-dependency', bundle(dependency('olm.label', {}))],
-  ['malformed-dependency', bundle(dependency('olm.constraint', { cel: {} }))],
-  ['malformed-dependency', bundle(dependency('olm.constraint', { all: {}, any: {} }))],
-  ['malformed-dependency', bundle(dependency('olm.crd', { name: 'x' }))],
+  [
+    'oversized-bundle-content',
+    createBundle({ files: { 'manifests/big.yaml': createConfigMap(incompressibleText(1_100_000)) } }),
+  ],
+  [
+    'large-bundle-content',
+    createBundle({ files: { 'manifests/big.yaml': createConfigMap(incompressibleText(920_000)) } }),
+  ],
+  [
+    'unowned-crd',
+    createBundle({ files: { 'manifests/crd.yaml': createCrd('extras', 'example.com', 'Extra', ['v1']) } }),
+  ],
+  ['malformed-dependency', createBundle(withDependency('olm.package', { packageName: 'p' }))],
+  ['malformed-dependency', createBundle(withDependency('olm.gvk', { group: 'g', kind: 'K' }))],
+  ['malformed-dependency', createBundle(withDependency('olm.label', {}))],
+  ['malformed-dependency', createBundle(withDependency('olm.constraint', { cel: {} }))],
+  ['malformed-dependency', createBundle(withDependency('olm.constraint', { all: {}, any: {} }))],
+  ['malformed-dependency', createBundle(withDependency('olm.crd', { name: 'x' }))],
   [
     'service-account-bundled',
-    bundle({
+    createBundle({
       spec: {
         install: {
           strategy: 'deployment',
@@ -236,78 +255,84 @@ const bad: readonly (readonly [rule: string, BundleFiles])[] = [
       files: { 'manifests/sa.yaml': { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'sa' } } },
     }),
   ],
-  ['unusable-install-modes', bundle({ spec: { installModes: [] } })],
+  ['unusable-install-modes', createBundle({ spec: { installModes: [] } })],
   [
     'unusable-install-modes',
-    bundle({ spec: { installModes: [{ type: 'AllNamespaces', supported: false }] } }),
+    createBundle({ spec: { installModes: [{ type: 'AllNamespaces', supported: false }] } }),
   ],
   [
     'unusable-install-modes',
-    bundle({ spec: { installModes: [...modes.installModes, ...modes.installModes] } }),
+    createBundle({ spec: { installModes: [...minimalSpec.installModes, ...minimalSpec.installModes] } }),
   ],
-  ['broken-examples', bundle({ metadata: { annotations: { 'alm-examples': '[{' } } })],
-  ['broken-examples', bundle({ metadata: { annotations: { 'alm-examples': '{}' } } })],
-  ['invalid-csv-name', bundle({ csv: { metadata: { name: 'Foo_Operator' } } })],
-  ['invalid-csv-name', bundle({ csv: { metadata: { name: 'f'.repeat(64) } } })],
-  ['unusable-install-modes', owningForConversion()],
-  ['malformed-dependency', bundle(dependency('olm.package', { packageName: 'p', version: '^1.0.0' }))],
-  ['invalid-csv-name', bundle({ spec: { replaces: 'Foo_Operator' } })],
-  ['hidden-bundle-file', bundle({ files: { 'manifests/.a.yaml': 'kind: ConfigMap' } })],
+  ['broken-examples', createBundle({ metadata: { annotations: { 'alm-examples': '[{' } } })],
+  ['broken-examples', createBundle({ metadata: { annotations: { 'alm-examples': '{}' } } })],
+  ['invalid-csv-name', createBundle({ csv: { metadata: { name: 'Foo_Operator' } } })],
+  ['invalid-csv-name', createBundle({ csv: { metadata: { name: 'f'.repeat(64) } } })],
+  ['unusable-install-modes', bundleWithConversionWebhook()],
+  [
+    'malformed-dependency',
+    createBundle(withDependency('olm.package', { packageName: 'p', version: '^1.0.0' })),
+  ],
+  ['invalid-csv-name', createBundle({ spec: { replaces: 'Foo_Operator' } })],
+  ['hidden-bundle-file', createBundle({ files: { 'manifests/.a.yaml': 'kind: ConfigMap' } })],
   [
     'colliding-file-names',
-    bundle({
+    createBundle({
       files: { 'manifests/a b.yaml': 'kind: ConfigMap\nmetadata: {name: a}', 'metadata/a-b.yaml': 'a: 1' },
     }),
   ],
-  ['braces-in-plain-bundle', plain('kind: ConfigMap\ndata: {greeting: "{{ name }}"}')],
-  ['broken-chart', helm('apiVersion: v3\nname: foo\nversion: 1.0.0')],
-  ['broken-chart', helm('apiVersion: v2\nname: foo\nversion: one')],
-  ['broken-chart', helm(`${chart}type: library`)],
-  ['broken-chart', helm(`${chart}dependencies: [{name: dep}]`)],
-  ['broken-chart', helm(chart, { 'values.yaml': 'a: [' })],
-  ['broken-chart', helm('[')],
-  ['broken-chart', helm(chart, { 'values.schema.json': '[]' })],
-  ['broken-chart', helm(chart, { 'templates/b.yaml': 'a: {{ .Values.a' })],
-  ['broken-chart', helm(chart, { 'requirements.yaml': 'dependencies: [{name: dep}]' })],
-  ['undecodable-manifest', plain('kind: ConfigMap\n---\nkind: [\n')],
-  ['undecodable-manifest', plain('kind: ConfigMap\n---\nhello: there\n')],
-  ['broken-chart', files({ 'Chart.yaml': chart })],
+  ['braces-in-plain-bundle', plainBundle('kind: ConfigMap\ndata: {greeting: "{{ name }}"}')],
+  ['broken-chart', helmBundle('apiVersion: v3\nname: foo\nversion: 1.0.0')],
+  ['broken-chart', helmBundle('apiVersion: v2\nname: foo\nversion: one')],
+  ['broken-chart', helmBundle(`${chartYaml}type: library`)],
+  ['broken-chart', helmBundle(`${chartYaml}dependencies: [{name: dep}]`)],
+  ['broken-chart', helmBundle(chartYaml, { 'values.yaml': 'a: [' })],
+  ['broken-chart', helmBundle('[')],
+  ['broken-chart', helmBundle(chartYaml, { 'values.schema.json': '[]' })],
+  ['broken-chart', helmBundle(chartYaml, { 'templates/b.yaml': 'a: {{ .Values.a' })],
+  ['broken-chart', helmBundle(chartYaml, { 'requirements.yaml': 'dependencies: [{name: dep}]' })],
+  ['undecodable-manifest', plainBundle('kind: ConfigMap\n---\nkind: [\n')],
+  ['undecodable-manifest', plainBundle('kind: ConfigMap\n---\nhello: there\n')],
+  ['broken-chart', toBundleFiles({ 'Chart.yaml': chartYaml })],
 ]
 
-const foo = { name: 'foos.example.com', version: 'v1', kind: 'Foo', description: 'A Foo.' }
-const exampleOfFoo = { 'alm-examples': '[{"apiVersion":"example.com/v1","kind":"Foo"}]' }
+const ownedFoo = { name: 'foos.example.com', version: 'v1', kind: 'Foo', description: 'A Foo.' }
+const fooExample = { 'alm-examples': '[{"apiVersion":"example.com/v1","kind":"Foo"}]' }
 /** A bundle that owns the API Foo and has an example of it. */
-const owning = (shape: Shape = {}, definition: unknown = crd('foos', 'example.com', 'Foo', ['v1'])) =>
-  bundle({
+const bundleOwningFoo = (
+  shape: SampleBundle = {},
+  definition: unknown = createCrd('foos', 'example.com', 'Foo', ['v1']),
+) =>
+  createBundle({
     ...shape,
-    metadata: { annotations: exampleOfFoo, ...shape.metadata },
-    spec: { customresourcedefinitions: { owned: [foo] }, ...shape.spec },
+    metadata: { annotations: fooExample, ...shape.metadata },
+    spec: { customresourcedefinitions: { owned: [ownedFoo] }, ...shape.spec },
     files: { 'manifests/crd.yaml': definition, ...shape.files },
   })
-const changed = (change: object) => {
-  const whole = crd('foos', 'example.com', 'Foo', ['v1'])
+const fooCrdWith = (change: object) => {
+  const whole = createCrd('foos', 'example.com', 'Foo', ['v1'])
   return { ...whole, spec: { ...whole.spec, ...change } }
 }
-const version = (name: string, change: object = {}) => ({
+const crdVersion = (name: string, change: object = {}) => ({
   name,
   served: true,
   storage: true,
   schema: { openAPIV3Schema: { type: 'object' } },
   ...change,
 })
-const container = { name: 'c', resources: { requests: { cpu: '1', memory: '1Gi' } } }
-const deploy = (pod: object, name = 'web', more: object = {}) => ({
+const validContainer = { name: 'c', resources: { requests: { cpu: '1', memory: '1Gi' } } }
+const withDeployment = (pod: object, name = 'web', more: object = {}) => ({
   install: {
     strategy: 'deployment',
     spec: { deployments: [{ name, spec: { template: { spec: pod } } }], ...more },
   },
 })
-const manifest = (data: object) => ({ files: { 'manifests/more.yaml': data } })
-const webhook = (...definitions: object[]) => ({
-  ...deploy({ containers: [container] }),
+const withManifest = (data: object) => ({ files: { 'manifests/more.yaml': data } })
+const withWebhooks = (...definitions: object[]) => ({
+  ...withDeployment({ containers: [validContainer] }),
   webhookdefinitions: definitions,
 })
-const pinned = {
+const nodeAffinities = {
   onlyOn: (key: string, ...values: string[]) => ({
     nodeAffinity: {
       requiredDuringSchedulingIgnoredDuringExecution: {
@@ -318,68 +343,78 @@ const pinned = {
 }
 
 /** Of rules that look at what a bundle says (every one has its examples, too): the suite, what wakes it, and what is nearly the same and does not. */
-const content: readonly (readonly [
+const contentRuleCases: readonly (readonly [
   rule: string,
-  suite: Suite | undefined,
+  suite: RuleSuite | undefined,
   bad: BundleFiles,
   good: BundleFiles,
 ])[] = [
   [
     'broken-crd',
     undefined,
-    owning({}, changed({ versions: [version('v1'), version('v2')] })),
-    owning({}, changed({ versions: [version('v1'), version('v2', { storage: false })] })),
+    bundleOwningFoo({}, fooCrdWith({ versions: [crdVersion('v1'), crdVersion('v2')] })),
+    bundleOwningFoo({}, fooCrdWith({ versions: [crdVersion('v1'), crdVersion('v2', { storage: false })] })),
   ],
   [
     'broken-crd',
     undefined,
-    owning({}, changed({ versions: [version('v1', { schema: undefined })] })),
-    owning(),
+    bundleOwningFoo({}, fooCrdWith({ versions: [crdVersion('v1', { schema: undefined })] })),
+    bundleOwningFoo(),
   ],
   [
     'broken-crd',
     undefined,
-    owning({}, changed({ versions: [version('v1'), version('v1', { storage: false })] })),
-    owning(),
+    bundleOwningFoo({}, fooCrdWith({ versions: [crdVersion('v1'), crdVersion('v1', { storage: false })] })),
+    bundleOwningFoo(),
   ],
   [
     'broken-crd',
     undefined,
-    owning({}, changed({ scope: 'Everywhere' })),
-    owning({}, changed({ scope: 'Cluster' })),
+    bundleOwningFoo({}, fooCrdWith({ scope: 'Everywhere' })),
+    bundleOwningFoo({}, fooCrdWith({ scope: 'Cluster' })),
   ],
   [
     'duplicate-crd',
     undefined,
-    owning(manifest(crd('foos', 'example.com', 'Foo', ['v1'], 'v1beta1'))),
-    owning(),
+    bundleOwningFoo(withManifest(createCrd('foos', 'example.com', 'Foo', ['v1'], 'v1beta1'))),
+    bundleOwningFoo(),
   ],
   [
     'unserved-owned-crd',
     undefined,
-    owning({}, changed({ versions: [version('v1', { served: false })] })),
-    owning(),
+    bundleOwningFoo({}, fooCrdWith({ versions: [crdVersion('v1', { served: false })] })),
+    bundleOwningFoo(),
   ],
   [
     'unparsable-related-image',
     undefined,
-    bundle({ spec: { relatedImages: [{ name: 'a', image: 'quay.io/Up/per' }] } }),
-    bundle({ spec: { relatedImages: [{ name: 'a', image: 'quay.io/up/per:1' }] } }),
+    createBundle({ spec: { relatedImages: [{ name: 'a', image: 'quay.io/Up/per' }] } }),
+    createBundle({ spec: { relatedImages: [{ name: 'a', image: 'quay.io/up/per:1' }] } }),
   ],
-  ['unparsable-related-image', undefined, bundle({ spec: { relatedImages: [{ name: 'a' }] } }), bundle()],
+  [
+    'unparsable-related-image',
+    undefined,
+    createBundle({ spec: { relatedImages: [{ name: 'a' }] } }),
+    createBundle(),
+  ],
   [
     'name-without-release',
     undefined,
-    bundle({ spec: { release: '2' } }),
-    bundle({ spec: { release: '2' }, metadata: { name: 'good-v1.0.0-2' } }),
+    createBundle({ spec: { release: '2' } }),
+    createBundle({ spec: { release: '2' }, metadata: { name: 'good-v1.0.0-2' } }),
   ],
-  ['missing-csv-field', undefined, bundle({ spec: { displayName: '' } }), bundle()],
-  ['missing-csv-field', undefined, bundle({ spec: { install: undefined } }), bundle()],
-  ['unknown-csv-version', undefined, bundle({ csv: { apiVersion: 'operators.coreos.com/v2' } }), bundle()],
+  ['missing-csv-field', undefined, createBundle({ spec: { displayName: '' } }), createBundle()],
+  ['missing-csv-field', undefined, createBundle({ spec: { install: undefined } }), createBundle()],
+  [
+    'unknown-csv-version',
+    undefined,
+    createBundle({ csv: { apiVersion: 'operators.coreos.com/v2' } }),
+    createBundle(),
+  ],
   [
     'example-of-other-api',
     undefined,
-    owning({
+    bundleOwningFoo({
       metadata: {
         annotations: {
           'alm-examples':
@@ -387,44 +422,47 @@ const content: readonly (readonly [
         },
       },
     }),
-    owning(),
+    bundleOwningFoo(),
   ],
   [
     'api-without-example',
     'good-practices',
-    owning({ metadata: { annotations: {} }, spec: deploy({ containers: [container] }) }),
-    owning({ spec: deploy({ containers: [container] }) }),
+    bundleOwningFoo({
+      metadata: { annotations: {} },
+      spec: withDeployment({ containers: [validContainer] }),
+    }),
+    bundleOwningFoo({ spec: withDeployment({ containers: [validContainer] }) }),
   ],
   [
     'two-example-annotations',
     undefined,
-    owning({ metadata: { annotations: { ...exampleOfFoo, 'olm.examples': '[]' } } }),
-    owning({ metadata: { annotations: { 'olm.examples': exampleOfFoo['alm-examples'] } } }),
+    bundleOwningFoo({ metadata: { annotations: { ...fooExample, 'olm.examples': '[]' } } }),
+    bundleOwningFoo({ metadata: { annotations: { 'olm.examples': fooExample['alm-examples'] } } }),
   ],
   [
     'misspelt-annotation',
     undefined,
-    bundle({ metadata: { annotations: { 'olm.skiprange': '<1.0.0' } } }),
-    bundle({ metadata: { annotations: { 'olm.skipRange': '<1.0.0' } } }),
+    createBundle({ metadata: { annotations: { 'olm.skiprange': '<1.0.0' } } }),
+    createBundle({ metadata: { annotations: { 'olm.skipRange': '<1.0.0' } } }),
   ],
   [
     'properties-in-annotation',
     undefined,
-    bundle({ metadata: { annotations: { 'olm.properties': '[]' } } }),
-    bundle(),
+    createBundle({ metadata: { annotations: { 'olm.properties': '[]' } } }),
+    createBundle(),
   ],
   [
     'unparsable-min-kube-version',
     undefined,
-    bundle({ spec: { minKubeVersion: '1.25' } }),
-    bundle({ spec: { minKubeVersion: '1.25.0' } }),
+    createBundle({ spec: { minKubeVersion: '1.25' } }),
+    createBundle({ spec: { minKubeVersion: '1.25.0' } }),
   ],
   [
     'unknown-service-account',
     undefined,
-    bundle({ spec: deploy({ serviceAccountName: 'sa', containers: [container] }) }),
-    bundle({
-      spec: deploy({ serviceAccountName: 'sa', containers: [container] }, 'web', {
+    createBundle({ spec: withDeployment({ serviceAccountName: 'sa', containers: [validContainer] }) }),
+    createBundle({
+      spec: withDeployment({ serviceAccountName: 'sa', containers: [validContainer] }, 'web', {
         clusterPermissions: [{ serviceAccountName: 'sa', rules: [] }],
       }),
     }),
@@ -432,40 +470,40 @@ const content: readonly (readonly [
   [
     'broken-deployment',
     undefined,
-    bundle({ spec: deploy({ containers: [container] }, 'Web') }),
-    bundle({ spec: deploy({ containers: [container] }) }),
+    createBundle({ spec: withDeployment({ containers: [validContainer] }, 'Web') }),
+    createBundle({ spec: withDeployment({ containers: [validContainer] }) }),
   ],
   [
     'broken-webhook',
     undefined,
-    bundle({
-      spec: webhook({ type: 'ValidatingAdmissionWebhook', generateName: 'a', deploymentName: 'gone' }),
+    createBundle({
+      spec: withWebhooks({ type: 'ValidatingAdmissionWebhook', generateName: 'a', deploymentName: 'gone' }),
     }),
-    bundle({
-      spec: webhook({ type: 'ValidatingAdmissionWebhook', generateName: 'a', deploymentName: 'web' }),
+    createBundle({
+      spec: withWebhooks({ type: 'ValidatingAdmissionWebhook', generateName: 'a', deploymentName: 'web' }),
     }),
   ],
   [
     'broken-webhook',
     undefined,
-    bundle({
-      spec: webhook({ generateName: 'a', deploymentName: 'web', conversionCRDs: ['bars.example.com'] }),
+    createBundle({
+      spec: withWebhooks({ generateName: 'a', deploymentName: 'web', conversionCRDs: ['bars.example.com'] }),
     }),
-    owning({
-      spec: webhook({ generateName: 'a', deploymentName: 'web', conversionCRDs: ['foos.example.com'] }),
-    }) && bundle(),
+    bundleOwningFoo({
+      spec: withWebhooks({ generateName: 'a', deploymentName: 'web', conversionCRDs: ['foos.example.com'] }),
+    }) && createBundle(),
   ],
   [
     'duplicate-webhook',
     undefined,
-    bundle({
-      spec: webhook(
+    createBundle({
+      spec: withWebhooks(
         { type: 'A', generateName: 'a', deploymentName: 'web' },
         { type: 'A', generateName: 'a', deploymentName: 'web' },
       ),
     }),
-    bundle({
-      spec: webhook(
+    createBundle({
+      spec: withWebhooks(
         { type: 'A', generateName: 'a', deploymentName: 'web' },
         { type: 'B', generateName: 'a', deploymentName: 'web' },
       ),
@@ -474,43 +512,43 @@ const content: readonly (readonly [
   [
     'oversized-manifest',
     undefined,
-    bundle(manifest(configMap('a'.repeat(1_600_000)))),
-    bundle(manifest(configMap('a'.repeat(1_500_000)))),
+    createBundle(withManifest(createConfigMap('a'.repeat(1_600_000)))),
+    createBundle(withManifest(createConfigMap('a'.repeat(1_500_000)))),
   ],
   [
     'no-resource-requests',
     'good-practices',
-    bundle({ spec: deploy({ containers: [{ name: 'c' }] }) }),
-    bundle({ spec: deploy({ containers: [container] }) }),
+    createBundle({ spec: withDeployment({ containers: [{ name: 'c' }] }) }),
+    createBundle({ spec: withDeployment({ containers: [validContainer] }) }),
   ],
   [
     'undescribed-crd',
     'good-practices',
-    owning({
+    bundleOwningFoo({
       spec: {
-        ...deploy({ containers: [container] }),
-        customresourcedefinitions: { owned: [{ ...foo, description: '' }] },
+        ...withDeployment({ containers: [validContainer] }),
+        customresourcedefinitions: { owned: [{ ...ownedFoo, description: '' }] },
       },
     }),
-    owning({ spec: deploy({ containers: [container] }) }),
+    bundleOwningFoo({ spec: withDeployment({ containers: [validContainer] }) }),
   ],
   [
     'unconventional-channel',
     'good-practices',
-    bundle({
-      spec: deploy({ containers: [container] }),
+    createBundle({
+      spec: withDeployment({ containers: [validContainer] }),
       annotations: { [annotationKeys.channels]: 'stable, alpha' },
     }),
-    bundle({
-      spec: deploy({ containers: [container] }),
+    createBundle({
+      spec: withDeployment({ containers: [validContainer] }),
       annotations: { [annotationKeys.channels]: 'stable-1.x,fast,candidate' },
     }),
   ],
   [
     'manages-crds',
     'good-practices',
-    bundle({
-      spec: deploy({ containers: [container] }, 'web', {
+    createBundle({
+      spec: withDeployment({ containers: [validContainer] }, 'web', {
         permissions: [
           {
             serviceAccountName: 'a',
@@ -519,8 +557,8 @@ const content: readonly (readonly [
         ],
       }),
     }),
-    bundle({
-      spec: deploy({ containers: [container] }, 'web', {
+    createBundle({
+      spec: withDeployment({ containers: [validContainer] }, 'web', {
         permissions: [
           {
             serviceAccountName: 'a',
@@ -533,72 +571,88 @@ const content: readonly (readonly [
   [
     'unconventional-csv-name',
     'good-practices',
-    bundle({ spec: deploy({ containers: [container] }), metadata: { name: 'good-1.0.0' } }),
-    bundle({ spec: deploy({ containers: [container] }), metadata: { name: 'good.v1.0.0-rc.1' } }),
+    createBundle({
+      spec: withDeployment({ containers: [validContainer] }),
+      metadata: { name: 'good-1.0.0' },
+    }),
+    createBundle({
+      spec: withDeployment({ containers: [validContainer] }),
+      metadata: { name: 'good.v1.0.0-rc.1' },
+    }),
   ],
   [
     'no-deployment',
     'good-practices',
-    bundle({ spec: { install: { strategy: 'deployment', spec: {} } } }),
-    bundle({ spec: deploy({ containers: [container] }) }),
+    createBundle({ spec: { install: { strategy: 'deployment', spec: {} } } }),
+    createBundle({ spec: withDeployment({ containers: [validContainer] }) }),
   ],
-  ...operatorHub(),
+  ...operatorHubBundle(),
   [
     'removed-api',
     'deprecated-apis',
-    bundle(manifest({ apiVersion: 'policy/v1beta1', kind: 'PodDisruptionBudget', metadata: { name: 'p' } })),
-    bundle(manifest({ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name: 'p' } })),
+    createBundle(
+      withManifest({ apiVersion: 'policy/v1beta1', kind: 'PodDisruptionBudget', metadata: { name: 'p' } }),
+    ),
+    createBundle(
+      withManifest({ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name: 'p' } }),
+    ),
   ],
   [
     'api-never-there',
     'deprecated-apis',
-    bundle({
-      ...manifest({ apiVersion: 'policy/v1beta1', kind: 'PodDisruptionBudget', metadata: { name: 'p' } }),
+    createBundle({
+      ...withManifest({ apiVersion: 'policy/v1beta1', kind: 'PodDisruptionBudget', metadata: { name: 'p' } }),
       spec: { minKubeVersion: '1.25.0' },
     }),
-    bundle({
-      ...manifest({ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name: 'p' } }),
+    createBundle({
+      ...withManifest({ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name: 'p' } }),
       spec: { minKubeVersion: '1.25.0' },
     }),
   ],
   [
     'no-max-openshift-version',
     'community',
-    owning({}, crd('foos', 'example.com', 'Foo', ['v1'], 'v1beta1')),
-    owning(
+    bundleOwningFoo({}, createCrd('foos', 'example.com', 'Foo', ['v1'], 'v1beta1')),
+    bundleOwningFoo(
       {
         files: {
           'metadata/properties.yaml': { properties: [{ type: 'olm.maxOpenShiftVersion', value: '4.8' }] },
         },
       },
-      crd('foos', 'example.com', 'Foo', ['v1'], 'v1beta1'),
+      createCrd('foos', 'example.com', 'Foo', ['v1'], 'v1beta1'),
     ),
   ],
   [
     'platform-nowhere-scheduled',
     'multiarch',
-    bundle({
+    createBundle({
       metadata: { labels: { 'operatorframework.io/arch.s390x': 'supported' } },
-      spec: deploy({ containers: [container], affinity: pinned.onlyOn('kubernetes.io/arch', 'amd64') }),
+      spec: withDeployment({
+        containers: [validContainer],
+        affinity: nodeAffinities.onlyOn('kubernetes.io/arch', 'amd64'),
+      }),
     }),
-    bundle({
+    createBundle({
       metadata: { labels: { 'operatorframework.io/arch.s390x': 'supported' } },
-      spec: deploy({ containers: [container], affinity: pinned.onlyOn('kubernetes.io/os', 'linux') }),
+      spec: withDeployment({
+        containers: [validContainer],
+        affinity: nodeAffinities.onlyOn('kubernetes.io/os', 'linux'),
+      }),
     }),
   ],
   [
     'blocking-disruption-budget',
     'objects',
-    bundle(
-      manifest({
+    createBundle(
+      withManifest({
         apiVersion: 'policy/v1',
         kind: 'PodDisruptionBudget',
         metadata: { name: 'p' },
         spec: { maxUnavailable: 0 },
       }),
     ),
-    bundle(
-      manifest({
+    createBundle(
+      withManifest({
         apiVersion: 'policy/v1',
         kind: 'PodDisruptionBudget',
         metadata: { name: 'p' },
@@ -609,28 +663,38 @@ const content: readonly (readonly [
   [
     'global-default-priority',
     'objects',
-    bundle(
-      manifest({
+    createBundle(
+      withManifest({
         apiVersion: 'scheduling.k8s.io/v1',
         kind: 'PriorityClass',
         metadata: { name: 'p' },
         globalDefault: true,
       }),
     ),
-    bundle(manifest({ apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: 'p' } })),
+    createBundle(
+      withManifest({ apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: 'p' } }),
+    ),
   ],
   [
     'risky-permission',
     'objects',
-    bundle(manifest(role({ apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['update'] }))),
-    bundle(manifest(role({ apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['get'] }))),
+    createBundle(
+      withManifest(
+        clusterRole({ apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['update'] }),
+      ),
+    ),
+    createBundle(
+      withManifest(
+        clusterRole({ apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['get'] }),
+      ),
+    ),
   ],
   [
     'risky-permission',
     'objects',
-    bundle(
-      manifest(
-        role({
+    createBundle(
+      withManifest(
+        clusterRole({
           apiGroups: ['security.openshift.io'],
           resources: ['securitycontextconstraints'],
           verbs: ['*'],
@@ -638,9 +702,9 @@ const content: readonly (readonly [
         }),
       ),
     ),
-    bundle(
-      manifest(
-        role({
+    createBundle(
+      withManifest(
+        clusterRole({
           apiGroups: ['security.openshift.io'],
           resources: ['securitycontextconstraints'],
           verbs: ['*'],
@@ -652,17 +716,17 @@ const content: readonly (readonly [
   [
     'unrelated-image',
     'openshift',
-    bundle({
-      metadata: { annotations: features },
-      spec: deploy({
-        containers: [{ ...container, env: [{ name: 'RELATED_IMAGE_A', value: 'quay.io/a/b:1' }] }],
+    createBundle({
+      metadata: { annotations: featureAnnotations },
+      spec: withDeployment({
+        containers: [{ ...validContainer, env: [{ name: 'RELATED_IMAGE_A', value: 'quay.io/a/b:1' }] }],
       }),
     }),
-    bundle({
-      metadata: { annotations: features },
+    createBundle({
+      metadata: { annotations: featureAnnotations },
       spec: {
-        ...deploy({
-          containers: [{ ...container, env: [{ name: 'RELATED_IMAGE_A', value: 'quay.io/a/b:1' }] }],
+        ...withDeployment({
+          containers: [{ ...validContainer, env: [{ name: 'RELATED_IMAGE_A', value: 'quay.io/a/b:1' }] }],
         }),
         relatedImages: [{ name: 'b', image: 'quay.io/a/b:1' }],
       },
@@ -671,12 +735,14 @@ const content: readonly (readonly [
   [
     'missing-feature-annotation',
     'openshift',
-    bundle({ metadata: { annotations: { ...features, 'features.operators.openshift.io/cni': 'maybe' } } }),
-    bundle({ metadata: { annotations: features } }),
+    createBundle({
+      metadata: { annotations: { ...featureAnnotations, 'features.operators.openshift.io/cni': 'maybe' } },
+    }),
+    createBundle({ metadata: { annotations: featureAnnotations } }),
   ],
 ]
 
-function operatorHub() {
+function operatorHubBundle() {
   const whole = {
     provider: { name: 'P' },
     minKubeVersion: '1.25.0',
@@ -684,12 +750,12 @@ function operatorHub() {
     maintainers: [{ name: 'M', email: 'm@example.com' }],
     links: [{ name: 'L', url: 'https://l.example' }],
   }
-  const good = bundle({
+  const good = createBundle({
     spec: whole,
     metadata: { annotations: { capabilities: 'Basic Install', categories: 'Database, Security' } },
   })
   const change = (spec: object, metadata: object = {}) =>
-    bundle({ spec: { ...whole, ...spec }, metadata: { annotations: metadata } })
+    createBundle({ spec: { ...whole, ...spec }, metadata: { annotations: metadata } })
   return (
     [
       ['no-provider', change({ provider: {} })],
@@ -708,22 +774,22 @@ function operatorHub() {
 }
 
 describe('rules about what a bundle says', () => {
-  test.each(content)('%s (%s)', (rule, suite, bad, good) => {
-    expect(woken(bad, suite && [suite])).toEqual([rule])
-    expect(woken(good, suite && [suite])).toEqual([])
+  test.each(contentRuleCases)('%s (%s)', (rule, suite, bad, good) => {
+    expect(findReportedRules(bad, suite && [suite])).toEqual([rule])
+    expect(findReportedRules(good, suite && [suite])).toEqual([])
   })
   test('those of a suite are silent unless it is asked for', () => {
-    for (const [rule, suite, bad] of content)
-      if (suite !== undefined) expect({ rule, woken: woken(bad) }).toEqual({ rule, woken: [] })
+    for (const [rule, suite, bad] of contentRuleCases)
+      if (suite !== undefined) expect({ rule, woken: findReportedRules(bad) }).toEqual({ rule, woken: [] })
   })
   test('each rule is of the suite that wakes it', () => {
-    for (const [rule, suite] of content)
-      expect({ rule, suite }).toEqual({ rule, suite: suitesOfRules.get(rule) })
+    for (const [rule, suite] of contentRuleCases)
+      expect({ rule, suite }).toEqual({ rule, suite: suiteByRuleId.get(rule) })
   })
   test('a finding points at the line in the file', () => {
     const yaml =
       'apiVersion: operators.coreos.com/v1alpha1\nkind: ClusterServiceVersion\nmetadata:\n  name: a.v1.0.0\nspec:\n  displayName: A\n  install: { strategy: deployment }\n  installModes: [{ type: AllNamespaces, supported: true }]\n  minKubeVersion: one\n'
-    const { findings } = validateBundle(bundle({ files: { 'manifests/csv.yaml': yaml } }))
+    const { findings } = validateBundle(createBundle({ files: { 'manifests/csv.yaml': yaml } }))
     expect(findings.map(({ rule, at }) => ({ rule, at }))).toEqual([
       {
         rule: 'unparsable-min-kube-version',
@@ -738,7 +804,7 @@ describe('labels of the image', () => {
   const wokenBy = (given: BundleFiles) =>
     validateBundle(given, { labels }).findings.map(({ rule, data }) => ({ rule, data }))
   test('that say something else than the file are told, and the file counts', () => {
-    expect(wokenBy(bundle())).toEqual([
+    expect(wokenBy(createBundle())).toEqual([
       {
         rule: 'labels-disagree',
         data: { key: annotationKeys.channels, label: 'alpha', annotation: 'stable' },
@@ -748,14 +814,14 @@ describe('labels of the image', () => {
   test('stand in for a file that is not there, and opm still refuses the bundle', () => {
     expect([
       ...new Set(
-        wokenBy(bundle({ files: { 'metadata/annotations.yaml': undefined } })).map(({ rule }) => rule),
+        wokenBy(createBundle({ files: { 'metadata/annotations.yaml': undefined } })).map(({ rule }) => rule),
       ),
     ]).toEqual(['unreadable-bundle', 'missing-bundle-annotation'])
   })
 })
 
 describe('each fault wakes its own rule and no other', () => {
-  test.each(bad)('%s', (rule, given) => {
-    expect(woken(given)).toEqual([rule])
+  test.each(badBundles)('%s', (rule, given) => {
+    expect(findReportedRules(given)).toEqual([rule])
   })
 })

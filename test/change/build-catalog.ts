@@ -1,25 +1,33 @@
 // Catalogs for tests of the change floor: files of JSON documents, one per line, with their facts and true places.
 import type { Catalog } from '../../src/catalog/facts/catalog.ts'
 import type { Json } from '../../src/go/json/json.ts'
-import type { Texts } from '../../src/change/blob-text.ts'
+import type { TreeFiles } from '../../src/change/blob-text.ts'
 import { describeChange } from '../../src/change/describe-change.ts'
-import type { Change } from '../../src/change/change.ts'
-import { blobSha } from '../../src/change/ids.ts'
+import type { PullRequestChange } from '../../src/change/change.ts'
+import { toBlobSha } from '../../src/change/ids.ts'
 import type { Layout } from '../../src/change/layout/layout.ts'
 
-export type Blob = Record<string, Json>
-export type Files = Record<string, readonly Blob[] | string>
+export type CatalogBlob = Record<string, Json>
+export type CatalogFiles = Record<string, readonly CatalogBlob[] | string>
 
 const encoder = new TextEncoder()
 
-export const pkg = (name: string, defaultChannel = 'stable', more: Blob = {}): Blob => ({
+export const packageBlob = (
+  name: string,
+  defaultChannel = 'stable',
+  more: CatalogBlob = {},
+): CatalogBlob => ({
   schema: 'olm.package',
   name,
   defaultChannel,
   ...more,
 })
 /** Entries as `name`, `name < replaced`, or objects. */
-export const channel = (name: string, of: string, entries: readonly (string | Blob)[]): Blob => ({
+export const channelBlob = (
+  name: string,
+  of: string,
+  entries: readonly (string | CatalogBlob)[],
+): CatalogBlob => ({
   schema: 'olm.channel',
   name,
   package: of,
@@ -29,7 +37,12 @@ export const channel = (name: string, of: string, entries: readonly (string | Bl
     return { name: bundle ?? '', ...(replaces !== undefined && { replaces }) }
   }),
 })
-export const bundle = (name: string, of: string, version: string, more: Blob = {}): Blob => ({
+export const bundleBlob = (
+  name: string,
+  of: string,
+  version: string,
+  more: CatalogBlob = {},
+): CatalogBlob => ({
   schema: 'olm.bundle',
   name,
   package: of,
@@ -37,10 +50,10 @@ export const bundle = (name: string, of: string, version: string, more: Blob = {
   properties: [{ type: 'olm.package', value: { packageName: of, version } }],
   ...more,
 })
-export const deprecations = (
+export const deprecationsBlob = (
   of: string,
   entries: readonly [schema: string, name: string, message: string][],
-): Blob => ({
+): CatalogBlob => ({
   schema: 'olm.deprecations',
   package: of,
   entries: entries.map(([schema, name, message]) => ({
@@ -50,11 +63,11 @@ export const deprecations = (
 })
 
 /** The text of a file: one document per line. */
-export const textOf = (content: readonly Blob[] | string): string =>
+export const formatFileText = (content: readonly CatalogBlob[] | string): string =>
   typeof content === 'string' ? content : content.map((blob) => `${JSON.stringify(blob)}\n`).join('')
 
 /** The facts of all files below `root` but the hidden ones. Files given as text are in the catalog but say nothing. */
-export function buildCatalog(files: Files, root: string, hidden: readonly string[] = []): Catalog {
+export function buildCatalog(files: CatalogFiles, root: string, hidden: readonly string[] = []): Catalog {
   const catalog = {
     packages: [],
     channels: [],
@@ -67,40 +80,40 @@ export function buildCatalog(files: Files, root: string, hidden: readonly string
   } as { -readonly [K in Exclude<keyof Catalog, 'oddities'>]: Catalog[K][number][] }
   for (const [file, content] of Object.entries(files)) {
     if (!file.startsWith(`${root}/`) || hidden.includes(file)) continue
-    catalog.files.push({ path: file, bytes: textOf(content).length })
+    catalog.files.push({ path: file, bytes: formatFileText(content).length })
     if (typeof content === 'string') continue
     let start = 0
     content.forEach((blob, document) => {
       const end = start + encoder.encode(JSON.stringify(blob)).length
-      const place = { file, document, start, end, line: document + 1, column: 1 }
+      const location = { file, document, start, end, line: document + 1, column: 1 }
       start = end + 1
-      add(catalog, blob, place)
+      addBlobFacts(catalog, blob, location)
     })
   }
   return catalog
 }
 
 /* oxlint-disable @typescript-eslint/no-explicit-any, @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-call, @typescript-eslint/no-unsafe-return */
-function add(catalog: Record<string, any[]>, blob: any, place: any): void {
-  const mark = { line: place.line, column: place.column }
+function addBlobFacts(catalog: Record<string, any[]>, blob: any, location: any): void {
+  const mark = { line: location.line, column: location.column }
   const { schema, name = '', package: of = '' } = blob
   if (schema === 'olm.package')
     catalog.packages!.push({
-      place,
+      place: location,
       name,
       defaultChannel: blob.defaultChannel ?? '',
       description: blob.description ?? '',
     })
   else if (schema === 'olm.channel')
     catalog.channels!.push({
-      place,
+      place: location,
       name,
       package: of,
       entries: blob.entries.map((entry: any) => ({ mark, replaces: '', skips: [], skipRange: '', ...entry })),
     })
   else if (schema === 'olm.bundle')
     catalog.bundles!.push({
-      place,
+      place: location,
       name,
       package: of,
       image: blob.image ?? '',
@@ -109,14 +122,14 @@ function add(catalog: Record<string, any[]>, blob: any, place: any): void {
     })
   else if (schema === 'olm.deprecations')
     catalog.deprecations!.push({
-      place,
+      place: location,
       package: of,
       entries: blob.entries.map(({ reference, message }: any) => ({ mark, name: '', ...reference, message })),
     })
-  else catalog.others!.push({ place, schema, package: of, name })
+  else catalog.others!.push({ place: location, schema, package: of, name })
 }
 
-const hash = (text: string): string => {
+const fakeBlobId = (text: string): string => {
   let value = 2166136261
   for (const char of text) value = Math.imul(value ^ char.charCodeAt(0), 16777619) >>> 0
   return value.toString(16).padStart(8, '0').repeat(5)
@@ -127,31 +140,34 @@ const hash = (text: string): string => {
  * of the result are not read into its catalog.
  */
 export function changeBetween(
-  base: Files,
-  result: Files,
+  base: CatalogFiles,
+  result: CatalogFiles,
   layout: Layout = { catalogs: [{ root: 'catalog' }] },
   { hidden = [], unreadable = false }: { hidden?: readonly string[]; unreadable?: boolean } = {},
-): Change {
+): PullRequestChange {
   const paths = [...new Set([...Object.keys(base), ...Object.keys(result)])].flatMap((path) => {
-    const entry = (content: Files[string] | undefined) =>
-      content === undefined ? undefined : { mode: '100644', oid: blobSha(hash(textOf(content))) }
+    const entry = (content: CatalogFiles[string] | undefined) =>
+      content === undefined
+        ? undefined
+        : { mode: '100644', oid: toBlobSha(fakeBlobId(formatFileText(content))) }
     const before = entry(base[path])
     const after = entry(result[path])
     return before?.oid === after?.oid ? [] : [{ path, ...(before && { before }), ...(after && { after }) }]
   })
   const sides = { base, result }
-  const texts: Texts = {
+  const fileTexts: TreeFiles = {
     read: (side, path) => {
       const content = sides[side][path]
-      return content === undefined || unreadable ? undefined : encoder.encode(textOf(content))
+      return content === undefined || unreadable ? undefined : encoder.encode(formatFileText(content))
     },
   }
-  const has = (files: Files, root: string) => Object.keys(files).some((path) => path.startsWith(`${root}/`))
+  const has = (files: CatalogFiles, root: string) =>
+    Object.keys(files).some((path) => path.startsWith(`${root}/`))
   const catalogs = layout.catalogs.map(({ root, version }) => ({
     root,
     ...(version !== undefined && { version }),
     ...(has(base, root) && { base: buildCatalog(base, root) }),
     ...(has(result, root) && { result: buildCatalog(result, root, hidden) }),
   }))
-  return describeChange({ paths, layout, catalogs, texts })
+  return describeChange({ paths, layout, catalogs, treeFiles: fileTexts })
 }

@@ -3,8 +3,8 @@ import { describe, expect, test } from '@jest/globals'
 import fc from '../seeded.ts'
 import { commandNames, parseComment } from '../../src/change/command.ts'
 
-const none = { kind: 'none' }
-const approve = { kind: 'command', command: { name: 'approve' } }
+const noCommand = { kind: 'none' }
+const approveCommand = { kind: 'command', command: { name: 'approve' } }
 
 describe('a command is read', () => {
   test.each(commandNames)('/%s on a line of its own', (name) => {
@@ -19,7 +19,7 @@ describe('a command is read', () => {
     ['with blanks behind it', '/approve  \t'],
     ['twice the same', '/approve\n\n/approve'],
   ])('%s', (_, body) => {
-    expect(parseComment(body)).toEqual(approve)
+    expect(parseComment(body)).toEqual(approveCommand)
   })
   test('with the beginning of a commit', () => {
     expect(parseComment('/merge 0123abc')).toEqual({
@@ -38,7 +38,7 @@ test('a command that takes words keeps them; two that differ are too many', () =
   expect(parseComment('/freeze\n/thaw').kind).toBe('unclear')
 })
 
-const hiding: [string, string][] = [
+const hiddenCommands: [string, string][] = [
   ['a quote', '> /approve'],
   ['a quote that is continued lazily', '> said\n/approve'],
   ['a fenced block', '```\n/approve\n```'],
@@ -81,8 +81,8 @@ const hiding: [string, string][] = [
 ]
 
 describe('T30: a command is not read in', () => {
-  test.each(hiding)('%s', (_, body) => {
-    expect(parseComment(body)).toEqual(none)
+  test.each(hiddenCommands)('%s', (_, body) => {
+    expect(parseComment(body)).toEqual(noCommand)
   })
 })
 
@@ -104,7 +104,9 @@ describe('whatever surrounds it', () => {
     fc.assert(
       fc.property(
         fc.array(plain, { maxLength: 6 }),
-        fc.constantFrom(...hiding.filter(([name]) => name !== 'line 21' && name !== 'a byte order mark')),
+        fc.constantFrom(
+          ...hiddenCommands.filter(([name]) => name !== 'line 21' && name !== 'a byte order mark'),
+        ),
         (before, [, body]) => parseComment(`${before.join('\n')}\n\n${body}`).kind === 'none',
       ),
     )

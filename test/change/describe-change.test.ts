@@ -1,47 +1,58 @@
 import { describe, expect, test } from '@jest/globals'
-import { bundle, changeBetween, channel, deprecations, pkg, type Files } from './build-catalog.ts'
+import {
+  bundleBlob,
+  changeBetween,
+  channelBlob,
+  deprecationsBlob,
+  packageBlob,
+  type CatalogFiles,
+} from './build-catalog.ts'
 
-const foo = [
-  pkg('foo'),
-  channel('stable', 'foo', ['foo.v1', 'foo.v2 < foo.v1']),
-  bundle('foo.v1', 'foo', '1.0.0'),
-  bundle('foo.v2', 'foo', '2.0.0', { relatedImages: [{ name: '', image: 'quay.io/test/helper:1' }] }),
+const fooBlobs = [
+  packageBlob('foo'),
+  channelBlob('stable', 'foo', ['foo.v1', 'foo.v2 < foo.v1']),
+  bundleBlob('foo.v1', 'foo', '1.0.0'),
+  bundleBlob('foo.v2', 'foo', '2.0.0', { relatedImages: [{ name: '', image: 'quay.io/test/helper:1' }] }),
 ]
-const bar = [pkg('bar'), channel('stable', 'bar', ['bar.v1']), bundle('bar.v1', 'bar', '1.0.0')]
-const base: Files = { 'catalog/foo/catalog.yaml': foo, 'catalog/bar/catalog.yaml': bar }
+const barBlobs = [
+  packageBlob('bar'),
+  channelBlob('stable', 'bar', ['bar.v1']),
+  bundleBlob('bar.v1', 'bar', '1.0.0'),
+]
+const baseFiles: CatalogFiles = { 'catalog/foo/catalog.yaml': fooBlobs, 'catalog/bar/catalog.yaml': barBlobs }
 
-const only = (change: ReturnType<typeof changeBetween>) => {
+const findOnlyPackage = (change: ReturnType<typeof changeBetween>) => {
   expect(change.catalogs.length).toBe(1)
   expect(change.catalogs[0]?.packages.length).toBe(1)
   const found = change.catalogs[0]?.packages[0]
   if (!found) throw new Error('no package differs')
   return found
 }
-const with_ = (file: string, blobs: Files[string] | undefined): Files => {
-  const files = { ...base, [file]: blobs }
+const replaceFile = (file: string, blobs: CatalogFiles[string] | undefined): CatalogFiles => {
+  const files = { ...baseFiles, [file]: blobs }
   if (blobs === undefined) delete files[file]
-  return files as Files
+  return files as CatalogFiles
 }
 
 describe('an update of a package', () => {
-  const v3 = bundle('foo.v3', 'foo', '3.0.0', {
+  const v3 = bundleBlob('foo.v3', 'foo', '3.0.0', {
     relatedImages: [
       { name: 'h', image: 'quay.io/test/helper:1' },
       { name: 'n', image: 'quay.io/test/new:1' },
     ],
   })
   const change = changeBetween(
-    base,
-    with_('catalog/foo/catalog.yaml', [
-      foo[0]!,
-      channel('stable', 'foo', ['foo.v1', 'foo.v2 < foo.v1', 'foo.v3 < foo.v2']),
-      foo[2]!,
-      foo[3]!,
+    baseFiles,
+    replaceFile('catalog/foo/catalog.yaml', [
+      fooBlobs[0]!,
+      channelBlob('stable', 'foo', ['foo.v1', 'foo.v2 < foo.v1', 'foo.v3 < foo.v2']),
+      fooBlobs[2]!,
+      fooBlobs[3]!,
       v3,
     ]),
   )
   test('names the bundle, the entry and the head', () => {
-    const found = only(change)
+    const found = findOnlyPackage(change)
     expect(found).toMatchObject({
       name: 'foo',
       kind: 'changed',
@@ -77,22 +88,25 @@ describe('an update of a package', () => {
 describe('what says nothing new', () => {
   test('an order of blobs is no change', () => {
     expect(
-      changeBetween(base, with_('catalog/foo/catalog.yaml', [...foo].reverse())).catalogs[0]?.packages,
+      changeBetween(baseFiles, replaceFile('catalog/foo/catalog.yaml', [...fooBlobs].reverse())).catalogs[0]
+        ?.packages,
     ).toEqual([])
   })
   test('an order of keys, properties and entries is no change', () => {
-    const [a, , c, d] = foo
+    const [a, , c, d] = fooBlobs
     const result = [
       Object.fromEntries(Object.entries(a!).reverse()),
-      channel('stable', 'foo', ['foo.v2 < foo.v1', 'foo.v1']),
+      channelBlob('stable', 'foo', ['foo.v2 < foo.v1', 'foo.v1']),
       Object.fromEntries(Object.entries(c!).reverse()),
       d!,
     ]
-    expect(changeBetween(base, with_('catalog/foo/catalog.yaml', result)).catalogs[0]?.packages).toEqual([])
+    expect(
+      changeBetween(baseFiles, replaceFile('catalog/foo/catalog.yaml', result)).catalogs[0]?.packages,
+    ).toEqual([])
   })
   test('a file that moves within its package is no change', () => {
-    const { 'catalog/foo/catalog.yaml': _, ...rest } = base
-    const change = changeBetween(base, { ...rest, 'catalog/foo/other.yaml': foo })
+    const { 'catalog/foo/catalog.yaml': _, ...rest } = baseFiles
+    const change = changeBetween(baseFiles, { ...rest, 'catalog/foo/other.yaml': fooBlobs })
     expect(change.paths.map(({ path }) => path)).toEqual([
       'catalog/foo/catalog.yaml',
       'catalog/foo/other.yaml',
@@ -101,7 +115,7 @@ describe('what says nothing new', () => {
     expect(change.references).toEqual([])
   })
   test('a change outside catalogs touches none', () => {
-    expect(changeBetween({ ...base, 'a.md': 'x' }, { ...base, 'a.md': 'y' })).toMatchObject({
+    expect(changeBetween({ ...baseFiles, 'a.md': 'x' }, { ...baseFiles, 'a.md': 'y' })).toMatchObject({
       catalogs: [],
       paths: [{ path: 'a.md', role: { kind: 'infrastructure' } }],
     })
@@ -110,7 +124,12 @@ describe('what says nothing new', () => {
 
 describe('a published bundle', () => {
   const edited = (more: Record<string, never> | object) =>
-    with_('catalog/foo/catalog.yaml', [foo[0]!, foo[1]!, { ...foo[2]!, ...more }, foo[3]!])
+    replaceFile('catalog/foo/catalog.yaml', [
+      fooBlobs[0]!,
+      fooBlobs[1]!,
+      { ...fooBlobs[2]!, ...more },
+      fooBlobs[3]!,
+    ])
   test.each([
     ['image', { image: 'quay.io/test/evil:1' }],
     [
@@ -120,7 +139,7 @@ describe('a published bundle', () => {
     ['relatedImages', { relatedImages: [{ name: '', image: 'quay.io/test/evil:1' }] }],
     ['properties', { properties: [{ type: 'example.com/custom', value: { description: 'x' } }] }],
   ])('whose %s differs is edited there', (field, more) => {
-    expect(only(changeBetween(base, edited(more))).bundles.changed).toMatchObject([
+    expect(findOnlyPackage(changeBetween(baseFiles, edited(more))).bundles.changed).toMatchObject([
       { name: 'foo.v1', fields: [field] },
     ])
   })
@@ -142,8 +161,8 @@ describe('a published bundle', () => {
         ],
       },
     ],
-  ])('is not edited where only something differs that OLM does not read: %s', (_what, more) => {
-    const change = changeBetween(base, edited(more))
+  ])('is not edited where only something differs that OLM does not read: %s', (_description, more) => {
+    const change = changeBetween(baseFiles, edited(more))
     expect(change.catalogs.flatMap(({ packages }) => packages)).toEqual([])
     expect(change.paths).toHaveLength(1)
   })
@@ -154,25 +173,31 @@ describe('a published bundle', () => {
     const more = {
       properties: [{ type: 'olm.package', value: { packageName: 'foo', version: '1.0.0' }, [key]: value }],
     }
-    expect(only(changeBetween(base, edited(more))).bundles.changed).toMatchObject([{ name: 'foo.v1' }])
+    expect(findOnlyPackage(changeBetween(baseFiles, edited(more))).bundles.changed).toMatchObject([
+      { name: 'foo.v1' },
+    ])
   })
   test('counts as edited where no text is to be had', () => {
-    const change = changeBetween(base, edited({ comment: 'x' }), undefined, { unreadable: true })
-    expect(only(change).bundles.changed.map(({ fields }) => fields)).toEqual([['text'], ['text']])
+    const change = changeBetween(baseFiles, edited({ comment: 'x' }), undefined, { unreadable: true })
+    expect(findOnlyPackage(change).bundles.changed.map(({ fields }) => fields)).toEqual([['text'], ['text']])
   })
   test('that gets a second copy is edited', () => {
     const change = changeBetween(
-      base,
-      with_('catalog/foo/catalog.yaml', [...foo, { ...foo[2]!, image: 'quay.io/x/y:1' }]),
+      baseFiles,
+      replaceFile('catalog/foo/catalog.yaml', [...fooBlobs, { ...fooBlobs[2]!, image: 'quay.io/x/y:1' }]),
     )
-    expect(only(change).bundles.changed).toMatchObject([{ name: 'foo.v1', fields: ['copies'] }])
+    expect(findOnlyPackage(change).bundles.changed).toMatchObject([{ name: 'foo.v1', fields: ['copies'] }])
   })
   test('that vanishes is removed, with its version', () => {
     const change = changeBetween(
-      base,
-      with_('catalog/foo/catalog.yaml', [foo[0]!, channel('stable', 'foo', ['foo.v2']), foo[3]!]),
+      baseFiles,
+      replaceFile('catalog/foo/catalog.yaml', [
+        fooBlobs[0]!,
+        channelBlob('stable', 'foo', ['foo.v2']),
+        fooBlobs[3]!,
+      ]),
     )
-    const found = only(change)
+    const found = findOnlyPackage(change)
     expect(found.bundles.removed).toEqual([{ name: 'foo.v1', version: '1.0.0' }])
     expect(found.channels.changed[0]?.entries).toEqual({
       added: [],
@@ -185,33 +210,36 @@ describe('a published bundle', () => {
 describe('T11: content decides whose a change is', () => {
   test('a blob of another package in my directory is a change of that package', () => {
     const change = changeBetween(
-      base,
-      with_('catalog/foo/catalog.yaml', [...foo, bundle('bar.v2', 'bar', '2.0.0')]),
+      baseFiles,
+      replaceFile('catalog/foo/catalog.yaml', [...fooBlobs, bundleBlob('bar.v2', 'bar', '2.0.0')]),
     )
-    expect(only(change)).toMatchObject({
+    expect(findOnlyPackage(change)).toMatchObject({
       name: 'bar',
       directories: ['bar', 'foo'],
       bundles: { added: [{ name: 'bar.v2' }] },
     })
   })
   test("T01: another owner's file moved into my directory touches both paths and changes nothing in the package", () => {
-    const change = changeBetween(base, { 'catalog/foo/catalog.yaml': foo, 'catalog/foo/bar.yaml': bar })
+    const change = changeBetween(baseFiles, {
+      'catalog/foo/catalog.yaml': fooBlobs,
+      'catalog/foo/bar.yaml': barBlobs,
+    })
     expect(change.paths.map(({ path, role }) => [path, role])).toEqual([
       ['catalog/bar/catalog.yaml', { kind: 'catalog', catalog: 'catalog', directory: 'bar' }],
       ['catalog/foo/bar.yaml', { kind: 'catalog', catalog: 'catalog', directory: 'foo' }],
     ])
   })
   test('T03: lines that look like a diff change nothing but their field', () => {
-    const texts = [
+    const diffTexts = [
       '--- a/catalog/bar/catalog.yaml\n+++ b/x\n@@ -1 +1 @@\n-x\n+y',
       'rename from a\nrename to b',
     ]
-    for (const description of texts) {
+    for (const description of diffTexts) {
       const change = changeBetween(
-        base,
-        with_('catalog/foo/catalog.yaml', [{ ...foo[0]!, description }, ...foo.slice(1)]),
+        baseFiles,
+        replaceFile('catalog/foo/catalog.yaml', [{ ...fooBlobs[0]!, description }, ...fooBlobs.slice(1)]),
       )
-      expect(only(change)).toMatchObject({ name: 'foo', metadata: ['description'] })
+      expect(findOnlyPackage(change)).toMatchObject({ name: 'foo', metadata: ['description'] })
       expect(change.paths.length).toBe(1)
     }
   })
@@ -219,12 +247,12 @@ describe('T11: content decides whose a change is', () => {
 
 test('files that an .indexignore hides are gone, though their paths do not differ', () => {
   const change = changeBetween(
-    { ...base, 'catalog/.indexignore': '' },
-    { ...base, 'catalog/.indexignore': 'bar' },
+    { ...baseFiles, 'catalog/.indexignore': '' },
+    { ...baseFiles, 'catalog/.indexignore': 'bar' },
     undefined,
     { hidden: ['catalog/bar/catalog.yaml'] },
   )
-  expect(only(change)).toMatchObject({
+  expect(findOnlyPackage(change)).toMatchObject({
     name: 'bar',
     kind: 'removed',
     bundles: { removed: [{ name: 'bar.v1' }] },
@@ -232,9 +260,9 @@ test('files that an .indexignore hides are gone, though their paths do not diffe
 })
 
 test('packages come and go', () => {
-  const change = changeBetween(base, {
-    'catalog/foo/catalog.yaml': foo,
-    'catalog/new/catalog.yaml': [pkg('new')],
+  const change = changeBetween(baseFiles, {
+    'catalog/foo/catalog.yaml': fooBlobs,
+    'catalog/new/catalog.yaml': [packageBlob('new')],
   })
   expect(change.catalogs[0]?.packages.map(({ name, kind }) => [name, kind])).toEqual([
     ['bar', 'removed'],
@@ -244,24 +272,26 @@ test('packages come and go', () => {
 
 test('a default channel, metadata, deprecations and other blobs are told apart', () => {
   const before = [
-    ...foo,
-    deprecations('foo', [
+    ...fooBlobs,
+    deprecationsBlob('foo', [
       ['olm.bundle', 'foo.v1', 'old'],
       ['olm.channel', 'stable', 'x'],
     ]),
     { schema: 'mine', package: 'foo', v: 1 },
   ]
   const after = [
-    pkg('foo', 'fast', { description: 'new' }),
-    ...foo.slice(1),
-    channel('fast', 'foo', ['foo.v2']),
-    deprecations('foo', [
+    packageBlob('foo', 'fast', { description: 'new' }),
+    ...fooBlobs.slice(1),
+    channelBlob('fast', 'foo', ['foo.v2']),
+    deprecationsBlob('foo', [
       ['olm.bundle', 'foo.v1', 'older'],
       ['olm.package', '', 'gone'],
     ]),
     { schema: 'mine', package: 'foo', v: 2 },
   ]
-  expect(only(changeBetween({ 'catalog/c.yaml': before }, { 'catalog/c.yaml': after }))).toMatchObject({
+  expect(
+    findOnlyPackage(changeBetween({ 'catalog/c.yaml': before }, { 'catalog/c.yaml': after })),
+  ).toMatchObject({
     directories: [''],
     defaultChannel: { before: 'stable', after: 'fast' },
     metadata: ['description'],
@@ -283,8 +313,8 @@ test('a whole catalog can come, with its version, and is told in the order of ve
     ],
   }
   const change = changeBetween(
-    { 'catalogs/v4.9/foo/c.yaml': foo },
-    { 'catalogs/v4.9/foo/c.yaml': bar, 'catalogs/v4.20/foo/c.yaml': foo },
+    { 'catalogs/v4.9/foo/c.yaml': fooBlobs },
+    { 'catalogs/v4.9/foo/c.yaml': barBlobs, 'catalogs/v4.20/foo/c.yaml': fooBlobs },
     layout,
   )
   expect(change.catalogs.map(({ root, version, base }) => [root, version, base !== undefined])).toEqual([

@@ -1,62 +1,63 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { assemble } from '../../src/catalog/facts/assemble.ts'
+import { assembleCatalog } from '../../src/catalog/facts/assemble.ts'
 import type { FileFacts } from '../../src/catalog/facts/catalog.ts'
-import { readFile } from '../../src/catalog/load/read-file.ts'
+import { parseCatalogFile } from '../../src/catalog/load/read-file.ts'
 import { describeChange } from '../../src/change/describe-change.ts'
-import { blobSha } from '../../src/change/ids.ts'
+import { toBlobSha } from '../../src/change/ids.ts'
 import { upgradeRules } from '../../src/checks/validation/upgrade/rules.ts'
-import { findIn } from '../../src/checks/validation/upgrade/upgrade-rule.ts'
-import { changeAsText, describeChangeLines } from '../../src/messages/describe-change.ts'
-import { sharedPath } from '../shared.ts'
+import { runUpgradeRule } from '../../src/checks/validation/upgrade/upgrade-rule.ts'
+import { formatChangeAsText, describeChangeLines } from '../../src/messages/describe-change.ts'
+import { findSharedPath } from '../shared.ts'
 
-const root = 'catalogs/v4.16'
-const folder = sharedPath('community-operators', root)
+const catalogRoot = 'catalogs/v4.16'
+const catalogDirectory = findSharedPath('community-operators', catalogRoot)
 
 /** The change that `edit` makes to one real file, with the catalog read by the real reader. */
-function changeOf(path: string, edit: (text: string) => string) {
-  if (folder === undefined) throw new Error('not here')
-  const read = (name: string) => new Uint8Array(readFileSync(join(folder, name)))
-  const names = readdirSync(folder).flatMap((name) =>
-    readdirSync(join(folder, name)).map((file) => `${name}/${file}`),
+function buildChange(path: string, edit: (text: string) => string) {
+  if (catalogDirectory === undefined) throw new Error('not here')
+  const read = (name: string) => new Uint8Array(readFileSync(join(catalogDirectory, name)))
+  const names = readdirSync(catalogDirectory).flatMap((name) =>
+    readdirSync(join(catalogDirectory, name)).map((file) => `${name}/${file}`),
   )
   const edited = new TextEncoder().encode(edit(new TextDecoder().decode(read(path))))
   const facts = new Map<string, FileFacts>(
     names
       .filter((name) => name < 'l' || name === path)
-      .map((name) => [`${root}/${name}`, readFile(read(name))]),
+      .map((name) => [`${catalogRoot}/${name}`, parseCatalogFile(read(name))]),
   )
   const catalog = (files: Map<string, FileFacts>) =>
-    assemble([...files].map(([file, its]) => ({ path: file, facts: its })))
-  const file = `${root}/${path}`
-  const entry = (digit: string) => ({ mode: '100644', oid: blobSha(digit.repeat(40)) })
+    assembleCatalog([...files].map(([file, its]) => ({ path: file, facts: its })))
+  const file = `${catalogRoot}/${path}`
+  const entry = (digit: string) => ({ mode: '100644', oid: toBlobSha(digit.repeat(40)) })
   return describeChange({
     paths: [{ path: file, before: entry('0'), after: entry('1') }],
-    layout: { catalogs: [{ root, version: '4.16' }] },
+    layout: { catalogs: [{ root: catalogRoot, version: '4.16' }] },
     catalogs: [
       {
-        root,
+        root: catalogRoot,
         version: '4.16',
         base: catalog(facts),
-        result: catalog(new Map([...facts, [file, readFile(edited)]])),
+        result: catalog(new Map([...facts, [file, parseCatalogFile(edited)]])),
       },
     ],
-    texts: { read: (side) => (side === 'base' ? read(path) : edited) },
+    treeFiles: { read: (side) => (side === 'base' ? read(path) : edited) },
   })
 }
 
-const say = (change: ReturnType<typeof changeOf>) => changeAsText(describeChangeLines(change))
-const complaints = (change: ReturnType<typeof changeOf>) =>
+const formatChange = (change: ReturnType<typeof buildChange>) =>
+  formatChangeAsText(describeChangeLines(change))
+const findUpgradeFindings = (change: ReturnType<typeof buildChange>) =>
   change.catalogs.flatMap((catalog) =>
-    upgradeRules.flatMap((rule) => [...findIn(rule, catalog)].map((found) => found.rule)),
+    upgradeRules.flatMap((rule) => [...runUpgradeRule(rule, catalog)].map((found) => found.rule)),
   )
 
-const described = folder === undefined ? describe.skip : describe
-described('on a real catalog', () => {
+const describeWithCatalog = catalogDirectory === undefined ? describe.skip : describe
+describeWithCatalog('on a real catalog', () => {
   const path = 'kube-green/catalog.yaml'
   test('another format of the same content is no change', () => {
-    const change = changeOf(path, (text) =>
+    const change = buildChange(path, (text) =>
       `# a comment of the file\n${text.replace(/^name: (.*)$/gm, '"name":   \'$1\'')}`.replace(
         '# a comment of the file\n---\n',
         '---\n',
@@ -66,23 +67,26 @@ described('on a real catalog', () => {
     expect(change.catalogs[0]?.packages).toEqual([])
   })
   test('an edit anywhere in a bundle, also in what the facts leave out, is seen', () => {
-    const change = changeOf(path, (text) =>
+    const change = buildChange(path, (text) =>
       text.replace(
         /data: (eyJ.{60})(.)/,
         (_, start: string, next: string) => `data: ${start}${next === 'A' ? 'B' : 'A'}`,
       ),
     )
-    expect(say(change)).toEqual([
+    expect(formatChange(change)).toEqual([
       'kube-green in 4.16:',
       expect.stringMatching(/^ {2}published bundle \S+ edited: properties$/),
     ])
-    expect(complaints(change)).toEqual(['bundle-metadata-edited'])
+    expect(findUpgradeFindings(change)).toEqual(['bundle-metadata-edited'])
   })
   test('taking the head back strands those who have it', () => {
-    const change = changeOf(path, (text) =>
+    const change = buildChange(path, (text) =>
       text.replace(/- name: kube-green\.v0\.7\.1\n {2}replaces: .*\n/, ''),
     )
-    expect(say(change)).toEqual(['kube-green in 4.16:', '  channel alpha: head 0.7.1 → 0.7.0; 0.7.1 removed'])
-    expect(complaints(change)).toEqual(['head-moves-backwards', 'installed-version-stranded'])
+    expect(formatChange(change)).toEqual([
+      'kube-green in 4.16:',
+      '  channel alpha: head 0.7.1 → 0.7.0; 0.7.1 removed',
+    ])
+    expect(findUpgradeFindings(change)).toEqual(['head-moves-backwards', 'installed-version-stranded'])
   })
 })

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
 import { imagesCheck } from '../../src/checks/images/images.ts'
-import { configuredFindings } from '../../src/checks/configured-findings.ts'
+import { applyConfiguredSeverities } from '../../src/checks/configured-findings.ts'
 import type { CheckInput } from '../../src/checks/check.ts'
 import { defaultConfig, type Config } from '../../src/config/config.ts'
 import type { Finding } from '../../src/findings/finding.ts'
 
-const found = (rule: string): Finding => ({
+const createFinding = (rule: string): Finding => ({
   rule,
   severity: 'warning',
   what: 'w',
@@ -13,24 +13,28 @@ const found = (rule: string): Finding => ({
   fix: '',
   at: { file: 'catalogs/foo/catalog.yaml', line: 1, column: 1 },
 })
-const settled = (rules: Config['rules'], ...names: string[]) =>
-  configuredFindings(names.map(found), { ...defaultConfig, rules }).map(
+const applyConfiguredRules = (rules: Config['rules'], ...names: string[]) =>
+  applyConfiguredSeverities(names.map(createFinding), { ...defaultConfig, rules }).map(
     ({ rule, severity }) => `${rule} ${severity}`,
   )
 
 describe('rules about images, as the configuration wants them', () => {
   test('another severity, off, or silent for some paths', () => {
-    expect(settled({ 'image-by-tag': 'error' }, 'image-by-tag')).toEqual(['image-by-tag error'])
-    expect(settled({ 'image-by-tag': 'off' }, 'image-by-tag', 'tag-moved')).toEqual(['tag-moved warning'])
+    expect(applyConfiguredRules({ 'image-by-tag': 'error' }, 'image-by-tag')).toEqual(['image-by-tag error'])
+    expect(applyConfiguredRules({ 'image-by-tag': 'off' }, 'image-by-tag', 'tag-moved')).toEqual([
+      'tag-moved warning',
+    ])
     const ignore = (path: string) => ({ 'image-by-tag': { ignore: [path] } })
-    expect(settled(ignore('catalogs/foo/**'), 'image-by-tag')).toEqual([])
-    expect(settled(ignore('catalogs/bar/**'), 'image-by-tag')).toEqual(['image-by-tag warning'])
+    expect(applyConfiguredRules(ignore('catalogs/foo/**'), 'image-by-tag')).toEqual([])
+    expect(applyConfiguredRules(ignore('catalogs/bar/**'), 'image-by-tag')).toEqual(['image-by-tag warning'])
   })
   test('a rule of an optional suite is silent until it is given a severity', () => {
-    expect(settled({}, 'no-icon')).toEqual([])
-    expect(settled({ 'no-icon': { ignore: ['x'] } }, 'no-icon')).toEqual([])
-    expect(settled({ 'no-icon': 'info' }, 'no-icon')).toEqual(['no-icon info'])
-    expect(settled({ 'no-icon': { severity: 'error', ignore: ['x'] } }, 'no-icon')).toEqual(['no-icon error'])
+    expect(applyConfiguredRules({}, 'no-icon')).toEqual([])
+    expect(applyConfiguredRules({ 'no-icon': { ignore: ['x'] } }, 'no-icon')).toEqual([])
+    expect(applyConfiguredRules({ 'no-icon': 'info' }, 'no-icon')).toEqual(['no-icon info'])
+    expect(applyConfiguredRules({ 'no-icon': { severity: 'error', ignore: ['x'] } }, 'no-icon')).toEqual([
+      'no-icon error',
+    ])
   })
   test('the check itself applies them', () => {
     const judge = (rules: Config['rules']) =>

@@ -2,18 +2,18 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { readCases, readCasesOf, type ExampleCase } from '../../scripts/rule-examples/cases.ts'
-import { judgeCase } from '../../scripts/rule-examples/judge-case.ts'
-import { definedRules, renderLists } from '../../scripts/rule-lists.ts'
+import { readExampleCases, readCasesOfRule, type ExampleCase } from '../../scripts/rule-examples/cases.ts'
+import { evaluateExample } from '../../scripts/rule-examples/judge-case.ts'
+import { findDefinedRules, renderRuleLists } from '../../scripts/rule-lists.ts'
 import { allRules } from '../../src/checks/all-rules.ts'
 
-const root = join(import.meta.dirname, '../..')
-const cases = readCases()
-const named = (one: ExampleCase) => `${one.id}/${one.kind}/${one.why}`
+const projectRoot = join(import.meta.dirname, '../..')
+const exampleCases = readExampleCases()
+const formatCaseName = (one: ExampleCase) => `${one.id}/${one.kind}/${one.why}`
 
 describe('every example is what its folder says', () => {
-  test.each(cases.map((one) => [named(one), one] as const))('%s', async (_name, one) => {
-    const { findings } = await judgeCase(one)
+  test.each(exampleCases.map((one) => [formatCaseName(one), one] as const))('%s', async (_name, one) => {
+    const { findings } = await evaluateExample(one)
     const alongside = Object.keys(one.settings.alongside ?? {})
     const found = findings.filter(({ rule }) => !alongside.includes(rule))
     // A bad example wakes its own rule and no other, or nobody could tell what it proves.
@@ -41,7 +41,7 @@ describe('every rule', () => {
   test.each(allRules.map((rule) => [rule.id, rule] as const))('%s has all that a rule has', (id, rule) => {
     expect(id).toMatch(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/)
     expect(rule.title).toMatch(/^[A-Za-z].*[^.]$/)
-    const own = readCasesOf(id)
+    const own = readCasesOfRule(id)
     expect({
       good: own.some(({ kind }) => kind === 'good'),
       bad: own.some(({ kind }) => kind === 'bad'),
@@ -53,7 +53,7 @@ describe('every rule', () => {
       if (kind === 'good') expect(marked).toEqual([])
       expect(marked.filter((mark) => !mark.endsWith(id))).toEqual([])
     }
-    const page = join(root, `docs/rules/${id}.md`)
+    const page = join(projectRoot, `docs/rules/${id}.md`)
     expect(existsSync(page)).toBe(true)
     const text = readFileSync(page, 'utf8')
     expect(text).toMatch(/<!-- example bad\/[^ ]+ -->/)
@@ -68,24 +68,24 @@ describe('every rule', () => {
 
   test('is in a list, once, and no folder of examples belongs to none', () => {
     const ids = allRules.map(({ id }) => id)
-    expect(ids.toSorted()).toEqual([...definedRules(root).keys()].sort())
+    expect(ids.toSorted()).toEqual([...findDefinedRules(projectRoot).keys()].sort())
     expect(new Set(ids).size).toBe(ids.length)
-    expect([...new Set(cases.map(({ id }) => id))].filter((id) => !ids.includes(id))).toEqual([])
+    expect([...new Set(exampleCases.map(({ id }) => id))].filter((id) => !ids.includes(id))).toEqual([])
   })
 
   test('of a suite finds nothing where nobody asks for the suite', async () => {
     const optional = new Map(allRules.flatMap(({ id, suite }) => (suite === undefined ? [] : [[id, suite]])))
-    for (const one of cases.filter(({ id, kind }) => kind === 'bad' && optional.has(id))) {
-      const { findings } = await judgeCase(one, { suites: [] })
+    for (const one of exampleCases.filter(({ id, kind }) => kind === 'bad' && optional.has(id))) {
+      const { findings } = await evaluateExample(one, { suites: [] })
       expect({ id: one.id, found: findings.map(({ rule }) => rule) }).toEqual({ id: one.id, found: [] })
     }
     expect(optional.size).toBeGreaterThan(10)
   })
 
   test('that opm enforces is one that it refuses a catalog for: its bad example has a message of opm', async () => {
-    for (const one of cases.filter(({ kind, judges }) => kind === 'bad' && judges === 'catalog')) {
+    for (const one of exampleCases.filter(({ kind, judges }) => kind === 'bad' && judges === 'catalog')) {
       const rule = allRules.find(({ id }) => id === one.id)
-      const { message } = await judgeCase(one)
+      const { message } = await evaluateExample(one)
       // What cannot be opened has its words from the system.
       if (one.id !== 'file-unreadable')
         expect({ rule: one.id, refused: message !== undefined }).toEqual({
@@ -97,5 +97,6 @@ describe('every rule', () => {
 })
 
 test('lists of rules are as the script makes them', () => {
-  for (const [path, text] of renderLists(root)) expect(readFileSync(join(root, path), 'utf8')).toBe(text)
+  for (const [path, text] of renderRuleLists(projectRoot))
+    expect(readFileSync(join(projectRoot, path), 'utf8')).toBe(text)
 })

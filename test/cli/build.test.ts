@@ -3,24 +3,24 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { smallCatalog } from '../image/small-catalog.ts'
+import { createSmallCatalog } from '../image/small-catalog.ts'
 import { catalogBot } from './command.ts'
 
-let folder: string
+let temporaryDirectory: string
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'build-command-'))
-  for (const { path, bytes } of smallCatalog()) {
-    mkdirSync(dirname(join(folder, 'catalog', path)), { recursive: true })
-    writeFileSync(join(folder, 'catalog', path), bytes)
+  temporaryDirectory = mkdtempSync(join(tmpdir(), 'build-command-'))
+  for (const { path, bytes } of createSmallCatalog()) {
+    mkdirSync(dirname(join(temporaryDirectory, 'catalog', path)), { recursive: true })
+    writeFileSync(join(temporaryDirectory, 'catalog', path), bytes)
   }
 })
-afterAll(() => rmSync(folder, { recursive: true }))
+afterAll(() => rmSync(temporaryDirectory, { recursive: true }))
 
 test('an image without a base goes to a directory, and its digest is told', async () => {
-  const layout = join(folder, 'layout')
+  const layout = join(temporaryDirectory, 'layout')
   const { code, out } = await catalogBot(
     'build',
-    join(folder, 'catalog'),
+    join(temporaryDirectory, 'catalog'),
     '-i',
     'scratch',
     '--oci-layout',
@@ -29,19 +29,19 @@ test('an image without a base goes to a directory, and its digest is told', asyn
     'json',
   )
   expect(code).toBe(0)
-  const told = JSON.parse(out) as { digest: string; layer: object; platforms: string[] }
-  expect(told).toMatchObject({
+  const result = JSON.parse(out) as { digest: string; layer: object; platforms: string[] }
+  expect(result).toMatchObject({
     layer: { packages: 1, bundles: 2 },
     platforms: expect.arrayContaining(['linux/s390x']),
   })
   const index = JSON.parse(readFileSync(join(layout, 'index.json'), 'utf8')) as {
     manifests: { digest: string }[]
   }
-  expect(index.manifests).toMatchObject([{ digest: told.digest }])
+  expect(index.manifests).toMatchObject([{ digest: result.digest }])
 })
 
 test('a catalog that opm would not serve is not built, and opm’s words say why', async () => {
-  const broken = join(folder, 'broken')
+  const broken = join(temporaryDirectory, 'broken')
   mkdirSync(broken)
   writeFileSync(join(broken, 'catalog.yaml'), 'schema: olm.package\nname: foo\n')
   const { code, err } = await catalogBot(
@@ -50,14 +50,14 @@ test('a catalog that opm would not serve is not built, and opm’s words say why
     '-i',
     'scratch',
     '--oci-layout',
-    join(folder, 'none'),
+    join(temporaryDirectory, 'none'),
   )
   expect(code).toBe(1)
   expect(err).toContain('invalid package "foo"')
 })
 
 test('without a place to go nothing is built', async () => {
-  const { code, err } = await catalogBot('build', join(folder, 'catalog'), '-t', 'quay.io/o/c:v1')
+  const { code, err } = await catalogBot('build', join(temporaryDirectory, 'catalog'), '-t', 'quay.io/o/c:v1')
   expect(code).toBe(2)
   expect(err).toContain('--push, --dry-run, --oci-layout')
 })

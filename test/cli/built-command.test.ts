@@ -20,40 +20,47 @@ import { catalogBot, type CommandResult } from './command.ts'
 // Every command is a process of its own, on a machine that may be busy.
 jest.setTimeout(180_000)
 
-const root = join(import.meta.dirname, '..', '..')
-let above: string
-let folder: string
-let cache: string
-let catalog: string
+const projectRoot = join(import.meta.dirname, '..', '..')
+let parentDirectory: string
+let packageDirectory: string
+let cacheDirectory: string
+let catalogDirectory: string
 
 beforeAll(() => {
-  above = mkdtempSync(join(tmpdir(), 'built-'))
-  folder = join(above, 'package')
-  plantPackage(join(above, 'node_modules', 'commander'))
-  execFileSync(process.execPath, ['--no-warnings', join(root, 'scripts/build.ts'), join(folder, 'dist')])
+  parentDirectory = mkdtempSync(join(tmpdir(), 'built-'))
+  packageDirectory = join(parentDirectory, 'package')
+  plantForeignPackage(join(parentDirectory, 'node_modules', 'commander'))
+  execFileSync(process.execPath, [
+    '--no-warnings',
+    join(projectRoot, 'scripts/build.ts'),
+    join(packageDirectory, 'dist'),
+  ])
   for (const part of ['bin', 'package.json'])
-    cpSync(join(root, part), join(folder, part), { recursive: true })
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  catalog = join(folder, 'catalog')
+    cpSync(join(projectRoot, part), join(packageDirectory, part), { recursive: true })
+  symlinkSync(join(projectRoot, 'node_modules'), join(packageDirectory, 'node_modules'))
+  catalogDirectory = join(packageDirectory, 'catalog')
   for (const name of ['foo', 'bar']) {
-    mkdirSync(join(catalog, name), { recursive: true })
-    writeFileSync(join(catalog, name, 'catalog.yaml'), packageOf(name))
+    mkdirSync(join(catalogDirectory, name), { recursive: true })
+    writeFileSync(join(catalogDirectory, name, 'catalog.yaml'), packageYaml(name))
   }
 }, 180_000)
-afterAll(() => rmSync(above, { recursive: true, force: true }))
+afterAll(() => rmSync(parentDirectory, { recursive: true, force: true }))
 beforeEach(() => {
-  cache = mkdtempSync(join(folder, 'cache-'))
+  cacheDirectory = mkdtempSync(join(packageDirectory, 'cache-'))
 })
 
 /** Above where the output goes, as a machine may have one: what is built must be the project's own, and alone. */
-function plantPackage(place: string): void {
-  mkdirSync(place, { recursive: true })
-  writeFileSync(join(place, 'package.json'), '{ "name": "commander", "main": "index.js" }')
-  writeFileSync(join(place, 'index.js'), 'throw new Error("built from a package that is not the project\'s")')
+function plantForeignPackage(directory: string): void {
+  mkdirSync(directory, { recursive: true })
+  writeFileSync(join(directory, 'package.json'), '{ "name": "commander", "main": "index.js" }')
+  writeFileSync(
+    join(directory, 'index.js'),
+    'throw new Error("built from a package that is not the project\'s")',
+  )
 }
 
 /** One bundle of good form whose image has a tag, which our own rules speak of, and a dangling edge. */
-const packageOf = (name: string) => `schema: olm.package
+const packageYaml = (name: string) => `schema: olm.package
 name: ${name}
 defaultChannel: stable
 ---
@@ -73,24 +80,27 @@ properties:
     value: {packageName: ${name}, version: 1.0.0}
 `
 
-function built(parameters: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<CommandResult> {
+function runBuiltCommand(
+  parameters: readonly string[],
+  environment: NodeJS.ProcessEnv = {},
+): Promise<CommandResult> {
   return new Promise((resolve) =>
     execFile(
       process.execPath,
-      [join(folder, 'bin/catalog-bot.cjs'), ...parameters],
-      { env: { HOME: '/dev/null', CATALOG_BOT_CACHE: cache, ...environment } },
+      [join(packageDirectory, 'bin/catalog-bot.cjs'), ...parameters],
+      { env: { HOME: '/dev/null', CATALOG_BOT_CACHE: cacheDirectory, ...environment } },
       (error, out, err) => resolve({ code: error ? Number(error.code) : 0, out, err }),
     ),
   )
 }
 
-const keptFiles = () => readdirSync(join(cache, 'compiled'), { withFileTypes: true })
-const keptCode = () => {
-  const [kept] = keptFiles().filter((entry) => entry.isFile())
-  return join(cache, 'compiled', kept?.name ?? 'nothing was kept')
+const listCachedFiles = () => readdirSync(join(cacheDirectory, 'compiled'), { withFileTypes: true })
+const findCachedCode = () => {
+  const [cachedFile] = listCachedFiles().filter((entry) => entry.isFile())
+  return join(cacheDirectory, 'compiled', cachedFile?.name ?? 'nothing was kept')
 }
-const agesAgo = new Date('2020-01-01')
-const anHourAgo = new Date(Date.now() - 3_600_000)
+const oldDate = new Date('2020-01-01')
+const oneHourAgo = new Date(Date.now() - 3_600_000)
 
 describe('the built command', () => {
   test.each([
@@ -100,9 +110,9 @@ describe('the built command', () => {
     ["opm's verdict", ['--profile', 'opm', '-o', 'json', '--no-cache']],
   ])('says what the sources say: %s', async (_, options) => {
     const [fromSources, first, again] = [
-      await catalogBot('validate', ...options, catalog),
-      await built(['validate', ...options, catalog]),
-      await built(['validate', ...options, catalog]),
+      await catalogBot('validate', ...options, catalogDirectory),
+      await runBuiltCommand(['validate', ...options, catalogDirectory]),
+      await runBuiltCommand(['validate', ...options, catalogDirectory]),
     ]
     expect(first).toEqual(fromSources)
     expect(again).toEqual(fromSources)
@@ -110,31 +120,36 @@ describe('the built command', () => {
   })
 
   test('loads what is not joined only for the commands that need it', async () => {
-    const drawn = await built(['graph', catalog, '--package', 'foo'])
+    const drawn = await runBuiltCommand(['graph', catalogDirectory, '--package', 'foo'])
     expect(drawn.err).toBe('')
     expect(drawn.out).toContain('foo.v1.0.0')
-    expect(drawn).toEqual(await catalogBot('graph', catalog, '--package', 'foo'))
+    expect(drawn).toEqual(await catalogBot('graph', catalogDirectory, '--package', 'foo'))
   })
 
   test('fails as the sources do', async () => {
-    for (const wrong of [['validate'], ['validate', join(folder, 'nowhere')], ['graph', '/nowhere'], ['x']]) {
-      const { code, err } = await built(wrong)
+    for (const wrong of [
+      ['validate'],
+      ['validate', join(packageDirectory, 'nowhere')],
+      ['graph', '/nowhere'],
+      ['x'],
+    ]) {
+      const { code, err } = await runBuiltCommand(wrong)
       const fromSources = await catalogBot(...wrong)
       expect({ wrong, code, err }).toEqual({ wrong, code: fromSources.code, err: fromSources.err })
     }
   })
 
   test('reads a file of which the optimising compiler is worth its time', async () => {
-    const large = join(folder, 'large')
+    const large = join(packageDirectory, 'large')
     mkdirSync(large)
     const padding = `description: |\n${`  ${'x'.repeat(97)}\n`.repeat(50_000)}`
-    writeFileSync(join(large, 'c.yaml'), packageOf('foo').replace('name: foo\n', `name: foo\n${padding}`))
-    expect(await built(['validate', '--profile', 'opm', large])).toMatchObject({ code: 0, err: '' })
+    writeFileSync(join(large, 'c.yaml'), packageYaml('foo').replace('name: foo\n', `name: foo\n${padding}`))
+    expect(await runBuiltCommand(['validate', '--profile', 'opm', large])).toMatchObject({ code: 0, err: '' })
   })
 
   test('runs without a place to keep anything', async () => {
     const nowhere = { CATALOG_BOT_CACHE: '/dev/null/cache' }
-    expect(await built(['validate', '--profile', 'opm', catalog], nowhere)).toMatchObject({
+    expect(await runBuiltCommand(['validate', '--profile', 'opm', catalogDirectory], nowhere)).toMatchObject({
       code: 0,
       err: '',
     })
@@ -142,23 +157,23 @@ describe('the built command', () => {
 })
 
 describe('compiled code', () => {
-  const validate = () => built(['validate', '--profile', 'opm', '--no-cache', catalog])
+  const validate = () => runBuiltCommand(['validate', '--profile', 'opm', '--no-cache', catalogDirectory])
 
   test('is kept, for nobody else to read, and taken in the next run', async () => {
     await validate()
-    const { mode } = statSync(keptCode())
+    const { mode } = statSync(findCachedCode())
     expect(mode & 0o077).toBe(0)
-    utimesSync(keptCode(), anHourAgo, anHourAgo)
-    const before = readFileSync(keptCode())
+    utimesSync(findCachedCode(), oneHourAgo, oneHourAgo)
+    const before = readFileSync(findCachedCode())
     expect(await validate()).toMatchObject({ code: 0, err: '' })
-    expect(statSync(keptCode()).mtime).toEqual(anHourAgo)
-    expect(readFileSync(keptCode()).equals(before)).toBe(true)
+    expect(statSync(findCachedCode()).mtime).toEqual(oneHourAgo)
+    expect(readFileSync(findCachedCode()).equals(before)).toBe(true)
   })
 
   test('is kept for each command by itself', async () => {
     await validate()
-    await built(['--version'])
-    expect(keptFiles().filter((entry) => entry.isFile())).toHaveLength(2)
+    await runBuiltCommand(['--version'])
+    expect(listCachedFiles().filter((entry) => entry.isFile())).toHaveLength(2)
   })
 
   test.each([
@@ -167,21 +182,21 @@ describe('compiled code', () => {
     ['something else', () => Buffer.from('not code at all')],
   ])('that is %s is made anew', async (_, damage) => {
     await validate()
-    const whole = readFileSync(keptCode())
-    writeFileSync(keptCode(), damage(whole))
+    const whole = readFileSync(findCachedCode())
+    writeFileSync(findCachedCode(), damage(whole))
     expect(await validate()).toMatchObject({ code: 0, err: '' })
-    expect(readFileSync(keptCode()).length).toBeGreaterThan(whole.length / 2)
+    expect(readFileSync(findCachedCode()).length).toBeGreaterThan(whole.length / 2)
   })
 
   test('of another day is made anew, with what has run since', async () => {
     await validate()
-    utimesSync(keptCode(), agesAgo, agesAgo)
+    utimesSync(findCachedCode(), oldDate, oldDate)
     await validate()
-    expect(statSync(keptCode()).mtimeMs).toBeGreaterThan(agesAgo.getTime() + 1)
+    expect(statSync(findCachedCode()).mtimeMs).toBeGreaterThan(oldDate.getTime() + 1)
   })
 
   test('leaves no drafts behind', async () => {
     await Promise.all(Array.from({ length: 4 }, validate))
-    expect(keptFiles().filter((entry) => /\.\d+$/.test(entry.name))).toEqual([])
+    expect(listCachedFiles().filter((entry) => /\.\d+$/.test(entry.name))).toEqual([])
   })
 })

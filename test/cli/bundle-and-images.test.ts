@@ -4,48 +4,49 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { startRegistry } from '../../sandbox/registry/registry.ts'
-import { bundleFiles } from '../bundle/bundle-shapes.ts'
-import { scriptedRegistry, type ScriptedRegistry } from '../registry/scripted-registry.ts'
+import { startMockRegistry } from '../../sandbox/registry/registry.ts'
+import { createBundleFiles } from '../bundle/bundle-shapes.ts'
+import { startScriptedRegistry, type ScriptedRegistry } from '../registry/scripted-registry.ts'
 
-const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+const cliPath = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 
-function run(...parameters: string[]): Promise<{ code: number; out: string; err: string }> {
+function runCli(...parameters: string[]): Promise<{ code: number; out: string; err: string }> {
   return new Promise((resolve) =>
     execFile(
       process.execPath,
-      ['--no-warnings', cli, ...parameters],
+      ['--no-warnings', cliPath, ...parameters],
       { env: { HOME: '/dev/null', PATH: '' } },
       (error, out, err) => resolve({ code: error ? Number(error.code) : 0, out, err }),
     ),
   )
 }
 
-const modesOf = () => ({
+const createSpec = () => ({
   installModes: [{ type: 'AllNamespaces', supported: true }],
   install: { strategy: 'deployment', spec: {} },
 })
 
-let folder: string
+let temporaryDirectory: string
 let registry: ScriptedRegistry
-const place = (path: string, bytes: Uint8Array | string) => {
-  mkdirSync(dirname(join(folder, path)), { recursive: true })
-  writeFileSync(join(folder, path), bytes)
+const writeTestFile = (path: string, bytes: Uint8Array | string) => {
+  mkdirSync(dirname(join(temporaryDirectory, path)), { recursive: true })
+  writeFileSync(join(temporaryDirectory, path), bytes)
 }
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'cli-'))
-  registry = await scriptedRegistry()
+  temporaryDirectory = mkdtempSync(join(tmpdir(), 'cli-'))
+  registry = await startScriptedRegistry()
   registry.add('org/there', '1')
-  const modes = modesOf()
-  for (const [path, bytes] of bundleFiles('good', { spec: modes })) place(`good/${path}`, bytes)
+  const modes = createSpec()
+  for (const [path, bytes] of createBundleFiles('good', { spec: modes })) writeTestFile(`good/${path}`, bytes)
   const installable = {
     installModes: modes.installModes.map((mode) => ({ ...mode, supported: false })),
     install: modes.install,
   }
-  for (const [path, bytes] of bundleFiles('bad', { spec: installable })) place(`bad/${path}`, bytes)
-  for (const [path, bytes] of bundleFiles('refused', { spec: { version: 1 } }))
-    place(`refused/${path}`, bytes)
-  for (const [path, bytes] of bundleFiles('misspelt', {
+  for (const [path, bytes] of createBundleFiles('bad', { spec: installable }))
+    writeTestFile(`bad/${path}`, bytes)
+  for (const [path, bytes] of createBundleFiles('refused', { spec: { version: 1 } }))
+    writeTestFile(`refused/${path}`, bytes)
+  for (const [path, bytes] of createBundleFiles('misspelt', {
     files: {
       'manifests/csv.yaml': `apiVersion: operators.coreos.com/v1alpha1
 kind: ClusterServiceVersion
@@ -56,33 +57,33 @@ spec: {displayName: M, version: 1.0.0, install: {strategy: deployment}, installM
 `,
     },
   }))
-    place(`misspelt/${path}`, bytes)
+    writeTestFile(`misspelt/${path}`, bytes)
   const bundle = (name: string, image: string) =>
     `---\nschema: olm.bundle\nname: ${name}\npackage: foo\nimage: ${image}\n`
-  place(
+  writeTestFile(
     'catalog/c.yaml',
     bundle('a', `${registry.host}/org/there:1`) + bundle('b', `${registry.host}/org/gone:1`),
   )
-  place('whole/c.yaml', bundle('a', `${registry.host}/org/there:1`))
+  writeTestFile('whole/c.yaml', bundle('a', `${registry.host}/org/there:1`))
 })
 afterAll(async () => {
-  rmSync(folder, { recursive: true })
+  rmSync(temporaryDirectory, { recursive: true })
   await registry.close()
 })
 
 test('a path that is not there is called that, not a strange image', async () => {
-  const { code, err } = await run('bundle', 'validate', './not-there')
+  const { code, err } = await runCli('bundle', 'validate', './not-there')
   expect(code).toBe(2)
   expect(err).toContain('"./not-there" is neither a file, nor a directory, nor an image')
 })
 
 describe('bundle', () => {
   test('validate passes a good directory and fails a bad one', async () => {
-    expect(await run('bundle', 'validate', join(folder, 'good'))).toMatchObject({
+    expect(await runCli('bundle', 'validate', join(temporaryDirectory, 'good'))).toMatchObject({
       code: 0,
       out: expect.stringContaining('registry+v1, passed'),
     })
-    const bad = await run('bundle', 'validate', join(folder, 'bad'), '-o', 'json')
+    const bad = await runCli('bundle', 'validate', join(temporaryDirectory, 'bad'), '-o', 'json')
     expect(bad.code).toBe(1)
     expect(JSON.parse(bad.out)).toMatchObject({
       passed: false,
@@ -90,14 +91,14 @@ describe('bundle', () => {
     })
   }, 90_000)
   test('validate opens charts and bundles in images, and compares labels', async () => {
-    const images = await startRegistry()
+    const images = await startMockRegistry()
     try {
       const chart = 'apiVersion: v2\nname: foo\nversion: 1.0.0\n'
       images.putImage('org/chart', '1', {
         files: { 'foo/Chart.yaml': chart, 'foo/templates/a.yaml': 'a: {{ .Values.a }}' },
       })
       const text = new TextDecoder()
-      const files = [...bundleFiles('good', { spec: modesOf() })].map(([path, bytes]) => [
+      const files = [...createBundleFiles('good', { spec: createSpec() })].map(([path, bytes]) => [
         path,
         text.decode(bytes),
       ])
@@ -107,7 +108,7 @@ describe('bundle', () => {
         files: Object.fromEntries(files) as Record<string, string>,
       })
       const validate = (name: string) =>
-        run('bundle', 'validate', `${images.host}/org/${name}:1`, '--insecure-registry', images.host)
+        runCli('bundle', 'validate', `${images.host}/org/${name}:1`, '--insecure-registry', images.host)
       expect(await validate('chart')).toMatchObject({
         code: 0,
         out: expect.stringContaining('helm+v3, passed'),
@@ -119,13 +120,19 @@ describe('bundle', () => {
     }
   }, 180_000)
   test('validate points at the line, gives the words, and names the rule', async () => {
-    const { out } = await run('bundle', 'validate', join(folder, 'misspelt'))
+    const { out } = await runCli('bundle', 'validate', join(temporaryDirectory, 'misspelt'))
     expect(out).toContain('manifests/csv.yaml:5:17: error: the annotation olm.skiprange is not read')
     expect(out).toContain('5 |   annotations: {olm.skiprange: <1.0.0}')
     expect(out).toMatch(/misspelt: registry\+v1, failed/)
   }, 90_000)
   test('validate says what opm says where opm refuses', async () => {
-    const { code, out } = await run('bundle', 'validate', join(folder, 'refused'), '-o', 'json')
+    const { code, out } = await runCli(
+      'bundle',
+      'validate',
+      join(temporaryDirectory, 'refused'),
+      '-o',
+      'json',
+    )
     expect({ code, ...JSON.parse(out) }).toMatchObject({
       code: 1,
       passed: false,
@@ -134,7 +141,14 @@ describe('bundle', () => {
   }, 90_000)
   test('validate asks the suites that it is told to, and knows no others', async () => {
     const rulesOf = async (...more: string[]) => {
-      const { out } = await run('bundle', 'validate', join(folder, 'good'), '-o', 'json', ...more)
+      const { out } = await runCli(
+        'bundle',
+        'validate',
+        join(temporaryDirectory, 'good'),
+        '-o',
+        'json',
+        ...more,
+      )
       return (JSON.parse(out) as { findings: { rule: string }[] }).findings.map(({ rule }) => rule)
     }
     expect(await rulesOf()).toEqual([])
@@ -142,13 +156,17 @@ describe('bundle', () => {
     expect(await rulesOf('--suite', 'operatorframework')).toEqual(
       expect.arrayContaining(['no-icon', 'no-provider']),
     )
-    expect(await run('bundle', 'validate', join(folder, 'good'), '--suite', 'good')).toMatchObject({
+    expect(
+      await runCli('bundle', 'validate', join(temporaryDirectory, 'good'), '--suite', 'good'),
+    ).toMatchObject({
       code: 2,
       err: expect.stringContaining('there is no suite "good"'),
     })
   }, 180_000)
   test('render prints the blob', async () => {
-    expect(JSON.parse((await run('bundle', 'render', join(folder, 'good'))).out)).toMatchObject({
+    expect(
+      JSON.parse((await runCli('bundle', 'render', join(temporaryDirectory, 'good'))).out),
+    ).toMatchObject({
       schema: 'olm.bundle',
       name: 'good.v1.0.0',
       image: '',
@@ -158,10 +176,10 @@ describe('bundle', () => {
 
 describe('images', () => {
   test('says what is not there, sums up by registry, and goes on where it stopped', async () => {
-    const answers = join(folder, 'answers')
-    const first = await run(
+    const answers = join(temporaryDirectory, 'answers')
+    const first = await runCli(
       'images',
-      join(folder, 'catalog'),
+      join(temporaryDirectory, 'catalog'),
       '--insecure-registry',
       registry.host,
       '--resume',
@@ -171,28 +189,45 @@ describe('images', () => {
     expect(first.out).toContain(`missing: ${registry.host}/org/gone:1`)
     expect(first.out).toMatch(/: 2 \((?:1 ok, 1 missing|1 missing, 1 ok)\)/)
     expect(readFileSync(answers, 'utf8').trim().split('\n')).toHaveLength(2)
-    const asked = registry.requests.length
-    await run('images', join(folder, 'catalog'), '--insecure-registry', registry.host, '--resume', answers)
-    expect(registry.requests).toHaveLength(asked)
+    const requestsBefore = registry.requests.length
+    await runCli(
+      'images',
+      join(temporaryDirectory, 'catalog'),
+      '--insecure-registry',
+      registry.host,
+      '--resume',
+      answers,
+    )
+    expect(registry.requests).toHaveLength(requestsBefore)
   }, 90_000)
   test('what no registry tells is no pass', async () => {
-    place('away/catalog.json', JSON.stringify({ schema: 'olm.bundle', name: 'a.v1', package: 'a', image: 'localhost:1/org/a:1' })) // prettier-ignore
-    const ran = await run('images', join(folder, 'away'), '--insecure-registry', 'localhost:1')
+    writeTestFile('away/catalog.json', JSON.stringify({ schema: 'olm.bundle', name: 'a.v1', package: 'a', image: 'localhost:1/org/a:1' })) // prettier-ignore
+    const ran = await runCli('images', join(temporaryDirectory, 'away'), '--insecure-registry', 'localhost:1')
     expect(ran).toMatchObject({ code: 2, out: expect.stringContaining('unknown: localhost:1/org/a:1') })
   }, 90_000)
   test('passes when all are there, and cannot run on no directory', async () => {
-    expect((await run('images', join(folder, 'whole'), '--insecure-registry', registry.host)).code).toBe(0)
-    expect((await run('images', join(folder, 'nowhere'))).code).toBe(2)
+    expect(
+      (await runCli('images', join(temporaryDirectory, 'whole'), '--insecure-registry', registry.host)).code,
+    ).toBe(0)
+    expect((await runCli('images', join(temporaryDirectory, 'nowhere'))).code).toBe(2)
   }, 90_000)
 })
 
 test('what a catalog and a registry say cannot command the terminal', async () => {
   const image = `${registry.host}/org/\u001b[2Jgone`
-  place('hostile/catalog.json', JSON.stringify({ schema: 'olm.bundle', name: 'a.v1', package: 'a', image }))
-  const { out } = await run('images', join(folder, 'hostile'), '--insecure-registry', registry.host)
+  writeTestFile(
+    'hostile/catalog.json',
+    JSON.stringify({ schema: 'olm.bundle', name: 'a.v1', package: 'a', image }),
+  )
+  const { out } = await runCli(
+    'images',
+    join(temporaryDirectory, 'hostile'),
+    '--insecure-registry',
+    registry.host,
+  )
   expect(out).toContain('malformed: ')
   expect(out).toContain('\\u{1b}[2J')
-  const { code, err } = await run('bundle', 'validate', `${folder}/\u001b[2Jnowhere`)
+  const { code, err } = await runCli('bundle', 'validate', `${temporaryDirectory}/\u001b[2Jnowhere`)
   expect(code).toBe(2)
   expect(`${out}${err}`).not.toContain('\u001b')
 })

@@ -7,48 +7,52 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { annotationKeys } from '../../src/bundle/bundle-metadata.ts'
 import type { Finding } from '../../src/findings/finding.ts'
-import { startRegistry, type Registry } from '../../sandbox/registry/registry.ts'
-import { bundleFiles } from '../bundle/bundle-shapes.ts'
+import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
+import { createBundleFiles } from '../bundle/bundle-shapes.ts'
 import { catalogBot } from './command.ts'
 
 jest.setTimeout(300_000)
 
-let folder: string
-let registry: Registry
-const images = new Map<string, string>()
-const template = 'operators/lantern/catalog-templates/v4.20.yaml'
-const catalog = 'catalogs/v4.20/lantern/catalog.yaml'
+let repositoryDirectory: string
+let registry: MockRegistry
+const imageByVersion = new Map<string, string>()
+const templatePath = 'operators/lantern/catalog-templates/v4.20.yaml'
+const catalogPath = 'catalogs/v4.20/lantern/catalog.yaml'
 
-const git = (...parameters: string[]) =>
-  execFileSync('git', ['-C', folder, '-c', 'user.name=x', '-c', 'user.email=x@example.com', ...parameters], {
-    env: { PATH: process.env.PATH, HOME: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' },
-    encoding: 'utf8',
-  }).trim()
-function commit(files: Readonly<Record<string, string>>): string {
+const runGit = (...parameters: string[]) =>
+  execFileSync(
+    'git',
+    ['-C', repositoryDirectory, '-c', 'user.name=x', '-c', 'user.email=x@example.com', ...parameters],
+    {
+      env: { PATH: process.env.PATH, HOME: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' },
+      encoding: 'utf8',
+    },
+  ).trim()
+function commitFiles(files: Readonly<Record<string, string>>): string {
   for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true })
-    writeFileSync(join(folder, path), text)
+    mkdirSync(dirname(join(repositoryDirectory, path)), { recursive: true })
+    writeFileSync(join(repositoryDirectory, path), text)
   }
-  git('add', '-A')
-  git('commit', '-q', '--allow-empty', '-m', 'x')
-  return git('rev-parse', 'HEAD')
+  runGit('add', '-A')
+  runGit('commit', '-q', '--allow-empty', '-m', 'x')
+  return runGit('rev-parse', 'HEAD')
 }
 /** Whatever the finding says: run by a shell, as people would. */
-async function run(command: string): Promise<string> {
+async function runShellCommand(command: string): Promise<string> {
   const [, source = '', format = '', file = ''] =
     /catalog-bot render (\S+) -o (\S+) > (\S+)/.exec(command) ?? []
   const { out, err } = await catalogBot(
     'render',
-    join(folder, source),
+    join(repositoryDirectory, source),
     '-o',
     format,
     '--insecure-registry',
     registry.host,
   )
   expect(err).toBe('')
-  return commit({ [file]: out })
+  return commitFiles({ [file]: out })
 }
-const basic = (...versions: string[]) =>
+const basicTemplate = (...versions: string[]) =>
   `schema: olm.template.basic
 entries:
 - {schema: olm.package, name: lantern, defaultChannel: stable}
@@ -56,11 +60,23 @@ entries:
   package: lantern
   name: stable
   entries: [${versions.map((version, at) => `{name: lantern.v${version}${at > 0 ? `, replaces: lantern.v${versions[at - 1]}` : ''}}`).join(', ')}]
-${versions.map((version) => `- {schema: olm.bundle, image: "${images.get(version)}"}\n`).join('')}`
+${versions.map((version) => `- {schema: olm.bundle, image: "${imageByVersion.get(version)}"}\n`).join('')}`
 
-async function check(base: string, head: string, ...more: string[]) {
+async function runCheck(base: string, head: string, ...more: string[]) {
   const { out } = await catalogBot(
-    ...['check', '--repo', folder, '--base', base, '--head', head, '--author', 'olga', '--role', 'admin'],
+    ...[
+      'check',
+      '--repo',
+      repositoryDirectory,
+      '--base',
+      base,
+      '--head',
+      head,
+      '--author',
+      'olga',
+      '--role',
+      'admin',
+    ],
     ...['-o', 'json', '--insecure-registry', registry.host, ...more],
   )
   const { verdict, reasons, findings } = JSON.parse(out) as {
@@ -72,11 +88,11 @@ async function check(base: string, head: string, ...more: string[]) {
 }
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'templates-'))
-  registry = await startRegistry()
+  repositoryDirectory = mkdtempSync(join(tmpdir(), 'templates-'))
+  registry = await startMockRegistry()
   for (const version of ['1.0.0', '1.1.0']) {
     const installModes = [{ type: 'AllNamespaces', supported: true }]
-    const files = bundleFiles('lantern', {
+    const files = createBundleFiles('lantern', {
       metadata: { name: `lantern.v${version}` },
       spec: { version, installModes, install: { strategy: 'deployment', spec: { deployments: [] } } },
     })
@@ -84,51 +100,51 @@ beforeAll(async () => {
       labels: { [annotationKeys.package]: 'lantern' },
       files: Object.fromEntries([...files].map(([path, bytes]) => [path, new TextDecoder().decode(bytes)])),
     })
-    images.set(version, reference)
+    imageByVersion.set(version, reference)
   }
-  git('init', '-q')
+  runGit('init', '-q')
 })
 afterAll(async () => {
-  rmSync(folder, { recursive: true })
+  rmSync(repositoryDirectory, { recursive: true })
   await registry.stop()
 })
 
 describe('a pull request that changes the template alone', () => {
   test('is told what differs, and passes once the command that it is given has been run', async () => {
-    commit({ [template]: basic('1.0.0') })
-    const base = await run(`catalog-bot render ${template} -o yaml > ${catalog}`)
+    commitFiles({ [templatePath]: basicTemplate('1.0.0') })
+    const base = await runShellCommand(`catalog-bot render ${templatePath} -o yaml > ${catalogPath}`)
 
-    const forgetful = commit({ [template]: basic('1.0.0', '1.1.0') })
-    const { drift } = await check(base, forgetful)
+    const staleCommit = commitFiles({ [templatePath]: basicTemplate('1.0.0', '1.1.0') })
+    const { drift } = await runCheck(base, staleCommit)
     expect(drift).toMatchObject([
       {
         rule: 'catalog-differs-from-template',
         severity: 'warning',
-        at: { file: catalog },
-        related: [{ at: { file: template } }],
+        at: { file: catalogPath },
+        related: [{ at: { file: templatePath } }],
       },
     ])
     expect(drift[0]?.what).toContain('entry lantern.v1.1.0 of channel stable is missing')
     expect(drift[0]?.what).toContain('bundle lantern.v1.1.0 is missing')
 
-    const mended = await run(drift[0]?.fix ?? '')
-    const passed = await check(base, mended)
+    const fixOutput = await runShellCommand(drift[0]?.fix ?? '')
+    const passed = await runCheck(base, fixOutput)
     expect(passed).toMatchObject({ drift: [], verdict: 'merge' })
   })
 
   test('waits for the registry where it brings a bundle, and asks nothing where it brings none', async () => {
-    commit({ [template]: basic('1.0.0') })
-    const base = await run(`catalog-bot render ${template} -o yaml > ${catalog}`)
-    const added = commit({ [template]: basic('1.0.0', '1.1.0') })
-    const open = await check(base, added, '--offline')
+    commitFiles({ [templatePath]: basicTemplate('1.0.0') })
+    const base = await runShellCommand(`catalog-bot render ${templatePath} -o yaml > ${catalogPath}`)
+    const added = commitFiles({ [templatePath]: basicTemplate('1.0.0', '1.1.0') })
+    const open = await runCheck(base, added, '--offline')
     expect(open).toMatchObject({ verdict: 'unknown', drift: [] })
-    expect(open.reasons[0]?.text).toContain(images.get('1.1.0'))
+    expect(open.reasons[0]?.text).toContain(imageByVersion.get('1.1.0'))
 
-    git('checkout', '-q', base)
-    const edited = commit({
-      [template]: basic('1.0.0').replace('defaultChannel: stable', 'defaultChannel: x'),
+    runGit('checkout', '-q', base)
+    const edited = commitFiles({
+      [templatePath]: basicTemplate('1.0.0').replace('defaultChannel: stable', 'defaultChannel: x'),
     })
-    const settled = await check(base, edited, '--offline')
+    const settled = await runCheck(base, edited, '--offline')
     expect(settled.drift[0]?.what).toContain('package lantern differs (default channel)')
   })
 
@@ -136,38 +152,59 @@ describe('a pull request that changes the template alone', () => {
     const stated = {
       '.github/catalog-bot.yml': `templates: [{template: "t/{name}.yaml", catalog: "catalogs/v4.20/{name}"}]\n`,
     }
-    git('rm', '-q', '-r', 'operators')
-    commit({ ...stated, 't/lantern.yaml': basic('1.0.0') })
-    const base = await run(`catalog-bot render t/lantern.yaml -o yaml > ${catalog}`)
-    const head = commit({ 't/lantern.yaml': basic('1.0.0', '1.1.0'), '.github/catalog-bot.yml': '{}\n' })
-    const { verdict, drift } = await check(base, head)
+    runGit('rm', '-q', '-r', 'operators')
+    commitFiles({ ...stated, 't/lantern.yaml': basicTemplate('1.0.0') })
+    const base = await runShellCommand(`catalog-bot render t/lantern.yaml -o yaml > ${catalogPath}`)
+    const head = commitFiles({
+      't/lantern.yaml': basicTemplate('1.0.0', '1.1.0'),
+      '.github/catalog-bot.yml': '{}\n',
+    })
+    const { verdict, drift } = await runCheck(base, head)
     expect(drift).toMatchObject([{ severity: 'error' }])
     expect(verdict).toBe('blocked')
-    git('rm', '-q', 't/lantern.yaml')
-    const gone = await check(base, commit({}))
-    expect(gone.drift).toMatchObject([{ rule: 'unrenderable-template', severity: 'error' }])
+    runGit('rm', '-q', 't/lantern.yaml')
+    const removedCheck = await runCheck(base, commitFiles({}))
+    expect(removedCheck.drift).toMatchObject([{ rule: 'unrenderable-template', severity: 'error' }])
   })
 
   test('is offered a patch where the configuration says so, and passes once git has applied it', async () => {
-    git('checkout', '-q', '--orphan', 'patched')
-    git('rm', '-r', '-q', '-f', '.')
-    commit({
-      '.github/catalog-bot.yml': `templates: [{template: t.yaml, catalog: ${catalog}, offer: patch}]\n`,
-      [catalog]: '',
-      't.yaml': basic('1.0.0', '1.1.0'),
+    runGit('checkout', '-q', '--orphan', 'patched')
+    runGit('rm', '-r', '-q', '-f', '.')
+    commitFiles({
+      '.github/catalog-bot.yml': `templates: [{template: t.yaml, catalog: ${catalogPath}, offer: patch}]\n`,
+      [catalogPath]: '',
+      't.yaml': basicTemplate('1.0.0', '1.1.0'),
     })
-    const base = await run(`catalog-bot render t.yaml -o yaml > ${catalog}`)
-    const edited = basic('1.0.0', '1.1.0').replace('replaces: lantern.v1.0.0', 'skips: [lantern.v1.0.0]')
-    const head = commit({ 't.yaml': edited })
+    const base = await runShellCommand(`catalog-bot render t.yaml -o yaml > ${catalogPath}`)
+    const edited = basicTemplate('1.0.0', '1.1.0').replace(
+      'replaces: lantern.v1.0.0',
+      'skips: [lantern.v1.0.0]',
+    )
+    const head = commitFiles({ 't.yaml': edited })
     const { out } = await catalogBot(
-      ...['explain', '--repo', folder, '--base', base, '--head', head, '--author', 'olga', '--role', 'admin'],
+      ...[
+        'explain',
+        '--repo',
+        repositoryDirectory,
+        '--base',
+        base,
+        '--head',
+        head,
+        '--author',
+        'olga',
+        '--role',
+        'admin',
+      ],
       '--offline',
     )
     const { actions } = JSON.parse(out) as { actions: { comment?: string }[] }
     const comment = actions.find((action) => action.comment !== undefined)?.comment ?? ''
     const patch = /```diff\n([\s\S]*?\n)```/.exec(comment)?.[1] ?? ''
     expect(patch).toContain('-  replaces: lantern.v1.0.0')
-    execFileSync('git', ['-C', folder, 'apply', '-'], { input: patch, env: { PATH: process.env.PATH } })
-    expect((await check(base, commit({}), '--offline')).drift).toEqual([])
+    execFileSync('git', ['-C', repositoryDirectory, 'apply', '-'], {
+      input: patch,
+      env: { PATH: process.env.PATH },
+    })
+    expect((await runCheck(base, commitFiles({}), '--offline')).drift).toEqual([])
   })
 })

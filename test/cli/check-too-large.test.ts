@@ -6,17 +6,17 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { catalogBot } from './command.ts'
 
-let folder: string
+let repositoryDirectory: string
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'too-large-'))
+  repositoryDirectory = mkdtempSync(join(tmpdir(), 'too-large-'))
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.invalid', ...args], {
-      cwd: folder,
+      cwd: repositoryDirectory,
       stdio: 'ignore',
     })
   const write = (path: string, text: string) => {
-    mkdirSync(dirname(join(folder, path)), { recursive: true })
-    writeFileSync(join(folder, path), text)
+    mkdirSync(dirname(join(repositoryDirectory, path)), { recursive: true })
+    writeFileSync(join(repositoryDirectory, path), text)
     git('add', path)
     git('commit', '-q', '-m', path)
   }
@@ -26,13 +26,24 @@ beforeAll(() => {
   const reviewers = Array.from({ length: 600 }, (_, at) => `  - somebody-${at}\n`).join('')
   write('operators/cat/ci.yaml', `reviewers:\n${reviewers}`)
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => rmSync(repositoryDirectory, { recursive: true, force: true }))
 
-const check = (...more: string[]) =>
-  catalogBot('check', '--repo', folder, '--base', 'main', '--head', 'update', '--author', 'mallory', ...more)
+const runCheck = (...more: string[]) =>
+  catalogBot(
+    'check',
+    '--repo',
+    repositoryDirectory,
+    '--base',
+    'main',
+    '--head',
+    'update',
+    '--author',
+    'mallory',
+    ...more,
+  )
 
 test('a pull request that is too large is blocked, and the number is told', async () => {
-  const { code, out, err } = await check()
+  const { code, out, err } = await runCheck()
   expect({ code, err }).toEqual({ code: 1, err: '' })
   expect(out).toMatch(
     /blocked: this pull request is too large to check: it has \d+ questions to GitHub about people/,
@@ -40,7 +51,7 @@ test('a pull request that is too large is blocked, and the number is told', asyn
 })
 
 test('the same for machines', async () => {
-  const { code, out } = await check('-o', 'json')
+  const { code, out } = await runCheck('-o', 'json')
   expect(code).toBe(1)
   expect(JSON.parse(out)).toMatchObject({
     verdict: 'blocked',

@@ -4,15 +4,15 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { join, resolve as absolute } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { keptCompiled } from '../kept-compiled.ts'
-import type { CommandResult, Typed } from './warm-command-line.ts'
+import { compileCacheDirectory } from '../kept-compiled.ts'
+import type { CommandResult, CommandInput } from './warm-command-line.ts'
 
 export type { CommandResult } from './warm-command-line.ts'
 
-const script = fileURLToPath(new URL('./warm-command-line.ts', import.meta.url))
+const processScript = fileURLToPath(new URL('./warm-command-line.ts', import.meta.url))
 
-let running: ChildProcess | undefined
-let last: Promise<unknown> = Promise.resolve()
+let commandProcess: ChildProcess | undefined
+let lastCommand: Promise<unknown> = Promise.resolve()
 
 /** `PATH` is kept for git alone; without a home there are no credentials and no cache. */
 export function catalogBot(...parameters: string[]): Promise<CommandResult> {
@@ -21,16 +21,16 @@ export function catalogBot(...parameters: string[]): Promise<CommandResult> {
 
 /** The same from another directory. */
 export function catalogBotIn(cwd: string, ...parameters: string[]): Promise<CommandResult> {
-  const result = last.then(() => type({ cwd: absolute(cwd), parameters }))
-  last = result.catch(() => undefined)
+  const result = lastCommand.then(() => sendCommand({ cwd: absolute(cwd), parameters }))
+  lastCommand = result.catch(() => undefined)
   return result
 }
 
-function type(typed: Typed): Promise<CommandResult> {
-  const child = (running ??= start())
+function sendCommand(typed: CommandInput): Promise<CommandResult> {
+  const child = (commandProcess ??= startCommandProcess())
   return new Promise((resolve, reject) => {
     const onExit = (code: number | null, signal: string | null) => {
-      running = undefined
+      commandProcess = undefined
       reject(new Error(`the process of ${typed.parameters.join(' ')} ended: ${signal ?? code}`))
     }
     child.once('exit', onExit)
@@ -44,13 +44,13 @@ function type(typed: Typed): Promise<CommandResult> {
   })
 }
 
-function start(): ChildProcess {
-  const child = fork(script, [], {
+function startCommandProcess(): ChildProcess {
+  const child = fork(processScript, [], {
     execArgv: ['--no-warnings'],
     env: {
       HOME: '/dev/null',
       PATH: process.env.PATH,
-      NODE_COMPILE_CACHE: join(keptCompiled, 'compiled'),
+      NODE_COMPILE_CACHE: join(compileCacheDirectory, 'compiled'),
     },
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -3,21 +3,21 @@ import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from '@jest/globals'
 import { addAppCommands } from '../../src/cli/commands/app-commands.ts'
 import { completionScript } from '../../src/cli/completion.ts'
-import { allCommands } from '../../src/cli/help.ts'
+import { listCommands } from '../../src/cli/help.ts'
 import { buildProgram } from '../../src/cli/program.ts'
 
 const program = buildProgram(addAppCommands)
 
 /** What bash offers for each of these command lines, the last word of which is being typed. */
-function offered(lines: readonly (readonly string[])[]): string[][] {
-  const asked = lines
+function completeWithBash(lines: readonly (readonly string[])[]): string[][] {
+  const completionRequests = lines
     .map(
       (words) =>
         `COMP_WORDS=(catalog-bot ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}; _catalog_bot; echo "\${COMPREPLY[*]}"`,
     )
     .join('\n')
   const out = execFileSync('bash', ['--norc'], {
-    input: `set -u\n${completionScript(program, 'bash')}\n${asked}\n`,
+    input: `set -u\n${completionScript(program, 'bash')}\n${completionRequests}\n`,
     encoding: 'utf8',
   })
   return out
@@ -54,7 +54,7 @@ test('bash completes commands, those below them, options, and what an option or 
       ['--version', '--help'],
     ],
   ]
-  const found = offered(cases.map(([words]) => words))
+  const found = completeWithBash(cases.map(([words]) => words))
   expect(cases.map(([words], at) => [words, found[at]])).toEqual(cases)
 })
 
@@ -62,7 +62,7 @@ describe.each(['zsh', 'fish'] as const)('%s', (shell) => {
   const script = completionScript(program, shell)
 
   test('has every command and every option', () => {
-    for (const command of allCommands(program)) {
+    for (const command of listCommands(program)) {
       expect(script).toContain(command.name())
       for (const { long } of command.options.filter(({ hidden }) => !hidden))
         expect(script).toContain(shell === 'fish' ? `-l ${long?.slice(2)}` : `${long}[`)

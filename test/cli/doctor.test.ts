@@ -4,65 +4,76 @@ import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RulesetRequest } from '../../sandbox/github/branch-rules/rule-shapes.ts'
-import { accepted, Ground, pullRequestRule } from '../sandbox/github/branch-rules/landing-ground.ts'
+import {
+  acceptedPush,
+  MergeRulesFixture,
+  createPullRequestRule,
+} from '../sandbox/github/branch-rules/landing-ground.ts'
 import { privateKey } from '../sandbox/github/sample-world.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import { demandedChecks } from '../../src/gate/demanded-checks.ts'
-import { namesOfChecks } from '../../src/messages/report.ts'
+import { getRequiredOwnChecks } from '../../src/gate/demanded-checks.ts'
+import { toCheckNames } from '../../src/messages/report.ts'
 
-let ground: Ground
+let sandboxContext: MergeRulesFixture
 beforeAll(async () => {
-  ground = await Ground.furnish()
+  sandboxContext = await MergeRulesFixture.furnish()
 })
-afterAll(async () => ground.it.stop())
+afterAll(async () => sandboxContext.githubFixture.stop())
 
-const cli = join(import.meta.dirname, '../../src/cli.ts')
-const ownChecks = namesOfChecks(demandedChecks(defaultConfig))
+const cliPath = join(import.meta.dirname, '../../src/cli.ts')
+const ownCheckNames = toCheckNames(getRequiredOwnChecks(defaultConfig))
 
-interface Ran {
+interface DoctorResult {
   readonly code: number
   readonly out: string
   readonly err: string
 }
 
 /** Runs the command without anything of our own environment. */
-function run(args: readonly string[], environment: Record<string, string> = {}): Promise<Ran> {
+function runDoctor(args: readonly string[], environment: Record<string, string> = {}): Promise<DoctorResult> {
   const env = {
     PATH: process.env['PATH'],
-    HOME: ground.it.directory,
-    GITHUB_API_URL: ground.it.github.url,
+    HOME: sandboxContext.githubFixture.directory,
+    GITHUB_API_URL: sandboxContext.githubFixture.github.url,
     GITHUB_THROTTLE: 'off',
     ...environment,
   }
   return new Promise((resolve) => {
-    execFile(process.execPath, ['--no-warnings', cli, 'doctor', ...args], { env }, (error, out, err) =>
+    execFile(process.execPath, ['--no-warnings', cliPath, 'doctor', ...args], { env }, (error, out, err) =>
       resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     )
   })
 }
 
-const asMaintainer = () => ({ MY_TOKEN: ground.it.github.tokenFor('maintainer') })
-const withToken = () => ['--app', String(ground.it.app.id), '--token-variable', 'MY_TOKEN']
+const maintainerEnvironment = () => ({ MY_TOKEN: sandboxContext.githubFixture.github.tokenFor('maintainer') })
+const tokenArguments = () => [
+  '--app',
+  String(sandboxContext.githubFixture.app.id),
+  '--token-variable',
+  'MY_TOKEN',
+]
 
 describe('doctor', () => {
   test('with a token says how the App would merge, and writes rulesets under which that works', async () => {
-    const it = await ground.landing()
-    const folder = await mkdtemp(join(ground.it.directory, 'rulesets-'))
-    const args = ['--repository', it.full, ...withToken(), '--rulesets', folder]
-    const before = await run(args, asMaintainer())
+    const it = await sandboxContext.openMergeCase()
+    const folder = await mkdtemp(join(sandboxContext.githubFixture.directory, 'rulesets-'))
+    const args = ['--repository', it.full, ...tokenArguments(), '--rulesets', folder]
+    const before = await runDoctor(args, maintainerEnvironment())
     // Only the App can read its permissions, so whether it can merge is unknown.
     expect(before).toMatchObject({ code: 2, err: expect.stringContaining('ruleset-a.json') })
     expect(before.out).toContain('main: the App pushes the validated merge.')
     expect(before.out).toContain('Add ruleset A')
 
-    const admin = ground.it.client(ground.it.github.tokenFor('maintainer'))
+    const admin = sandboxContext.githubFixture.client(
+      sandboxContext.githubFixture.github.tokenFor('maintainer'),
+    )
     for (const name of ['ruleset-a.json', 'ruleset-b.json']) {
       const request = JSON.parse(await readFile(join(folder, name), 'utf8')) as RulesetRequest
       await admin.request('POST /repos/{owner}/{repo}/rulesets', { ...it.name, ...request } as never)
     }
-    expect(ground.it.github.violations.splice(0)).toEqual([])
+    expect(sandboxContext.githubFixture.github.violations.splice(0)).toEqual([])
 
-    const after = await run([...args, '--output', 'json'], asMaintainer())
+    const after = await runDoctor([...args, '--output', 'json'], maintainerEnvironment())
     expect(after.code).toBe(2)
     expect(JSON.parse(after.out)).toMatchObject({
       rules: { reservedForUs: true, closedToUs: false },
@@ -70,20 +81,26 @@ describe('doctor', () => {
     })
 
     // Nobody else pushes, and the App only what has its checks.
-    expect((await ground.pushMerge(it, ground.it.github.tokenFor('maintainer'))).accepted).toBe(false)
-    expect((await ground.pushMerge(it)).accepted).toBe(false)
-    expect((await ground.stage(it)).accepted).toBe(true)
-    for (const check of ownChecks) await ground.check(it, it.M, check)
-    expect(await ground.pushMerge(it)).toMatchObject(accepted)
-    expect(await ground.tip(it)).toBe(it.M)
+    expect(
+      (await sandboxContext.pushMerge(it, sandboxContext.githubFixture.github.tokenFor('maintainer')))
+        .accepted,
+    ).toBe(false)
+    expect((await sandboxContext.pushMerge(it)).accepted).toBe(false)
+    expect((await sandboxContext.stage(it)).accepted).toBe(true)
+    for (const check of ownCheckNames) await sandboxContext.setCheck(it, it.mergeSha, check)
+    expect(await sandboxContext.pushMerge(it)).toMatchObject(acceptedPush)
+    expect(await sandboxContext.readTip(it)).toBe(it.mergeSha)
   })
 
   test('as the App says what is missing, by exit code 1, and follows the configuration', async () => {
-    const it = await ground.landing()
-    ground.it.github.addRules(it.full, [{ type: 'required_linear_history' }, pullRequestRule()])
-    const environment = { APP_ID: String(ground.it.app.id), PRIVATE_KEY: privateKey, WEBHOOK_SECRET: 'a secret of the tests' } // prettier-ignore
+    const it = await sandboxContext.openMergeCase()
+    sandboxContext.githubFixture.github.addRules(it.full, [
+      { type: 'required_linear_history' },
+      createPullRequestRule(),
+    ])
+    const environment = { APP_ID: String(sandboxContext.githubFixture.app.id), PRIVATE_KEY: privateKey, WEBHOOK_SECRET: 'a secret of the tests' } // prettier-ignore
     const args = ['--repository', it.full, '--branch', 'main']
-    const free = await run(args, environment)
+    const free = await runDoctor(args, environment)
     for (const said of [
       'permissions: the App lacks merge_queues: read',
       'ok    deliveries: ',
@@ -91,9 +108,9 @@ describe('doctor', () => {
     ])
       expect(free.out).toContain(said)
     expect(free).toMatchObject({ code: 0, out: expect.stringContaining('GitHub merges (squash)') })
-    const config = join(ground.it.directory, 'catalog-bot.yml')
+    const config = join(sandboxContext.githubFixture.directory, 'catalog-bot.yml')
     await writeFile(config, 'merge:\n  method: push\n')
-    const bound = await run([...args, '--config', config], environment)
+    const bound = await runDoctor([...args, '--config', config], environment)
     expect(bound.code).toBe(1)
     expect(bound.out).toContain('Merge.method is push, and it would be refused')
   })
@@ -108,8 +125,8 @@ describe('doctor', () => {
       { GITHUB_TOKEN: 'x' },
       'a/b',
     ],
-  ])('cannot run with %s: exit code 2', async (_what, args, environment, says) => {
-    const ran = await run(args, environment)
-    expect(ran).toMatchObject({ code: 2, out: '', err: expect.stringContaining(says) })
+  ])('cannot run with %s: exit code 2', async (_what, args, environment, message) => {
+    const ran = await runDoctor(args, environment)
+    expect(ran).toMatchObject({ code: 2, out: '', err: expect.stringContaining(message) })
   })
 })

@@ -5,37 +5,37 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals'
 import { parse } from 'yaml'
-import { check } from '../../src/cli/check.ts'
-import { init, type InitOptions } from '../../src/cli/init.ts'
+import { checkPull } from '../../src/cli/check.ts'
+import { runInit, type InitOptions } from '../../src/cli/init.ts'
 import { parseConfig } from '../../src/config/config.ts'
 
 jest.setTimeout(60_000)
 
-const here = process.cwd()
-let folder: string
+const originalDirectory = process.cwd()
+let temporaryDirectory: string
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'init-'))
+  temporaryDirectory = mkdtempSync(join(tmpdir(), 'init-'))
 })
-afterEach(() => process.chdir(here))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterEach(() => process.chdir(originalDirectory))
+afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
 
-function repository(name: string, files: Readonly<Record<string, string>>): string {
-  const top = join(folder, name)
+function createRepository(name: string, files: Readonly<Record<string, string>>): string {
+  const top = join(temporaryDirectory, name)
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(join(top, dirname(path)), { recursive: true })
     writeFileSync(join(top, path), text)
   }
-  git(top, 'init', '--quiet', '--initial-branch=main')
+  runGit(top, 'init', '--quiet', '--initial-branch=main')
   process.chdir(top)
   return top
 }
 
-const git = (top: string, ...parameters: string[]) =>
+const runGit = (top: string, ...parameters: string[]) =>
   execFileSync('git', ['-C', top, '-c', 'user.name=a', '-c', 'user.email=a@b.c', ...parameters], {
     stdio: 'ignore',
   })
 
-async function printed(run: () => Promise<void>): Promise<{ code: unknown; out: string }> {
+async function captureOutput(run: () => Promise<void>): Promise<{ code: unknown; out: string }> {
   let out = ''
   const spy = jest.spyOn(process.stdout, 'write').mockImplementation(((text: string) => {
     out += text
@@ -51,12 +51,12 @@ async function printed(run: () => Promise<void>): Promise<{ code: unknown; out: 
   }
 }
 
-const initialised = (options: InitOptions) => printed(() => init(undefined, options))
-const fbc = 'schema: olm.package\nname: tern\ndefaultChannel: stable\n'
+const runInitCommand = (options: InitOptions) => captureOutput(() => runInit(undefined, options))
+const catalogYaml = 'schema: olm.package\nname: tern\ndefaultChannel: stable\n'
 
 test('a layout that is known needs no configuration, and none is written', async () => {
-  const top = repository('known', { 'catalogs/v4.20/tern/catalog.yaml': fbc })
-  const { code, out } = await initialised({ write: true })
+  const top = createRepository('known', { 'catalogs/v4.20/tern/catalog.yaml': catalogYaml })
+  const { code, out } = await runInitCommand({ write: true })
   expect(code).toBe(0)
   expect(out).toContain('Catalogs: catalogs/v4.20\n')
   expect(out).toContain('no configuration is needed')
@@ -64,24 +64,24 @@ test('a layout that is known needs no configuration, and none is written', async
 })
 
 test('where no catalog is found, a configuration is shown, and written when that is asked for, once', async () => {
-  const top = repository('unknown', { 'README.md': 'x' })
+  const top = createRepository('unknown', { 'README.md': 'x' })
   const file = join(top, '.github', 'catalog-bot.yml')
-  expect(await initialised({})).toMatchObject({ code: 1, out: expect.stringContaining('- path: catalog') })
+  expect(await runInitCommand({})).toMatchObject({ code: 1, out: expect.stringContaining('- path: catalog') })
   expect(existsSync(file)).toBe(false)
-  expect(await initialised({ write: true })).toMatchObject({
+  expect(await runInitCommand({ write: true })).toMatchObject({
     code: 1,
     out: expect.stringContaining('Wrote .github/'),
   })
   expect(parseConfig(readFileSync(file, 'utf8')).kind).toBe('config')
   writeFileSync(file, 'catalogs:\n  - path: other\n')
-  await initialised({ write: true })
+  await runInitCommand({ write: true })
   expect(readFileSync(file, 'utf8')).toContain('other')
 })
 
 test('the rulesets name the App and the default branch', async () => {
-  repository('rulesets', { 'catalogs/v4.20/tern/catalog.yaml': fbc })
-  expect((await initialised({})).out).toContain('catalog-bot init --app ID')
-  const { out } = await initialised({ app: 4711 })
+  createRepository('rulesets', { 'catalogs/v4.20/tern/catalog.yaml': catalogYaml })
+  expect((await runInitCommand({})).out).toContain('catalog-bot init --app ID')
+  const { out } = await runInitCommand({ app: 4711 })
   const [a, b] = [...out.matchAll(/^\{\n.*?^\}$/gms)].map(
     ([text]) => JSON.parse(text) as Record<string, unknown>,
   )
@@ -91,7 +91,7 @@ test('the rulesets name the App and the default branch', async () => {
 })
 
 test('the workflow reads only, pins what it runs, and names a package that nobody else can register', async () => {
-  const { out } = await initialised({ action: true })
+  const { out } = await runInitCommand({ action: true })
   const { permissions, jobs } = parse(out) as {
     permissions: unknown
     jobs: { validate: { steps: { uses?: string; run?: string }[] } }
@@ -109,20 +109,22 @@ test('the workflow reads only, pins what it runs, and names a package that nobod
 })
 
 test('check without options compares this branch with the default one, as whom git names', async () => {
-  const top = repository('defaults', {
-    'catalogs/v4.20/tern/catalog.yaml': fbc,
+  const top = createRepository('defaults', {
+    'catalogs/v4.20/tern/catalog.yaml': catalogYaml,
     'operators/tern/ci.yaml': 'reviewers: [terry]\n',
   })
-  git(top, 'add', '.')
-  git(top, 'commit', '--quiet', '--message', 'base')
-  git(top, 'remote', 'add', 'origin', '/nowhere')
-  git(top, 'update-ref', 'refs/remotes/origin/main', 'HEAD')
-  git(top, 'config', 'github.user', 'terry')
-  git(top, 'checkout', '--quiet', '-b', 'work')
-  writeFileSync(join(top, 'catalogs/v4.20/tern/catalog.yaml'), `${fbc}description: a bird\n`)
-  git(top, 'commit', '--quiet', '--all', '--message', 'work')
+  runGit(top, 'add', '.')
+  runGit(top, 'commit', '--quiet', '--message', 'base')
+  runGit(top, 'remote', 'add', 'origin', '/nowhere')
+  runGit(top, 'update-ref', 'refs/remotes/origin/main', 'HEAD')
+  runGit(top, 'config', 'github.user', 'terry')
+  runGit(top, 'checkout', '--quiet', '-b', 'work')
+  writeFileSync(join(top, 'catalogs/v4.20/tern/catalog.yaml'), `${catalogYaml}description: a bird\n`)
+  runGit(top, 'commit', '--quiet', '--all', '--message', 'work')
   process.chdir(join(top, 'catalogs'))
-  const { code, out } = await printed(() => check({ repo: '.', head: 'HEAD', offline: true, output: 'json' }))
+  const { code, out } = await captureOutput(() =>
+    checkPull({ repo: '.', head: 'HEAD', offline: true, output: 'json' }),
+  )
   expect(code).toBe(1)
   const { verdict, change } = JSON.parse(out) as { verdict: string; change: { paths: { path: string }[] } }
   expect(change.paths.map(({ path }) => path)).toEqual(['catalogs/v4.20/tern/catalog.yaml'])

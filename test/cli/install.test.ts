@@ -5,35 +5,36 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { InstallReport } from '../../src/checks/install/install-report.ts'
 import { smallBundle } from '../checks/install/small-bundle.ts'
-import { writtenBlobs } from '../checks/install/written-catalog.ts'
+import { parseBlobs } from '../checks/install/written-catalog.ts'
 import { catalogBotIn } from './command.ts'
 
-let folder: string
-const place = (path: string, content: Uint8Array | string) => {
-  mkdirSync(dirname(join(folder, path)), { recursive: true })
-  writeFileSync(join(folder, path), content)
+let temporaryDirectory: string
+const writeTestFile = (path: string, content: Uint8Array | string) => {
+  mkdirSync(dirname(join(temporaryDirectory, path)), { recursive: true })
+  writeFileSync(join(temporaryDirectory, path), content)
 }
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'install-'))
+  temporaryDirectory = mkdtempSync(join(tmpdir(), 'install-'))
   const lines = [
     'foo/stable 1.1.0 replaces 1.0.0',
     'foo/stable 1.0.0',
     'lone/stable 1.0.0',
     'lone 1.0.0 needs Red',
   ]
-  place(
+  writeTestFile(
     'catalog/catalog.json',
-    writtenBlobs(lines)
+    parseBlobs(lines)
       .map((blob) => JSON.stringify(blob))
       .join('\n'),
   )
-  for (const [path, bytes] of smallBundle('foo.v1.1.0', 'foo')) place(`bundle/${path}`, bytes)
-  for (const [path, bytes] of smallBundle('lone.v1.0.0', 'lone')) place(`lone/${path}`, bytes)
+  for (const [path, bytes] of smallBundle('foo.v1.1.0', 'foo')) writeTestFile(`bundle/${path}`, bytes)
+  for (const [path, bytes] of smallBundle('lone.v1.0.0', 'lone')) writeTestFile(`lone/${path}`, bytes)
 })
-afterAll(() => rmSync(folder, { recursive: true }))
+afterAll(() => rmSync(temporaryDirectory, { recursive: true }))
 
 test('install says whether a package installs, by its words and its exit code', async () => {
-  const install = (...parameters: string[]) => catalogBotIn(folder, 'install', 'catalog', ...parameters)
+  const install = (...parameters: string[]) =>
+    catalogBotIn(temporaryDirectory, 'install', 'catalog', ...parameters)
   const [yes, no, unknown, absent] = await Promise.all([
     install('--package', 'foo', '--bundle', 'foo.v1.1.0=bundle', '--objects', '-o', 'json'),
     install('--package', 'lone', '--offline'),
@@ -56,8 +57,8 @@ test('install says whether a package installs, by its words and its exit code', 
 test('what was not looked at is no yes, by the exit code and by the words', async () => {
   const lone = ['install', 'catalog', '--package', 'lone', '--with', 'rukpak-registry'] as const
   const [closed, opened] = await Promise.all([
-    catalogBotIn(folder, ...lone, '--offline'),
-    catalogBotIn(folder, ...lone, '--bundle', 'lone.v1.0.0=lone'),
+    catalogBotIn(temporaryDirectory, ...lone, '--offline'),
+    catalogBotIn(temporaryDirectory, ...lone, '--bundle', 'lone.v1.0.0=lone'),
   ])
   expect(closed.code).toBe(2)
   expect(closed.out).toContain('lone, channel stable: could not be found out')
@@ -75,8 +76,8 @@ test('a catalog that holds the whole bundle, and one beside it, are enough witho
       value: { data: Buffer.from(bytes).toString('base64') },
     }))
   const [blobs, red] = [
-    writtenBlobs(['inline/stable 1.0.0', 'inline 1.0.0 needs Red']),
-    writtenBlobs(['red/stable 1.0.0', 'red 1.0.0 gives Red']),
+    parseBlobs(['inline/stable 1.0.0', 'inline 1.0.0 needs Red']),
+    parseBlobs(['red/stable 1.0.0', 'red 1.0.0 gives Red']),
   ]
   const written = (blobs as Readonly<Record<string, unknown>>[]).map((blob) =>
     blob['schema'] === 'olm.bundle'
@@ -84,10 +85,10 @@ test('a catalog that holds the whole bundle, and one beside it, are enough witho
       : blob,
   )
   const text = (all: readonly unknown[]) => all.map((blob) => JSON.stringify(blob)).join('\n')
-  place('inline/catalog.json', text(written))
-  place('red/catalog.json', text(red))
+  writeTestFile('inline/catalog.json', text(written))
+  writeTestFile('red/catalog.json', text(red))
   const install = (...parameters: string[]) =>
-    catalogBotIn(folder, 'install', 'inline', '--package', 'inline', '--offline', ...parameters)
+    catalogBotIn(temporaryDirectory, 'install', 'inline', '--package', 'inline', '--offline', ...parameters)
   const [alone, beside] = await Promise.all([
     install(),
     install('--beside', 'others:10=red', '--bundle', 'red.v1.0.0=bundle', '-o', 'json'),

@@ -7,47 +7,57 @@ import pino from 'pino'
 import { openControlSocket } from '../../src/app/control-socket.ts'
 import { storeFolder } from '../../src/app/settings.ts'
 import { openStore } from '../../src/store/store.ts'
-import { placeMadeStore } from '../store/made-store.ts'
-import { clock } from '../store/sample-records.ts'
+import { copyPreparedStore } from '../store/made-store.ts'
+import { systemTestClock } from '../store/sample-records.ts'
 import { catalogBotIn } from './command.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'landings-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
-const landings = (...parameters: string[]) => catalogBotIn(folder, 'landings', ...parameters)
-const of = ['--repository', 'o/R']
+const temporaryDirectory = mkdtempSync(join(tmpdir(), 'landings-'))
+afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
+const runLandings = (...parameters: string[]) => catalogBotIn(temporaryDirectory, 'landings', ...parameters)
+const repositoryArguments = ['--repository', 'o/R']
 
 test('stop, list and resume through a running App and without one', async () => {
-  expect(await landings()).toMatchObject({
+  expect(await runLandings()).toMatchObject({
     code: 2,
     err: expect.stringContaining('there is no store in data'),
   })
-  const dataDirectory = storeFolder(join(folder, 'data'))
-  await placeMadeStore(dataDirectory)
-  const store = await openStore({ dataDirectory, clock })
-  const unanswered = await landings()
-  const socket = await openControlSocket(join(folder, 'data'), { store, log: pino({ level: 'silent' }) })
+  const dataDirectory = storeFolder(join(temporaryDirectory, 'data'))
+  await copyPreparedStore(dataDirectory)
+  const store = await openStore({ dataDirectory, clock: systemTestClock })
+  const unanswered = await runLandings()
+  const socket = await openControlSocket(join(temporaryDirectory, 'data'), {
+    store,
+    log: pino({ level: 'silent' }),
+  })
   try {
     // Somebody has the folder, and no socket was there.
     expect(unanswered).toMatchObject({ code: 2, err: expect.stringContaining('does not answer at') })
     expect(
-      await landings('stop', ...of, '--branch', 'main', '--reason', 'release \u001b[31mday'),
+      await runLandings(
+        'stop',
+        ...repositoryArguments,
+        '--branch',
+        'main',
+        '--reason',
+        'release \u001b[31mday',
+      ),
     ).toMatchObject({
       code: 0,
       out: expect.stringMatching(
         /^o\/R main: merging is stopped on main by .* \(command line\) since .*: release [^\u001b]*day/,
       ),
     })
-    expect(await store.landingStops()).toMatchObject([
+    expect(await store.listFreezes()).toMatchObject([
       { repository: { owner: 'o', name: 'R' }, branch: 'main', kind: 'frozen', by: { kind: 'command-line' } },
     ])
-    await store.stopLandings({
+    await store.freezeMerges({
       repository: { owner: 'o', name: 'R' },
       branch: 'main',
       kind: 'audit',
       reason: 'x',
       by: { kind: 'bot' },
     })
-    expect(await landings('stop')).toMatchObject({
+    expect(await runLandings('stop')).toMatchObject({
       code: 2,
       err: expect.stringContaining('needs --repository'),
     })
@@ -55,9 +65,9 @@ test('stop, list and resume through a running App and without one', async () => 
     await socket.close()
     await store.close()
   }
-  const resumed = await landings('resume', ...of)
+  const resumed = await runLandings('resume', ...repositoryArguments)
   expect(resumed).toMatchObject({ code: 0, err: expect.stringContaining('resume with --audit') })
-  const all = await landings('resume', ...of, '--audit', '--json')
+  const all = await runLandings('resume', ...repositoryArguments, '--audit', '--json')
   expect(JSON.parse(all.out)).toMatchObject({ changed: [{ kind: 'audit' }], stops: [] })
-  expect(await landings('resume', ...of)).toMatchObject({ code: 1 })
+  expect(await runLandings('resume', ...repositoryArguments)).toMatchObject({ code: 1 })
 }, 180_000)

@@ -8,16 +8,16 @@ import { catalogBotIn } from './command.ts'
 
 jest.setTimeout(180_000)
 
-let folder: string
+let temporaryDirectory: string
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'local-catalogs-'))
+  temporaryDirectory = mkdtempSync(join(tmpdir(), 'local-catalogs-'))
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
 
-const fbc = 'schema: olm.package\nname: tern\ndefaultChannel: stable\n'
+const catalogYaml = 'schema: olm.package\nname: tern\ndefaultChannel: stable\n'
 
-function repository(name: string, files: Record<string, string>): string {
-  const top = join(folder, name)
+function createRepository(name: string, files: Record<string, string>): string {
+  const top = join(temporaryDirectory, name)
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(join(top, dirname(path)), { recursive: true })
     writeFileSync(join(top, path), text)
@@ -26,41 +26,46 @@ function repository(name: string, files: Record<string, string>): string {
   return top
 }
 
-const validated = async (directory: string, ...more: string[]) => {
+const runValidate = async (directory: string, ...more: string[]) => {
   const { out, code, err } = await catalogBotIn(directory, 'validate', '--no-cache', '-o', 'json', ...more)
   const lines = out.split('\n').filter((line) => line !== '')
   return { code, err, dirs: lines.map((line) => (JSON.parse(line) as { dir: string }).dir) }
 }
 
 test('validate looks at every catalog of the repository, older versions first, from wherever one stands', async () => {
-  const top = repository('versions', {
-    'catalogs/v4.20/tern/catalog.yaml': fbc,
-    'catalogs/v4.9/tern/catalog.yaml': fbc,
+  const top = createRepository('versions', {
+    'catalogs/v4.20/tern/catalog.yaml': catalogYaml,
+    'catalogs/v4.9/tern/catalog.yaml': catalogYaml,
     'operators/tern/ci.yaml': 'reviewers: []\n',
   })
-  expect(await validated(top)).toMatchObject({ code: 1, dirs: ['catalogs/v4.9', 'catalogs/v4.20'] })
+  expect(await runValidate(top)).toMatchObject({ code: 1, dirs: ['catalogs/v4.9', 'catalogs/v4.20'] })
   const inside = join(top, 'catalogs', 'v4.20')
-  expect(await validated(inside)).toMatchObject({ dirs: ['../v4.9', '.'] })
+  expect(await runValidate(inside)).toMatchObject({ dirs: ['../v4.9', '.'] })
   const graph = await catalogBotIn(top, 'graph')
   expect(graph.code).toBe(2)
   expect(graph.err).toContain('there are 2 catalogs here; name one of them: catalogs/v4.9 catalogs/v4.20')
 })
 
 test('they are found by what is in their files too, or by what the configuration states', async () => {
-  const top = repository('odd', { 'deploy/index/tern.yaml': fbc, 'deploy/values.yaml': 'a: 1\n' })
-  expect(await validated(top)).toMatchObject({ dirs: ['deploy/index'] })
+  const top = createRepository('odd', {
+    'deploy/index/tern.yaml': catalogYaml,
+    'deploy/values.yaml': 'a: 1\n',
+  })
+  expect(await runValidate(top)).toMatchObject({ dirs: ['deploy/index'] })
   expect((await catalogBotIn(top, 'graph')).code).toBe(0)
   mkdirSync(join(top, '.github'))
   writeFileSync(join(top, '.github', 'catalog-bot.yml'), 'catalogs:\n  - path: deploy\n')
-  expect(await validated(top)).toMatchObject({ dirs: ['deploy'] })
-  expect(await validated(top, '--no-config')).toMatchObject({ dirs: ['deploy/index'] })
+  expect(await runValidate(top)).toMatchObject({ dirs: ['deploy'] })
+  expect(await runValidate(top, '--no-config')).toMatchObject({ dirs: ['deploy/index'] })
 })
 
 test('where there is none to be found, that is said', async () => {
-  const top = repository('none', { 'README.md': 'x' })
-  const found = await validated(top)
+  const top = createRepository('none', { 'README.md': 'x' })
+  const found = await runValidate(top)
   expect(found).toMatchObject({ code: 2, dirs: [] })
   expect(found.err).toContain('no catalog found')
-  mkdirSync(join(folder, 'no-repository'))
-  expect((await validated(join(folder, 'no-repository'))).err).toContain('not in a git repository')
+  mkdirSync(join(temporaryDirectory, 'no-repository'))
+  expect((await runValidate(join(temporaryDirectory, 'no-repository'))).err).toContain(
+    'not in a git repository',
+  )
 })

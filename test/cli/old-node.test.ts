@@ -7,30 +7,30 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { CommandResult } from './command.ts'
 
-const root = join(import.meta.dirname, '..', '..')
-let folder: string
-let pretend: string
+const projectRoot = join(import.meta.dirname, '..', '..')
+let packageDirectory: string
+let fakeVersionScript: string
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'old-node-'))
+  packageDirectory = mkdtempSync(join(tmpdir(), 'old-node-'))
   for (const part of ['bin', 'package.json'])
-    cpSync(join(root, part), join(folder, part), { recursive: true })
-  pretend = join(folder, 'pretend.cjs')
+    cpSync(join(projectRoot, part), join(packageDirectory, part), { recursive: true })
+  fakeVersionScript = join(packageDirectory, 'pretend.cjs')
   // What the command asks; an old Node.js itself need not be here.
   writeFileSync(
-    pretend,
+    fakeVersionScript,
     `Object.defineProperty(process, 'versions', {
        value: { ...process.versions, node: process.env.PRETENDED },
      })`,
   )
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => rmSync(packageDirectory, { recursive: true, force: true }))
 
-function underNode(version: string, command: string, ...parameters: string[]): Promise<CommandResult> {
+function runUnderNode(version: string, command: string, ...parameters: string[]): Promise<CommandResult> {
   return new Promise((resolve) =>
     execFile(
       process.execPath,
-      ['--require', pretend, command, ...parameters],
+      ['--require', fakeVersionScript, command, ...parameters],
       { env: { ...process.env, PRETENDED: version, NODE_PATH: '' } },
       (error, out, err) => resolve({ code: error ? Number(error.code) : 0, out, err }),
     ),
@@ -38,21 +38,21 @@ function underNode(version: string, command: string, ...parameters: string[]): P
 }
 
 /** A package `node` beside the command, whose program is a script. */
-function install(version: string, script: string): void {
-  const place = join(folder, 'node_modules', 'node')
-  rmSync(place, { recursive: true, force: true })
-  mkdirSync(join(place, 'bin'), { recursive: true })
-  writeFileSync(join(place, 'package.json'), JSON.stringify({ name: 'node', version }))
-  writeFileSync(join(place, 'bin', 'node'), script, { mode: 0o755 })
+function installFakeNode(version: string, script: string): void {
+  const nodeDirectory = join(packageDirectory, 'node_modules', 'node')
+  rmSync(nodeDirectory, { recursive: true, force: true })
+  mkdirSync(join(nodeDirectory, 'bin'), { recursive: true })
+  writeFileSync(join(nodeDirectory, 'package.json'), JSON.stringify({ name: 'node', version }))
+  writeFileSync(join(nodeDirectory, 'bin', 'node'), script, { mode: 0o755 })
 }
 
-const command = () => join(folder, 'bin', 'catalog-bot.cjs')
+const getCommandPath = () => join(packageDirectory, 'bin', 'catalog-bot.cjs')
 
 describe('a Node.js that is too old', () => {
   test.each(['16.20.2', '20.20.2', '22.19.0'])(
     '%s is told of in one sentence, with a way out',
     async (version) => {
-      const { code, out, err } = await underNode(version, command(), 'validate', 'x')
+      const { code, out, err } = await runUnderNode(version, getCommandPath(), 'validate', 'x')
       expect(code).toBe(2)
       expect(out).toBe('')
       expect(err).toContain(`needs Node.js 22.20 or newer, and this is Node.js ${version}`)
@@ -62,17 +62,17 @@ describe('a Node.js that is too old', () => {
   )
 
   test('in a checkout says that npm ci brings one', async () => {
-    mkdirSync(join(folder, 'src'))
-    writeFileSync(join(folder, 'src', 'cli.ts'), '')
-    const { code, err } = await underNode('20.20.2', command(), '--version')
-    rmSync(join(folder, 'src'), { recursive: true })
+    mkdirSync(join(packageDirectory, 'src'))
+    writeFileSync(join(packageDirectory, 'src', 'cli.ts'), '')
+    const { code, err } = await runUnderNode('20.20.2', getCommandPath(), '--version')
+    rmSync(join(packageDirectory, 'src'), { recursive: true })
     expect(code).toBe(2)
     expect(err).toContain('Run "npm ci" in this checkout')
   })
 
   test('hands everything to the newer one that is installed beside it', async () => {
-    install('24.21.0', '#!/bin/sh\nshift\necho "newer: $*"\nexit 7\n')
-    expect(await underNode('20.20.2', command(), 'validate', 'a b')).toEqual({
+    installFakeNode('24.21.0', '#!/bin/sh\nshift\necho "newer: $*"\nexit 7\n')
+    expect(await runUnderNode('20.20.2', getCommandPath(), 'validate', 'a b')).toEqual({
       code: 7,
       out: 'newer: validate a b\n',
       err: '',
@@ -80,17 +80,17 @@ describe('a Node.js that is too old', () => {
   })
 
   test('hands nothing to another old one', async () => {
-    install('20.1.0', '#!/bin/sh\necho never\n')
-    const { code, out } = await underNode('20.20.2', command(), '--version')
+    installFakeNode('20.1.0', '#!/bin/sh\necho never\n')
+    const { code, out } = await runUnderNode('20.20.2', getCommandPath(), '--version')
     expect({ code, out }).toEqual({ code: 2, out: '' })
   })
 
   test('ends the newer one when it is ended itself, and as it ended', async () => {
-    install(
+    installFakeNode(
       '24.21.0',
       `#!/bin/sh\ntrap 'exit 9' TERM\necho ready\nfor i in $(seq 400); do sleep 0.05; done\n`,
     )
-    const child = spawn(process.execPath, ['--require', pretend, command(), 'serve'], {
+    const child = spawn(process.execPath, ['--require', fakeVersionScript, getCommandPath(), 'serve'], {
       env: { ...process.env, PRETENDED: '20.20.2' },
       stdio: ['ignore', 'pipe', 'ignore'],
     })
@@ -100,17 +100,19 @@ describe('a Node.js that is too old', () => {
   })
 
   test('works in this checkout', async () => {
-    const real = join(root, 'bin', 'catalog-bot.cjs')
-    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
-    expect(await underNode('20.20.2', real, '--version')).toMatchObject({ code: 0, out: `${version}\n` })
+    const real = join(projectRoot, 'bin', 'catalog-bot.cjs')
+    const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
+      version: string
+    }
+    expect(await runUnderNode('20.20.2', real, '--version')).toMatchObject({ code: 0, out: `${version}\n` })
   })
 })
 
 test('the oldest Node.js that the command takes is the one that the package names', () => {
-  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  const { engines } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
     engines: { node: string }
   }
-  const source = readFileSync(join(root, 'bin', 'catalog-bot.cjs'), 'utf8')
+  const source = readFileSync(join(projectRoot, 'bin', 'catalog-bot.cjs'), 'utf8')
   const [, oldest = ''] = /oldestNode = \[([\d, ]+)\]/.exec(source) ?? []
   expect(engines.node).toBe(`>=${oldest.replaceAll(', ', '.')}`)
 })

@@ -9,28 +9,32 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 import { parse } from 'yaml'
-import { openDemoWorld, repositoryName, type DemoWorld } from '../../sandbox/demo/demo-world.ts'
-import { stories } from '../../sandbox/demo/stories.ts'
+import {
+  openDemoEnvironment,
+  demoRepositoryName,
+  type DemoEnvironment,
+} from '../../sandbox/demo/demo-world.ts'
+import { demoStories } from '../../sandbox/demo/stories.ts'
 import { sweepOnce } from '../../src/app/once/sweep-once.ts'
 import { readSettings } from '../../src/app/settings.ts'
 import { openStore } from '../../src/store/store.ts'
-import { placeMadeStore } from '../store/made-store.ts'
+import { copyPreparedStore } from '../store/made-store.ts'
 import { systemClock } from '../../src/examine/system-clock.ts'
 import { openTokenClient } from '../../src/github/token-client.ts'
-import { trafficValidator } from '../sandbox/github/traffic-validator.ts'
-import { keptCompiled } from '../kept-compiled.ts'
+import { createTrafficValidator } from '../sandbox/github/traffic-validator.ts'
+import { compileCacheDirectory } from '../kept-compiled.ts'
 
-const cli = join(import.meta.dirname, '../../src/cli.ts')
+const cliPath = join(import.meta.dirname, '../../src/cli.ts')
 
 /** What the workflow of docs/once.md gives its token, as an App's permissions are called. */
-const permissions = Object.fromEntries(
-  Object.entries(documentedWorkflow().jobs.sweep.permissions).map(([name, level]) => [
+const documentedPermissions = Object.fromEntries(
+  Object.entries(readDocumentedWorkflow().jobs.sweep.permissions).map(([name, level]) => [
     name.replaceAll('-', '_'),
     level,
   ]),
 )
 
-interface Workflow {
+interface DocumentedWorkflow {
   readonly on: Readonly<Record<string, unknown>>
   readonly permissions: Readonly<Record<string, never>>
   readonly jobs: {
@@ -46,13 +50,13 @@ interface Workflow {
   }
 }
 
-function documentedWorkflow(): Workflow {
+function readDocumentedWorkflow(): DocumentedWorkflow {
   const page = readFileSync(join(import.meta.dirname, '../../docs/once.md'), 'utf8')
-  return parse(/```yaml\n(?<text>[\s\S]*?)```/.exec(page)?.groups?.['text'] ?? '') as Workflow
+  return parse(/```yaml\n(?<text>[\s\S]*?)```/.exec(page)?.groups?.['text'] ?? '') as DocumentedWorkflow
 }
 
 /** As OTLP has it in JSON: https://opentelemetry.io/docs/specs/otlp/. */
-interface Span {
+interface OtlpSpan {
   readonly name: string
   readonly traceId: string
   readonly spanId: string
@@ -60,55 +64,56 @@ interface Span {
   readonly attributes: readonly { readonly key: string; readonly value: unknown }[]
 }
 
-const spans: Span[] = []
-const collector = createServer((request, response) => {
+const receivedSpans: OtlpSpan[] = []
+const traceCollector = createServer((request, response) => {
   let text = ''
   request.on('data', (piece: Buffer) => (text += piece.toString()))
   request.on('end', () => {
     const { resourceSpans } = JSON.parse(text) as {
-      resourceSpans: readonly { scopeSpans: readonly { spans: readonly Span[] }[] }[]
+      resourceSpans: readonly { scopeSpans: readonly { spans: readonly OtlpSpan[] }[] }[]
     }
-    for (const { scopeSpans } of resourceSpans) for (const scope of scopeSpans) spans.push(...scope.spans)
+    for (const { scopeSpans } of resourceSpans)
+      for (const scope of scopeSpans) receivedSpans.push(...scope.spans)
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
   })
 })
 
 let directory: string
-let coast: DemoWorld
+let demoScenario: DemoEnvironment
 beforeAll(async () => {
-  await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => traceCollector.listen(0, '127.0.0.1', resolve))
   directory = await mkdtemp(join(tmpdir(), 'once-'))
-  coast = await openDemoWorld({ directory, validator: trafficValidator() })
-  coast.github.webhooks.drop()
+  demoScenario = await openDemoEnvironment({ directory, validator: createTrafficValidator() })
+  demoScenario.github.webhooks.drop()
 })
 afterAll(async () => {
-  collector.close()
-  collector.closeAllConnections()
-  await coast.stop()
+  traceCollector.close()
+  traceCollector.closeAllConnections()
+  await demoScenario.stop()
   await rm(directory, { recursive: true, force: true })
 })
 
-interface Ran {
+interface OnceResult {
   readonly code: number
   readonly out: string
   readonly err: string
 }
 
 /** With the addresses that a runner of GitHub Enterprise Server has in its environment, and REST below `/api/v3`. */
-function once(token: string, ...args: readonly string[]): Promise<Ran> {
+function runOnce(token: string, ...args: readonly string[]): Promise<OnceResult> {
   const env = {
     PATH: process.env['PATH'],
     HOME: directory,
     TMPDIR: join(directory, 'tmp'),
-    GITHUB_API_URL: `${coast.github.url}/api/v3`,
-    GITHUB_SERVER_URL: coast.github.url,
+    GITHUB_API_URL: `${demoScenario.github.url}/api/v3`,
+    GITHUB_SERVER_URL: demoScenario.github.url,
     GITHUB_THROTTLE: 'off',
     GITHUB_TOKEN: token,
-    INSECURE_REGISTRIES: coast.registry.host,
-    CATALOG_BOT_CACHE: keptCompiled,
-    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
+    INSECURE_REGISTRIES: demoScenario.registry.host,
+    CATALOG_BOT_CACHE: compileCacheDirectory,
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(traceCollector.address() as AddressInfo).port}`,
   }
-  const command = ['--no-warnings', cli, 'once', '--repository', repositoryName, ...args]
+  const command = ['--no-warnings', cliPath, 'once', '--repository', demoRepositoryName, ...args]
   return new Promise((resolve) =>
     execFile(process.execPath, command, { env }, (error, out, err) =>
       resolve({ code: error === null ? 0 : Number(error.code), out, err }),
@@ -116,14 +121,14 @@ function once(token: string, ...args: readonly string[]): Promise<Ran> {
   )
 }
 
-const story = (id: string) => {
-  const found = stories.find((one) => one.id === id)
+const findStory = (id: string) => {
+  const found = demoStories.find((one) => one.id === id)
   if (found === undefined) throw new Error(`there is no story "${id}"`)
   return found
 }
 
 describe('the workflow to copy', () => {
-  const { on, permissions: others, jobs } = documentedWorkflow()
+  const { on, permissions: others, jobs } = readDocumentedWorkflow()
 
   test('runs by the clock and by hand alone: never for what a pull request can choose', () => {
     expect(Object.keys(on).sort()).toEqual(['schedule', 'workflow_dispatch'])
@@ -148,10 +153,10 @@ describe('the workflow to copy', () => {
 describe('once', () => {
   test('merges what passes, leaves what must not be merged, and leaves nothing behind', async () => {
     await mkdir(join(directory, 'tmp'))
-    const good = await coast.github.openPull(story('good update').open(coast))
-    const bad = await coast.github.openPull(story("stranger's update").open(coast))
-    const token = coast.github.installationTokenFor(repositoryName, permissions)
-    const ran = await once(token, '-o', 'json')
+    const good = await demoScenario.github.openPull(findStory('good update').open(demoScenario))
+    const bad = await demoScenario.github.openPull(findStory("stranger's update").open(demoScenario))
+    const token = demoScenario.github.installationTokenFor(demoRepositoryName, documentedPermissions)
+    const ran = await runOnce(token, '-o', 'json')
     expect(ran).toMatchObject({ code: 0, err: '' })
     expect(JSON.parse(ran.out)).toMatchObject({
       pulls: [
@@ -164,30 +169,38 @@ describe('once', () => {
     })
     expect(good.merged).not.toBeNull()
     expect(bad.merged).toBeNull()
-    expect(coast.github.violations).toEqual([])
+    expect(demoScenario.github.violations).toEqual([])
     expect(await readdir(join(directory, 'tmp'))).toEqual([])
     expect(`${ran.out}${ran.err}`).not.toContain(token)
 
     // The same run, as whoever watches it by traces sees that pull request: one job, and in it what it took.
-    const jobs = spans.filter(({ name, attributes }) => {
+    const jobs = receivedSpans.filter(({ name, attributes }) => {
       const pull = attributes.find(({ key }) => key === 'catalog_bot.pull')
       return name === 'job pull' && JSON.stringify(pull?.value) === `{"intValue":${good.number}}`
     })
     expect(jobs.length).toBeGreaterThan(0)
     const parts = jobs.flatMap((job) =>
-      spans.filter(({ parentSpanId, traceId }) => parentSpanId === job.spanId && traceId === job.traceId),
+      receivedSpans.filter(
+        ({ parentSpanId, traceId }) => parentSpanId === job.spanId && traceId === job.traceId,
+      ),
     )
     expect(parts.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['github.readSnapshot', 'git.fetch', 'look.look', 'github.perform']),
     )
-    expect(spans.some(({ name }) => name.startsWith('git.land'))).toBe(true)
-    expect(JSON.stringify(spans)).not.toContain(token)
+    expect(receivedSpans.some(({ name }) => name.startsWith('git.land'))).toBe(true)
+    expect(JSON.stringify(receivedSpans)).not.toContain(token)
   }, 180_000)
 
   test("refuses a person's token, and one that GitHub does not know", async () => {
     const open = (token: string) =>
-      openTokenClient({ token, apiUrl: coast.github.url, throttle: false, clock: systemClock, warn: fail })
-    const person = coast.github.tokenFor('harbormaster')
+      openTokenClient({
+        token,
+        apiUrl: demoScenario.github.url,
+        throttle: false,
+        clock: systemClock,
+        warn: throwError,
+      })
+    const person = demoScenario.github.tokenFor('harbormaster')
     await expect(open(person)).rejects.toMatchObject({ code: 'rejected', retryable: false })
     await expect(open(person)).rejects.toThrow('only Apps write check runs')
     await expect(open('ghs_unknown')).rejects.toMatchObject({ code: 'unauthorized' })
@@ -196,22 +209,22 @@ describe('once', () => {
   test('closes its store when something else cannot be opened, so that the process ends', async () => {
     const folder = join(directory, 'kept')
     const store = join(folder, 'store')
-    await placeMadeStore(store)
-    const swept = sweepOnce({
+    await copyPreparedStore(store)
+    const pendingSweep = sweepOnce({
       repository: { owner: 'coast', name: 'operators' },
-      token: coast.github.installationTokenFor(repositoryName, permissions),
-      settings: readSettings({ GITHUB_API_URL: coast.github.url, GITHUB_THROTTLE: 'off' }),
+      token: demoScenario.github.installationTokenFor(demoRepositoryName, documentedPermissions),
+      settings: readSettings({ GITHUB_API_URL: demoScenario.github.url, GITHUB_THROTTLE: 'off' }),
       folder,
       environment: { REGISTRY_PROXY: 'nonsense' },
       log: pino({ level: 'silent' }),
       signal: new AbortController().signal,
     })
-    await expect(swept).rejects.toThrow('REGISTRY_PROXY must be one of')
-    const again = await openStore({ dataDirectory: store, clock: systemClock, patience: 0 })
+    await expect(pendingSweep).rejects.toThrow('REGISTRY_PROXY must be one of')
+    const again = await openStore({ dataDirectory: store, clock: systemClock, lockTimeoutMs: 0 })
     await again.close()
   }, 90_000)
 })
 
-function fail(why: string): never {
+function throwError(why: string): never {
   throw new Error(why)
 }

@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { convertTemplate } from '../../src/cli/convert-template.ts'
 import { generateDockerfile } from '../../src/cli/generate-dockerfile.ts'
 import { initPackage } from '../../src/cli/init-package.ts'
-import { list } from '../../src/cli/list.ts'
+import { printList } from '../../src/cli/list.ts'
 import { renderGraph } from '../../src/cli/render-graph.ts'
-import { opm } from '../opm.ts'
+import { runOpm } from '../opm.ts'
 
-const bundle = (version: string) => `---
+const bundleYaml = (version: string) => `---
 schema: olm.bundle
 package: foo
 name: foo.v${version}
@@ -19,7 +19,7 @@ properties:
   - type: olm.package
     value: {packageName: foo, version: ${version}}
 `
-const csv = Buffer.from(
+const encodedCsv = Buffer.from(
   JSON.stringify({
     apiVersion: 'operators.coreos.com/v1alpha1',
     kind: 'ClusterServiceVersion',
@@ -28,7 +28,7 @@ const csv = Buffer.from(
   }),
 ).toString('base64')
 
-const catalog = `---
+const catalogYaml = `---
 schema: olm.package
 name: foo
 defaultChannel: stable
@@ -61,8 +61,8 @@ package: foo
 entries:
   - reference: {schema: olm.bundle, name: foo.v1.1.0}
     message: old
-${['1.0.0', '1.1.0', '1.2.0'].map(bundle).join('')}  - type: olm.bundle.object
-    value: {data: ${csv}}
+${['1.0.0', '1.1.0', '1.2.0'].map(bundleYaml).join('')}  - type: olm.bundle.object
+    value: {data: ${encodedCsv}}
 ---
 schema: x.custom
 package: foo
@@ -71,45 +71,45 @@ a: {"10": x, "2": y, z: "<&>", e: 1.5e10}
 `
 
 let folder: string
-let dir: string
-let file: string
+let catalogDirectory: string
+let catalogFile: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'opm-commands-'))
-  dir = join(folder, 'cat')
-  file = join(dir, 'catalog.yaml')
-  mkdirSync(dir)
-  writeFileSync(file, catalog)
+  catalogDirectory = join(folder, 'cat')
+  catalogFile = join(catalogDirectory, 'catalog.yaml')
+  mkdirSync(catalogDirectory)
+  writeFileSync(catalogFile, catalogYaml)
   writeFileSync(join(folder, 'README.md'), '# Foo\n\nIt foos.\n')
   writeFileSync(join(folder, 'icon.png'), Buffer.from('89504e470d0a1a0a0000', 'hex'))
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** What a command prints, and its exit code. */
-async function printed(run: () => unknown): Promise<{ code: unknown; out: string; err: string }> {
-  const texts = { out: '', err: '' }
+async function captureOutput(run: () => unknown): Promise<{ code: unknown; out: string; err: string }> {
+  const captured = { out: '', err: '' }
   const spies = [
     jest.spyOn(process.stdout, 'write').mockImplementation(((text: string) => {
-      texts.out += text
+      captured.out += text
       return true
     }) as never),
     jest.spyOn(process.stderr, 'write').mockImplementation(((text: string) => {
-      texts.err += text
+      captured.err += text
       return true
     }) as never),
   ]
   const before = process.exitCode
   try {
     await run()
-    return { code: process.exitCode, ...texts }
+    return { code: process.exitCode, ...captured }
   } finally {
     process.exitCode = before
     for (const spy of spies) spy.mockRestore()
   }
 }
 
-async function sameAsOpm(parameters: readonly string[], run: () => unknown): Promise<string> {
-  const ours = await printed(run)
-  const theirs = opm(parameters)
+async function expectSameAsOpm(parameters: readonly string[], run: () => unknown): Promise<string> {
+  const ours = await captureOutput(run)
+  const theirs = runOpm(parameters)
   if (theirs) expect(ours).toMatchObject({ code: theirs.code, out: theirs.out })
   expect(ours.code).toBe(0)
   return ours.out
@@ -122,8 +122,8 @@ describe('convert-template', () => {
     ['substitutes', 'json'],
     ['substitutes', 'yaml'],
   ] as const)('%s as %s', async (kind, output) => {
-    const out = await sameAsOpm(['alpha', 'convert-template', kind, file, '-o', output], () =>
-      convertTemplate(kind, file, { output }),
+    const out = await expectSameAsOpm(['alpha', 'convert-template', kind, catalogFile, '-o', output], () =>
+      convertTemplate(kind, catalogFile, { output }),
     )
     expect(out).toContain(`olm.template.${kind}`)
     expect(out.includes('packageName')).toBe(kind === 'substitutes')
@@ -131,11 +131,11 @@ describe('convert-template', () => {
 
   test('says in opm’s words what is no catalog', async () => {
     writeFileSync(join(folder, 'broken.yaml'), 'schema: olm.bundle\nimage: [1]\n')
-    const ours = await printed(() =>
+    const ours = await captureOutput(() =>
       convertTemplate('basic', join(folder, 'broken.yaml'), { output: 'json' }),
     )
     expect(ours).toMatchObject({ code: 1, out: '', err: expect.stringContaining('parse bundle: ') })
-    const theirs = opm(['alpha', 'convert-template', 'basic', join(folder, 'broken.yaml')])
+    const theirs = runOpm(['alpha', 'convert-template', 'basic', join(folder, 'broken.yaml')])
     if (theirs) expect(ours.err).toContain(/parse bundle: .*/.exec(theirs.err)?.[0])
   })
 })
@@ -147,14 +147,17 @@ describe('list', () => {
     ['channels', 'foo', 'beta'],
     ['bundles', 'foo', '>=1.0.0 <1.2.0'],
   ] as const)('%s %s', async (kind, name, holds) => {
-    const out = await sameAsOpm(['alpha', 'list', kind, dir, ...(name === undefined ? [] : [name])], () =>
-      list(kind, dir, name, { output: 'text' }),
+    const out = await expectSameAsOpm(
+      ['alpha', 'list', kind, catalogDirectory, ...(name === undefined ? [] : [name])],
+      () => printList(kind, catalogDirectory, name, { output: 'text' }),
     )
     expect(out).toContain(holds)
   })
 
   test('as JSON is a list of rows', async () => {
-    const { out } = await printed(() => list('bundles', dir, 'foo', { output: 'json' }))
+    const { out } = await captureOutput(() =>
+      printList('bundles', catalogDirectory, 'foo', { output: 'json' }),
+    )
     expect((JSON.parse(out) as unknown[])[0]).toEqual({
       package: 'foo',
       channel: 'beta',
@@ -167,7 +170,9 @@ describe('list', () => {
   })
 
   test('knows no other package', async () => {
-    expect(await printed(() => list('channels', dir, 'bar', { output: 'text' }))).toEqual({
+    expect(
+      await captureOutput(() => printList('channels', catalogDirectory, 'bar', { output: 'text' })),
+    ).toEqual({
       code: 1,
       out: '',
       err: 'Error: package "bar" not found\n',
@@ -187,13 +192,17 @@ describe('render-graph', () => {
       { minimumEdge: 'foo.v1.1.0', drawV0Semantics: true },
     ],
   ])('%s', async (_, flags: readonly string[], options) => {
-    const out = await sameAsOpm(['alpha', 'render-graph', dir, ...flags], () => renderGraph([dir], options))
+    const out = await expectSameAsOpm(['alpha', 'render-graph', catalogDirectory, ...flags], () =>
+      renderGraph([catalogDirectory], options),
+    )
     expect(out.includes('linkStyle')).toBe(flags.length === 1 && flags[0] === '--draw-v0-semantics')
     expect(out.includes('foo.v1.0.0')).toBe(!flags.includes('--minimum-edge') && !flags.includes('bar'))
   })
 
   test('says in opm’s words that there is no such bundle', async () => {
-    expect(await printed(() => renderGraph([dir], { minimumEdge: 'foo.v9' }))).toMatchObject({
+    expect(
+      await captureOutput(() => renderGraph([catalogDirectory], { minimumEdge: 'foo.v9' })),
+    ).toMatchObject({
       code: 1,
       err: 'Error: unknown minimum edge name: "foo.v9"\n',
     })
@@ -204,18 +213,18 @@ describe('init', () => {
   test.each(['json', 'yaml'] as const)('a package as %s', async (output) => {
     const [description, icon] = [join(folder, 'README.md'), join(folder, 'icon.png')]
     const flags = ['-c', 'stable', '-d', description, '-i', icon, '-o', output]
-    const out = await sameAsOpm(['init', 'foo', ...flags], () =>
+    const out = await expectSameAsOpm(['init', 'foo', ...flags], () =>
       initPackage('foo', { defaultChannel: 'stable', description, icon, output }),
     )
     expect(out).toContain('image/png')
   })
 
-  test('nothing but a name', () => sameAsOpm(['init', 'foo'], () => initPackage('foo', {})))
+  test('nothing but a name', () => expectSameAsOpm(['init', 'foo'], () => initPackage('foo', {})))
 
   test('an SVG, which opm refuses', async () => {
     const icon = join(folder, 'icon.svg')
     writeFileSync(icon, '<svg xmlns="http://www.w3.org/2000/svg"/>')
-    const { out } = await printed(() => initPackage('foo', { icon }))
+    const { out } = await captureOutput(() => initPackage('foo', { icon }))
     expect(JSON.parse(out)).toMatchObject({ icon: { mediatype: 'image/svg+xml' } })
   })
 })
@@ -223,12 +232,24 @@ describe('init', () => {
 test('generate dockerfile writes what opm writes, and never over another', async () => {
   const order = { baseImage: 'a/b:c', builderImage: 'd/e:f', extraLabels: ['x=y', 'x=z'] }
   const written = join(folder, 'cat.Dockerfile')
-  const { err, code } = await printed(() => generateDockerfile(dir, order))
+  const { err, code } = await captureOutput(() => generateDockerfile(catalogDirectory, order))
   expect({ err, code }).toEqual({ err: `wrote ${written}\n`, code: 0 })
-  expect(() => generateDockerfile(dir, order)).toThrow('EEXIST')
+  expect(() => generateDockerfile(catalogDirectory, order)).toThrow('EEXIST')
   const ours = readFileSync(written, 'utf8')
   expect(ours).toContain('LABEL "x"="z"')
   rmSync(written)
-  const theirs = opm(['generate', 'dockerfile', dir, '-i', 'a/b:c', '-b', 'd/e:f', '-l', 'x=y', '-l', 'x=z'])
+  const theirs = runOpm([
+    'generate',
+    'dockerfile',
+    catalogDirectory,
+    '-i',
+    'a/b:c',
+    '-b',
+    'd/e:f',
+    '-l',
+    'x=y',
+    '-l',
+    'x=z',
+  ])
   if (theirs) expect(ours).toBe(readFileSync(written, 'utf8'))
 })

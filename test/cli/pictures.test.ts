@@ -4,18 +4,18 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { merged, released } from '../examine/release/release-files.ts'
-import { opm } from '../opm.ts'
+import { createMergedBundleFiles, releaseRepositoryFiles } from '../examine/release/release-files.ts'
+import { runOpm } from '../opm.ts'
 import { catalogBot } from './command.ts'
 
-let folder: string
-const place = (path: string, text: string) => {
-  mkdirSync(dirname(join(folder, path)), { recursive: true })
-  writeFileSync(join(folder, path), text)
+let temporaryDirectory: string
+const writeTestFile = (path: string, text: string) => {
+  mkdirSync(dirname(join(temporaryDirectory, path)), { recursive: true })
+  writeFileSync(join(temporaryDirectory, path), text)
 }
-const json = (...blobs: object[]) => blobs.map((blob) => JSON.stringify(blob)).join('\n')
-const versions = (name: string, count: number, channel = 'stable') =>
-  json(
+const toJsonLines = (...blobs: object[]) => blobs.map((blob) => JSON.stringify(blob)).join('\n')
+const packageWithVersions = (name: string, count: number, channel = 'stable') =>
+  toJsonLines(
     { schema: 'olm.package', name, defaultChannel: channel },
     {
       schema: 'olm.channel',
@@ -36,49 +36,51 @@ const versions = (name: string, count: number, channel = 'stable') =>
   )
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'pictures-'))
-  place('one/foo/c.json', versions('foo', 3))
-  place('two/foo/c.json', versions('foo', 3))
-  place('two/bar/c.json', versions('bar', 2))
-  place('odd/c.json', versions('../../up', 2) + versions('.', 1))
-  place('broken/c.json', `${versions('foo', 2)}\n{"schema": 1}`)
+  temporaryDirectory = mkdtempSync(join(tmpdir(), 'pictures-'))
+  writeTestFile('one/foo/c.json', packageWithVersions('foo', 3))
+  writeTestFile('two/foo/c.json', packageWithVersions('foo', 3))
+  writeTestFile('two/bar/c.json', packageWithVersions('bar', 2))
+  writeTestFile('odd/c.json', packageWithVersions('../../up', 2) + packageWithVersions('.', 1))
+  writeTestFile('broken/c.json', `${packageWithVersions('foo', 2)}\n{"schema": 1}`)
 })
-afterAll(() => rmSync(folder, { recursive: true }))
+afterAll(() => rmSync(temporaryDirectory, { recursive: true }))
 
 describe('graph', () => {
   test("prints opm's picture of every package", async () => {
-    const ours = await catalogBot('graph', join(folder, 'two'))
+    const ours = await catalogBot('graph', join(temporaryDirectory, 'two'))
     expect(ours).toMatchObject({ code: 0, err: '' })
     expect(ours.out).toContain('foo-stable-foo.v1.0.0["foo.v1.0.0"]-- replace --> foo-stable-foo.v2.0.0')
-    const theirs = opm(['alpha', 'render-graph', join(folder, 'two')])
+    const theirs = runOpm(['alpha', 'render-graph', join(temporaryDirectory, 'two')])
     const lines = (text: string) => text.trim().split('\n').sort()
     if (theirs) expect(lines(ours.out)).toEqual(lines(theirs.out))
-    expect((await catalogBot('graph', join(folder, 'two'), '--opm')).out).toBe(ours.out)
+    expect((await catalogBot('graph', join(temporaryDirectory, 'two'), '--opm')).out).toBe(ours.out)
   }, 90_000)
   test('draws one package as SVG, and asks for a folder for more', async () => {
-    expect((await catalogBot('graph', join(folder, 'one'), '-o', 'svg')).out).toMatch(/^<svg [^]*<\/svg>\n$/)
-    const many = await catalogBot('graph', join(folder, 'two'), '-o', 'svg')
+    expect((await catalogBot('graph', join(temporaryDirectory, 'one'), '-o', 'svg')).out).toMatch(
+      /^<svg [^]*<\/svg>\n$/,
+    )
+    const many = await catalogBot('graph', join(temporaryDirectory, 'two'), '-o', 'svg')
     expect(many).toMatchObject({ code: 2, out: '', err: expect.stringContaining('--out') })
-    const chosen = await catalogBot('graph', join(folder, 'two'), '-o', 'svg', '--package', 'bar')
+    const chosen = await catalogBot('graph', join(temporaryDirectory, 'two'), '-o', 'svg', '--package', 'bar')
     expect(chosen.out).toContain('<title>bar</title>')
   }, 90_000)
   test('writes a file for each package, none outside the folder whatever a package is called', async () => {
-    const out = join(folder, 'drawn', 'here')
-    const run = await catalogBot('graph', join(folder, 'odd'), '-o', 'svg', '--out', out)
+    const out = join(temporaryDirectory, 'drawn', 'here')
+    const run = await catalogBot('graph', join(temporaryDirectory, 'odd'), '-o', 'svg', '--out', out)
     expect(run).toMatchObject({ code: 0 })
     expect(readdirSync(out).sort()).toEqual(['%2E.%2F..%2Fup.svg', '%2E.svg'])
-    expect(readdirSync(join(folder, 'drawn'))).toEqual(['here'])
-    await catalogBot('graph', join(folder, 'two'), '-o', 'short', '--out', out)
+    expect(readdirSync(join(temporaryDirectory, 'drawn'))).toEqual(['here'])
+    await catalogBot('graph', join(temporaryDirectory, 'two'), '-o', 'short', '--out', out)
     expect(readFileSync(join(out, 'foo.mmd'), 'utf8')).toMatch(/^flowchart BT\n/)
   }, 90_000)
   test('draws what can be read of a broken catalog, and fails', async () => {
-    const run = await catalogBot('graph', join(folder, 'broken'))
+    const run = await catalogBot('graph', join(temporaryDirectory, 'broken'))
     expect(run).toMatchObject({ code: 1, err: expect.stringContaining('c.json: ') })
     expect(run.out).toContain('foo.v1.0.0')
   }, 90_000)
   test('cannot run on no directory, or for a package that is not there', async () => {
-    expect(await catalogBot('graph', join(folder, 'nowhere'))).toMatchObject({ code: 2 })
-    expect(await catalogBot('graph', join(folder, 'one'), '--package', 'baz')).toMatchObject({
+    expect(await catalogBot('graph', join(temporaryDirectory, 'nowhere'))).toMatchObject({ code: 2 })
+    expect(await catalogBot('graph', join(temporaryDirectory, 'one'), '--package', 'baz')).toMatchObject({
       code: 2,
       err: expect.stringContaining('"baz"'),
     })
@@ -88,7 +90,7 @@ describe('graph', () => {
 describe('diff', () => {
   let base: string
   let head: string
-  const repo = () => join(folder, 'repo')
+  const repo = () => join(temporaryDirectory, 'repo')
   const git = (...parameters: string[]) =>
     execFileSync('git', ['-C', repo(), '-c', 'user.name=a', '-c', 'user.email=a@b', ...parameters], {
       encoding: 'utf8',
@@ -101,10 +103,10 @@ describe('diff', () => {
   beforeAll(() => {
     mkdirSync(repo())
     git('init', '-q')
-    place('repo/catalogs/v4.20/foo/c.json', versions('foo', 3))
-    place('repo/catalogs/v4.20/bar/c.json', versions('bar', 2))
+    writeTestFile('repo/catalogs/v4.20/foo/c.json', packageWithVersions('foo', 3))
+    writeTestFile('repo/catalogs/v4.20/bar/c.json', packageWithVersions('bar', 2))
     base = commit()
-    place('repo/catalogs/v4.20/foo/c.json', versions('foo', 4))
+    writeTestFile('repo/catalogs/v4.20/foo/c.json', packageWithVersions('foo', 4))
     head = commit()
   })
   const diff = (output: string, ...more: string[]) =>
@@ -129,9 +131,10 @@ describe('diff', () => {
     )
   }, 90_000)
   test('tells what catalogs become by a bundle directory, which changes none by itself', async () => {
-    for (const [path, text] of Object.entries(released)) place(`repo/${path}`, text)
+    for (const [path, text] of Object.entries(releaseRepositoryFiles)) writeTestFile(`repo/${path}`, text)
     const before = commit()
-    for (const [path, text] of Object.entries(merged('1.1.0'))) place(`repo/${path}`, text)
+    for (const [path, text] of Object.entries(createMergedBundleFiles('1.1.0')))
+      writeTestFile(`repo/${path}`, text)
     const ends = ['--repo', repo(), '--base', before, '--head', commit()]
     const { out } = await catalogBot('diff', ...ends)
     expect(out).toContain('Once the bundle images are built and added to the catalogs:\n')
@@ -145,7 +148,7 @@ describe('diff', () => {
     expect(run).toMatchObject({ code: 0, out: '', err: 'No channel changes.\n' })
   }, 90_000)
   test('writes pictures into a folder', async () => {
-    const out = join(folder, 'changes')
+    const out = join(temporaryDirectory, 'changes')
     expect(await diff('svg', '--out', out)).toMatchObject({ code: 0, out: `${join(out, 'foo.svg')}\n` })
     expect(await diff('text', '--out', out)).toMatchObject({ code: 2 })
   }, 90_000)

@@ -6,72 +6,78 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { addAppCommands } from '../../src/cli/commands/app-commands.ts'
-import { addAppCommandsElsewhere } from '../../src/cli/commands/app-elsewhere.ts'
-import { allCommands, examplesOf, pathOf } from '../../src/cli/help.ts'
+import { addAppCommandStubs } from '../../src/cli/commands/app-elsewhere.ts'
+import { listCommands, getExamples, getCommandPath } from '../../src/cli/help.ts'
 import { buildProgram } from '../../src/cli/program.ts'
-import { fail } from '../../src/cli/output.ts'
+import { exitWithError } from '../../src/cli/output.ts'
 
-const commands = allCommands(buildProgram(addAppCommands))
-const named = commands.map((command): [string, Command] => [pathOf(command), command])
+const allProgramCommands = listCommands(buildProgram(addAppCommands))
+const commandByPath = allProgramCommands.map((command): [string, Command] => [
+  getCommandPath(command),
+  command,
+])
 
 /** What becomes of a command line, without running it: the command and what it is given, or what is said. */
-function parse(
+function parseCommandLine(
   line: readonly string[],
   addApp = addAppCommands,
 ): { ran?: string; said: string; code?: number } {
   const program = buildProgram(addApp)
-  let said = ''
+  let printed = ''
   let ran: string | undefined
   let code: number | undefined
-  for (const command of allCommands(program)) {
+  for (const command of listCommands(program)) {
     command.exitOverride((error) => {
       code = error.exitCode === 0 ? 0 : 2
       throw error
     })
-    command.configureOutput({ writeOut: (text) => (said += text), writeErr: (text) => (said += text) })
-    if (command.commands.length === 0) command.action(() => void (ran = pathOf(command)))
+    command.configureOutput({ writeOut: (text) => (printed += text), writeErr: (text) => (printed += text) })
+    if (command.commands.length === 0) command.action(() => void (ran = getCommandPath(command)))
   }
   try {
     program.parse(line, { from: 'user' })
   } catch {
     // Said above.
   }
-  return { said, ...(ran !== undefined && { ran }), ...(code !== undefined && { code }) }
+  return { said: printed, ...(ran !== undefined && { ran }), ...(code !== undefined && { code }) }
 }
 
 describe('every command', () => {
-  test.each(named)('%s has a description and examples, and its help shows them', (path, command) => {
+  test.each(commandByPath)('%s has a description and examples, and its help shows them', (path, command) => {
     expect(command.description()).not.toBe('')
-    expect(examplesOf(command)).not.toEqual([])
-    const { said, code } = parse([...path.split(' ').slice(1), '--help'])
+    expect(getExamples(command)).not.toEqual([])
+    const { said, code } = parseCommandLine([...path.split(' ').slice(1), '--help'])
     expect(code).toBe(0)
-    for (const example of examplesOf(command)) expect(said).toContain(`  catalog-bot ${example}\n`)
+    for (const example of getExamples(command)) expect(said).toContain(`  catalog-bot ${example}\n`)
   })
 
-  test.each(named)('the examples of %s are its own, and parse', (path, command) => {
-    for (const example of examplesOf(command)) {
-      const { ran, said } = parse(words(example))
+  test.each(commandByPath)('the examples of %s are its own, and parse', (path, command) => {
+    for (const example of getExamples(command)) {
+      const { ran, said } = parseCommandLine(splitShellWords(example))
       expect({ example, said, ran }).toMatchObject({ said: '', ran: expect.any(String) })
       expect(`catalog-bot ${example} `).toContain(`${path} `)
     }
   })
 
-  test.each(named)('no option of %s swallows what is behind it', (_, command) => {
+  test.each(commandByPath)('no option of %s swallows what is behind it', (_, command) => {
     for (const { flags, variadic, optional } of command.options)
       expect({ flags, swallows: variadic || optional }).toEqual({ flags, swallows: false })
   })
 
-  test.each(named)('every option of %s is described', (_, { options }) => {
+  test.each(commandByPath)('every option of %s is described', (_, { options }) => {
     for (const { flags, description } of options)
       expect({ flags, described: description !== '' }).toEqual({ flags, described: true })
   })
 
-  test.each(named.filter(([, { commands: below }]) => below.length === 0))(
+  test.each(commandByPath.filter(([, { commands: below }]) => below.length === 0))(
     '%s validates every number it takes',
     (path, command) => {
       for (const option of command.options.filter(({ flags }) => /<(n|id)>/.test(flags)))
         for (const wrong of ['NaN', 'x', '-1', '1.5', '1e3', '0x10', ' 1', '9'.repeat(30), '']) {
-          const { said, code } = parse([...path.split(' ').slice(1), `${option.long ?? ''}=${wrong}`])
+          const { said, code } = parseCommandLine([
+            ...path.split(' ').slice(1),
+            `${option.long ?? ''}=${wrong}`,
+          ])
           expect({ wrong, code }).toEqual({ wrong, code: 2 })
           expect(said).toContain('It must be a whole number')
         }
@@ -80,25 +86,25 @@ describe('every command', () => {
 })
 
 /** As a shell reads them: quotes, and nothing else. */
-function words(line: string): string[] {
+function splitShellWords(line: string): string[] {
   return [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
 }
 
 describe('the package for authors', () => {
   test('has all commands but those of the App, of which it says where they are', () => {
-    const author = buildProgram(addAppCommandsElsewhere)
+    const author = buildProgram(addAppCommandStubs)
     const help = author.helpInformation()
     for (const name of ['serve', 'landings', 'demo']) expect(help).not.toMatch(new RegExp(`^  ${name} `, 'm'))
     const its = author.commands.map((command) => command.name())
     for (const command of buildProgram(addAppCommands).commands) expect(its).toContain(command.name())
-    expect(parse(['landings', 'stop', '--repository', 'a/b'], addAppCommandsElsewhere).ran).toBe(
+    expect(parseCommandLine(['landings', 'stop', '--repository', 'a/b'], addAppCommandStubs).ran).toBe(
       'catalog-bot landings',
     )
   })
 })
 
 /** What is said, and never more than four lines of it: the whole help hides the mistake. */
-const mistakes: readonly (readonly [string, readonly string[], string])[] = [
+const invalidCommandLines: readonly (readonly [string, readonly string[], string])[] = [
   ['no such command', ['valdate'], 'Did you mean validate?'],
   ['no such command at all', ['xyzzy'], "unknown command 'xyzzy'"],
   ['no such option', ['validate', '--jsno'], "unknown option '--jsno'"],
@@ -130,19 +136,19 @@ const mistakes: readonly (readonly [string, readonly string[], string])[] = [
   ['no such migration', ['render', 'c', '--migrate-level', 'all'], 'Allowed choices are none'],
 ]
 
-test.each(mistakes)('%s gets a sentence and where to read on', (_, line, says) => {
-  const { said, code, ran } = parse(line)
+test.each(invalidCommandLines)('%s gets a sentence and where to read on', (_, line, message) => {
+  const { said, code, ran } = parseCommandLine(line)
   expect({ code, ran }).toEqual({ code: 2, ran: undefined })
-  expect(said).toContain(says)
+  expect(said).toContain(message)
   expect(said).toMatch(/Run "catalog-bot [^"]*--help" for what it takes\.\n$/)
   expect(said.trimEnd().split('\n').length).toBeLessThanOrEqual(4)
 })
 
 /** Runs it for good, in this process: a new one for each would take longer than all else here. */
-async function run(line: readonly string[]): Promise<{ code: unknown; said: string }> {
-  let said = ''
+async function runCommandLine(line: readonly string[]): Promise<{ code: unknown; said: string }> {
+  let printed = ''
   const listen = (text: unknown) => {
-    said += String(text)
+    printed += String(text)
     return true
   }
   const streams = [process.stdout, process.stderr].map((stream) =>
@@ -150,8 +156,8 @@ async function run(line: readonly string[]): Promise<{ code: unknown; said: stri
   )
   const before = process.exitCode
   try {
-    await buildProgram(addAppCommands).parseAsync(line, { from: 'user' }).catch(fail)
-    return { code: process.exitCode, said }
+    await buildProgram(addAppCommands).parseAsync(line, { from: 'user' }).catch(exitWithError)
+    return { code: process.exitCode, said: printed }
   } finally {
     process.exitCode = before
     for (const stream of streams) stream.mockRestore()
@@ -198,7 +204,7 @@ describe('what only shows when a command runs', () => {
       [['sign', 'localhost:1/a/b:c', '--key', 'nokey'], 'nokey: there is no such file or directory'],
     ]
     for (const [line, says] of lines) {
-      const { code, said } = await run(line)
+      const { code, said } = await runCommandLine(line)
       expect({ line, code, said }).toEqual({ line, code: 2, said: expect.stringContaining(says) })
       expect(said).not.toMatch(/ENOENT|EISDIR|ENOTDIR|NaN|\n\s+at .*:\d+:\d+/)
     }

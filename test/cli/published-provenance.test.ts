@@ -9,16 +9,16 @@ import { openVerifyingKey, type VerifyingKey } from '../../src/image/provenance/
 import { verifyImage } from '../../src/image/provenance/verify-image.ts'
 import { openRegistry } from '../../src/registry/open-registry.ts'
 import type { RegistryClient } from '../../src/registry/registry-client.ts'
-import { loopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
-import { smallCatalog } from '../image/small-catalog.ts'
-import { missingProgram } from '../left-out.ts'
-import { handClock } from '../registry/manual-clock.ts'
-import { realRegistry, type RealRegistry } from '../registry/real-registry.ts'
+import { allowLoopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
+import { createSmallCatalog } from '../image/small-catalog.ts'
+import { findMissingProgram } from '../left-out.ts'
+import { createManualClock } from '../registry/manual-clock.ts'
+import { startRealRegistry, type RealRegistry } from '../registry/real-registry.ts'
 import { catalogBot } from './command.ts'
 
-const withRegistry = missingProgram('docker-registry', 'skopeo') ? describe.skip : describe
+const describeWithRegistry = findMissingProgram('docker-registry', 'skopeo') ? describe.skip : describe
 
-withRegistry('what is pushed with a key', () => {
+describeWithRegistry('what is pushed with a key', () => {
   let server: RealRegistry
   let registry: RegistryClient
   let folder: string
@@ -35,7 +35,7 @@ withRegistry('what is pushed with a key', () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'signed-'))
-    for (const { path: name, bytes } of smallCatalog()) {
+    for (const { path: name, bytes } of createSmallCatalog()) {
       mkdirSync(dirname(path(`catalog/${name}`)), { recursive: true })
       writeFileSync(path(`catalog/${name}`), bytes)
     }
@@ -44,8 +44,8 @@ withRegistry('what is pushed with a key', () => {
     const pem = publicKey.export({ format: 'pem', type: 'spki' }) as string
     writeFileSync(path('cosign.pub'), pem)
     verifying = openVerifyingKey(pem)
-    server = await realRegistry()
-    registry = openRegistry({ clock: handClock(), egress: loopbackRegistries(server.host) })
+    server = await startRealRegistry()
+    registry = openRegistry({ clock: createManualClock(), egress: allowLoopbackRegistries(server.host) })
     await server.push({ layers: [Buffer.alloc(1024)] }, 'base/opm:1', { format: 'oci' })
     await server.push({ layers: [Buffer.alloc(2048)] }, 'base/opm:2', { format: 'oci' })
   }, 30_000)

@@ -5,38 +5,38 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { annotationKeys } from '../../src/bundle/bundle-metadata.ts'
-import { startRegistry, type Registry } from '../../sandbox/registry/registry.ts'
-import { bundleFiles } from '../bundle/bundle-shapes.ts'
-import { opm } from '../opm.ts'
-import { sharedPath } from '../shared.ts'
+import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
+import { createBundleFiles } from '../bundle/bundle-shapes.ts'
+import { runOpm } from '../opm.ts'
+import { findSharedPath } from '../shared.ts'
 import { catalogBot } from './command.ts'
 
 // Every command is a process of its own, on a machine that may be busy.
 jest.setTimeout(180_000)
 
-let folder: string
-let registry: Registry
-const hasOpm = opm(['version']) !== undefined
-const same = hasOpm ? test : test.skip
-const path = (name: string) => join(folder, name)
-const place = (name: string, content: string | Uint8Array) => {
-  mkdirSync(dirname(path(name)), { recursive: true })
-  writeFileSync(path(name), content)
+let temporaryDirectory: string
+let registry: MockRegistry
+const hasOpm = runOpm(['version']) !== undefined
+const testWithOpm = hasOpm ? test : test.skip
+const resolvePath = (name: string) => join(temporaryDirectory, name)
+const writeTestFile = (name: string, content: string | Uint8Array) => {
+  mkdirSync(dirname(resolvePath(name)), { recursive: true })
+  writeFileSync(resolvePath(name), content)
 }
-const ours = (name: string, ...more: string[]) =>
+const runOurRender = (name: string, ...more: string[]) =>
   catalogBot('render', name, ...more, '--insecure-registry', registry.host)
 /** Beside a registry that runs in this process: it must not be blocked. */
-const theirs = (...parameters: string[]) =>
+const renderByOpm = (...parameters: string[]) =>
   new Promise<string>((resolve) =>
     execFile('opm', [...parameters, '--use-http'], { maxBuffer: 1 << 30 }, (_, out) => resolve(out)),
   )
-const image = (version: string) => `${registry.host}/lantern/bundle:v${version}`
+const bundleImage = (version: string) => `${registry.host}/lantern/bundle:v${version}`
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'render-'))
-  registry = await startRegistry()
+  temporaryDirectory = mkdtempSync(join(tmpdir(), 'render-'))
+  registry = await startMockRegistry()
   for (const version of ['0.9.0', '1.0.0', '1.1.0']) {
-    const files = bundleFiles('lantern', {
+    const files = createBundleFiles('lantern', {
       metadata: { name: `lantern.v${version}` },
       spec: {
         version,
@@ -55,10 +55,10 @@ beforeAll(async () => {
       },
       files: Object.fromEntries([...files].map(([name, bytes]) => [name, new TextDecoder().decode(bytes)])),
     })
-    for (const [name, bytes] of files) place(`bundle-${version}/${name}`, bytes)
+    for (const [name, bytes] of files) writeTestFile(`bundle-${version}/${name}`, bytes)
   }
   registry.putImage('lantern/other', 'v1', { labels: {}, files: { 'manifests/a.yaml': 'a: 1' } })
-  place(
+  writeTestFile(
     'catalog/c.yaml',
     `---
 schema: olm.bundle
@@ -97,7 +97,7 @@ properties:
       ],
     })
   const other = Buffer.from('{"kind":"ConfigMap"}').toString('base64')
-  place(
+  writeTestFile(
     'with-objects/c.json',
     [
       blob(
@@ -112,18 +112,22 @@ properties:
       blob('without-objects', 'x/y:4'),
     ].join('\n'),
   )
-  place('with-broken-csv/c.json', blob('broken', 'x/y:1', csv({ displayName: 1 })))
-  const list = (versions: string[]) => versions.map((version) => `\n  - image: ${image(version)}`).join('')
-  place('semver.yaml', `schema: olm.semver\nstable:\n  bundles:${list(['0.9.0', '1.0.0', '1.1.0'])}\n`)
+  writeTestFile('with-broken-csv/c.json', blob('broken', 'x/y:1', csv({ displayName: 1 })))
+  const list = (versions: string[]) =>
+    versions.map((version) => `\n  - image: ${bundleImage(version)}`).join('')
+  writeTestFile(
+    'semver.yaml',
+    `schema: olm.semver\nstable:\n  bundles:${list(['0.9.0', '1.0.0', '1.1.0'])}\n`,
+  )
   const channel = (...entries: string[]) =>
     `- {schema: olm.package, name: lantern, defaultChannel: stable}
 - {schema: olm.channel, package: lantern, name: stable, entries: [${entries.map((name) => `{name: ${name}}`).join()}]}
 `
-  place(
+  writeTestFile(
     'basic.yaml',
-    `schema: olm.template.basic\nentries:\n${channel('lantern.v1.0.0')}- {schema: olm.bundle, image: "${image('1.0.0')}"}\n`,
+    `schema: olm.template.basic\nentries:\n${channel('lantern.v1.0.0')}- {schema: olm.bundle, image: "${bundleImage('1.0.0')}"}\n`,
   )
-  place(
+  writeTestFile(
     'substitutes.yaml',
     `schema: olm.template.substitutes
 entries:
@@ -133,69 +137,76 @@ ${channel('lantern.v1.0.0')}- schema: olm.bundle
   image: example.com/lantern:1
   properties: [{type: olm.package, value: {packageName: lantern, version: 1.0.0}}]
 substitutions:
-- {name: "${image('1.1.0')}", base: lantern.v1.0.0}
+- {name: "${bundleImage('1.1.0')}", base: lantern.v1.0.0}
 `,
   )
 })
 afterAll(async () => {
-  rmSync(folder, { recursive: true })
+  rmSync(temporaryDirectory, { recursive: true })
   await registry.stop()
 })
 
 describe('what opm renders is rendered byte for byte', () => {
-  same.each(['json', 'yaml'])('a catalog, as %s', async (format) => {
-    const mine = await ours(path('catalog'), '-o', format)
+  testWithOpm.each(['json', 'yaml'])('a catalog, as %s', async (format) => {
+    const mine = await runOurRender(resolvePath('catalog'), '-o', format)
     expect(mine).toMatchObject({
       code: 0,
       err: '',
-      out: await theirs('render', path('catalog'), '-o', format),
+      out: await renderByOpm('render', resolvePath('catalog'), '-o', format),
     })
     expect(mine.out).not.toBe('')
   })
-  same.each(['json', 'yaml'])('a real catalog, as %s', async (format) => {
-    const catalog = sharedPath('community-operators', 'catalogs', 'v4.16')
+  testWithOpm.each(['json', 'yaml'])('a real catalog, as %s', async (format) => {
+    const catalog = findSharedPath('community-operators', 'catalogs', 'v4.16')
     if (catalog === undefined) return
-    const mine = await ours(catalog, '-o', format)
-    expect(mine.out === (await theirs('render', catalog, '-o', format))).toBe(true)
+    const mine = await runOurRender(catalog, '-o', format)
+    expect(mine.out === (await renderByOpm('render', catalog, '-o', format))).toBe(true)
   })
-  same.each(['json', 'yaml'])('a catalog and a bundle image migrated, as %s', async (format) => {
-    const sources = [path('with-objects'), image('1.0.0')]
+  testWithOpm.each(['json', 'yaml'])('a catalog and a bundle image migrated, as %s', async (format) => {
+    const sources = [resolvePath('with-objects'), bundleImage('1.0.0')]
     const level = ['--migrate-level', 'bundle-object-to-csv-metadata', '-o', format]
-    const mine = await ours(sources[0] ?? '', ...sources.slice(1), ...level)
-    expect(mine).toMatchObject({ code: 0, out: await theirs('render', ...sources, ...level) })
+    const mine = await runOurRender(sources[0] ?? '', ...sources.slice(1), ...level)
+    expect(mine).toMatchObject({ code: 0, out: await renderByOpm('render', ...sources, ...level) })
     expect(mine.out.match(/olm\.csv\.metadata/g)).toHaveLength(2)
-    expect(await ours(sources[0] ?? '', ...sources.slice(1), '--migrate', '-o', format)).toEqual(mine)
+    expect(await runOurRender(sources[0] ?? '', ...sources.slice(1), '--migrate', '-o', format)).toEqual(mine)
   })
-  same('a bundle directory', async () => {
-    const mine = await ours(path('bundle-1.0.0'))
-    expect(mine).toMatchObject({ code: 0, out: await theirs('render', path('bundle-1.0.0')) })
+  testWithOpm('a bundle directory', async () => {
+    const mine = await runOurRender(resolvePath('bundle-1.0.0'))
+    expect(mine).toMatchObject({ code: 0, out: await renderByOpm('render', resolvePath('bundle-1.0.0')) })
     expect(mine.out).toContain('lantern.v1.0.0')
   })
-  same('bundle images', async () => {
-    const mine = await ours(image('1.0.0'), image('1.1.0'))
-    expect(mine).toMatchObject({ code: 0, out: await theirs('render', image('1.0.0'), image('1.1.0')) })
+  testWithOpm('bundle images', async () => {
+    const mine = await runOurRender(bundleImage('1.0.0'), bundleImage('1.1.0'))
+    expect(mine).toMatchObject({
+      code: 0,
+      out: await renderByOpm('render', bundleImage('1.0.0'), bundleImage('1.1.0')),
+    })
     expect(mine.out).toContain('lantern.v1.1.0')
   })
-  same.each(['semver', 'basic', 'substitutes'])('a %s template', async (name) => {
-    const mine = await ours(path(`${name}.yaml`), '-o', 'yaml')
+  testWithOpm.each(['semver', 'basic', 'substitutes'])('a %s template', async (name) => {
+    const mine = await runOurRender(resolvePath(`${name}.yaml`), '-o', 'yaml')
     expect(mine).toMatchObject({
       code: 0,
       err: '',
-      out: await theirs('alpha', 'render-template', name, path(`${name}.yaml`), '-o', 'yaml'),
+      out: await renderByOpm('alpha', 'render-template', name, resolvePath(`${name}.yaml`), '-o', 'yaml'),
     })
     expect(mine.out).toContain(
-      `image: ${image('1.0.0').replace('1.0.0', name === 'substitutes' ? '1.1.0' : '1.0.0')}`,
+      `image: ${bundleImage('1.0.0').replace('1.0.0', name === 'substitutes' ? '1.1.0' : '1.0.0')}`,
     )
   })
 })
 
 describe('what is rendered at a level', () => {
   const level = ['--migrate-level', 'bundle-object-to-csv-metadata']
-  same.each(['catalog', 'bundle-1.0.0', 'objects'])('%s, as opm migrates it', async (name) => {
-    const whole = await ours(path('semver.yaml'))
-    place('objects/catalog.json', whole.out)
-    const mine = await ours(path(name), ...level)
-    expect(mine).toMatchObject({ code: 0, err: '', out: await theirs('render', path(name), ...level) })
+  testWithOpm.each(['catalog', 'bundle-1.0.0', 'objects'])('%s, as opm migrates it', async (name) => {
+    const whole = await runOurRender(resolvePath('semver.yaml'))
+    writeTestFile('objects/catalog.json', whole.out)
+    const mine = await runOurRender(resolvePath(name), ...level)
+    expect(mine).toMatchObject({
+      code: 0,
+      err: '',
+      out: await renderByOpm('render', resolvePath(name), ...level),
+    })
     if (name === 'objects') expect(mine.out).not.toContain('olm.bundle.object')
   })
 })
@@ -227,27 +238,30 @@ entries: [{name: torch.v1}]
       'configs/notes.yaml': 'this: is no catalog',
       'bin/opm': 'a program',
     })
-    place('list.yaml', listOf(image('1.0.0'), torch))
-    const mine = await ours(path('list.yaml'), '-o', 'yaml')
+    writeTestFile('list.yaml', listOf(bundleImage('1.0.0'), torch))
+    const mine = await runOurRender(resolvePath('list.yaml'), '-o', 'yaml')
     expect(mine).toMatchObject({ code: 0, err: '' })
-    place('published/catalog.yaml', published)
-    const alone = [await ours(image('1.0.0'), '-o', 'yaml'), await ours(path('published'), '-o', 'yaml')]
+    writeTestFile('published/catalog.yaml', published)
+    const alone = [
+      await runOurRender(bundleImage('1.0.0'), '-o', 'yaml'),
+      await runOurRender(resolvePath('published'), '-o', 'yaml'),
+    ]
     expect(mine.out).toBe(alone.map(({ out }) => out).join(''))
     expect(mine.out).toContain('name: torch')
   })
-  same('whose catalog is rendered as opm renders it', async () => {
+  testWithOpm('whose catalog is rendered as opm renders it', async () => {
     const torch = catalogImage('v2', 'configs/', { 'configs/torch/catalog.yaml': published })
-    expect(await ours(torch)).toMatchObject({ code: 0, out: await theirs('render', torch) })
+    expect(await runOurRender(torch)).toMatchObject({ code: 0, out: await renderByOpm('render', torch) })
   })
   test('with an image that holds neither is not rendered, and the entry is named', async () => {
-    place('bad-list.yaml', listOf(image('1.0.0'), `${registry.host}/lantern/other:v1`))
-    expect(await ours(path('bad-list.yaml'))).toMatchObject({
+    writeTestFile('bad-list.yaml', listOf(bundleImage('1.0.0'), `${registry.host}/lantern/other:v1`))
+    expect(await runOurRender(resolvePath('bad-list.yaml'))).toMatchObject({
       code: 1,
       out: '',
       err: expect.stringContaining('reference "entry-1": '),
     })
-    place('odd-list.yaml', listOf(catalogImage('v3', '/', { a: '' })))
-    expect(await ours(path('odd-list.yaml'))).toMatchObject({
+    writeTestFile('odd-list.yaml', listOf(catalogImage('v3', '/', { a: '' })))
+    expect(await runOurRender(resolvePath('odd-list.yaml'))).toMatchObject({
       code: 2,
       out: '',
       err: expect.stringContaining('names no directory'),
@@ -256,42 +270,46 @@ entries: [{name: torch.v1}]
 })
 
 describe('what cannot be rendered', () => {
-  same('a CSV that cannot be migrated stops both, with the same words', async () => {
+  testWithOpm('a CSV that cannot be migrated stops both, with the same words', async () => {
     const level = ['--migrate-level', 'bundle-object-to-csv-metadata']
-    const words =
+    const errorMessage =
       'migrate: json: cannot unmarshal number into Go struct field ClusterServiceVersionSpec.spec.displayName of type string'
-    expect(await ours(path('with-broken-csv'), ...level)).toMatchObject({
+    expect(await runOurRender(resolvePath('with-broken-csv'), ...level)).toMatchObject({
       code: 1,
       out: '',
-      err: `Error: ${words}\n`,
+      err: `Error: ${errorMessage}\n`,
     })
-    expect(opm(['render', path('with-broken-csv'), ...level])).toMatchObject({
+    expect(runOpm(['render', resolvePath('with-broken-csv'), ...level])).toMatchObject({
       code: 1,
-      err: expect.stringContaining(words),
+      err: expect.stringContaining(errorMessage),
     })
   })
   test('is said in words, and nothing is printed', async () => {
-    place('broken/c.yaml', 'schema: 1')
-    const broken = await ours(path('broken'))
+    writeTestFile('broken/c.yaml', 'schema: 1')
+    const broken = await runOurRender(resolvePath('broken'))
     expect(broken).toMatchObject({
       code: 1,
       out: '',
       err: expect.stringMatching(/^Error: render ".*broken": /),
     })
-    place('no-template.yaml', 'schema: olm.package')
-    expect(await ours(path('no-template.yaml'))).toMatchObject({
+    writeTestFile('no-template.yaml', 'schema: olm.package')
+    expect(await runOurRender(resolvePath('no-template.yaml'))).toMatchObject({
       code: 1,
       err: expect.stringContaining('unknown template schema: olm.package'),
     })
-    expect(await ours(`${registry.host}/lantern/other:v1`)).toMatchObject({
+    expect(await runOurRender(`${registry.host}/lantern/other:v1`)).toMatchObject({
       code: 1,
       err: expect.stringContaining('is not a bundle'),
     })
   })
   test('an image that is not there cannot be looked at, and a mistyped path is not asked of a registry', async () => {
-    expect(await ours(image('7'))).toMatchObject({ code: 2, out: '', err: expect.stringContaining('v7') })
+    expect(await runOurRender(bundleImage('7'))).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringContaining('v7'),
+    })
     for (const name of ['nowhere', 'no/where', './no.where/x', '../x.y/z'])
-      expect(await ours(name)).toMatchObject({
+      expect(await runOurRender(name)).toMatchObject({
         code: 2,
         err: expect.stringContaining('neither a file, nor a directory'),
       })

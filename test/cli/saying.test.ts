@@ -1,18 +1,18 @@
 // How the command line says things: colours, errors of the system, remarks of `doctor`, names that were meant.
 import { describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import { closestNames } from '../../src/cli/closest-names.ts'
-import { hasColour } from '../../src/cli/colour.ts'
+import { findClosestNames } from '../../src/cli/closest-names.ts'
+import { supportsColor } from '../../src/cli/colour.ts'
 import {
-  aboutClock,
-  aboutDeliveries,
-  aboutPermissions,
-  aboutProxy,
-  aboutRegistries,
+  diagnoseClock,
+  diagnoseDeliveries,
+  diagnosePermissions,
+  diagnoseProxy,
+  diagnoseRegistries,
 } from '../../src/cli/diagnosis.ts'
-import { rulePage } from '../../src/cli/rule-address.ts'
-import { saySystemError } from '../../src/cli/system-error.ts'
-import { authorPackage } from '../../scripts/build/author-package.ts'
+import { ruleUrl } from '../../src/cli/rule-address.ts'
+import { formatSystemError } from '../../src/cli/system-error.ts'
+import { createAuthorPackageJson } from '../../scripts/build/author-package.ts'
 
 test.each([
   [true, {}, true],
@@ -24,7 +24,7 @@ test.each([
   [false, { FORCE_COLOR: '1', NO_COLOR: '1' }, true],
   [true, { TERM: 'dumb' }, false],
 ])('a terminal (%j) with %j has colours: %j', (isTTY, environment, has) => {
-  expect(hasColour({ isTTY }, environment)).toBe(has)
+  expect(supportsColor({ isTTY }, environment)).toBe(has)
 })
 
 describe('an error of the system', () => {
@@ -35,7 +35,7 @@ describe('an error of the system', () => {
     } catch (caught) {
       error = caught
     }
-    expect(saySystemError(error)).toBe('/no/such: there is no such file or directory')
+    expect(formatSystemError(error)).toBe('/no/such: there is no such file or directory')
   })
 
   test.each([
@@ -51,7 +51,7 @@ describe('an error of the system', () => {
     [{ code: 'missing' }, undefined],
     [{ code: 'ENOENT' }, undefined],
   ])('%j', (fields, sentence) => {
-    expect(saySystemError(Object.assign(new Error('raw'), fields))).toBe(sentence)
+    expect(formatSystemError(Object.assign(new Error('raw'), fields))).toBe(sentence)
   })
 })
 
@@ -59,16 +59,18 @@ describe('doctor', () => {
   const wanted = { contents: 'write', issues: 'write', members: 'read' }
 
   test('tells what everything needs from what can be left out', () => {
-    expect(aboutPermissions(wanted, { contents: 'write', issues: 'write', members: 'read' }).ok).toBe(true)
-    expect(aboutPermissions(wanted, { contents: 'read', issues: 'admin', members: 'write' })).toMatchObject({
+    expect(diagnosePermissions(wanted, { contents: 'write', issues: 'write', members: 'read' }).ok).toBe(true)
+    expect(
+      diagnosePermissions(wanted, { contents: 'read', issues: 'admin', members: 'write' }),
+    ).toMatchObject({
       ok: false,
       text: expect.stringContaining('lacks contents: write;'),
     })
-    expect(aboutPermissions(wanted, { contents: 'write' })).toMatchObject({
+    expect(diagnosePermissions(wanted, { contents: 'write' })).toMatchObject({
       ok: undefined,
       text: expect.stringContaining('issues: write, members: read'),
     })
-    expect(aboutPermissions(wanted, undefined).ok).toBeUndefined()
+    expect(diagnosePermissions(wanted, undefined).ok).toBeUndefined()
   })
 
   test('tells a delivery that failed long ago from one that fails now', () => {
@@ -77,36 +79,36 @@ describe('doctor', () => {
       { status: number; at: string },
       { status: number; at: string },
     ]
-    expect(aboutDeliveries([good, good]).ok).toBe(true)
-    expect(aboutDeliveries([good, bad]).ok).toBeUndefined()
-    expect(aboutDeliveries([bad, good])).toMatchObject({
+    expect(diagnoseDeliveries([good, good]).ok).toBe(true)
+    expect(diagnoseDeliveries([good, bad]).ok).toBeUndefined()
+    expect(diagnoseDeliveries([bad, good])).toMatchObject({
       ok: false,
       text: expect.stringContaining('was 502'),
     })
-    expect(aboutDeliveries([unanswered]).text).toContain('nobody answered')
-    expect(aboutDeliveries([]).ok).toBeUndefined()
-    expect(aboutDeliveries(undefined).ok).toBeUndefined()
+    expect(diagnoseDeliveries([unanswered]).text).toContain('nobody answered')
+    expect(diagnoseDeliveries([]).ok).toBeUndefined()
+    expect(diagnoseDeliveries(undefined).ok).toBeUndefined()
   })
 
   test('knows a clock that GitHub would refuse tokens of', () => {
     const there = 'Sun, 06 Nov 1994 08:49:37 GMT'
     const now = Date.parse(there)
-    expect(aboutClock(there, now + 30_000).ok).toBe(true)
-    expect(aboutClock(there, now + 31_000)).toMatchObject({
+    expect(diagnoseClock(there, now + 30_000).ok).toBe(true)
+    expect(diagnoseClock(there, now + 31_000)).toMatchObject({
       ok: false,
       text: expect.stringContaining('31 seconds ahead of'),
     })
-    expect(aboutClock(there, now - 90_000).text).toContain('90 seconds behind')
-    expect(aboutClock(undefined, now).ok).toBeUndefined()
+    expect(diagnoseClock(there, now - 90_000).text).toContain('90 seconds behind')
+    expect(diagnoseClock(undefined, now).ok).toBeUndefined()
   })
 
   test('names a proxy without its password', () => {
-    expect(aboutProxy({})).toBeUndefined()
-    expect(aboutProxy({ https_proxy: 'http://user:secret@proxy' })?.text).not.toContain('secret')
+    expect(diagnoseProxy({})).toBeUndefined()
+    expect(diagnoseProxy({ https_proxy: 'http://user:secret@proxy' })?.text).not.toContain('secret')
   })
 
   test('takes a registry that lacks the image for one that answers', () => {
-    const remarks = aboutRegistries(
+    const remarks = diagnoseRegistries(
       new Map([
         ['a.example', { kind: 'missing', reason: 'no such image' }],
         ['b.example', { kind: 'unknown', reason: 'no answer\u001b[31m', retryAfter: 1 }],
@@ -114,24 +116,24 @@ describe('doctor', () => {
     )
     expect(remarks.map(({ ok }) => ok)).toEqual([true, false])
     expect(remarks[1]?.text).not.toContain('\u001b')
-    expect(aboutRegistries(new Map())[0]?.ok).toBeUndefined()
+    expect(diagnoseRegistries(new Map())[0]?.ok).toBeUndefined()
   })
 })
 
 test('a name that was meant is found, and none for a word that is like none', () => {
   const names = ['several-heads', 'no-head', 'image-by-tag']
-  expect(closestNames('sevral-head', names)[0]).toBe('several-heads')
-  expect(closestNames('by-tag', names)).toEqual(['image-by-tag'])
-  expect(closestNames('xyzzy', names)).toEqual([])
+  expect(findClosestNames('sevral-head', names)[0]).toBe('several-heads')
+  expect(findClosestNames('by-tag', names)).toEqual(['image-by-tag'])
+  expect(findClosestNames('xyzzy', names)).toEqual([])
 })
 
 test('a rule has a page, the operator’s where there is one', () => {
   const before = process.env['RULES_URL']
   try {
     delete process.env['RULES_URL']
-    expect(rulePage('a')).toBe('https://github.com/catalog-bot/catalog-bot/blob/main/docs/rules/a.md')
+    expect(ruleUrl('a')).toBe('https://github.com/catalog-bot/catalog-bot/blob/main/docs/rules/a.md')
     process.env['RULES_URL'] = 'https://rules.example'
-    expect(rulePage('a')).toBe('https://rules.example/a.md')
+    expect(ruleUrl('a')).toBe('https://rules.example/a.md')
   } finally {
     if (before === undefined) delete process.env['RULES_URL']
     else process.env['RULES_URL'] = before
@@ -139,7 +141,12 @@ test('a rule has a page, the operator’s where there is one', () => {
 })
 
 test('the package for authors has no dependencies, and a name that nobody else can register', () => {
-  const made = authorPackage({ version: '1.2.3', license: 'X', type: 'module', engines: { node: '>=22.20' } })
+  const made = createAuthorPackageJson({
+    version: '1.2.3',
+    license: 'X',
+    type: 'module',
+    engines: { node: '>=22.20' },
+  })
   expect(made).toMatchObject({ name: '@catalog-bot/cli', version: '1.2.3', engines: { node: '>=22.20' } })
   expect(Object.keys(made).filter((key) => /dependencies|scripts/i.test(key))).toEqual([])
 })

@@ -9,32 +9,34 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Client, credentials } from '@grpc/grpc-js'
 import { request } from 'undici'
-import { serviceOf, type Message } from '../../src/serving/services.ts'
-import { startRegistry, type Registry } from '../../sandbox/registry/registry.ts'
-import { oddCatalog, writeOddCatalog } from '../serving/odd-catalog.ts'
+import { getGrpcService, type ProtoMessage } from '../../src/serving/services.ts'
+import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
+import { unusualCatalog, writeUnusualCatalog } from '../serving/odd-catalog.ts'
 import { catalogBot } from './command.ts'
 
-const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
-let dir: string
-let registry: Registry
+const cliPath = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+let catalogDirectory: string
+let registry: MockRegistry
 beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'serve-catalog-'))
-  writeOddCatalog(dir)
-  registry = await startRegistry()
+  catalogDirectory = mkdtempSync(join(tmpdir(), 'serve-catalog-'))
+  writeUnusualCatalog(catalogDirectory)
+  registry = await startMockRegistry()
   registry.putImage('odd/catalog', 'v1', {
     labels: { 'operators.operatorframework.io.index.configs.v1': '/configs' },
-    files: Object.fromEntries(Object.entries(oddCatalog).map(([path, text]) => [`configs/${path}`, text])),
+    files: Object.fromEntries(
+      Object.entries(unusualCatalog).map(([path, text]) => [`configs/${path}`, text]),
+    ),
   })
 })
 afterAll(async () => {
-  rmSync(dir, { recursive: true, force: true })
+  rmSync(catalogDirectory, { recursive: true, force: true })
   await registry.stop()
 })
 
-async function serve(...args: readonly string[]) {
+async function startServe(...args: readonly string[]) {
   const child = spawn(
     process.execPath,
-    ['--no-warnings', cli, 'serve-catalog', '--port', '0', '--http-port', '0', ...args],
+    ['--no-warnings', cliPath, 'serve-catalog', '--port', '0', '--http-port', '0', ...args],
     { env: { HOME: '/dev/null', PATH: process.env.PATH }, stdio: ['ignore', 'pipe', 'inherit'] },
   )
   const lines: string[] = []
@@ -51,13 +53,16 @@ async function serve(...args: readonly string[]) {
 
 test('a directory and its image are served alike, until SIGTERM', async () => {
   const image = `${registry.host}/odd/catalog:v1`
-  const running = await Promise.all([serve(dir), serve(image, '--insecure-registry', registry.host)])
+  const running = await Promise.all([
+    startServe(catalogDirectory),
+    startServe(image, '--insecure-registry', registry.host),
+  ])
   const answers = await Promise.all(
     running.map(async ({ lines }) => {
       expect(lines[0]).toMatch(/: 4 packages, 5 bundles$/)
       const [grpc = '', http = ''] = lines.slice(1).map((line) => line.slice(line.indexOf(' ') + 1))
       const client = new Client(grpc, credentials.createInsecure())
-      const method = serviceOf('api.Registry')['ListBundles']
+      const method = getGrpcService('api.Registry')['ListBundles']
       if (!method) throw new Error('no such method')
       const call = client.makeServerStreamRequest(
         method.path,
@@ -65,8 +70,8 @@ test('a directory and its image are served alike, until SIGTERM', async () => {
         method.responseDeserialize,
         {},
       )
-      const bundles: Message[] = []
-      for await (const bundle of call) bundles.push(bundle as Message)
+      const bundles: ProtoMessage[] = []
+      for await (const bundle of call) bundles.push(bundle as ProtoMessage)
       client.close()
       return { bundles, blobs: await (await request(http)).body.text() }
     }),

@@ -9,7 +9,7 @@ import { catalogBot } from './command.ts'
 // Every command is a process of its own, on a machine that may be busy.
 jest.setTimeout(180_000)
 
-interface Report {
+interface ValidateReport {
   passed: boolean
   leftOut?: number
   findings: {
@@ -22,12 +22,12 @@ interface Report {
     endColumn: number
   }[]
 }
-let folder: string
+let temporaryDirectory: string
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'findings-'))
-  for (const name of ['heads', 'many']) mkdirSync(join(folder, name))
+  temporaryDirectory = mkdtempSync(join(tmpdir(), 'findings-'))
+  for (const name of ['heads', 'many']) mkdirSync(join(temporaryDirectory, name))
   writeFileSync(
-    join(folder, 'heads', 'c.yaml'),
+    join(temporaryDirectory, 'heads', 'c.yaml'),
     `schema: olm.package
 name: foo
 defaultChannel: nowhere
@@ -40,18 +40,23 @@ imag: 1
 `,
   )
   const bundle = (n: number) => `---\nschema: olm.bundle\nname: v${n}\npackage: foo\nimage: x.y/z:${n}\n`
-  writeFileSync(join(folder, 'many', 'c.yaml'), Array.from({ length: 10_000 }, (_, n) => bundle(n)).join(''))
+  writeFileSync(
+    join(temporaryDirectory, 'many', 'c.yaml'),
+    Array.from({ length: 10_000 }, (_, n) => bundle(n)).join(''),
+  )
 })
-afterAll(() => rmSync(folder, { recursive: true }))
+afterAll(() => rmSync(temporaryDirectory, { recursive: true }))
 
 test('every finding says where it ends', async () => {
-  const { code, out } = await catalogBot('validate', join(folder, 'heads'), '-o', 'json')
+  const { code, out } = await catalogBot('validate', join(temporaryDirectory, 'heads'), '-o', 'json')
   expect(code).toBe(1)
-  const { findings } = JSON.parse(out) as Report
+  const { findings } = JSON.parse(out) as ValidateReport
   expect(findings.length).toBeGreaterThan(2)
   for (const { line, column, endLine, endColumn } of findings)
     expect(endLine > line || endColumn > column).toBe(true)
-  const sarif = JSON.parse((await catalogBot('validate', join(folder, 'heads'), '-o', 'sarif')).out) as {
+  const sarif = JSON.parse(
+    (await catalogBot('validate', join(temporaryDirectory, 'heads'), '-o', 'sarif')).out,
+  ) as {
     runs: { results: { locations: { physicalLocation: { region: object } }[] }[] }[]
   }
   for (const { locations } of sarif.runs[0]?.results ?? [])
@@ -62,19 +67,19 @@ test('every finding says where it ends', async () => {
 })
 
 test('of ten thousand and more findings the first errors are listed, and the others counted', async () => {
-  const { code, out } = await catalogBot('validate', join(folder, 'many'), '-o', 'json')
-  const { findings, leftOut, passed } = JSON.parse(out) as Report
+  const { code, out } = await catalogBot('validate', join(temporaryDirectory, 'many'), '-o', 'json')
+  const { findings, leftOut, passed } = JSON.parse(out) as ValidateReport
   expect({ code, passed, listed: findings.length }).toEqual({ code: 1, passed: false, listed: 5000 })
   expect(leftOut).toBeGreaterThanOrEqual(5000)
   expect(findings.every(({ severity }) => severity === 'error')).toBe(true)
-  const text = await catalogBot('validate', join(folder, 'many'))
+  const text = await catalogBot('validate', join(temporaryDirectory, 'many'))
   expect(text.out).toMatch(new RegExp(`\\n… and ${leftOut} less important findings`))
-  const sarif = await catalogBot('validate', join(folder, 'many'), '-o', 'sarif')
+  const sarif = await catalogBot('validate', join(temporaryDirectory, 'many'), '-o', 'sarif')
   expect(sarif.err).toContain(`${leftOut} less important findings`)
 })
 
 test('sarif names files from the current directory, so that those of several catalogs are told apart', async () => {
-  const directories = ['heads', 'many'].map((name) => relative('', join(folder, name)))
+  const directories = ['heads', 'many'].map((name) => relative('', join(temporaryDirectory, name)))
   const { out } = await catalogBot('validate', ...directories, '-o', 'sarif')
   const { runs } = JSON.parse(out) as {
     runs: { results: { locations?: { physicalLocation: { artifactLocation: { uri: string } } }[] }[] }[]
@@ -86,12 +91,12 @@ test('sarif names files from the current directory, so that those of several cat
   )
   const paths = [...files].map((uri) => resolve(decodeURIComponent(uri)))
   for (const name of ['heads', 'many'])
-    expect(paths.some((path) => path.startsWith(join(folder, name)))).toBe(true)
+    expect(paths.some((path) => path.startsWith(join(temporaryDirectory, name)))).toBe(true)
 })
 
 test('every result of sarif has a place in a file, for code scanning takes none without', async () => {
-  mkdirSync(join(folder, 'empty'))
-  const directories = ['empty', 'many'].map((name) => join(folder, name))
+  mkdirSync(join(temporaryDirectory, 'empty'))
+  const directories = ['empty', 'many'].map((name) => join(temporaryDirectory, name))
   const { out } = await catalogBot('validate', ...directories, '-o', 'sarif')
   interface Result {
     ruleId: string
@@ -109,7 +114,7 @@ test('a reader that has seen enough is no failure to tell of', async () => {
   const { code, stderr } = await new Promise<{ code: number | null; stderr: string }>((done) => {
     const child = spawn(
       process.execPath,
-      ['--no-warnings', 'src/cli.ts', 'validate', join(folder, 'many'), '--all'],
+      ['--no-warnings', 'src/cli.ts', 'validate', join(temporaryDirectory, 'many'), '--all'],
       { env: { HOME: '/dev/null', PATH: process.env.PATH }, stdio: ['ignore', 'pipe', 'pipe'] },
     )
     let stderr = ''
@@ -146,14 +151,14 @@ test("the version is the package's", async () => {
 })
 
 describe('the configuration of the repository around a catalog', () => {
-  const repository = () => join(folder, 'repository')
+  const repository = () => join(temporaryDirectory, 'repository')
   const catalog = () => join(repository(), 'catalogs', 'v4.20')
   const rulesOf = async (...options: string[]) => {
     const { out, code, err } = await catalogBot('validate', '--no-cache', '-o', 'json', ...options, catalog())
     const rules =
       out === ''
         ? []
-        : (JSON.parse(out) as Report).findings.map(({ rule, severity }) => `${rule} ${severity}`)
+        : (JSON.parse(out) as ValidateReport).findings.map(({ rule, severity }) => `${rule} ${severity}`)
     return { rules, code, err }
   }
   const configure = (text: string) => writeFileSync(join(repository(), '.github', 'catalog-bot.yml'), text)
@@ -180,7 +185,7 @@ describe('the configuration of the repository around a catalog', () => {
     configure('rules:\n  unknown-field: error\n')
     expect((await rulesOf('--no-config')).rules).toContain('unknown-field warning')
     expect(await rulesOf('--profile', 'opm')).toMatchObject({ code: 0, rules: [] })
-    const other = join(folder, 'other.yml')
+    const other = join(temporaryDirectory, 'other.yml')
     writeFileSync(other, 'rules:\n  unknown-field: info\n')
     expect((await rulesOf('--config', other)).rules).toContain('unknown-field info')
   })
@@ -194,6 +199,6 @@ describe('the configuration of the repository around a catalog', () => {
     configure('rules:\n  unknown-feld: off\n')
     expect(await rulesOf()).toMatchObject({ code: 2, rules: [] })
     configure('')
-    expect(await rulesOf('--config', join(folder, 'none.yml'))).toMatchObject({ code: 2 })
+    expect(await rulesOf('--config', join(temporaryDirectory, 'none.yml'))).toMatchObject({ code: 2 })
   })
 })

@@ -4,31 +4,31 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { startRegistry, type Registry } from '../../sandbox/registry/registry.ts'
+import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import { catalogBot } from './command.ts'
 
-let folder: string
-let registry: Registry
-const file = (name: string) => join(folder, name)
+let temporaryDirectory: string
+let registry: MockRegistry
+const resolvePath = (name: string) => join(temporaryDirectory, name)
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'verify-'))
+  temporaryDirectory = mkdtempSync(join(tmpdir(), 'verify-'))
   for (const name of ['ours', 'other']) {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
-    writeFileSync(file(`${name}.key`), privateKey.export({ format: 'pem', type: 'pkcs8' }))
-    writeFileSync(file(`${name}.pub`), publicKey.export({ format: 'pem', type: 'spki' }))
+    writeFileSync(resolvePath(`${name}.key`), privateKey.export({ format: 'pem', type: 'pkcs8' }))
+    writeFileSync(resolvePath(`${name}.pub`), publicKey.export({ format: 'pem', type: 'spki' }))
   }
-  registry = await startRegistry()
+  registry = await startMockRegistry()
   registry.putImage('org/catalog', 'v1', { labels: {}, files: { a: 'a' } })
 })
 afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true })
+  rmSync(temporaryDirectory, { recursive: true, force: true })
   await registry.stop()
 })
 
 test('an image is verified once it is signed, by that key alone', async () => {
   const image = `${registry.host}/org/catalog:v1`
   const run = (command: string, key: string, ...more: string[]) =>
-    catalogBot(command, image, '--key', file(key), '--insecure-registry', registry.host, ...more)
+    catalogBot(command, image, '--key', resolvePath(key), '--insecure-registry', registry.host, ...more)
   const before = await run('verify', 'ours.pub')
   expect(before).toMatchObject({ code: 1, err: '' })
   expect(before.out).toContain('Not signed by this key.')

@@ -1,10 +1,10 @@
 // A process that runs the command line again and again, each time as if it had been typed anew: where it is asked to, with an
 // exit code and words of its own. What was loaded for one command is there for the next. Started by command.ts.
 import { addAppCommands } from '../../src/cli/commands/app-commands.ts'
-import { fail } from '../../src/cli/output.ts'
+import { exitWithError } from '../../src/cli/output.ts'
 import { buildProgram } from '../../src/cli/program.ts'
 
-export interface Typed {
+export interface CommandInput {
   readonly cwd: string
   readonly parameters: readonly string[]
 }
@@ -16,17 +16,17 @@ export interface CommandResult {
 }
 
 /** The command ended itself. */
-class Ended extends Error {}
+class CommandExited extends Error {}
 
 // Not by exit(), which is a command's here.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 process.exit = (code) => {
   process.exitCode = code ?? process.exitCode ?? 0
-  throw new Ended()
+  throw new CommandExited()
 }
 
 /** What is written to a stream while something runs, which is not shown. */
-function listenTo(stream: NodeJS.WriteStream): () => string {
+function captureStream(stream: NodeJS.WriteStream): () => string {
   const parts: Buffer[] = []
   const write = stream.write.bind(stream)
   stream.write = (chunk: string | Uint8Array, ...more: unknown[]) => {
@@ -41,23 +41,23 @@ function listenTo(stream: NodeJS.WriteStream): () => string {
   }
 }
 
-async function run({ cwd, parameters }: Typed): Promise<CommandResult> {
+async function runCommand({ cwd, parameters }: CommandInput): Promise<CommandResult> {
   process.chdir(cwd)
   process.exitCode = 0
-  const [out, err] = [listenTo(process.stdout), listenTo(process.stderr)]
+  const [out, err] = [captureStream(process.stdout), captureStream(process.stderr)]
   try {
     await buildProgram(addAppCommands).parseAsync([...parameters], { from: 'user' })
   } catch (error) {
-    if (!(error instanceof Ended)) fail(error)
+    if (!(error instanceof CommandExited)) exitWithError(error)
   }
   const code = Number(process.exitCode)
   process.exitCode = 0
   return { code, out: out(), err: err() }
 }
 
-let last: Promise<void> = Promise.resolve()
-process.on('message', (typed: Typed) => {
-  last = last.then(async () => {
-    process.send?.(await run(typed))
+let lastCommand: Promise<void> = Promise.resolve()
+process.on('message', (typed: CommandInput) => {
+  lastCommand = lastCommand.then(async () => {
+    process.send?.(await runCommand(typed))
   })
 })

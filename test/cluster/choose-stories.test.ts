@@ -1,59 +1,64 @@
 // What `npm run test:cluster` may call success: nothing that was not tried, and nothing that could not be seen.
 import { expect, test } from '@jest/globals'
 import { chooseStories } from './real/choose-stories.ts'
-import { missingIn, observing } from './real/observe.ts'
-import { remains } from './real/scene.ts'
+import { findMissingFacts, observeCluster } from './real/observe.ts'
+import { findLeftovers } from './real/scene.ts'
 
-const stories = ['rights', 'olm-v0', 'olm-v1']
+const storyNames = ['rights', 'olm-v0', 'olm-v1']
 const isBuilt = (story: string) => story !== 'olm-v1'
 
 test('what was not built is not tried, and fails what asked for it', () => {
-  expect(chooseStories([], stories, isBuilt)).toEqual({
+  expect(chooseStories([], storyNames, isBuilt)).toEqual({
     run: ['rights', 'olm-v0'],
     notTried: ['olm-v1'],
     isIncomplete: false,
   })
-  expect(chooseStories(['--all'], stories, isBuilt)).toMatchObject({
+  expect(chooseStories(['--all'], storyNames, isBuilt)).toMatchObject({
     run: ['rights', 'olm-v0'],
     isIncomplete: true,
   })
-  expect(chooseStories(['olm-v1', 'rights'], stories, isBuilt)).toMatchObject({
+  expect(chooseStories(['olm-v1', 'rights'], storyNames, isBuilt)).toMatchObject({
     run: ['rights'],
     notTried: ['olm-v1'],
     isIncomplete: true,
   })
-  expect(chooseStories(['rights'], stories, isBuilt)).toMatchObject({ notTried: [], isIncomplete: false })
-  expect(chooseStories([], stories, () => false)).toMatchObject({ run: [], isIncomplete: true })
-  expect(chooseStories(['--all'], stories, () => true)).toMatchObject({ isIncomplete: false })
-  expect(() => chooseStories(['olm'], stories, isBuilt)).toThrow('no story olm')
+  expect(chooseStories(['rights'], storyNames, isBuilt)).toMatchObject({ notTried: [], isIncomplete: false })
+  expect(chooseStories([], storyNames, () => false)).toMatchObject({ run: [], isIncomplete: true })
+  expect(chooseStories(['--all'], storyNames, () => true)).toMatchObject({ isIncomplete: false })
+  expect(() => chooseStories(['olm'], storyNames, isBuilt)).toThrow('no story olm')
 })
 
 test('only an API that is not there has nothing left; one that does not answer may hold anything', async () => {
   const answering = (status: number, items: readonly object[] = []) => ({
     ask: () => Promise.resolve({ status, body: { items } }),
   })
-  expect(await remains(answering(404))).toBe('nothing')
-  expect(await remains(answering(200))).toBe('nothing')
+  expect(await findLeftovers(answering(404))).toBe('nothing')
+  expect(await findLeftovers(answering(200))).toBe('nothing')
   for (const status of [401, 403, 429, 500, 503])
-    expect(await remains(answering(status))).toContain(`: ${status}`)
-  expect(await remains(answering(200, [{ metadata: { name: 'left' } }]))).toContain('clusterextensions/left')
+    expect(await findLeftovers(answering(status))).toContain(`: ${status}`)
+  expect(await findLeftovers(answering(200, [{ metadata: { name: 'left' } }]))).toContain(
+    'clusterextensions/left',
+  )
 })
 
 test('what the API server held while something ran is noted, and what it never held is missing', async () => {
-  let asked = 0
+  let promptCount = 0
   const { promise: isAskedAgain, resolve } = Promise.withResolvers<void>()
   const plane = {
     ask: () => {
-      asked += 1
-      if (asked === 2) resolve()
-      return Promise.resolve({ status: 200, body: { items: [{ metadata: { name: `step-${asked}` } }] } })
+      promptCount += 1
+      if (promptCount === 2) resolve()
+      return Promise.resolve({
+        status: 200,
+        body: { items: [{ metadata: { name: `step-${promptCount}` } }] },
+      })
     },
   }
   const names = { path: '/apis', fact: ({ metadata }: { metadata: { name: string } }) => metadata.name }
-  const { result, facts } = await observing(plane, [names], async () => {
+  const { result, facts } = await observeCluster(plane, [names], async () => {
     await isAskedAgain
     return 'done'
   })
   expect([result, facts]).toEqual(['done', ['step-1', 'step-2']])
-  expect(missingIn(facts, ['step-2', 'step-3'])).toEqual(['step-3'])
+  expect(findMissingFacts(facts, ['step-2', 'step-3'])).toEqual(['step-3'])
 })

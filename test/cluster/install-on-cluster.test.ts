@@ -4,61 +4,64 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import type { BundleContent } from '../../src/checks/install/bundle-content.ts'
-import { bundleFacts } from '../../src/checks/install/bundle-facts.ts'
+import type { InstallBundleContent } from '../../src/checks/install/bundle-content.ts'
+import { computeInstallFacts } from '../../src/checks/install/bundle-facts.ts'
 import { CatalogUnderTest } from '../../src/checks/install/resolutions.ts'
 import { planInstall } from '../../src/checks/install/simulate-install.ts'
-import type { Target } from '../../src/checks/install/targets.ts'
+import type { InstallTarget } from '../../src/checks/install/targets.ts'
 import { readInstallCatalog } from '../../src/cli/install-catalog.ts'
-import { installOnCluster, type ClusterInstall } from '../../src/cli/install-on-cluster.ts'
+import { installOnCluster, type ClusterInstallResult } from '../../src/cli/install-on-cluster.ts'
 import { smallBundle } from '../checks/install/small-bundle.ts'
-import { writtenBlobs } from '../checks/install/written-catalog.ts'
-import { openApiServer, ScriptedApi, type ApiServer } from './scripted-api.ts'
-import { playOlmV0 } from './scripted-olm.ts'
+import { parseBlobs } from '../checks/install/written-catalog.ts'
+import { openFakeApiServer, FakeKubernetesApi, type FakeApiServer } from './scripted-api.ts'
+import { simulateOlmV0 } from './scripted-olm.ts'
 
-let folder: string
-let server: ApiServer
-let api: ScriptedApi
+let temporaryDirectory: string
+let apiServer: FakeApiServer
+let api: FakeKubernetesApi
 
 beforeAll(async () => {
-  server = await openApiServer()
-  folder = mkdtempSync(join(tmpdir(), 'install-on-cluster-'))
-  const place = (path: string, text: string) => {
-    mkdirSync(dirname(join(folder, path)), { recursive: true })
-    writeFileSync(join(folder, path), text)
+  apiServer = await openFakeApiServer()
+  temporaryDirectory = mkdtempSync(join(tmpdir(), 'install-on-cluster-'))
+  const writeTestFile = (path: string, text: string) => {
+    mkdirSync(dirname(join(temporaryDirectory, path)), { recursive: true })
+    writeFileSync(join(temporaryDirectory, path), text)
   }
   const catalog = (lines: readonly string[]) =>
-    writtenBlobs(lines)
+    parseBlobs(lines)
       .map((blob) => JSON.stringify(blob))
       .join('\n')
   const before = ['foo/stable 1.0.0', 'foo 1.0.0 needs Red', 'red/stable 1.0.0', 'red 1.0.0 gives Red']
-  place('base/catalog.json', catalog(before))
-  place('head/catalog.json', catalog([...before, 'foo/stable 1.1.0 replaces 1.0.0', 'foo 1.1.0 needs Red']))
-  place('kubeconfig', server.kubeconfig)
+  writeTestFile('base/catalog.json', catalog(before))
+  writeTestFile(
+    'head/catalog.json',
+    catalog([...before, 'foo/stable 1.1.0 replaces 1.0.0', 'foo 1.1.0 needs Red']),
+  )
+  writeTestFile('kubeconfig', apiServer.kubeconfig)
 })
 afterAll(async () => {
-  await server.close()
-  rmSync(folder, { recursive: true })
+  await apiServer.close()
+  rmSync(temporaryDirectory, { recursive: true })
 })
 beforeEach(() => {
-  api = new ScriptedApi()
-  server.api = api
+  api = new FakeKubernetesApi()
+  apiServer.api = api
 })
 
-async function install({
+async function runInstallOnCluster({
   wanted = [],
-}: { readonly wanted?: readonly Target[] } = {}): Promise<ClusterInstall> {
-  const main = await readInstallCatalog(join(folder, 'head'), undefined)
-  const before = await readInstallCatalog(join(folder, 'base'), undefined)
+}: { readonly wanted?: readonly InstallTarget[] } = {}): Promise<ClusterInstallResult> {
+  const main = await readInstallCatalog(join(temporaryDirectory, 'head'), undefined)
+  const before = await readInstallCatalog(join(temporaryDirectory, 'base'), undefined)
   const test = new CatalogUnderTest(main.catalog, before.catalog)
   const plan = planInstall(
     { catalog: main.catalog, base: before.catalog, package: 'foo', channels: ['stable'] },
     test,
   )
-  const content: BundleContent = {
+  const content: InstallBundleContent = {
     kind: 'bundle',
     from: 'image',
-    facts: bundleFacts(smallBundle('foo.v1.1.0', 'foo'), { labels: {} }),
+    facts: computeInstallFacts(smallBundle('foo.v1.1.0', 'foo'), { labels: {} }),
   }
   return installOnCluster(
     {
@@ -66,29 +69,29 @@ async function install({
       test,
       main: { catalog: main },
       base: { catalog: before },
-      contents: new Map(plan.toOpen.map((blob) => [blob, content])),
+      contents: new Map(plan.bundlesToOpen.map((blob) => [blob, content])),
       wanted,
-      simulated: new Map<string, readonly Target[]>([['stable', ['OLM v0', 'OLM v1']]]),
+      simulated: new Map<string, readonly InstallTarget[]>([['stable', ['OLM v0', 'OLM v1']]]),
     },
-    { kubeconfig: join(folder, 'kubeconfig'), catalogHost: '127.0.0.1' },
+    { kubeconfig: join(temporaryDirectory, 'kubeconfig'), catalogHost: '127.0.0.1' },
     { clock: api.clock, tell: () => undefined },
   )
 }
 
 test('a fresh install and the upgrade from the base are tried, each with what comes along, and our server is asked for both catalogs', async () => {
   // What the second trial begins with is decided when the first is over.
-  playOlmV0(api, { plans: [['foo.v1.1.0', 'red.v1.0.0']] })
+  simulateOlmV0(api, { plans: [['foo.v1.1.0', 'red.v1.0.0']] })
   api.controllers.push(() => {
     if (api.list('Namespace').length > 0 || api.controllers.length > 2) return
     api.controllers = []
-    playOlmV0(api, { plans: [['foo.v1.0.0', 'red.v1.0.0'], ['foo.v1.1.0']] })
+    simulateOlmV0(api, { plans: [['foo.v1.0.0', 'red.v1.0.0'], ['foo.v1.1.0']] })
   })
-  const tried = await install()
-  expect(tried.trials.map(({ steps, outcome }) => ({ steps, outcome }))).toEqual([
+  const clusterInstall = await runInstallOnCluster()
+  expect(clusterInstall.trials.map(({ steps, outcome }) => ({ steps, outcome }))).toEqual([
     { steps: ['foo.v1.1.0'], outcome: { verdict: 'installs' } },
     { steps: ['foo.v1.0.0', 'foo.v1.1.0'], outcome: { verdict: 'installs' } },
   ])
-  expect(tried).toMatchObject({
+  expect(clusterInstall).toMatchObject({
     installs: 'yes',
     notTried: [{ target: 'OLM v1', why: 'the cluster has no API for it' }],
   })
@@ -106,11 +109,11 @@ test('a fresh install and the upgrade from the base are tried, each with what co
 })
 
 test('one no is a no, and what was asked for and could not be tried is no yes', async () => {
-  playOlmV0(api, { plans: [['foo.v1.1.0', 'red.v9.0.0']] })
-  expect(await install()).toMatchObject({
+  simulateOlmV0(api, { plans: [['foo.v1.1.0', 'red.v9.0.0']] })
+  expect(await runInstallOnCluster()).toMatchObject({
     installs: 'no',
     trials: [{ outcome: { code: 'resolver-mismatch' } }, {}],
   })
-  server.api = api = new ScriptedApi()
-  expect(await install({ wanted: ['OLM v1'] })).toMatchObject({ installs: 'unknown', trials: [] })
+  apiServer.api = api = new FakeKubernetesApi()
+  expect(await runInstallOnCluster({ wanted: ['OLM v1'] })).toMatchObject({ installs: 'unknown', trials: [] })
 })

@@ -4,92 +4,106 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { usualDeadlines } from '../../src/checks/install/trial/deadlines.ts'
-import type { PlannedTrial } from '../../src/checks/install/trial/plan-trials.ts'
-import { expiresLabel, trialLabel, type TrialPlan } from '../../src/checks/install/trial/trial-plan.ts'
-import type { TrialReport } from '../../src/checks/install/trial/trial-report.ts'
+import { defaultDeadlines } from '../../src/checks/install/trial/deadlines.ts'
+import type { PlannedClusterTest } from '../../src/checks/install/trial/plan-trials.ts'
+import {
+  expiresLabel,
+  clusterTestLabel,
+  type ClusterTestPlan,
+} from '../../src/checks/install/trial/trial-plan.ts'
+import type { ClusterTestReport } from '../../src/checks/install/trial/trial-report.ts'
 import type { Cluster } from '../../src/cluster/cluster.ts'
-import { completePlan } from '../../src/cluster/complete-plan.ts'
+import { completeClusterTestPlan } from '../../src/cluster/complete-plan.ts'
 import { sweepCluster } from '../../src/cluster/janitor.ts'
 import { openCluster } from '../../src/cluster/open-cluster.ts'
-import { runTrial, type RunOptions } from '../../src/cluster/run-trial.ts'
-import { tryTrials } from '../../src/cluster/try-trials.ts'
-import { describeTrials } from '../../src/messages/describe-trials.ts'
+import { runClusterTest, type ClusterTestOptions } from '../../src/cluster/run-trial.ts'
+import { runClusterTests } from '../../src/cluster/try-trials.ts'
+import { describeClusterTests } from '../../src/messages/describe-trials.ts'
 import {
   coreKinds,
   olmV0Kinds,
   olmV1Kinds,
-  openApiServer,
-  rukPakKinds,
-  ScriptedApi,
-  status,
-  type ApiServer,
+  openFakeApiServer,
+  getRukPakKinds,
+  FakeKubernetesApi,
+  statusResponse,
+  type FakeApiServer,
   type StoredObject,
 } from './scripted-api.ts'
-import { playOlmV0, playOlmV1, playRukPak, type OlmV0Script } from './scripted-olm.ts'
+import { simulateOlmV0, simulateOlmV1, simulateRukPak, type OlmV0Script } from './scripted-olm.ts'
 
-let server: ApiServer
-let folder: string
-let api: ScriptedApi
+let apiServer: FakeApiServer
+let temporaryDirectory: string
+let api: FakeKubernetesApi
 let cluster: Cluster
 
 beforeAll(async () => {
-  server = await openApiServer()
-  folder = mkdtempSync(join(tmpdir(), 'trial-'))
-  writeFileSync(join(folder, 'kubeconfig'), server.kubeconfig)
+  apiServer = await openFakeApiServer()
+  temporaryDirectory = mkdtempSync(join(tmpdir(), 'trial-'))
+  writeFileSync(join(temporaryDirectory, 'kubeconfig'), apiServer.kubeconfig)
 })
 afterAll(async () => {
-  await server.close()
-  rmSync(folder, { recursive: true })
+  await apiServer.close()
+  rmSync(temporaryDirectory, { recursive: true })
 })
-beforeEach(() => begin())
+beforeEach(() => resetCluster())
 
-async function begin(kinds = [...coreKinds, ...olmV0Kinds]): Promise<void> {
+async function resetCluster(kinds = [...coreKinds, ...olmV0Kinds]): Promise<void> {
   await cluster?.close()
-  api = new ScriptedApi(kinds)
-  server.api = api
-  cluster = await openCluster({ file: join(folder, 'kubeconfig'), clock: api.clock, patience: 1000 })
+  api = new FakeKubernetesApi(kinds)
+  apiServer.api = api
+  cluster = await openCluster({
+    file: join(temporaryDirectory, 'kubeconfig'),
+    clock: api.clock,
+    patience: 1000,
+  })
 }
 
-const at = { catalog: { address: 'head:50051' }, base: { address: 'base:50051' } }
-const images = {
+const catalogAddresses = { catalog: { address: 'head:50051' }, base: { address: 'base:50051' } }
+const catalogImages = {
   catalog: { image: 'registry.test/head@sha256:1' },
   base: { image: 'registry.test/base@sha256:2' },
 }
-const step = (root: string, ...others: string[]) => ({
+const createTestStep = (root: string, ...others: string[]) => ({
   root,
   version: '1.0.0',
   names: [root, ...others],
   image: `registry.test/${root}@sha256:${root}`,
 })
 
-function planned(more: Partial<PlannedTrial> = {}): PlannedTrial {
+function createTestPlan(more: Partial<PlannedClusterTest> = {}): PlannedClusterTest {
   return {
     target: 'OLM v0',
     package: 'foo',
     channel: 'stable',
     mode: 'AllNamespaces',
-    steps: [step('foo.v1')],
+    steps: [createTestStep('foo.v1')],
     crds: ['reds.foo.test'],
     isUpgrade: false,
     ...more,
   }
 }
-const upgrade: Partial<PlannedTrial> = { steps: [step('foo.v1'), step('foo.v2')], isUpgrade: true }
+const upgradePlan: Partial<PlannedClusterTest> = {
+  steps: [createTestStep('foo.v1'), createTestStep('foo.v2')],
+  isUpgrade: true,
+}
 
-const planOf = (more?: Partial<PlannedTrial>, place: Parameters<typeof completePlan>[1] = at): TrialPlan =>
-  completePlan(planned(more), place, usualDeadlines, api.clock.now())
+const completeTestPlan = (
+  more?: Partial<PlannedClusterTest>,
+  catalogSource: Parameters<typeof completeClusterTestPlan>[1] = catalogAddresses,
+): ClusterTestPlan =>
+  completeClusterTestPlan(createTestPlan(more), catalogSource, defaultDeadlines, api.clock.now())
 /** Seldom: each look is a dozen requests. */
-const options = (): RunOptions => ({ cluster, clock: api.clock, every: 10_000 })
-const run = (
-  more?: Partial<PlannedTrial>,
-  place?: Parameters<typeof completePlan>[1],
-): Promise<TrialReport> => runTrial(planOf(more, place), options())
+const createRunOptions = (): ClusterTestOptions => ({ cluster, clock: api.clock, every: 10_000 })
+const runTest = (
+  more?: Partial<PlannedClusterTest>,
+  catalogSource?: Parameters<typeof completeClusterTestPlan>[1],
+): Promise<ClusterTestReport> => runClusterTest(completeTestPlan(more, catalogSource), createRunOptions())
 
 /** Of everything that a trial makes or brings. */
-const remains = (): string[] =>
+const listObjects = (): string[] =>
   [...api.objects.values()].map(({ kind, metadata }) => `${kind} ${metadata.name}`)
-const writes = (): string[] =>
+const listWriteRequests = (): string[] =>
   api.requests
     .filter(({ method }) => method !== 'GET')
     .map(
@@ -102,8 +116,8 @@ const writes = (): string[] =>
     )
 
 test('OLM v0: the Operator is installed by the plan that the simulation said, and nothing stays behind', async () => {
-  playOlmV0(api, { plans: [['foo.v1', 'dependency.v1']], crds: ['reds.foo.test'] })
-  const report = await run({ steps: [step('foo.v1', 'dependency.v1')] })
+  simulateOlmV0(api, { plans: [['foo.v1', 'dependency.v1']], crds: ['reds.foo.test'] })
+  const report = await runTest({ steps: [createTestStep('foo.v1', 'dependency.v1')] })
   expect(report.outcome).toEqual({ verdict: 'installs' })
   expect(report.cluster).toEqual([
     'Kubernetes v1.36.2',
@@ -119,7 +133,7 @@ test('OLM v0: the Operator is installed by the plan that the simulation said, an
     'it installs',
   ])
   expect(report.leftovers).toEqual([])
-  expect(remains()).toEqual([])
+  expect(listObjects()).toEqual([])
   const made = api.requests
     .filter(({ method }) => method === 'POST')
     .map(
@@ -135,7 +149,7 @@ test('OLM v0: the Operator is installed by the plan that the simulation said, an
     'Subscription',
   ])
   for (const { kind, metadata } of made) {
-    expect(metadata.labels?.[trialLabel]).toBe(report.id)
+    expect(metadata.labels?.[clusterTestLabel]).toBe(report.id)
     expect(Number(metadata.labels?.[expiresLabel]) * 1000).toBeGreaterThan(api.now)
     if (kind !== 'Namespace')
       expect(metadata.ownerReferences).toEqual([
@@ -143,7 +157,7 @@ test('OLM v0: the Operator is installed by the plan that the simulation said, an
       ])
   }
   // What cleans up after an Operator is there until it did.
-  const order = writes()
+  const order = listWriteRequests()
     .filter((one) => one.startsWith('DELETE'))
     .map((one) => one.split(' ')[1]?.split('/')[0])
   expect([...new Set(order)]).toEqual([
@@ -159,26 +173,26 @@ test('OLM v0: the Operator is installed by the plan that the simulation said, an
 })
 
 test('OLM v0: an upgrade exchanges the catalog, by an address or an image, and waits until the old version is gone', async () => {
-  for (const place of [at, images]) {
-    await begin()
-    playOlmV0(api, { plans: [['foo.v1'], ['foo.v2']] })
-    const report = await run(upgrade, place)
+  for (const catalogSource of [catalogAddresses, catalogImages]) {
+    await resetCluster()
+    simulateOlmV0(api, { plans: [['foo.v1'], ['foo.v2']] })
+    const report = await runTest(upgradePlan, catalogSource)
     expect(report.outcome).toEqual({ verdict: 'installs' })
     expect(report.events.map(({ says }) => says)).toContain(
       'foo.v1 runs; the catalog is exchanged for the changed one',
     )
-    expect(remains()).toEqual([])
+    expect(listObjects()).toEqual([])
   }
 })
 
 test('OLM v0: each install mode has its OperatorGroup', async () => {
   const groups: unknown[] = []
   for (const mode of ['AllNamespaces', 'OwnNamespace', 'SingleNamespace', 'MultiNamespace'] as const) {
-    await begin()
-    playOlmV0(api, { plans: [['foo.v1']] })
-    const report = await run({ mode })
+    await resetCluster()
+    simulateOlmV0(api, { plans: [['foo.v1']] })
+    const report = await runTest({ mode })
     expect(report.outcome.verdict).toBe('installs')
-    expect(remains()).toEqual([])
+    expect(listObjects()).toEqual([])
     const group = api.requests.find(
       ({ method, path }) => method === 'POST' && path.endsWith('/operatorgroups'),
     )
@@ -191,7 +205,7 @@ test('OLM v0: each install mode has its OperatorGroup', async () => {
   expect(groups).toEqual([undefined, ['own'], ['own-target'], ['own', 'own-target']])
 })
 
-const pod = (name: string, labels: Record<string, string>, container: object) => ({
+const createPod = (name: string, labels: Record<string, string>, container: object) => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name, labels },
@@ -199,9 +213,9 @@ const pod = (name: string, labels: Record<string, string>, container: object) =>
     containerStatuses: [{ name: 'main', image: 'registry.test/x:1', restartCount: 0, ...container }],
   },
 })
-const waiting = (reason: string, message = '') => ({ state: { waiting: { reason, message } } })
-const failedCsv = (reason: string, message = 'because') => ({ phase: 'Failed', reason, message })
-const lazy = {
+const waitingContainer = (reason: string, message = '') => ({ state: { waiting: { reason, message } } })
+const failedCsvStatus = (reason: string, message = 'because') => ({ phase: 'Failed', reason, message })
+const unavailableStatus = {
   observedGeneration: 1,
   updatedReplicas: 0,
   conditions: [{ type: 'Available', status: 'False' }],
@@ -211,57 +225,59 @@ interface FailureCase {
   readonly says: string
   readonly code: string
   readonly script?: Partial<OlmV0Script>
-  readonly plan?: Partial<PlannedTrial>
-  readonly pods?: readonly ReturnType<typeof pod>[]
+  readonly plan?: Partial<PlannedClusterTest>
+  readonly pods?: readonly ReturnType<typeof createPod>[]
   readonly prepare?: () => void
 }
 
-const catalogPod = (container: object) => [pod('catalog-1', { 'olm.catalogSource': 'catalog' }, container)]
-const operatorPod = (container: object) => [pod('foo-1', { app: 'foo.v1' }, container)]
-const runningPod = operatorPod({ state: { running: { startedAt: '2026-01-01T00:00:00Z' } } })
-const unpackPod = (container: object) => [
-  pod('unpack-1', { 'operatorframework.io/bundle-unpack-ref': 'x' }, container),
+const catalogPods = (container: object) => [
+  createPod('catalog-1', { 'olm.catalogSource': 'catalog' }, container),
 ]
-const connecting = { catalog: () => ({ connectionState: { lastObservedState: 'TRANSIENT_FAILURE' } }) }
-const unpackFailed = (message: string) => ({
+const operatorPods = (container: object) => [createPod('foo-1', { app: 'foo.v1' }, container)]
+const runningPods = operatorPods({ state: { running: { startedAt: '2026-01-01T00:00:00Z' } } })
+const unpackPods = (container: object) => [
+  createPod('unpack-1', { 'operatorframework.io/bundle-unpack-ref': 'x' }, container),
+]
+const catalogConnecting = { catalog: () => ({ connectionState: { lastObservedState: 'TRANSIENT_FAILURE' } }) }
+const unpackFailedScript = (message: string) => ({
   resolve: () => [{ type: 'BundleUnpackFailed', status: 'True', reason: 'BundleUnpackFailed', message }],
 })
-const planFailed = (message: string, more: object = {}) => ({
+const planFailedScript = (message: string, more: object = {}) => ({
   plan: () => ({
     phase: 'Failed',
     conditions: [{ type: 'Installed', status: 'False', reason: 'InstallComponentFailed', message }],
     ...more,
   }),
 })
-const notResolved = (reason: string, message: string) => ({
+const notResolvedScript = (reason: string, message: string) => ({
   resolve: () => [{ type: 'ResolutionFailed', status: 'True', reason, message }],
 })
 
-const failures: readonly FailureCase[] = [
+const failureCases: readonly FailureCase[] = [
   {
     says: 'a catalog image that nobody has',
     code: 'catalog-image-missing',
-    script: connecting,
-    pods: catalogPod(waiting('ErrImagePull', 'manifest unknown')),
+    script: catalogConnecting,
+    pods: catalogPods(waitingContainer('ErrImagePull', 'manifest unknown')),
   },
   {
     says: 'a catalog image that is private',
     code: 'image-unauthorized',
-    script: connecting,
-    pods: catalogPod(waiting('ImagePullBackOff', 'unauthorized: authentication required')),
+    script: catalogConnecting,
+    pods: catalogPods(waitingContainer('ImagePullBackOff', 'unauthorized: authentication required')),
   },
   {
     says: 'a catalog whose registry has had enough',
     code: 'registry-failing',
-    script: connecting,
-    pods: catalogPod(waiting('ErrImagePull', 'toomanyrequests: slow down')),
+    script: catalogConnecting,
+    pods: catalogPods(waitingContainer('ErrImagePull', 'toomanyrequests: slow down')),
   },
   {
     says: 'a catalog that crashes',
     code: 'catalog-crash',
-    script: connecting,
-    pods: catalogPod({
-      ...waiting('CrashLoopBackOff'),
+    script: catalogConnecting,
+    pods: catalogPods({
+      ...waitingContainer('CrashLoopBackOff'),
       restartCount: 3,
       lastState: { terminated: { reason: 'Error', exitCode: 1 } },
     }),
@@ -269,14 +285,14 @@ const failures: readonly FailureCase[] = [
   {
     says: 'a catalog for another processor',
     code: 'arch-mismatch',
-    script: connecting,
-    pods: catalogPod({
-      ...waiting('CrashLoopBackOff'),
+    script: catalogConnecting,
+    pods: catalogPods({
+      ...waitingContainer('CrashLoopBackOff'),
       restartCount: 3,
       lastState: { terminated: { reason: 'Error', exitCode: 1, message: 'exec format error' } },
     }),
   },
-  { says: 'a catalog that nobody gets through to', code: 'catalog-not-connected', script: connecting },
+  { says: 'a catalog that nobody gets through to', code: 'catalog-not-connected', script: catalogConnecting },
   { says: 'a cluster whose OLM does nothing', code: 'olm-silent', script: { catalog: () => ({}) } },
   {
     says: 'a pod that a policy refuses',
@@ -286,12 +302,12 @@ const failures: readonly FailureCase[] = [
   {
     says: 'constraints that cannot be met',
     code: 'resolution-unsatisfiable',
-    script: notResolved('ConstraintsNotSatisfiable', 'no operators found'),
+    script: notResolvedScript('ConstraintsNotSatisfiable', 'no operators found'),
   },
   {
     says: 'a resolution that an error prevents',
     code: 'catalog-not-connected',
-    script: notResolved('ErrorPreventedResolution', 'failed to list bundles'),
+    script: notResolvedScript('ErrorPreventedResolution', 'failed to list bundles'),
   },
   {
     says: 'another choice than the simulated one',
@@ -307,34 +323,34 @@ const failures: readonly FailureCase[] = [
     says: 'a further plan after the last',
     code: 'resolver-mismatch',
     script: { plans: [['foo.v1'], ['foo.v9']], state: 'UpgradePending' },
-    prepare: goOn,
+    prepare: addUnrequestedUpgrade,
   },
   {
     says: 'no way from the old head',
     code: 'no-upgrade-edge',
     script: { plans: [['foo.v1']] },
-    plan: upgrade,
+    plan: upgradePlan,
   },
   {
     says: 'a bundle image that nobody has',
     code: 'bundle-image-missing',
     script: { resolve: () => [{ type: 'BundleUnpacking', status: 'True', reason: 'UnpackingInProgress' }] },
-    pods: unpackPod(waiting('ErrImagePull', 'not found')),
+    pods: unpackPods(waitingContainer('ErrImagePull', 'not found')),
   },
   {
     says: 'a bundle that is too large',
     code: 'unpack-too-large',
-    script: unpackFailed('exceeds the data limit'),
+    script: unpackFailedScript('exceeds the data limit'),
   },
   {
     says: 'a bundle that is not readable',
     code: 'unpack-invalid',
-    script: unpackFailed('error unpacking: no csv'),
+    script: unpackFailedScript('error unpacking: no csv'),
   },
   {
     says: 'an unpacking that fails again and again',
     code: 'unpack-failed',
-    script: unpackFailed('Job failed: BackoffLimitExceeded'),
+    script: unpackFailedScript('Job failed: BackoffLimitExceeded'),
   },
   {
     says: 'an unpacking that takes too long',
@@ -344,30 +360,32 @@ const failures: readonly FailureCase[] = [
   {
     says: 'a kind that OLM does not take',
     code: 'unsupported-kind',
-    script: planFailed('x', {
+    script: planFailedScript('x', {
       plan: [{ status: 'UnsupportedResource', resource: { kind: 'PodMonitor', name: 'x' } }],
     }),
   },
   {
     says: 'an API that the cluster lacks',
     code: 'api-missing-for-bundle',
-    script: planFailed('api-server resource not found installing ServiceMonitor'),
+    script: planFailedScript('api-server resource not found installing ServiceMonitor'),
   },
   {
     says: 'a CRD that loses data',
     code: 'crd-incompatible',
-    script: planFailed('risk of data loss updating "reds"'),
+    script: planFailedScript('risk of data loss updating "reds"'),
   },
   {
     says: 'a plan that a webhook refuses',
     code: 'policy',
-    script: planFailed('admission webhook "x" denied the request'),
+    script: planFailedScript('admission webhook "x" denied the request'),
   },
-  { says: 'a plan that fails otherwise', code: 'plan-failed', script: planFailed('something else') },
+  { says: 'a plan that fails otherwise', code: 'plan-failed', script: planFailedScript('something else') },
   {
     says: 'a plan that fails for an API that is busy',
     code: 'api-unreachable',
-    script: planFailed('error creating clusterrole x: the server is currently unable to handle the request'),
+    script: planFailedScript(
+      'error creating clusterrole x: the server is currently unable to handle the request',
+    ),
   },
   {
     says: 'a plan that is still being attempted',
@@ -377,8 +395,8 @@ const failures: readonly FailureCase[] = [
   {
     says: 'an unpacking that fails for an API that does not answer',
     code: 'too-slow',
-    script: unpackFailed('Job failed: BackoffLimitExceeded'),
-    pods: unpackPod({
+    script: unpackFailedScript('Job failed: BackoffLimitExceeded'),
+    pods: unpackPods({
       state: { terminated: { exitCode: 1, reason: 'Error', message: 'dial tcp: connection refused' } },
     }),
   },
@@ -433,46 +451,52 @@ const failures: readonly FailureCase[] = [
   {
     says: 'an install mode that is not supported',
     code: 'unsupported-install-mode',
-    script: { csv: () => failedCsv('UnsupportedOperatorGroup') },
+    script: { csv: () => failedCsvStatus('UnsupportedOperatorGroup') },
   },
   {
     says: 'a webhook that is not valid',
     code: 'webhook-invalid',
-    script: { csv: () => failedCsv('InvalidWebhookDescription') },
+    script: { csv: () => failedCsvStatus('InvalidWebhookDescription') },
   },
   {
     says: 'APIs that somebody else owns',
     code: 'occupied',
-    script: { csv: () => failedCsv('InterOperatorGroupOwnerConflict') },
+    script: { csv: () => failedCsvStatus('InterOperatorGroupOwnerConflict') },
   },
   {
     says: 'a CSV that stays failed',
     code: 'csv-failed',
-    script: { csv: () => failedCsv('InstallComponentFailed', 'Deployment.apps "x" is invalid') },
+    script: { csv: () => failedCsvStatus('InstallComponentFailed', 'Deployment.apps "x" is invalid') },
   },
   {
     says: 'a CSV that fails for an API that is busy',
     code: 'too-slow',
-    script: { csv: () => failedCsv('InstallComponentFailed', 'etcdserver: request timed out') },
+    script: { csv: () => failedCsvStatus('InstallComponentFailed', 'etcdserver: request timed out') },
   },
   {
     says: 'an install timeout of pods that the cluster does not start',
     code: 'too-slow',
-    script: { deployment: () => lazy, csv: () => failedCsv('InstallCheckFailed', 'install timeout') },
-    pods: operatorPod(waiting('ContainerCreating')),
+    script: {
+      deployment: () => unavailableStatus,
+      csv: () => failedCsvStatus('InstallCheckFailed', 'install timeout'),
+    },
+    pods: operatorPods(waitingContainer('ContainerCreating')),
   },
   {
     says: 'an install timeout of an Operator that runs and never gets ready',
     code: 'deployment-not-available',
-    script: { deployment: () => lazy, csv: () => failedCsv('InstallCheckFailed', 'install timeout') },
-    pods: runningPod,
+    script: {
+      deployment: () => unavailableStatus,
+      csv: () => failedCsvStatus('InstallCheckFailed', 'install timeout'),
+    },
+    pods: runningPods,
   },
   {
     says: 'an Operator whose crashes tell of a network',
     code: 'api-unreachable',
-    script: { deployment: () => lazy },
-    pods: operatorPod({
-      ...waiting('CrashLoopBackOff'),
+    script: { deployment: () => unavailableStatus },
+    pods: operatorPods({
+      ...waitingContainer('CrashLoopBackOff'),
       restartCount: 4,
       lastState: {
         terminated: { reason: 'Error', exitCode: 1, message: 'dial tcp 10.0.0.1:443: i/o timeout' },
@@ -482,20 +506,20 @@ const failures: readonly FailureCase[] = [
   {
     says: 'an Operator that the cluster evicts',
     code: 'unschedulable',
-    script: { deployment: () => lazy },
+    script: { deployment: () => unavailableStatus },
     pods: [
-      { ...operatorPod({})[0]!, status: { phase: 'Failed', reason: 'Evicted', message: 'disk' } as never },
+      { ...operatorPods({})[0]!, status: { phase: 'Failed', reason: 'Evicted', message: 'disk' } as never },
     ],
   },
   {
     says: 'an Operator that crashes',
     code: 'crash-loop',
     script: {
-      deployment: () => lazy,
+      deployment: () => unavailableStatus,
       csv: () => ({ phase: 'Installing', reason: 'InstallWaiting', message: 'x' }),
     },
-    pods: operatorPod({
-      ...waiting('CrashLoopBackOff'),
+    pods: operatorPods({
+      ...waitingContainer('CrashLoopBackOff'),
       restartCount: 4,
       lastState: { terminated: { reason: 'OOMKilled', exitCode: 137 } },
     }),
@@ -503,15 +527,15 @@ const failures: readonly FailureCase[] = [
   {
     says: 'an image of the Operator that nobody has',
     code: 'operator-image-missing',
-    script: { deployment: () => lazy },
-    pods: operatorPod(waiting('ErrImagePull', 'manifest unknown')),
+    script: { deployment: () => unavailableStatus },
+    pods: operatorPods(waitingContainer('ErrImagePull', 'manifest unknown')),
   },
   {
     says: 'a Deployment without room',
     code: 'quota',
     script: {
       deployment: () => ({
-        ...lazy,
+        ...unavailableStatus,
         conditions: [
           {
             type: 'ReplicaFailure',
@@ -526,13 +550,13 @@ const failures: readonly FailureCase[] = [
   {
     says: 'a Deployment that never runs',
     code: 'deployment-not-available',
-    script: { deployment: () => lazy },
-    pods: runningPod,
+    script: { deployment: () => unavailableStatus },
+    pods: runningPods,
   },
   {
     says: 'a Deployment whose pods the cluster never makes',
     code: 'too-slow',
-    script: { deployment: () => lazy },
+    script: { deployment: () => unavailableStatus },
   },
   {
     says: 'a CRD that is there already',
@@ -549,14 +573,14 @@ const failures: readonly FailureCase[] = [
     code: 'forbidden',
     prepare: () =>
       void (api.fault = ({ method }) =>
-        method === 'POST' ? status(403, 'Forbidden', 'namespaces is forbidden') : undefined),
+        method === 'POST' ? statusResponse(403, 'Forbidden', 'namespaces is forbidden') : undefined),
   },
   {
     says: 'an account that may not look',
     code: 'forbidden',
     prepare: () =>
       void (api.fault = ({ path }) =>
-        path.includes('customresource') ? status(403, 'Forbidden', 'no') : undefined),
+        path.includes('customresource') ? statusResponse(403, 'Forbidden', 'no') : undefined),
   },
   {
     says: 'a webhook that refuses our own objects',
@@ -564,7 +588,7 @@ const failures: readonly FailureCase[] = [
     prepare: () =>
       void (api.fault = ({ method }) =>
         method === 'POST'
-          ? status(400, 'BadRequest', 'admission webhook "x" denied the request: no')
+          ? statusResponse(400, 'BadRequest', 'admission webhook "x" denied the request: no')
           : undefined),
   },
   {
@@ -572,7 +596,7 @@ const failures: readonly FailureCase[] = [
     code: 'internal',
     prepare: () =>
       void (api.fault = ({ method }) =>
-        method === 'POST' ? status(422, 'Invalid', 'spec.x: Invalid value') : undefined),
+        method === 'POST' ? statusResponse(422, 'Invalid', 'spec.x: Invalid value') : undefined),
   },
   {
     says: 'an API that goes away',
@@ -580,34 +604,34 @@ const failures: readonly FailureCase[] = [
     prepare: () =>
       void (api.fault = ({ path }) =>
         path.includes('/namespaces')
-          ? status(500, 'InternalError', 'etcdserver: leader changed')
+          ? statusResponse(500, 'InternalError', 'etcdserver: leader changed')
           : undefined),
   },
 ]
 
-function goOn(): void {
+function addUnrequestedUpgrade(): void {
   api.controllers.push(() => {
-    const asked = api.get('Subscription')
-    if (asked?.status?.installedCSV === 'foo.v1' && !api.get('InstallPlan', 'install-9')) {
+    const subscription = api.get('Subscription')
+    if (subscription?.status?.installedCSV === 'foo.v1' && !api.get('InstallPlan', 'install-9')) {
       api.put({
         apiVersion: 'operators.coreos.com/v1alpha1',
         kind: 'InstallPlan',
-        metadata: { name: 'install-9', namespace: asked.metadata.namespace ?? '' },
+        metadata: { name: 'install-9', namespace: subscription.metadata.namespace ?? '' },
         spec: { clusterServiceVersionNames: ['foo.v9'] },
         status: { phase: 'RequiresApproval' },
       })
-      asked.status.installPlanRef = { name: 'install-9' }
+      subscription.status.installPlanRef = { name: 'install-9' }
     }
   })
 }
 
-const classes = {
+const verdictLabels = {
   content: 'does not install',
   catalog: 'does not install',
   environment: 'could not be found out',
   infra: 'could not be found out',
 }
-const authors = new Set([
+const contentFailureCodes = new Set([
   'catalog-image-missing',
   'catalog-crash',
   'resolution-unsatisfiable',
@@ -629,10 +653,10 @@ const authors = new Set([
   'deployment-not-available',
 ])
 
-test.each(failures)('OLM v0: $says is $code', async ({ code, script = {}, plan, pods = [], prepare }) => {
+test.each(failureCases)('OLM v0: $says is $code', async ({ code, script = {}, plan, pods = [], prepare }) => {
   prepare?.()
-  const before = remains()
-  playOlmV0(api, { plans: [['foo.v1']], crds: ['reds.foo.test'], ...script })
+  const before = listObjects()
+  simulateOlmV0(api, { plans: [['foo.v1']], crds: ['reds.foo.test'], ...script })
   api.controllers.push(() => {
     const namespace = api.get('Namespace')
     if (!namespace || namespace.metadata.deletionTimestamp !== undefined) return
@@ -640,27 +664,27 @@ test.each(failures)('OLM v0: $says is $code', async ({ code, script = {}, plan, 
       if (!api.get('Pod', one.metadata.name))
         api.put({ ...one, metadata: { ...one.metadata, namespace: namespace.metadata.name } })
   })
-  const report = await run(plan)
+  const report = await runTest(plan)
   expect(report.outcome).toMatchObject({
     code,
-    verdict: authors.has(code) ? classes.content : classes.environment,
+    verdict: contentFailureCodes.has(code) ? verdictLabels.content : verdictLabels.environment,
   })
   expect(report.leftovers.filter((one) => !one.includes('could not be looked for'))).toEqual([])
-  expect(remains()).toEqual(before)
+  expect(listObjects()).toEqual(before)
   expect(api.now - report.started).toBeLessThan(
-    usualDeadlines.whole + usualDeadlines.cleanUp + usualDeadlines.namespace,
+    defaultDeadlines.whole + defaultDeadlines.cleanUp + defaultDeadlines.namespace,
   )
 })
 
 test('a failure tells why: conditions, warnings and logs, without what looks like a secret', async () => {
-  playOlmV0(api, { plans: [['foo.v1']], deployment: () => lazy })
+  simulateOlmV0(api, { plans: [['foo.v1']], deployment: () => unavailableStatus })
   api.logs.set('foo-1 previous', 'starting\npanic: no such flag\nusing token=abcdefghijkl\n')
   api.controllers.push(() => {
     const namespace = api.get('Deployment')?.metadata.namespace
     if (namespace === undefined || api.get('Pod')) return
     api.put({
-      ...operatorPod({
-        ...waiting('CrashLoopBackOff'),
+      ...operatorPods({
+        ...waitingContainer('CrashLoopBackOff'),
         restartCount: 3,
         lastState: { terminated: { reason: 'Error', exitCode: 2 } },
       })[0]!,
@@ -677,111 +701,125 @@ test('a failure tells why: conditions, warnings and logs, without what looks lik
       lastTimestamp: api.time(),
     })
   })
-  const report = await run()
-  const words = describeTrials([report])
-  expect(words).toContain('foo, channel stable, OLM v0: install of foo.v1: does not install (crash-loop;')
-  expect(words).toContain("the Operator's pod foo-1 ended 3 times: Error, exit code 2")
-  expect(words).toContain('BackOff Pod/foo-1: restarting @everyone')
-  expect(words).toContain('panic: no such flag')
-  expect(words).not.toContain('abcdefghijkl')
+  const report = await runTest()
+  const description = describeClusterTests([report])
+  expect(description).toContain(
+    'foo, channel stable, OLM v0: install of foo.v1: does not install (crash-loop;',
+  )
+  expect(description).toContain("the Operator's pod foo-1 ended 3 times: Error, exit code 2")
+  expect(description).toContain('BackOff Pod/foo-1: restarting @everyone')
+  expect(description).toContain('panic: no such flag')
+  expect(description).not.toContain('abcdefghijkl')
   expect(JSON.stringify(report)).not.toContain('token-of-the-cluster')
 })
 
 test('a failure that passes is none: a CSV that recovers at once, an API that is busy, answers that are lost', async () => {
-  let looks = 0
-  playOlmV0(api, {
+  let observationCount = 0
+  simulateOlmV0(api, {
     plans: [['foo.v1']],
-    csv: () => (++looks < 4 ? failedCsv('InstallCheckFailed') : undefined),
+    csv: () => (++observationCount < 4 ? failedCsvStatus('InstallCheckFailed') : undefined),
   })
-  let asked = 0
+  let requestCount = 0
   api.fault = ({ method }) => {
-    asked += 1
-    if (method === 'POST' && asked % 3 === 0)
-      return status(429, 'TooManyRequests', 'later', { 'retry-after': '2' })
-    if (asked % 17 === 0) return status(503, 'ServiceUnavailable', 'restarting')
+    requestCount += 1
+    if (method === 'POST' && requestCount % 3 === 0)
+      return statusResponse(429, 'TooManyRequests', 'later', { 'retry-after': '2' })
+    if (requestCount % 17 === 0) return statusResponse(503, 'ServiceUnavailable', 'restarting')
     return undefined
   }
-  const report = await run()
+  const report = await runTest()
   expect(report.outcome).toEqual({ verdict: 'installs' })
-  expect(remains()).toEqual([])
+  expect(listObjects()).toEqual([])
 })
 
 test('a change between a look and an act is settled by the next look', async () => {
-  playOlmV0(api, { plans: [['foo.v1']] })
+  simulateOlmV0(api, { plans: [['foo.v1']] })
   let conflicts = 0
   api.fault = ({ method, path }) =>
     method === 'PATCH' && path.includes('installplans') && ++conflicts < 3
-      ? status(409, 'Conflict', 'the object has been modified')
+      ? statusResponse(409, 'Conflict', 'the object has been modified')
       : undefined
-  expect((await run()).outcome).toEqual({ verdict: 'installs' })
+  expect((await runTest()).outcome).toEqual({ verdict: 'installs' })
 })
 
 test('lists are read to their end, and one that changes meanwhile is read anew', async () => {
   api.pageSize = 1
-  playOlmV0(api, { plans: [['foo.v1', 'dependency.v1']] })
+  simulateOlmV0(api, { plans: [['foo.v1', 'dependency.v1']] })
   let expired = 0
   api.fault = ({ query }) =>
     query.get('continue') !== null && ++expired < 3
-      ? status(410, 'Expired', 'too old resource version')
+      ? statusResponse(410, 'Expired', 'too old resource version')
       : undefined
-  expect((await run({ steps: [step('foo.v1', 'dependency.v1')] })).outcome).toEqual({ verdict: 'installs' })
+  expect((await runTest({ steps: [createTestStep('foo.v1', 'dependency.v1')] })).outcome).toEqual({
+    verdict: 'installs',
+  })
 })
 
 test('an answer that never comes costs its own time alone, and no more than that', async () => {
-  const impatient = await openCluster({ file: join(folder, 'kubeconfig'), clock: api.clock, patience: 30 })
+  const impatient = await openCluster({
+    file: join(temporaryDirectory, 'kubeconfig'),
+    clock: api.clock,
+    patience: 30,
+  })
   let silent = 0
   api.fault = ({ path }) =>
     path.includes('catalogsources') && ++silent < 3 ? { status: 0, body: '', isSilent: true } : undefined
-  playOlmV0(api, { plans: [['foo.v1']] })
-  expect((await runTrial(planOf(), { ...options(), cluster: impatient })).outcome).toEqual({
+  simulateOlmV0(api, { plans: [['foo.v1']] })
+  expect(
+    (await runClusterTest(completeTestPlan(), { ...createRunOptions(), cluster: impatient })).outcome,
+  ).toEqual({
     verdict: 'installs',
   })
   await impatient.close()
 })
 
 test('a cluster without the API is no fault of the change', async () => {
-  await begin([...coreKinds])
+  await resetCluster([...coreKinds])
   for (const target of ['OLM v0', 'OLM v1', 'RukPak helm'] as const)
-    expect((await run({ target })).outcome).toMatchObject({
+    expect((await runTest({ target })).outcome).toMatchObject({
       verdict: 'could not be found out',
       code: 'api-absent',
     })
-  expect(writes()).toEqual([])
+  expect(listWriteRequests()).toEqual([])
 })
 
 test('what the world spoilt is tried again, twice; what the author did is not', async () => {
-  playOlmV0(api, {
+  simulateOlmV0(api, {
     plans: [['foo.v1']],
     catalog: () => ({ connectionState: { lastObservedState: 'CONNECTING' } }),
   })
   const attempts: number[] = []
-  const [report] = await tryTrials([planned()], {
-    ...options(),
-    place: at,
+  const [report] = await runClusterTests([createTestPlan()], {
+    ...createRunOptions(),
+    environment: catalogAddresses,
     onTrial: (_, attempt) => attempts.push(attempt),
   })
   expect(report?.outcome).toMatchObject({ code: 'catalog-not-connected' })
   expect(attempts).toEqual([1, 2, 3])
-  await begin()
-  playOlmV0(api, { plans: [['foo.v0']] })
+  await resetCluster()
+  simulateOlmV0(api, { plans: [['foo.v0']] })
   attempts.length = 0
-  await tryTrials([planned()], { ...options(), place: at, onTrial: (_, attempt) => attempts.push(attempt) })
+  await runClusterTests([createTestPlan()], {
+    ...createRunOptions(),
+    environment: catalogAddresses,
+    onTrial: (_, attempt) => attempts.push(attempt),
+  })
   expect(attempts).toEqual([1])
 })
 
 test('OLM v1: installs, upgrades by another selector, and leaves nothing', async () => {
-  for (const more of [{}, upgrade]) {
-    await begin([...coreKinds, ...olmV1Kinds])
-    const steps = 'steps' in more ? more.steps : [step('foo.v2')]
-    playOlmV1(api, { installs: { base: 'foo.v1', head: 'foo.v2' } })
-    const report = await run({ target: 'OLM v1', ...more, ...(steps && { steps }) }, images)
+  for (const more of [{}, upgradePlan]) {
+    await resetCluster([...coreKinds, ...olmV1Kinds])
+    const steps = 'steps' in more ? more.steps : [createTestStep('foo.v2')]
+    simulateOlmV1(api, { installs: { base: 'foo.v1', head: 'foo.v2' } })
+    const report = await runTest({ target: 'OLM v1', ...more, ...(steps && { steps }) }, catalogImages)
     expect(report.outcome).toEqual({ verdict: 'installs' })
-    expect(remains()).toEqual([])
+    expect(listObjects()).toEqual([])
   }
 })
 
 test('OLM v1: an installer is made where its API wants one, and bound to the role that the operator names', async () => {
-  await begin([...coreKinds, ...olmV1Kinds])
+  await resetCluster([...coreKinds, ...olmV1Kinds])
   api.put({
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -796,10 +834,10 @@ test('OLM v1: an installer is made where its API wants one, and bound to the rol
       ],
     },
   })
-  playOlmV1(api, { installs: { base: '', head: 'foo.v1' } })
-  const report = await run(
+  simulateOlmV1(api, { installs: { base: '', head: 'foo.v1' } })
+  const report = await runTest(
     { target: 'OLM v1' },
-    { catalog: images.catalog, installerRole: 'trial-installer' },
+    { catalog: catalogImages.catalog, installerRole: 'trial-installer' },
   )
   expect(report.outcome).toEqual({ verdict: 'installs' })
   const binding = api.requests.find(
@@ -809,10 +847,12 @@ test('OLM v1: an installer is made where its API wants one, and bound to the rol
     roleRef: { kind: 'ClusterRole', name: 'trial-installer' },
     subjects: [{ kind: 'ServiceAccount', name: 'installer', namespace: report.namespace }],
   })
-  expect(remains()).toEqual(['CustomResourceDefinition clusterextensions.olm.operatorframework.io'])
+  expect(listObjects()).toEqual(['CustomResourceDefinition clusterextensions.olm.operatorframework.io'])
 })
 
-const retrying = (message: string) => [{ type: 'Progressing', status: 'True', reason: 'Retrying', message }]
+const retryingConditions = (message: string) => [
+  { type: 'Progressing', status: 'True', reason: 'Retrying', message },
+]
 test.each([
   ['no bundles found for package "foo"', 'resolution-unsatisfiable'],
   ['unsupported bundle: apiServiceDefintions are not supported', 'refused-by-olm-v1'],
@@ -823,18 +863,18 @@ test.each([
   ['Get "https://registry.test/v2/": dial tcp: i/o timeout', 'registry-failing'],
   ['something that nobody knows', 'too-slow'],
 ])('OLM v1: "%s" is %s', async (message, code) => {
-  await begin([...coreKinds, ...olmV1Kinds])
-  playOlmV1(api, { installs: { base: '', head: 'foo.v1' }, extension: () => retrying(message) })
-  expect((await run({ target: 'OLM v1' }, images)).outcome).toMatchObject({ code })
-  expect(remains()).toEqual([])
+  await resetCluster([...coreKinds, ...olmV1Kinds])
+  simulateOlmV1(api, { installs: { base: '', head: 'foo.v1' }, extension: () => retryingConditions(message) })
+  expect((await runTest({ target: 'OLM v1' }, catalogImages)).outcome).toMatchObject({ code })
+  expect(listObjects()).toEqual([])
 })
 
 test('OLM v1: a catalog that it refuses, one that it does not take up, another bundle, pods that do not run', async () => {
-  const outcomeOf = async (script: Parameters<typeof playOlmV1>[1]) => {
-    await begin([...coreKinds, ...olmV1Kinds])
-    playOlmV1(api, script)
-    const { outcome } = await run({ target: 'OLM v1' }, images)
-    expect(remains()).toEqual([])
+  const outcomeOf = async (script: Parameters<typeof simulateOlmV1>[1]) => {
+    await resetCluster([...coreKinds, ...olmV1Kinds])
+    simulateOlmV1(api, script)
+    const { outcome } = await runTest({ target: 'OLM v1' }, catalogImages)
+    expect(listObjects()).toEqual([])
     return outcome
   }
   const installs = { base: 'foo.v1', head: 'foo.v1' }
@@ -855,12 +895,12 @@ test('OLM v1: a catalog that it refuses, one that it does not take up, another b
     code: 'resolver-mismatch',
   })
   // No pod of it runs: that is the cluster's.
-  expect(await outcomeOf({ installs, deployment: lazy })).toMatchObject({ code: 'too-slow' })
+  expect(await outcomeOf({ installs, deployment: unavailableStatus })).toMatchObject({ code: 'too-slow' })
 })
 
 test('a resolution that fails at first, and a crash that ends, are no failure', async () => {
   const began = api.now
-  playOlmV0(api, {
+  simulateOlmV0(api, {
     plans: [['foo.v1']],
     resolve: () =>
       api.now - began < 60_000
@@ -873,36 +913,38 @@ test('a resolution that fails at first, and a crash that ends, are no failure', 
             },
           ]
         : undefined,
-    deployment: () => (api.now - began < 240_000 ? lazy : undefined),
+    deployment: () => (api.now - began < 240_000 ? unavailableStatus : undefined),
     csv: () => (api.now - began < 240_000 ? { phase: 'Installing', reason: 'InstallWaiting' } : undefined),
   })
   api.controllers.push(() => {
     const namespace = api.get('Deployment')?.metadata.namespace
-    const [crashing] = operatorPod({ ...waiting('CrashLoopBackOff'), restartCount: 4 })
+    const [crashing] = operatorPods({ ...waitingContainer('CrashLoopBackOff'), restartCount: 4 })
     if (crashing && namespace !== undefined && !api.get('Pod'))
       api.put({ ...crashing, metadata: { ...crashing.metadata, namespace } })
   })
-  expect((await run()).outcome).toEqual({ verdict: 'installs' })
+  expect((await runTest()).outcome).toEqual({ verdict: 'installs' })
 })
 
 test('OLM v1: refusals that come and go are no answer, in any words, and one that stays is', async () => {
   const outcomeOf = async (extension: (minute: number) => readonly object[] | undefined) => {
-    await begin([...coreKinds, ...olmV1Kinds])
+    await resetCluster([...coreKinds, ...olmV1Kinds])
     const began = api.now
-    playOlmV1(api, {
+    simulateOlmV1(api, {
       installs: { base: '', head: 'foo.v1' },
       extension: () => extension((api.now - began) / 60_000),
     })
-    return (await run({ target: 'OLM v1' }, images)).outcome
+    return (await runTest({ target: 'OLM v1' }, catalogImages)).outcome
   }
   const none = 'no bundles found for package "foo"'
-  expect(await outcomeOf((minute) => (minute < 2 ? retrying(none) : undefined))).toEqual({
+  expect(await outcomeOf((minute) => (minute < 2 ? retryingConditions(none) : undefined))).toEqual({
     verdict: 'installs',
   })
-  expect(await outcomeOf((minute) => retrying(minute % 2 < 1 ? none : 'unexpected EOF'))).toMatchObject({
+  expect(
+    await outcomeOf((minute) => retryingConditions(minute % 2 < 1 ? none : 'unexpected EOF')),
+  ).toMatchObject({
     verdict: 'could not be found out',
   })
-  expect(await outcomeOf((minute) => retrying(`${none}, attempt ${minute}`))).toMatchObject({
+  expect(await outcomeOf((minute) => retryingConditions(`${none}, attempt ${minute}`))).toMatchObject({
     code: 'resolution-unsatisfiable',
   })
   const blocked = [
@@ -915,11 +957,13 @@ test.each(['RukPak plain', 'RukPak helm'] as const)(
   '%s: a failure that RukPak recovers from is not final, and the clock restarts when it returns',
   async (target) => {
     const outcomeOf = async (fails: (minute: number) => string | undefined) => {
-      await begin([...coreKinds, ...rukPakKinds('v1alpha1')])
+      await resetCluster([...coreKinds, ...getRukPakKinds('v1alpha1')])
       api.fault = ({ query }) =>
-        query.get('dryRun') === 'All' ? status(403, 'Forbidden', 'bundle.spec is immutable') : undefined
+        query.get('dryRun') === 'All'
+          ? statusResponse(403, 'Forbidden', 'bundle.spec is immutable')
+          : undefined
       const began = api.now
-      playRukPak(api, {
+      simulateRukPak(api, {
         deployment: ({ metadata }) => {
           const message = fails((api.now - began) / 60_000)
           if (message === undefined) return undefined
@@ -934,7 +978,7 @@ test.each(['RukPak plain', 'RukPak helm'] as const)(
           }
         },
       })
-      return (await run({ target })).outcome
+      return (await runTest({ target })).outcome
     }
     expect(await outcomeOf((minute) => (minute < 5 ? 'EOF' : undefined))).toEqual({ verdict: 'installs' })
     expect(await outcomeOf(() => 'EOF')).toMatchObject({
@@ -954,26 +998,28 @@ test.each(['v1alpha1', 'v1alpha2'] as const)(
   'RukPak %s: installs with each provisioner, and pivots to the next bundle',
   async (version) => {
     for (const target of ['RukPak plain', 'RukPak registry', 'RukPak helm'] as const) {
-      await begin([...coreKinds, ...rukPakKinds(version)])
-      playRukPak(api)
+      await resetCluster([...coreKinds, ...getRukPakKinds(version)])
+      simulateRukPak(api)
       api.fault = ({ query }) =>
-        query.get('dryRun') === 'All' ? status(403, 'Forbidden', 'bundle.spec is immutable') : undefined
-      const report = await run({ target, ...upgrade })
+        query.get('dryRun') === 'All'
+          ? statusResponse(403, 'Forbidden', 'bundle.spec is immutable')
+          : undefined
+      const report = await runTest({ target, ...upgradePlan })
       expect(report.outcome).toEqual({ verdict: 'installs' })
-      expect(remains()).toEqual([])
+      expect(listObjects()).toEqual([])
     }
   },
 )
 
 test('RukPak: a Bundle that can be changed, an old one that stays, bundles that it refuses', async () => {
-  const outcomeOf = async (script: Parameters<typeof playRukPak>[1], isImmutable = true) => {
-    await begin([...coreKinds, ...rukPakKinds('v1alpha1')])
-    playRukPak(api, script)
+  const outcomeOf = async (script: Parameters<typeof simulateRukPak>[1], isImmutable = true) => {
+    await resetCluster([...coreKinds, ...getRukPakKinds('v1alpha1')])
+    simulateRukPak(api, script)
     api.fault = ({ query }) =>
       isImmutable && query.get('dryRun') === 'All'
-        ? status(403, 'Forbidden', 'bundle.spec is immutable')
+        ? statusResponse(403, 'Forbidden', 'bundle.spec is immutable')
         : undefined
-    const report = await run({ target: 'RukPak plain', ...upgrade })
+    const report = await runTest({ target: 'RukPak plain', ...upgradePlan })
     expect(report.leftovers).toEqual([])
     return report.outcome
   }
@@ -1008,8 +1054,8 @@ test('RukPak: a Bundle that can be changed, an old one that stays, bundles that 
 })
 
 test('RukPak: what it installed outside of the trial’s namespace is waited for, and never deleted by us', async () => {
-  await begin([...coreKinds, ...rukPakKinds('v1alpha2')])
-  playRukPak(api)
+  await resetCluster([...coreKinds, ...getRukPakKinds('v1alpha2')])
+  simulateRukPak(api)
   let goneAt = 0
   api.controllers.push((now) => {
     const deployment = api.get('BundleDeployment')
@@ -1027,9 +1073,9 @@ test('RukPak: what it installed outside of the trial’s namespace is waited for
     goneAt ||= now + 20_000
     if (installed && now >= goneAt) api.remove(installed)
   })
-  const { outcome, leftovers, ended } = await run({
+  const { outcome, leftovers, ended } = await runTest({
     target: 'RukPak plain',
-    steps: upgrade.steps?.slice(0, 1) ?? [],
+    steps: upgradePlan.steps?.slice(0, 1) ?? [],
   })
   expect([outcome, leftovers]).toEqual([{ verdict: 'installs' }, []])
   expect(ended).toBeGreaterThanOrEqual(goneAt)
@@ -1039,20 +1085,26 @@ test('RukPak: what it installed outside of the trial’s namespace is waited for
 })
 
 test('RukPak: an account that may not try to change a Bundle has not seen that nobody can', async () => {
-  await begin([...coreKinds, ...rukPakKinds('v1alpha1')])
-  playRukPak(api)
+  await resetCluster([...coreKinds, ...getRukPakKinds('v1alpha1')])
+  simulateRukPak(api)
   api.fault = ({ query }) =>
     query.get('dryRun') === 'All'
-      ? status(403, 'Forbidden', 'bundles "x" is forbidden: User "trials" cannot patch resource "bundles"')
+      ? statusResponse(
+          403,
+          'Forbidden',
+          'bundles "x" is forbidden: User "trials" cannot patch resource "bundles"',
+        )
       : undefined
-  const { outcome } = await run({ target: 'RukPak plain', ...upgrade })
+  const { outcome } = await runTest({ target: 'RukPak plain', ...upgradePlan })
   expect(outcome).toMatchObject({ code: 'forbidden', verdict: 'could not be found out' })
 })
 
 test('RukPak: pods that do not run are seen wherever a bundle puts them, and the pod that unpacks it by its name', async () => {
-  const outcomeOf = async (place: (deployment: StoredObject) => Parameters<ScriptedApi['put']>[0][]) => {
-    await begin([...coreKinds, ...rukPakKinds('v1alpha1')])
-    playRukPak(api, {
+  const outcomeOf = async (
+    placePod: (deployment: StoredObject) => Parameters<FakeKubernetesApi['put']>[0][],
+  ) => {
+    await resetCluster([...coreKinds, ...getRukPakKinds('v1alpha1')])
+    simulateRukPak(api, {
       deployment: ({ metadata }) => ({ observedGeneration: metadata.generation, conditions: [] }),
     })
     api.controllers.push(() => {
@@ -1066,11 +1118,11 @@ test('RukPak: pods that do not run are seen wherever a bundle puts them, and the
           uid: deployment.metadata.uid ?? '',
         },
       ]
-      for (const object of place(deployment))
+      for (const object of placePod(deployment))
         if (!api.get(object.kind, object.metadata.name))
           api.put({ ...object, metadata: { ...object.metadata, ownerReferences } })
     })
-    return (await run({ target: 'RukPak plain', ...upgrade })).outcome
+    return (await runTest({ target: 'RukPak plain', ...upgradePlan })).outcome
   }
   const cannotPull = (name: string) => ({
     phase: 'Pending',
@@ -1120,36 +1172,38 @@ test('RukPak: pods that do not run are seen wherever a bundle puts them, and the
 
 test('a trial that is killed at any point is taken away by the janitor once its time is over, and not before', async () => {
   // So many acts a whole upgrade takes.
-  playOlmV0(api, { plans: [['foo.v1'], ['foo.v2']], crds: ['reds.foo.test'] })
-  await run(upgrade)
-  const acts = writes().length
+  simulateOlmV0(api, { plans: [['foo.v1'], ['foo.v2']], crds: ['reds.foo.test'] })
+  await runTest(upgradePlan)
+  const acts = listWriteRequests().length
   expect(acts).toBeGreaterThan(12)
   for (let killed = 1; killed < acts; killed++) {
-    await begin()
-    playOlmV0(api, { plans: [['foo.v1'], ['foo.v2']], crds: ['reds.foo.test'] })
+    await resetCluster()
+    simulateOlmV0(api, { plans: [['foo.v1'], ['foo.v2']], crds: ['reds.foo.test'] })
     api.put({
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
       metadata: { name: 'others.foo.test' },
     })
-    const dying = dyingAfter(killed)
-    await expect(runTrial(planOf(upgrade), { ...options(), cluster: dying })).rejects.toThrow('killed')
-    expect(await sweepCluster(options())).toEqual([])
+    const dying = createKilledCluster(killed)
+    await expect(
+      runClusterTest(completeTestPlan(upgradePlan), { ...createRunOptions(), cluster: dying }),
+    ).rejects.toThrow('killed')
+    expect(await sweepCluster(createRunOptions())).toEqual([])
     api.now += 3600_000
-    const swept = await sweepCluster(options())
+    const swept = await sweepCluster(createRunOptions())
     expect(swept.flatMap(({ leftovers }) => leftovers)).toEqual([])
-    expect(remains()).toEqual(['CustomResourceDefinition others.foo.test'])
+    expect(listObjects()).toEqual(['CustomResourceDefinition others.foo.test'])
   }
 })
 
 /** Does so many acts, and nothing after the last. */
-function dyingAfter(count: number): Cluster {
-  let left = count
+function createKilledCluster(count: number): Cluster {
+  let actionsLeft = count
   return {
     ...cluster,
-    act: async (action) => {
-      if (left-- <= 0) throw new Error('killed')
-      return cluster.act(action)
+    perform: async (action) => {
+      if (actionsLeft-- <= 0) throw new Error('killed')
+      return cluster.perform(action)
     },
   }
 }
@@ -1161,19 +1215,19 @@ test('the janitor touches nothing but what a trial of ours left', async () => {
     {
       apiVersion: 'v1',
       kind: 'Namespace',
-      metadata: { name: 'no-time', labels: { [trialLabel]: 'abcdefgh' } },
+      metadata: { name: 'no-time', labels: { [clusterTestLabel]: 'abcdefgh' } },
     },
     {
       apiVersion: 'v1',
       kind: 'Namespace',
-      metadata: { name: 'odd', labels: { [trialLabel]: 'x,y in (a)', [expiresLabel]: old } },
+      metadata: { name: 'odd', labels: { [clusterTestLabel]: 'x,y in (a)', [expiresLabel]: old } },
     },
     {
       apiVersion: 'v1',
       kind: 'Namespace',
       metadata: {
         name: 'catalog-bot-foo-living00',
-        labels: { [trialLabel]: 'living00', [expiresLabel]: '99999999999' },
+        labels: { [clusterTestLabel]: 'living00', [expiresLabel]: '99999999999' },
       },
     },
     {
@@ -1199,13 +1253,13 @@ test('the janitor touches nothing but what a trial of ours left', async () => {
     },
   ]
   for (const one of others) api.put(one)
-  const left = { [trialLabel]: 'deadbeef', [expiresLabel]: old }
+  const expiredLabels = { [clusterTestLabel]: 'deadbeef', [expiresLabel]: old }
   api.put({
     apiVersion: 'v1',
     kind: 'Namespace',
     metadata: {
       name: 'catalog-bot-foo-deadbeef',
-      labels: left,
+      labels: expiredLabels,
       annotations: {
         'catalog-bot.io/absent-before': '["kept.foo.test","unmarked.foo.test","gone.foo.test"]',
       },
@@ -1224,23 +1278,23 @@ test('the janitor touches nothing but what a trial of ours left', async () => {
     kind: 'ClusterRole',
     metadata: { name: 'its', labels: { 'olm.owner.namespace': 'catalog-bot-foo-deadbeef' } },
   })
-  expect(await sweepCluster(options())).toEqual([{ id: 'deadbeef', leftovers: [] }])
-  expect(remains()).toEqual(others.map(({ kind, metadata }) => `${kind} ${metadata.name}`))
+  expect(await sweepCluster(createRunOptions())).toEqual([{ id: 'deadbeef', leftovers: [] }])
+  expect(listObjects()).toEqual(others.map(({ kind, metadata }) => `${kind} ${metadata.name}`))
 })
 
 test("CRDs that only the InstallPlan names are noted before it is approved, and somebody's own among them end the trial", async () => {
-  playOlmV0(api, { plans: [['foo.v1']], crds: ['blues.foo.test'] })
-  const report = await run({ crds: [] })
+  simulateOlmV0(api, { plans: [['foo.v1']], crds: ['blues.foo.test'] })
+  const report = await runTest({ crds: [] })
   expect(report.outcome).toEqual({ verdict: 'installs' })
-  expect(remains()).toEqual([])
-  await begin()
+  expect(listObjects()).toEqual([])
+  await resetCluster()
   const theirs = api.put({
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     metadata: { name: 'blues.foo.test', creationTimestamp: '2025-01-01T00:00:00Z' },
   })
-  playOlmV0(api, { plans: [['foo.v1']], crds: ['blues.foo.test'] })
-  expect((await run({ crds: [] })).outcome).toMatchObject({ code: 'crd-preexists' })
+  simulateOlmV0(api, { plans: [['foo.v1']], crds: ['blues.foo.test'] })
+  expect((await runTest({ crds: [] })).outcome).toMatchObject({ code: 'crd-preexists' })
   expect(api.requests.some(({ method, path }) => method === 'PATCH' && path.includes('installplans'))).toBe(
     false,
   )
@@ -1251,47 +1305,49 @@ test('what is made anew between a look and a deletion is not deleted', async () 
   const theirs = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'catalog-bot-foo-deadbeef' } }
   api.put(theirs)
   const at = { apiVersion: 'v1', kind: 'Namespace', name: 'catalog-bot-foo-deadbeef' }
-  expect(await cluster.act({ kind: 'delete', at, uid: 'of-the-one-before' })).toMatchObject({ status: 409 })
-  expect(remains()).toEqual(['Namespace catalog-bot-foo-deadbeef'])
+  expect(await cluster.perform({ kind: 'delete', at, uid: 'of-the-one-before' })).toMatchObject({
+    status: 409,
+  })
+  expect(listObjects()).toEqual(['Namespace catalog-bot-foo-deadbeef'])
 })
 
 test('what does not go in time is named, and a finalizer is taken off only by force', async () => {
   const script = { plans: [['foo.v1']], isDeaf: true }
-  playOlmV0(api, script)
-  const report = await run()
+  simulateOlmV0(api, script)
+  const report = await runTest()
   expect(report.outcome).toEqual({ verdict: 'installs' })
   expect(report.leftovers).toEqual([
     'ClusterServiceVersion ' + report.namespace + '/foo.v1, which waits for operators.coreos.com/csv-cleanup',
     'Namespace ' + report.namespace,
   ])
-  await begin()
-  playOlmV0(api, script)
-  const forced = await runTrial(planOf(), { ...options(), force: true })
+  await resetCluster()
+  simulateOlmV0(api, script)
+  const forced = await runClusterTest(completeTestPlan(), { ...createRunOptions(), force: true })
   expect(forced.leftovers).toEqual([])
   expect(forced.events.map(({ says }) => says)).toContainEqual(
     expect.stringContaining('are taken off by force'),
   )
-  expect(remains()).toEqual([])
+  expect(listObjects()).toEqual([])
 })
 
 test('a trial that is told to stop is cleaned up', async () => {
-  playOlmV0(api, { plans: [['foo.v1']] })
+  simulateOlmV0(api, { plans: [['foo.v1']] })
   const stop = new AbortController()
-  const report = await runTrial(planOf(), {
-    ...options(),
+  const report = await runClusterTest(completeTestPlan(), {
+    ...createRunOptions(),
     signal: stop.signal,
     onProgress: (says) => says.includes('InstallPlan') && stop.abort(),
   })
   expect(report.outcome).toMatchObject({ code: 'killed', verdict: 'could not be found out' })
-  expect(remains()).toEqual([])
+  expect(listObjects()).toEqual([])
 })
 
 test('a kubeconfig that starts programs, or is none, is refused without a word of what is in it', async () => {
   const open = (text: string, allowsPrograms = false) => {
-    writeFileSync(join(folder, 'other'), text)
-    return openCluster({ file: join(folder, 'other'), clock: api.clock, allowsPrograms })
+    writeFileSync(join(temporaryDirectory, 'other'), text)
+    return openCluster({ file: join(temporaryDirectory, 'other'), clock: api.clock, allowsPrograms })
   }
-  const config = JSON.parse(server.kubeconfig) as { users: object[] }
+  const config = JSON.parse(apiServer.kubeconfig) as { users: object[] }
   const withExec = JSON.stringify({
     ...config,
     users: [{ name: 'test', user: { exec: { command: 'secret-program' } } }],
@@ -1299,5 +1355,7 @@ test('a kubeconfig that starts programs, or is none, is refused without a word o
   await expect(open(withExec)).rejects.toThrow('starts a program')
   await expect(open('{{ secret')).rejects.toThrow(/^the kubeconfig cannot be read: it is no kubeconfig$/)
   await expect(open('{}')).rejects.toThrow('no cluster and user')
-  await expect(openCluster({ file: join(folder, 'absent'), clock: api.clock })).rejects.toThrow('ENOENT')
+  await expect(openCluster({ file: join(temporaryDirectory, 'absent'), clock: api.clock })).rejects.toThrow(
+    'ENOENT',
+  )
 })

@@ -6,22 +6,23 @@ import type { AddressInfo } from 'node:net'
 import type { KubeObject } from '../../src/checks/install/trial/kube-object.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 
-interface ApiKind {
+interface FakeApiKind {
   readonly apiVersion: string
   readonly kind: string
   readonly plural: string
   readonly isNamespaced: boolean
 }
 
-const kinds = (
+const createKinds = (
   apiVersion: string,
   isNamespaced: boolean,
   names: Readonly<Record<string, string>>,
-): ApiKind[] => Object.entries(names).map(([kind, plural]) => ({ apiVersion, kind, plural, isNamespaced }))
+): FakeApiKind[] =>
+  Object.entries(names).map(([kind, plural]) => ({ apiVersion, kind, plural, isNamespaced }))
 
-export const coreKinds: readonly ApiKind[] = [
-  ...kinds('v1', false, { Namespace: 'namespaces' }),
-  ...kinds('v1', true, {
+export const coreKinds: readonly FakeApiKind[] = [
+  ...createKinds('v1', false, { Namespace: 'namespaces' }),
+  ...createKinds('v1', true, {
     Pod: 'pods',
     Event: 'events',
     ResourceQuota: 'resourcequotas',
@@ -29,48 +30,48 @@ export const coreKinds: readonly ApiKind[] = [
     ServiceAccount: 'serviceaccounts',
     ConfigMap: 'configmaps',
   }),
-  ...kinds('networking.k8s.io/v1', true, { NetworkPolicy: 'networkpolicies' }),
-  ...kinds('discovery.k8s.io/v1', true, { EndpointSlice: 'endpointslices' }),
-  ...kinds('apps/v1', true, { Deployment: 'deployments' }),
-  ...kinds('batch/v1', true, { Job: 'jobs' }),
-  ...kinds('rbac.authorization.k8s.io/v1', false, {
+  ...createKinds('networking.k8s.io/v1', true, { NetworkPolicy: 'networkpolicies' }),
+  ...createKinds('discovery.k8s.io/v1', true, { EndpointSlice: 'endpointslices' }),
+  ...createKinds('apps/v1', true, { Deployment: 'deployments' }),
+  ...createKinds('batch/v1', true, { Job: 'jobs' }),
+  ...createKinds('rbac.authorization.k8s.io/v1', false, {
     ClusterRole: 'clusterroles',
     ClusterRoleBinding: 'clusterrolebindings',
   }),
-  ...kinds('admissionregistration.k8s.io/v1', false, {
+  ...createKinds('admissionregistration.k8s.io/v1', false, {
     ValidatingWebhookConfiguration: 'validatingwebhookconfigurations',
     MutatingWebhookConfiguration: 'mutatingwebhookconfigurations',
   }),
-  ...kinds('apiextensions.k8s.io/v1', false, { CustomResourceDefinition: 'customresourcedefinitions' }),
+  ...createKinds('apiextensions.k8s.io/v1', false, { CustomResourceDefinition: 'customresourcedefinitions' }),
 ]
-export const olmV0Kinds: readonly ApiKind[] = [
-  ...kinds('operators.coreos.com/v1alpha1', true, {
+export const olmV0Kinds: readonly FakeApiKind[] = [
+  ...createKinds('operators.coreos.com/v1alpha1', true, {
     CatalogSource: 'catalogsources',
     Subscription: 'subscriptions',
     InstallPlan: 'installplans',
     ClusterServiceVersion: 'clusterserviceversions',
   }),
-  ...kinds('operators.coreos.com/v1', true, { OperatorGroup: 'operatorgroups' }),
-  ...kinds('operators.coreos.com/v1', false, { Operator: 'operators' }),
+  ...createKinds('operators.coreos.com/v1', true, { OperatorGroup: 'operatorgroups' }),
+  ...createKinds('operators.coreos.com/v1', false, { Operator: 'operators' }),
 ]
-export const olmV1Kinds = kinds('olm.operatorframework.io/v1', false, {
+export const olmV1Kinds = createKinds('olm.operatorframework.io/v1', false, {
   ClusterCatalog: 'clustercatalogs',
   ClusterExtension: 'clusterextensions',
 })
-export const rukPakKinds = (version: 'v1alpha1' | 'v1alpha2') =>
-  kinds(`core.rukpak.io/${version}`, false, {
+export const getRukPakKinds = (version: 'v1alpha1' | 'v1alpha2') =>
+  createKinds(`core.rukpak.io/${version}`, false, {
     BundleDeployment: 'bundledeployments',
     ...(version === 'v1alpha1' && { Bundle: 'bundles' }),
   })
 
-export interface ApiRequest {
+export interface FakeApiRequest {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
   readonly body: unknown
 }
 
-export interface ApiAnswer {
+export interface FakeApiResponse {
   readonly status: number
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
@@ -78,18 +79,18 @@ export interface ApiAnswer {
   readonly isSilent?: true
 }
 
-type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 export interface StoredObject {
   readonly apiVersion: string
   readonly kind: string
   readonly [field: string]: unknown
-  metadata: Writable<KubeObject['metadata']>
-  spec?: ScriptedSpec
-  status?: ScriptedStatus
+  metadata: Mutable<KubeObject['metadata']>
+  spec?: StoredSpec
+  status?: StoredStatus
 }
 
 /** The fields that tests speak of. */
-interface ScriptedSpec {
+interface StoredSpec {
   readonly address?: string
   readonly approved?: boolean
   readonly clusterServiceVersionNames?: readonly string[]
@@ -102,7 +103,7 @@ interface ScriptedSpec {
   readonly [field: string]: unknown
 }
 
-export interface ScriptedStatus {
+export interface StoredStatus {
   phase?: string
   connectionState?: {
     readonly lastObservedState?: string
@@ -116,11 +117,11 @@ export interface ScriptedStatus {
 }
 
 /** Begins at a time of its own, and goes on when somebody sleeps. */
-export class ScriptedApi {
+export class FakeKubernetesApi {
   readonly objects = new Map<string, StoredObject>()
-  readonly requests: ApiRequest[] = []
+  readonly requests: FakeApiRequest[] = []
   /** Says what is answered instead; undefined: as usual. */
-  fault: (request: ApiRequest) => ApiAnswer | undefined = () => undefined
+  fault: (request: FakeApiRequest) => FakeApiResponse | undefined = () => undefined
   /** What plays the controllers: called whenever time goes on. */
   controllers: ((now: number) => void)[] = []
   logs = new Map<string, string>()
@@ -129,9 +130,9 @@ export class ScriptedApi {
   policiesSince = -Infinity
   now = Date.parse('2026-01-01T00:00:00Z')
   private uids = 0
-  private readonly known: readonly ApiKind[]
+  private readonly known: readonly FakeApiKind[]
 
-  constructor(known: readonly ApiKind[] = [...coreKinds, ...olmV0Kinds]) {
+  constructor(known: readonly FakeApiKind[] = [...coreKinds, ...olmV0Kinds]) {
     this.known = known
   }
 
@@ -140,7 +141,7 @@ export class ScriptedApi {
     sleep: (milliseconds) => {
       this.now += milliseconds
       for (const controller of this.controllers) controller(this.now)
-      this.collect()
+      this.collectGarbage()
       return Promise.resolve()
     },
   }
@@ -169,21 +170,21 @@ export class ScriptedApi {
         ...object.metadata,
       },
     }
-    this.objects.set(keyOf(stored), stored)
+    this.objects.set(objectKey(stored), stored)
     return stored
   }
 
   remove(object: StoredObject): void {
     if ((object.metadata.finalizers ?? []).length > 0) object.metadata.deletionTimestamp ??= this.time()
-    else if (object.kind === 'Namespace' && this.inside(object).length > 0) {
+    else if (object.kind === 'Namespace' && this.objectsInNamespace(object).length > 0) {
       object.metadata.deletionTimestamp ??= this.time()
-      for (const one of this.inside(object)) this.remove(one)
-      if (this.inside(object).length === 0) this.objects.delete(keyOf(object))
-    } else this.objects.delete(keyOf(object))
+      for (const one of this.objectsInNamespace(object)) this.remove(one)
+      if (this.objectsInNamespace(object).length === 0) this.objects.delete(objectKey(object))
+    } else this.objects.delete(objectKey(object))
   }
 
   /** The garbage collector: what belonged to something that is gone, and namespaces that are empty now. */
-  collect(): void {
+  collectGarbage(): void {
     const uids = new Set([...this.objects.values()].map(({ metadata }) => metadata.uid))
     for (const object of this.objects.values()) {
       const owners = object.metadata.ownerReferences ?? []
@@ -192,7 +193,7 @@ export class ScriptedApi {
     }
   }
 
-  handle(request: ApiRequest): ApiAnswer {
+  handle(request: FakeApiRequest): FakeApiResponse {
     this.requests.push(request)
     const instead = this.fault(request)
     if (instead) return instead
@@ -214,7 +215,8 @@ export class ScriptedApi {
     const { group, version = '', ns, plural, name, sub } = match?.groups ?? {}
     const apiVersion = group === undefined ? version : `${group}/${version}`
     const own = this.known.filter((one) => one.apiVersion === apiVersion)
-    if (own.length === 0) return status(404, 'NotFound', 'the server could not find the requested resource')
+    if (own.length === 0)
+      return statusResponse(404, 'NotFound', 'the server could not find the requested resource')
     if (plural === undefined)
       return {
         status: 200,
@@ -227,19 +229,19 @@ export class ScriptedApi {
         },
       }
     const kind = own.find((one) => one.plural === plural)
-    if (!kind) return status(404, 'NotFound', 'the server could not find the requested resource')
+    if (!kind) return statusResponse(404, 'NotFound', 'the server could not find the requested resource')
     if (sub === 'log') {
       const text = this.logs.get(
         `${name ?? ''}${request.query.get('previous') === 'true' ? ' previous' : ''}`,
       )
-      return text === undefined ? status(404, 'NotFound', 'no log') : { status: 200, body: text }
+      return text === undefined ? statusResponse(404, 'NotFound', 'no log') : { status: 200, body: text }
     }
     if (method === 'POST') return this.create(request.body as KubeObject, kind, ns, request.query)
     if (name === undefined) return this.listed(kind, ns, request.query)
     const object = this.objects.get(
-      keyOf({ ...kind, metadata: { name, ...(ns !== undefined && { namespace: ns }) } }),
+      objectKey({ ...kind, metadata: { name, ...(ns !== undefined && { namespace: ns }) } }),
     )
-    if (!object) return status(404, 'NotFound', `${plural} "${name}" not found`)
+    if (!object) return statusResponse(404, 'NotFound', `${plural} "${name}" not found`)
     if (method === 'GET') return { status: 200, body: object }
     if (method === 'PATCH') return this.patch(object, request)
     return this.delete(object, request.body as { readonly preconditions?: { readonly uid?: string } })
@@ -247,26 +249,26 @@ export class ScriptedApi {
 
   private create(
     object: KubeObject,
-    kind: ApiKind,
+    kind: FakeApiKind,
     namespace: string | undefined,
     query: URLSearchParams,
-  ): ApiAnswer {
-    const key = keyOf(object)
+  ): FakeApiResponse {
+    const key = objectKey(object)
     const { name } = object.metadata
     if (!kind.isNamespaced && !name.startsWith('catalog-bot-') && this.now >= this.policiesSince)
-      return status(
+      return statusResponse(
         422,
         'Invalid',
         `${kind.plural} "${name}" is forbidden: ValidatingAdmissionPolicy 'catalog-bot-trials' with binding 'catalog-bot-trials' denied request: this account may only touch namespaces whose names begin with catalog-bot-`,
       )
     if (query.get('dryRun') === 'All') return { status: 201, body: object }
     if (this.objects.has(key))
-      return status(409, 'AlreadyExists', `${kind.plural} "${object.metadata.name}" already exists`)
+      return statusResponse(409, 'AlreadyExists', `${kind.plural} "${object.metadata.name}" already exists`)
     if (namespace !== undefined) {
       const its = this.get('Namespace', namespace)
-      if (!its) return status(404, 'NotFound', `namespaces "${namespace}" not found`)
+      if (!its) return statusResponse(404, 'NotFound', `namespaces "${namespace}" not found`)
       if (its.metadata.deletionTimestamp !== undefined)
-        return status(
+        return statusResponse(
           403,
           'Forbidden',
           `unable to create new content in namespace ${namespace} because it is being terminated`,
@@ -275,7 +277,7 @@ export class ScriptedApi {
     return { status: 201, body: this.put(structuredClone(object) as StoredObject) }
   }
 
-  private listed(kind: ApiKind, namespace: string | undefined, query: URLSearchParams): ApiAnswer {
+  private listed(kind: FakeApiKind, namespace: string | undefined, query: URLSearchParams): FakeApiResponse {
     const wanted = (query.get('labelSelector') ?? '').split(',').filter((one) => one !== '')
     const all = this.list(kind.kind, namespace).filter(
       ({ apiVersion, metadata: { labels = {} } }) =>
@@ -291,10 +293,10 @@ export class ScriptedApi {
     return { status: 200, body: { metadata: { continue: to < all.length ? String(to) : '' }, items } }
   }
 
-  private patch(object: StoredObject, { body, query }: ApiRequest): ApiAnswer {
+  private patch(object: StoredObject, { body, query }: FakeApiRequest): FakeApiResponse {
     if (query.get('dryRun') === 'All') return { status: 200, body: object }
     const before = JSON.stringify(object.spec)
-    merge(object, body as Record<string, unknown>)
+    applyMergePatch(object, body as Record<string, unknown>)
     if (JSON.stringify(object.spec) !== before)
       object.metadata.generation = (object.metadata.generation ?? 0) + 1
     return { status: 200, body: object }
@@ -303,24 +305,24 @@ export class ScriptedApi {
   private delete(
     object: StoredObject,
     { preconditions }: { readonly preconditions?: { readonly uid?: string } },
-  ): ApiAnswer {
+  ): FakeApiResponse {
     if (preconditions?.uid !== undefined && preconditions.uid !== object.metadata.uid)
-      return status(409, 'Conflict', 'the UID in the precondition does not match')
+      return statusResponse(409, 'Conflict', 'the UID in the precondition does not match')
     this.remove(object)
     return { status: 200, body: {} }
   }
 
-  private inside({ metadata: { name } }: StoredObject): StoredObject[] {
+  private objectsInNamespace({ metadata: { name } }: StoredObject): StoredObject[] {
     return [...this.objects.values()].filter(({ metadata }) => metadata.namespace === name)
   }
 }
 
-export function status(
+export function statusResponse(
   code: number,
   reason: string,
   message: string,
   headers?: Readonly<Record<string, string>>,
-): ApiAnswer {
+): FakeApiResponse {
   return {
     status: code,
     body: { kind: 'Status', status: 'Failure', reason, message, code },
@@ -328,7 +330,7 @@ export function status(
   }
 }
 
-function keyOf({
+function objectKey({
   apiVersion,
   kind,
   metadata: { namespace = '', name },
@@ -336,7 +338,7 @@ function keyOf({
   return [apiVersion, kind, namespace, name].join(' ')
 }
 
-function merge(target: Record<string, unknown>, patch: Readonly<Record<string, unknown>>): void {
+function applyMergePatch(target: Record<string, unknown>, patch: Readonly<Record<string, unknown>>): void {
   for (const [key, value] of Object.entries(patch)) {
     const there = target[key]
     if (value === null) delete target[key]
@@ -346,25 +348,25 @@ function merge(target: Record<string, unknown>, patch: Readonly<Record<string, u
       typeof there === 'object' &&
       there !== null
     )
-      merge(there as Record<string, unknown>, value as Record<string, unknown>)
+      applyMergePatch(there as Record<string, unknown>, value as Record<string, unknown>)
     else target[key] = structuredClone(value)
   }
 }
 
-export interface ApiServer {
+export interface FakeApiServer {
   /** Whose turn it is. */
-  api: ScriptedApi
+  api: FakeKubernetesApi
   readonly url: string
   /** The text of a kubeconfig for it. */
   readonly kubeconfig: string
   close(): Promise<void>
 }
 
-export async function openApiServer(): Promise<ApiServer> {
+export async function openFakeApiServer(): Promise<FakeApiServer> {
   const server: Server = createServer((request, response) => {
     void (async () => {
       const url = new URL(request.url ?? '', 'http://localhost')
-      const text = await textOf(request)
+      const text = await readBody(request)
       const {
         status: code,
         body,
@@ -383,8 +385,8 @@ export async function openApiServer(): Promise<ApiServer> {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const opened: ApiServer = {
-    api: new ScriptedApi(),
+  const opened: FakeApiServer = {
+    api: new FakeKubernetesApi(),
     url,
     kubeconfig: JSON.stringify({
       apiVersion: 'v1',
@@ -403,7 +405,7 @@ export async function openApiServer(): Promise<ApiServer> {
   return opened
 }
 
-async function textOf(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage): Promise<string> {
   const parts: Buffer[] = []
   for await (const part of request) parts.push(part as Buffer)
   return Buffer.concat(parts).toString('utf8')

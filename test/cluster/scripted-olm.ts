@@ -1,29 +1,29 @@
 // OLM as it behaves, by the script of a test: v0's catalog and olm operators, v1's two controllers, RukPak's. Each looks at the
 // objects whenever time goes on, and writes what the real one would have written by then.
-import type { ScriptedApi, ScriptedStatus, StoredObject } from './scripted-api.ts'
+import type { FakeKubernetesApi, StoredStatus, StoredObject } from './scripted-api.ts'
 
 export interface OlmV0Script {
   /** What each InstallPlan names, one after the other. */
   readonly plans: readonly (readonly string[])[]
   /** CRDs that the bundles bring. */
   readonly crds?: readonly string[]
-  readonly catalog?: (catalog: StoredObject) => ScriptedStatus
+  readonly catalog?: (catalog: StoredObject) => StoredStatus
   /** Conditions of the Subscription instead of a plan, while it waits for the one of this number. */
   readonly resolve?: (plan: number) => readonly object[] | undefined
   /** The status of an approved plan instead of Complete. */
-  readonly plan?: (plan: number) => ScriptedStatus | undefined
-  readonly csv?: (csv: StoredObject, now: number) => ScriptedStatus | undefined
-  readonly deployment?: (deployment: StoredObject) => ScriptedStatus | undefined
+  readonly plan?: (plan: number) => StoredStatus | undefined
+  readonly csv?: (csv: StoredObject, now: number) => StoredStatus | undefined
+  readonly deployment?: (deployment: StoredObject) => StoredStatus | undefined
   /** Whether it takes its finalizers off again. */
   readonly isDeaf?: boolean
   /** The state of the Subscription at the end. */
   readonly state?: string
 }
 
-const olm = 'operators.coreos.com/v1alpha1'
+const olmApiVersion = 'operators.coreos.com/v1alpha1'
 
 /** Stands for both operators of OLM v0. */
-export function playOlmV0(api: ScriptedApi, script: OlmV0Script): void {
+export function simulateOlmV0(api: FakeKubernetesApi, script: OlmV0Script): void {
   let made = 0
   let served = ''
   let first = ''
@@ -47,14 +47,14 @@ export function playOlmV0(api: ScriptedApi, script: OlmV0Script): void {
         }
       }
     }
-    for (const asked of api.list('Subscription')) subscribe(asked)
-    for (const plan of api.list('InstallPlan')) carryOut(plan)
-    for (const csv of api.list('ClusterServiceVersion')) run(csv, now)
+    for (const subscription of api.list('Subscription')) handleSubscription(subscription)
+    for (const plan of api.list('InstallPlan')) executePlan(plan)
+    for (const csv of api.list('ClusterServiceVersion')) updateCsv(csv, now)
   })
 
-  function subscribe(asked: StoredObject): void {
+  function handleSubscription(subscription: StoredObject): void {
     if (served === '') return
-    const namespace = asked.metadata.namespace ?? ''
+    const namespace = subscription.metadata.namespace ?? ''
     const done = api.list('InstallPlan').filter(({ status }) => status?.phase === 'Complete').length
     const isBusy = api.list('InstallPlan').length > done
     const isExchanged = made === 0 || script.plans.length === 1 || served !== first
@@ -62,14 +62,14 @@ export function playOlmV0(api: ScriptedApi, script: OlmV0Script): void {
     if (isBusy || !isSettled) return
     const conditions = script.resolve?.(made)
     if (conditions) {
-      asked.status = { ...asked.status, conditions }
+      subscription.status = { ...subscription.status, conditions }
       return
     }
     const names = script.plans[made]
     const installed = script.plans[made - 1]?.[0]
     if (installed !== undefined)
-      asked.status = {
-        ...asked.status,
+      subscription.status = {
+        ...subscription.status,
         installedCSV: installed,
         state: script.state ?? 'AtLatestKnown',
         conditions: [],
@@ -78,7 +78,7 @@ export function playOlmV0(api: ScriptedApi, script: OlmV0Script): void {
     made += 1
     const name = `install-${made}`
     api.put({
-      apiVersion: olm,
+      apiVersion: olmApiVersion,
       kind: 'InstallPlan',
       metadata: { name, namespace },
       spec: { approved: false, clusterServiceVersionNames: names },
@@ -89,8 +89,8 @@ export function playOlmV0(api: ScriptedApi, script: OlmV0Script): void {
         })),
       },
     })
-    asked.status = {
-      ...asked.status,
+    subscription.status = {
+      ...subscription.status,
       state: 'UpgradePending',
       currentCSV: names[0],
       installPlanRef: { name },
@@ -98,7 +98,7 @@ export function playOlmV0(api: ScriptedApi, script: OlmV0Script): void {
     }
   }
 
-  function carryOut(plan: StoredObject): void {
+  function executePlan(plan: StoredObject): void {
     if (plan.spec?.approved !== true || plan.status?.phase === 'Complete') return
     const number = Number(plan.metadata.name.split('-')[1]) - 1
     const scripted = script.plan?.(number)
@@ -118,7 +118,7 @@ export function playOlmV0(api: ScriptedApi, script: OlmV0Script): void {
     }
     for (const name of plan.spec.clusterServiceVersionNames ?? []) {
       api.put({
-        apiVersion: olm,
+        apiVersion: olmApiVersion,
         kind: 'ClusterServiceVersion',
         metadata: { name, namespace, finalizers: ['operators.coreos.com/csv-cleanup'] },
         spec: {},
@@ -151,7 +151,7 @@ export function playOlmV0(api: ScriptedApi, script: OlmV0Script): void {
     }
   }
 
-  function run(csv: StoredObject, now: number): void {
+  function updateCsv(csv: StoredObject, now: number): void {
     const deployment = api.get('Deployment', csv.metadata.name)
     if (csv.metadata.deletionTimestamp !== undefined) {
       if (script.isDeaf) return
@@ -181,10 +181,10 @@ export interface OlmV1Script {
   readonly installs: Readonly<Record<'base' | 'head', string>>
   readonly catalog?: () => readonly object[]
   readonly extension?: (extension: StoredObject) => readonly object[] | undefined
-  readonly deployment?: ScriptedStatus
+  readonly deployment?: StoredStatus
 }
 
-export function playOlmV1(api: ScriptedApi, script: OlmV1Script): void {
+export function simulateOlmV1(api: FakeKubernetesApi, script: OlmV1Script): void {
   api.controllers.push(() => {
     for (const catalog of api.list('ClusterCatalog'))
       catalog.status = {
@@ -238,12 +238,12 @@ export function playOlmV1(api: ScriptedApi, script: OlmV1Script): void {
 }
 
 export interface RukPakScript {
-  readonly deployment?: (deployment: StoredObject) => ScriptedStatus | undefined
+  readonly deployment?: (deployment: StoredObject) => StoredStatus | undefined
   /** Whether the old bundle stays. */
   readonly keepsOld?: boolean
 }
 
-export function playRukPak(api: ScriptedApi, script: RukPakScript = {}): void {
+export function simulateRukPak(api: FakeKubernetesApi, script: RukPakScript = {}): void {
   api.controllers.push(() => {
     for (const deployment of api.list('BundleDeployment')) {
       if (deployment.metadata.deletionTimestamp !== undefined) continue

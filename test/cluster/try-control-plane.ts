@@ -7,16 +7,19 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chooseStories } from './real/choose-stories.ts'
-import { openClaims } from './real/claims.ts'
-import { olmV0Stories } from './real/olm-v0.ts'
-import { olmV1Stories } from './real/olm-v1.ts'
-import { newerOlmV1Story } from './real/newer-olm-v1.ts'
-import { rukPakStories } from './real/rukpak.ts'
-import { rightsStories } from './real/rights.ts'
-import { onControlPlane, openWorld, type Scene } from './real/scene.ts'
+import { createClaimRecorder } from './real/claims.ts'
+import { runOlmV0Stories } from './real/olm-v0.ts'
+import { runOlmV1Stories } from './real/olm-v1.ts'
+import { runNewerOlmV1Stories } from './real/newer-olm-v1.ts'
+import { runRukPakStories } from './real/rukpak.ts'
+import { runRightsStories } from './real/rights.ts'
+import { runStoriesOnControlPlane, publishClusterTestImages, type StoryContext } from './real/scene.ts'
 
-const built = process.env['CONTROL_PLANE']
-if (built === undefined || !existsSync(join(built, 'bin', 'kube-apiserver'))) {
+const controlPlaneDirectory = process.env['CONTROL_PLANE']
+if (
+  controlPlaneDirectory === undefined ||
+  !existsSync(join(controlPlaneDirectory, 'bin', 'kube-apiserver'))
+) {
   console.log(
     'not tried: CONTROL_PLANE names no folder with a control plane. Build one: test/cluster/build-control-plane DIRECTORY',
   )
@@ -25,13 +28,13 @@ if (built === undefined || !existsSync(join(built, 'bin', 'kube-apiserver'))) {
 
 // A network and processes of its own, where the system lets us: nothing that is started here is reached from outside, reaches
 // anything, or goes on when this ends.
-const alone = 'CATALOG_BOT_ALONE'
-if (process.env[alone] === undefined) {
+const isolatedVariable = 'CATALOG_BOT_ALONE'
+if (process.env[isolatedVariable] === undefined) {
   const apart = ['--map-root-user', '--net', '--pid', '--fork', '--kill-child', '--mount-proc', '--']
   const inside = [...apart, 'sh', '-c', 'ip link set lo up && "$@"', 'sh']
   if (spawnSync('unshare', [...inside, 'true'], { stdio: 'ignore' }).status === 0) {
     const command = [process.execPath, '--no-warnings', import.meta.filename, ...process.argv.slice(2)]
-    const env = { ...process.env, [alone]: 'yes' }
+    const env = { ...process.env, [isolatedVariable]: 'yes' }
     const child = spawn('unshare', [...inside, ...command], { stdio: 'inherit', env })
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill('SIGKILL'))
     const code = await new Promise<number | null>((resolve) => child.once('exit', resolve))
@@ -40,50 +43,62 @@ if (process.env[alone] === undefined) {
 }
 
 /** Each on a control plane of its own: RukPak's versions share their CRDs, and what one left must not help another. */
-const stories: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
-  rights: rightsStories,
-  'olm-v0': olmV0Stories,
-  'olm-v1': olmV1Stories,
-  'olm-v1-api': newerOlmV1Story,
-  'rukpak-v1alpha1': (scene) => rukPakStories(scene, 'rukpak-v1alpha1'),
-  rukpak: (scene) => rukPakStories(scene, 'rukpak'),
+const storyRunners: Readonly<Record<string, (scene: StoryContext) => Promise<void>>> = {
+  rights: runRightsStories,
+  'olm-v0': runOlmV0Stories,
+  'olm-v1': runOlmV1Stories,
+  'olm-v1-api': runNewerOlmV1Stories,
+  'rukpak-v1alpha1': (scene) => runRukPakStories(scene, 'rukpak-v1alpha1'),
+  rukpak: (scene) => runRukPakStories(scene, 'rukpak'),
 }
 /** What each story needs beside the control plane: parts of build-control-plane, and what they leave. */
-const needs: Readonly<Record<string, { readonly parts: string; readonly files: readonly string[] }>> = {
+const storyRequirements: Readonly<
+  Record<string, { readonly parts: string; readonly files: readonly string[] }>
+> = {
   'olm-v0': { parts: 'olm opm', files: ['bin/catalog', 'bin/olm', 'bin/opm'] },
   'olm-v1': { parts: 'olm-v1', files: ['bin/catalogd', 'bin/operator-controller'] },
   'olm-v1-api': { parts: 'olm-v1-api', files: ['crds/olm-v1-api'] },
   'rukpak-v1alpha1': { parts: 'rukpak-v1alpha1', files: ['bin/rukpak-v1alpha1/webhooks'] },
   rukpak: { parts: 'rukpak', files: ['bin/rukpak/helm'] },
 }
-const isBuilt = (name: string) =>
-  ['bin/kube-controller-manager', ...(needs[name]?.files ?? [])].every((file) =>
-    existsSync(join(built, file)),
+const isStoryBuilt = (name: string) =>
+  ['bin/kube-controller-manager', ...(storyRequirements[name]?.files ?? [])].every((file) =>
+    existsSync(join(controlPlaneDirectory, file)),
   )
-const { run, notTried, isIncomplete } = chooseStories(process.argv.slice(2), Object.keys(stories), isBuilt)
+const { run, notTried, isIncomplete } = chooseStories(
+  process.argv.slice(2),
+  Object.keys(storyRunners),
+  isStoryBuilt,
+)
 
-const folder = mkdtempSync(join(tmpdir(), 'control-plane-'))
-const say = (line: string) => console.log(line)
-const claims = openClaims(say)
-const world = await openWorld(join(folder, 'world'))
-const end = async () => {
-  await world.registry.close()
-  if (process.env['KEEP'] === undefined) rmSync(folder, { recursive: true, force: true })
-  else say(`kept: ${folder}`)
+const temporaryDirectory = mkdtempSync(join(tmpdir(), 'control-plane-'))
+const log = (line: string) => console.log(line)
+const claimRecorder = createClaimRecorder(log)
+const testImages = await publishClusterTestImages(join(temporaryDirectory, 'world'))
+const cleanUp = async () => {
+  await testImages.registry.close()
+  if (process.env['KEEP'] === undefined) rmSync(temporaryDirectory, { recursive: true, force: true })
+  else log(`kept: ${temporaryDirectory}`)
 }
 try {
   for (const name of run) {
-    const story = stories[name]
-    if (story) await onControlPlane({ built, folder: join(folder, name), say }, world, claims, story)
+    const story = storyRunners[name]
+    if (story)
+      await runStoriesOnControlPlane(
+        { built: controlPlaneDirectory, folder: join(temporaryDirectory, name), say: log },
+        testImages,
+        claimRecorder,
+        story,
+      )
   }
 } finally {
-  await end()
+  await cleanUp()
 }
-say(`\n${claims.table()}\n`)
+log(`\n${claimRecorder.table()}\n`)
 for (const name of notTried)
-  say(
-    `not tried: ${name}. Build what it needs: test/cluster/build-control-plane ${built} kubernetes ${needs[name]?.parts ?? ''}`,
+  log(
+    `not tried: ${name}. Build what it needs: test/cluster/build-control-plane ${controlPlaneDirectory} kubernetes ${storyRequirements[name]?.parts ?? ''}`,
   )
-say('not covered: the controllers of OLM v1 from 1.11 on; olm-v1-api tries their API alone (docs/cluster.md)')
-say(claims.wrong() === 0 ? `${run.join(', ')}: all as it should be` : `${claims.wrong()} wrong`)
-process.exit(claims.wrong() > 0 ? 1 : isIncomplete ? 2 : 0)
+log('not covered: the controllers of OLM v1 from 1.11 on; olm-v1-api tries their API alone (docs/cluster.md)')
+log(claimRecorder.wrong() === 0 ? `${run.join(', ')}: all as it should be` : `${claimRecorder.wrong()} wrong`)
+process.exit(claimRecorder.wrong() > 0 ? 1 : isIncomplete ? 2 : 0)

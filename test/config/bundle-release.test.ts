@@ -1,13 +1,13 @@
 // Where the images of bundle directories will be, and when releases are opened: as the configuration says it.
 import { describe, expect, test } from '@jest/globals'
-import { bundleImage } from '../../src/config/bundle-release.ts'
+import { formatBundleImage } from '../../src/config/bundle-release.ts'
 import { parseConfig } from '../../src/config/config.ts'
 
-const problemsOf = (text: string) => {
+const findConfigProblems = (text: string) => {
   const parsed = parseConfig(text)
   return parsed.kind === 'config' ? [] : parsed.findings.map(({ what }) => what)
 }
-const releaseOf = (text: string) => {
+const parseReleaseConfig = (text: string) => {
   const parsed = parseConfig(text)
   return parsed.kind === 'config' ? parsed.config.bundles.release : undefined
 }
@@ -15,12 +15,14 @@ const releaseOf = (text: string) => {
 describe('releases', () => {
   test('are off where nobody asks for them', () => {
     const off = { enabled: false, wait: '24h' }
-    expect(releaseOf('')).toEqual(off)
-    expect(releaseOf('bundles: {image: "quay.io/a/{package}:{version}"}\n')).toEqual(off)
+    expect(parseReleaseConfig('')).toEqual(off)
+    expect(parseReleaseConfig('bundles: {image: "quay.io/a/{package}:{version}"}\n')).toEqual(off)
   })
 
   test('need to know where images will be', () => {
-    expect(problemsOf('bundles: {release: {enabled: true}}\n')).toEqual([expect.stringContaining('image')])
+    expect(findConfigProblems('bundles: {release: {enabled: true}}\n')).toEqual([
+      expect.stringContaining('image'),
+    ])
   })
 
   test.each([
@@ -30,15 +32,15 @@ describe('releases', () => {
     ['by digest', `quay.io/a/b@sha256:${'a'.repeat(64)}`],
     ['with another placeholder', 'quay.io/a/{name}:{version}'],
   ])('whose images are %s are refused', (_, image) => {
-    expect(problemsOf(`bundles: {image: '${image}', release: {enabled: true}}\n`)).not.toEqual([])
+    expect(findConfigProblems(`bundles: {image: '${image}', release: {enabled: true}}\n`)).not.toEqual([])
   })
 })
 
 test('an image has the names of its directories, where those can stand in one', () => {
   const pattern = 'registry.example:5000/org/{package}-bundle:{package}-v{version}'
-  expect(bundleImage(pattern, 'foo', '1.2.3')).toBe('registry.example:5000/org/foo-bundle:foo-v1.2.3')
+  expect(formatBundleImage(pattern, 'foo', '1.2.3')).toBe('registry.example:5000/org/foo-bundle:foo-v1.2.3')
   for (const directory of ['Foo', 'foo/bar', '..', '{version}', 'foo@x', ''])
-    expect(bundleImage(pattern, directory, '1.2.3')).toBeUndefined()
+    expect(formatBundleImage(pattern, directory, '1.2.3')).toBeUndefined()
   for (const version of ['1.2.3+4', '-1', 'a/b', 'a:b', '{package}', '', 'x'.repeat(200)])
-    expect(bundleImage(pattern, 'foo', version)).toBeUndefined()
+    expect(formatBundleImage(pattern, 'foo', version)).toBeUndefined()
 })

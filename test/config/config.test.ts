@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { defaultConfig, findUnknownRules, parseConfig } from '../../src/config/config.ts'
 
-const problemsOf = (text: string) => {
+const findConfigProblems = (text: string) => {
   const parsed = parseConfig(text)
   return parsed.kind === 'config'
     ? []
@@ -42,7 +42,7 @@ describe('a configuration', () => {
     ['a lone brace', 'templates:\n- {template: "t{.yaml", catalog: c}\n', /brace/],
     ['a second document', 'opm: v1.73\n---\nopm: v1.60\n', /./],
   ])('with %s closes the gate and says where', (_name, text, says) => {
-    const problems = problemsOf(text)
+    const problems = findConfigProblems(text)
     expect(problems.length).toBeGreaterThan(0)
     expect(problems.join('\n')).toMatch(says)
     expect(problems.every((problem) => /^\d+:\d+ /.test(problem))).toBe(true)

@@ -7,18 +7,18 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, parseAllDocuments } from 'yaml'
-import { fitInto } from '../../src/bundle/kubernetes/fit.ts'
-import { typeOfKind, type WrittenType } from '../../src/bundle/kubernetes/schemas.ts'
-import { readTree } from '../../src/go/read-tree.ts'
-import { missingProgram } from '../left-out.ts'
+import { coerceToSchema } from '../../src/bundle/kubernetes/fit.ts'
+import { findSchemaName, type SchemaType } from '../../src/bundle/kubernetes/schemas.ts'
+import { parseDocumentTree } from '../../src/go/read-tree.ts'
+import { findMissingProgram } from '../left-out.ts'
 
-const root = join(import.meta.dirname, '../..')
-const chart = join(root, 'deploy', 'chart')
-const rendered = join(import.meta.dirname, 'rendered')
-const text = (...path: readonly string[]) => readFileSync(join(...path), 'utf8')
+const projectRoot = join(import.meta.dirname, '../..')
+const chartDirectory = join(projectRoot, 'deploy', 'chart')
+const renderedDirectory = join(import.meta.dirname, 'rendered')
+const readText = (...path: readonly string[]) => readFileSync(join(...path), 'utf8')
 
 /** Settings that show every part of the chart, and the least that it takes. */
-const cases = {
+const chartValues = {
   least: { credentials: { existingSecret: 'app' } },
   full: {
     credentials: { existingSecret: 'app' },
@@ -53,26 +53,27 @@ const cases = {
     serviceAccount: { existing: 'mine' },
   },
 } as const
-type Case = keyof typeof cases
+type ChartCase = keyof typeof chartValues
 
 /** What the chart is made of: another digest, and what is kept here is of another chart. */
-const digest = createHash('sha256')
-for (const path of readdirSync(chart, { recursive: true, encoding: 'utf8' }).sort())
-  if (statSync(join(chart, path)).isFile()) digest.update(`${path}\n${text(chart, path)}\n`)
-digest.update(JSON.stringify(cases))
-const made = `# Made by helm of the chart ${digest.digest('hex').slice(0, 16)}: UPDATE=1 npm test -- test/deploy, with helm on the PATH.\n`
+const chartDigest = createHash('sha256')
+for (const path of readdirSync(chartDirectory, { recursive: true, encoding: 'utf8' }).sort())
+  if (statSync(join(chartDirectory, path)).isFile())
+    chartDigest.update(`${path}\n${readText(chartDirectory, path)}\n`)
+chartDigest.update(JSON.stringify(chartValues))
+const chartDigestComment = `# Made by helm of the chart ${chartDigest.digest('hex').slice(0, 16)}: UPDATE=1 npm test -- test/deploy, with helm on the PATH.\n`
 
-const renderedBy = (name: Case): string =>
+const renderChart = (name: ChartCase): string =>
   execFileSync(
     'helm',
-    ['template', 'coast', chart, '--kube-version', '1.35.0', '--namespace', 'bots', '--values', '-'],
+    ['template', 'coast', chartDirectory, '--kube-version', '1.35.0', '--namespace', 'bots', '--values', '-'],
     {
-      input: JSON.stringify(cases[name]),
+      input: JSON.stringify(chartValues[name]),
       encoding: 'utf8',
     },
   )
 
-interface Resource {
+interface KubernetesResource {
   readonly apiVersion: string
   readonly kind: string
   readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> }
@@ -80,7 +81,7 @@ interface Resource {
 }
 
 /** https://prometheus-operator.dev/docs/api-reference/api/: as much as is used. */
-const serviceMonitor: WrittenType = {
+const serviceMonitorType: SchemaType = {
   fields: {
     'apiVersion*': ':string',
     'kind*': ':string',
@@ -96,8 +97,8 @@ const serviceMonitor: WrittenType = {
 
 describe('the values', () => {
   const ajv = new Ajv({ allErrors: true, strict: false })
-  const isValid = ajv.compile(JSON.parse(text(chart, 'values.schema.json')) as object)
-  const defaults = parse(text(chart, 'values.yaml')) as Record<string, Record<string, unknown>>
+  const isValid = ajv.compile(JSON.parse(readText(chartDirectory, 'values.schema.json')) as object)
+  const defaults = parse(readText(chartDirectory, 'values.yaml')) as Record<string, Record<string, unknown>>
   /** As helm joins them: objects are merged, everything else is replaced. */
   const withDefaults = (given: Readonly<Record<string, unknown>>) =>
     Object.fromEntries(
@@ -108,7 +109,7 @@ describe('the values', () => {
       }),
     )
 
-  test.each(Object.entries(cases))('of the case %s are taken', (_name, given) => {
+  test.each(Object.entries(chartValues))('of the case %s are taken', (_name, given) => {
     expect({ ok: isValid(withDefaults(given)), errors: isValid.errors }).toEqual({ ok: true, errors: null })
   })
 
@@ -127,7 +128,9 @@ describe('the values', () => {
   })
 
   test('each has its schema, and the other way round', () => {
-    const { properties } = JSON.parse(text(chart, 'values.schema.json')) as { properties: object }
+    const { properties } = JSON.parse(readText(chartDirectory, 'values.schema.json')) as {
+      properties: object
+    }
     expect(
       Object.keys(properties)
         .filter((name) => name !== 'global')
@@ -136,50 +139,51 @@ describe('the values', () => {
   })
 
   test('the version is the project’s', () => {
-    const { version } = JSON.parse(text(root, 'package.json')) as { version: string }
-    expect(parse(text(chart, 'Chart.yaml'))).toMatchObject({ version, appVersion: version })
+    const { version } = JSON.parse(readText(projectRoot, 'package.json')) as { version: string }
+    expect(parse(readText(chartDirectory, 'Chart.yaml'))).toMatchObject({ version, appVersion: version })
   })
 })
 
-const names = Object.keys(cases) as Case[]
-const resources = new Map<Case, readonly Resource[]>()
+const chartCases = Object.keys(chartValues) as ChartCase[]
+const resourcesByCase = new Map<ChartCase, readonly KubernetesResource[]>()
 beforeAll(() => {
-  const isHere = missingProgram('helm') === undefined
-  for (const name of names) {
-    const file = join(rendered, `${name}.yaml`)
-    if (isHere && process.env['UPDATE'] === '1') writeFileSync(file, `${made}${renderedBy(name)}`)
-    const kept = existsSync(file) ? text(file) : ''
-    if (isHere) expect(`${made}${renderedBy(name)}`).toBe(kept)
-    resources.set(
+  const isHere = findMissingProgram('helm') === undefined
+  for (const name of chartCases) {
+    const file = join(renderedDirectory, `${name}.yaml`)
+    if (isHere && process.env['UPDATE'] === '1')
+      writeFileSync(file, `${chartDigestComment}${renderChart(name)}`)
+    const recorded = existsSync(file) ? readText(file) : ''
+    if (isHere) expect(`${chartDigestComment}${renderChart(name)}`).toBe(recorded)
+    resourcesByCase.set(
       name,
-      parseAllDocuments(kept).map((document) => document.toJS() as Resource),
+      parseAllDocuments(recorded).map((document) => document.toJS() as KubernetesResource),
     )
   }
 }, 60_000)
 
-describe.each(names)('what the chart makes of the case %s', (name) => {
-  const all = () => resources.get(name) ?? []
+describe.each(chartCases)('what the chart makes of the case %s', (name) => {
+  const all = () => resourcesByCase.get(name) ?? []
   const one = (kind: string) => all().find((resource) => resource.kind === kind)
 
   test('was made of this chart', () => {
-    expect(text(rendered, `${name}.yaml`).startsWith(made)).toBe(true)
+    expect(readText(renderedDirectory, `${name}.yaml`).startsWith(chartDigestComment)).toBe(true)
   })
 
   test('fits into Kubernetes’ schemas', () => {
     expect(all().length).toBeGreaterThan(2)
     for (const resource of all()) {
       const { apiVersion, kind } = resource
-      const type = kind === 'ServiceMonitor' ? serviceMonitor : typeOfKind(apiVersion, kind)
-      const tree = readTree(Buffer.from(JSON.stringify(resource)))
+      const type = kind === 'ServiceMonitor' ? serviceMonitorType : findSchemaName(apiVersion, kind)
+      const tree = parseDocumentTree(Buffer.from(JSON.stringify(resource)))
       if (type === undefined || tree === undefined) throw new Error(`${apiVersion} ${kind} has no schema`)
-      expect({ kind, misfits: fitInto(type, tree.value).misfits }).toEqual({ kind, misfits: [] })
+      expect({ kind, misfits: coerceToSchema(type, tree.value).mismatches }).toEqual({ kind, misfits: [] })
     }
   })
 
   test('runs without rights: not as root, with nothing to write to but its volumes, and without a token', () => {
     const set = one('StatefulSet')
     if (set === undefined) throw new Error('there is no StatefulSet')
-    const { spec } = (set.spec as unknown as { template: { spec: PodSpec } }).template
+    const { spec } = (set.spec as unknown as { template: { spec: RenderedPodSpec } }).template
     const [container] = spec.containers
     expect(spec).toMatchObject({
       automountServiceAccountToken: false,
@@ -208,7 +212,7 @@ describe.each(names)('what the chart makes of the case %s', (name) => {
   })
 })
 
-interface PodSpec {
+interface RenderedPodSpec {
   readonly containers: readonly {
     readonly env: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: object }[]
     readonly volumeMounts: readonly { readonly name: string }[]
@@ -218,7 +222,7 @@ interface PodSpec {
 }
 
 describe('all of it together', () => {
-  const kinds = (name: Case) => (resources.get(name) ?? []).map(({ kind }) => kind).sort()
+  const kinds = (name: ChartCase) => (resourcesByCase.get(name) ?? []).map(({ kind }) => kind).sort()
 
   test('what is switched on is there, and nothing else', () => {
     expect(kinds('least')).toEqual(['Service', 'Service', 'ServiceAccount', 'StatefulSet'])
@@ -229,13 +233,13 @@ describe('all of it together', () => {
   })
 
   test('only deliveries are let in from outside', () => {
-    const ingress = resources.get('full')?.find(({ kind }) => kind === 'Ingress')?.spec
+    const ingress = resourcesByCase.get('full')?.find(({ kind }) => kind === 'Ingress')?.spec
     expect(JSON.stringify(ingress)).toContain('"path":"/api/github/webhooks","pathType":"Exact"')
   })
 })
 
 test('the compose file runs the bot without rights, and has no secret in it', () => {
-  const compose = parse(text(root, 'deploy', 'compose.yaml')) as {
+  const compose = parse(readText(projectRoot, 'deploy', 'compose.yaml')) as {
     services: { bot: { environment: Record<string, string>; stop_grace_period: string } }
   }
   const { bot } = compose.services

@@ -3,14 +3,14 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 
-const folder = 'deploy/monitoring'
+const monitoringDirectory = 'deploy/monitoring'
 
 /** Every query of the files in deploy/monitoring, with where it stands. */
-export function queriesOf(): { readonly where: string; readonly query: string }[] {
-  const alerts = parse(readFileSync(`${folder}/alerts.yaml`, 'utf8')) as {
+export function readQueries(): { readonly where: string; readonly query: string }[] {
+  const alerts = parse(readFileSync(`${monitoringDirectory}/alerts.yaml`, 'utf8')) as {
     groups: { rules: { alert: string; expr: string }[] }[]
   }
-  const dashboard = JSON.parse(readFileSync(`${folder}/dashboard.json`, 'utf8')) as {
+  const dashboard = JSON.parse(readFileSync(`${monitoringDirectory}/dashboard.json`, 'utf8')) as {
     panels: { title: string; targets: { expr: string; legendFormat: string }[] }[]
     templating: { list: { name: string; type: string; query: string }[] }
   }
@@ -33,12 +33,13 @@ export function queriesOf(): { readonly where: string; readonly query: string }[
 }
 
 /** Metrics with the names of their labels, of the text that Prometheus reads. A metric without a value has no labels. */
-export function metricsIn(text: string): ReadonlyMap<string, ReadonlySet<string>> {
+export function parseMetricLabels(text: string): ReadonlyMap<string, ReadonlySet<string>> {
   const found = new Map<string, Set<string>>()
   for (const line of text.split('\n')) {
     const type = /^# TYPE (?<name>\w+) (?<type>\w+)$/.exec(line)?.groups
     if (type)
-      for (const ending of endings(type['type'] ?? '')) found.set(`${type['name']}${ending}`, new Set())
+      for (const ending of sampleSuffixes(type['type'] ?? ''))
+        found.set(`${type['name']}${ending}`, new Set())
     const value = /^(?<name>\w+)(?:\{(?<labels>.*)\})? \S+$/.exec(line)?.groups
     if (value === undefined) continue
     const labels = found.get(value['name'] ?? '')
@@ -47,11 +48,14 @@ export function metricsIn(text: string): ReadonlyMap<string, ReadonlySet<string>
   return found
 }
 
-const endings = (type: string): readonly string[] =>
+const sampleSuffixes = (type: string): readonly string[] =>
   type === 'histogram' ? ['_bucket', '_count', '_sum'] : ['']
 
 /** What of a query is not in the metrics, a sentence each. */
-export function faultsOf(query: string, metrics: ReadonlyMap<string, ReadonlySet<string>>): string[] {
+export function findQueryProblems(
+  query: string,
+  metrics: ReadonlyMap<string, ReadonlySet<string>>,
+): string[] {
   const faults: string[] = []
   const names = [...query.matchAll(/\b(?:catalog_bot|process)_\w+/g)].map(([name]) => name)
   if (names.length === 0) faults.push(`"${query}" asks for no metric`)

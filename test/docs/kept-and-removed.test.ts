@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 
-const root = join(import.meta.dirname, '..', '..')
-const read = (path: string) => readFileSync(join(root, path), 'utf8')
+const projectRoot = join(import.meta.dirname, '..', '..')
+const readProjectFile = (path: string) => readFileSync(join(projectRoot, path), 'utf8')
 
-const section =
-  /\n## What is kept, and what is removed when\n([^]*?)\n## /.exec(read('docs/operating.md'))?.[1] ?? ''
-const rowsOfTables = section
+const retentionSection =
+  /\n## Data retention\n([^]*?)\n## /.exec(readProjectFile('docs/operating.md'))?.[1] ?? ''
+const documentedTables = retentionSection
   .split('\n')
   .filter((line) => line.startsWith('| `'))
   .map((line) => {
@@ -22,23 +22,25 @@ const rowsOfTables = section
 
 test('every table of the schema stands on the page once, with what removes its rows', () => {
   const made = [
-    ...read('src/store/migrations.ts').matchAll(/CREATE TABLE (?:IF NOT EXISTS )?\$\{schema\}\.(\w+)/g),
+    ...readProjectFile('src/store/migrations.ts').matchAll(
+      /CREATE TABLE (?:IF NOT EXISTS )?\$\{schemaName\}\.(\w+)/g,
+    ),
   ]
   const tables = made.map(([, name = '']) => name)
   expect(tables.length).toBeGreaterThan(20)
-  expect(rowsOfTables.flatMap((row) => row.tables).toSorted()).toEqual(tables.toSorted())
-  for (const { removed } of rowsOfTables) expect(removed).not.toBe('')
+  expect(documentedTables.flatMap((row) => row.tables).toSorted()).toEqual(tables.toSorted())
+  for (const { removed } of documentedTables) expect(removed).not.toBe('')
 })
 
 test('what the hourly tidying removes is said to be removed, and with its days', () => {
-  const prune = read('src/store/prune.ts')
+  const prune = readProjectFile('src/store/prune.ts')
   const days = [...prune.matchAll(/^const keep\w+Days = (\d+)$/gm)].map(([, count]) => Number(count))
   expect(days.length).toBeGreaterThan(4)
-  const said = section.replaceAll('2 years', '730 days')
-  for (const count of days) expect(said).toMatch(new RegExp(`\\b${count} days`))
-  for (const { tables, removed } of rowsOfTables)
+  const documentedText = retentionSection.replaceAll('2 years', '730 days')
+  for (const count of days) expect(documentedText).toMatch(new RegExp(`\\b${count} days`))
+  for (const { tables, removed } of documentedTables)
     for (const table of tables) {
-      const named = new RegExp(`\\{schema\\}\\.${table}\\b|'${table}'`).test(prune)
+      const named = new RegExp(`\\{schemaName\\}\\.${table}\\b|'${table}'`).test(prune)
       // State is removed where it is done, and that of merged pull requests here.
       if (named && table !== 'intent')
         expect([table, removed]).not.toEqual([table, expect.stringMatching(/^never/)])

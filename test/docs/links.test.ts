@@ -4,65 +4,69 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { Marked, type Token, type Tokens } from 'marked'
 
-const root = join(import.meta.dirname, '../..')
-const pages = [
+const projectRoot = join(import.meta.dirname, '../..')
+const documentedPages = [
   'README.md',
   'CONTRIBUTING.md',
   'ARCHITECTURE.md',
-  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+  ...readdirSync(join(projectRoot, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => join('docs', name)),
 ]
-const marked = new Marked()
-const tokensOf = (page: string) => marked.lexer(readFileSync(join(root, page), 'utf8'))
+const markdownParser = new Marked()
+const parsePage = (page: string) => markdownParser.lexer(readFileSync(join(projectRoot, page), 'utf8'))
 
 /** As GitHub names the parts of a page, and VitePress nearly so. */
-const slugOf = (heading: string): string =>
+const toSlug = (heading: string): string =>
   heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')
     .trim()
     .replace(/\s/g, '-')
 
-const parts = new Map<string, ReadonlySet<string>>()
-function partsOf(page: string): ReadonlySet<string> {
-  const known = parts.get(page)
+const anchorsByPage = new Map<string, ReadonlySet<string>>()
+function findAnchors(page: string): ReadonlySet<string> {
+  const known = anchorsByPage.get(page)
   if (known !== undefined) return known
-  const headings = tokensOf(page).filter((token): token is Tokens.Heading => token.type === 'heading')
-  const found = new Set(headings.map(({ text }) => slugOf(text.replace(/`|\*/g, ''))))
-  parts.set(page, found)
+  const headings = parsePage(page).filter((token): token is Tokens.Heading => token.type === 'heading')
+  const found = new Set(headings.map(({ text }) => toSlug(text.replace(/`|\*/g, ''))))
+  anchorsByPage.set(page, found)
   return found
 }
 
-function wrongLinks(page: string): readonly string[] {
+function findBrokenLinks(page: string): readonly string[] {
   const wrong: string[] = []
-  void marked.walkTokens(tokensOf(page), (token: Token) => {
+  void markdownParser.walkTokens(parsePage(page), (token: Token) => {
     if (token.type !== 'link' && token.type !== 'image') return
     const { href } = token as Tokens.Link
     if (/^[a-z]+:/i.test(href)) return
     const [path = '', part] = href.split('#')
     const target =
-      path === '' ? join(root, page) : resolve(dirname(join(root, page)), decodeURIComponent(path))
-    const isThere = existsSync(target) && target.startsWith(root)
+      path === ''
+        ? join(projectRoot, page)
+        : resolve(dirname(join(projectRoot, page)), decodeURIComponent(path))
+    const isThere = existsSync(target) && target.startsWith(projectRoot)
     const isPartThere =
-      part === undefined || !target.endsWith('.md') || partsOf(target.slice(root.length + 1)).has(part)
+      part === undefined ||
+      !target.endsWith('.md') ||
+      findAnchors(target.slice(projectRoot.length + 1)).has(part)
     if (!isThere || !isPartThere) wrong.push(`${page}: ${href}`)
   })
   return wrong
 }
 
 test('no link of the docs is dead', () => {
-  expect(pages.length).toBeGreaterThan(200)
-  expect(pages.flatMap(wrongLinks)).toEqual([])
+  expect(documentedPages.length).toBeGreaterThan(200)
+  expect(documentedPages.flatMap(findBrokenLinks)).toEqual([])
 })
 
 test('the site names each page that is there', () => {
-  const config = readFileSync(join(root, 'site/.vitepress/config.mts'), 'utf8')
+  const config = readFileSync(join(projectRoot, 'site/.vitepress/config.mts'), 'utf8')
   const linked = [...config.matchAll(/link: '\/(?<page>[\w-]+)'/g)].map(
     (match) => match.groups?.['page'] ?? '',
   )
-  expect(linked.filter((page) => !existsSync(join(root, 'docs', `${page}.md`)))).toEqual([])
-  const missing = pages
+  expect(linked.filter((page) => !existsSync(join(projectRoot, 'docs', `${page}.md`)))).toEqual([])
+  const missing = documentedPages
     .map((page) => /^docs\/(?<name>[\w-]+)\.md$/.exec(page)?.groups?.['name'])
     .filter((name) => name !== undefined && !linked.includes(name))
   expect(missing).toEqual(['attacks', 'index'])

@@ -3,22 +3,22 @@ import { describe, expect, test } from '@jest/globals'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const root = join(import.meta.dirname, '../..')
-const page = readFileSync(join(root, 'docs/threats.md'), 'utf8')
+const projectRoot = join(import.meta.dirname, '../..')
+const threatsPage = readFileSync(join(projectRoot, 'docs/threats.md'), 'utf8')
 
-interface Section {
+interface ThreatSection {
   readonly number: string
   readonly text: string
 }
 
-const sections: readonly Section[] = page
+const threatSections: readonly ThreatSection[] = threatsPage
   .split(/^### /m)
   .slice(1)
   .map((text) => ({ number: text.slice(0, text.indexOf(':')), text }))
-const known = new Set(sections.map(({ number }) => number))
+const threatNumbers = new Set(threatSections.map(({ number }) => number))
 
 /** Every number from the first to the last of a range such as `T19 to T34`. */
-function upTo(from: string, to: string): string[] {
+function expandNumberRange(from: string, to: string): string[] {
   const letter = from.charAt(0)
   const [first, last] = [Number(from.slice(1)), Number(to.slice(1))]
   return Array.from({ length: last - first + 1 }, (_, step) => {
@@ -28,65 +28,65 @@ function upTo(from: string, to: string): string[] {
 }
 
 /** The threats and invariants that a text speaks of. */
-function numbersIn(text: string): string[] {
+function findThreatNumbers(text: string): string[] {
   const ranges = [...text.matchAll(/\b(?<from>[TI]\d{1,2}) to (?<to>[TI]\d{1,2})\b/g)]
   return [
     ...(text.match(/\b[TI]\d{1,2}\b/g) ?? []),
-    ...ranges.flatMap(({ groups }) => upTo(groups?.from ?? '', groups?.to ?? '')),
+    ...ranges.flatMap(({ groups }) => expandNumberRange(groups?.from ?? '', groups?.to ?? '')),
   ]
 }
 
 /** Files of ours that people read: sources, tests, scripts and pages. */
-function filesToRead(): string[] {
+function listProjectFiles(): string[] {
   const ours = ['src', 'test', 'scripts', 'bench', 'docs'].flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    readdirSync(join(projectRoot, folder), { recursive: true, encoding: 'utf8' })
       .filter((path) => /\.(?:ts|mts|mjs|md)$/.test(path))
       .map((path) => join(folder, path)),
   )
-  const pages = readdirSync(root).filter((name) => name.endsWith('.md'))
+  const pages = readdirSync(projectRoot).filter((name) => name.endsWith('.md'))
   // This file writes examples of its own.
   return [...ours, ...pages].filter((path) => path !== join('test', 'docs', 'threats.test.ts'))
 }
 
 describe('the page of threats and invariants', () => {
   test('explains every number that the project speaks of', () => {
-    const files = filesToRead()
+    const files = listProjectFiles()
     expect(files.length).toBeGreaterThan(300)
     const unexplained = files.flatMap((path) =>
-      numbersIn(readFileSync(join(root, path), 'utf8'))
-        .filter((number) => !known.has(number))
+      findThreatNumbers(readFileSync(join(projectRoot, path), 'utf8'))
+        .filter((number) => !threatNumbers.has(number))
         .map((number) => `${path}: ${number}`),
     )
     expect(unexplained).toEqual([])
   })
 
   test('explains each number once, in order, and leaves none out', () => {
-    const threats = sections.filter(({ number }) => number.startsWith('T'))
-    const invariants = sections.filter(({ number }) => number.startsWith('I'))
-    expect(sections.map(({ number }) => number)).toEqual([
-      ...upTo('T01', `T${threats.length}`),
-      ...upTo('I1', `I${invariants.length}`),
+    const threats = threatSections.filter(({ number }) => number.startsWith('T'))
+    const invariants = threatSections.filter(({ number }) => number.startsWith('I'))
+    expect(threatSections.map(({ number }) => number)).toEqual([
+      ...expandNumberRange('T01', `T${threats.length}`),
+      ...expandNumberRange('I1', `I${invariants.length}`),
     ])
   })
 
   test('says of each what it is, what stands against it and which test shows that, or that none does', () => {
-    for (const { number, text } of sections) {
+    for (const { number, text } of threatSections) {
       const [, idea, ...facts] = text.trim().split('\n\n')
       expect([number, idea]).toEqual([number, expect.stringMatching(/^[^-].*\.$/)])
       const list = facts[0] ?? ''
-      expect([number, list]).toEqual([number, expect.stringMatching(/^- Defence: .+\n- Test: .+/)])
+      expect([number, list]).toEqual([number, expect.stringMatching(/^- Defense: .+\n- Test: .+/)])
       const shown = /^- Test: (?<what>.+)$/m.exec(list)?.groups?.what ?? ''
       expect([number, shown]).toEqual([number, expect.stringMatching(/^none\.$|\]\(\.\.\/test\//)])
     }
   })
 
   test('leads only to files that are there', () => {
-    const links = [...page.matchAll(/\]\((?<to>[^)]+)\)/g)].map(({ groups }) => groups?.to ?? '')
+    const links = [...threatsPage.matchAll(/\]\((?<to>[^)]+)\)/g)].map(({ groups }) => groups?.to ?? '')
     expect(links.length).toBeGreaterThan(150)
-    expect(links.filter((to) => !existsSync(join(root, 'docs', to)))).toEqual([])
+    expect(links.filter((to) => !existsSync(join(projectRoot, 'docs', to)))).toEqual([])
   })
 })
 
 test('a range counts as each of its numbers', () => {
-  expect(numbersIn('(T38 to T40) and I9')).toEqual(['T38', 'T40', 'I9', 'T38', 'T39', 'T40'])
+  expect(findThreatNumbers('(T38 to T40) and I9')).toEqual(['T38', 'T40', 'I9', 'T38', 'T39', 'T40'])
 })

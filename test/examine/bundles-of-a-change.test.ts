@@ -1,39 +1,39 @@
 // Bundles from a pull request to its verdict: a real repository, a registry with real bundle images, the App's own way
 // of asking it. Only the store is a map.
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
-import { catalogLoader } from '../../src/examine/catalogs/catalog-loader.ts'
-import { examine } from '../../src/examine/examine.ts'
+import { createCatalogLoader } from '../../src/examine/catalogs/catalog-loader.ts'
+import { evaluateSnapshot } from '../../src/examine/examine.ts'
 import { openMemoryCache } from '../../src/examine/memory-cache.ts'
 import { openReaderPool, type ReaderPool } from '../../src/examine/catalogs/reader-pool.ts'
 import { openRegistries, type Registries } from '../../src/examine/registries.ts'
 import { systemClock } from '../../src/examine/system-clock.ts'
-import { pullNumber } from '../../src/change/ids.ts'
-import { defaultBundleBudget, type BundleBudget } from '../../src/registry/cached-bundles.ts'
-import { bundleImage, type BundleDocument } from '../../sandbox/registry/bundle-image.ts'
-import { startRegistry, type Registry } from '../../sandbox/registry/registry.ts'
-import { forgetfulMemory } from '../../src/examine/forgetful.ts'
-import { aSnapshot } from '../gate/build.ts'
-import type { Files } from '../git/origin.ts'
-import { openWorld, type World } from '../checks/ownership/world.ts'
+import { toPullNumber } from '../../src/change/ids.ts'
+import { defaultBundlePullBudget, type BundlePullBudget } from '../../src/registry/cached-bundles.ts'
+import { buildBundleImage, type BundleBlob } from '../../sandbox/registry/bundle-image.ts'
+import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
+import { noopPullMemory } from '../../src/examine/forgetful.ts'
+import { createSnapshot } from '../gate/build.ts'
+import type { OriginFiles } from '../git/origin.ts'
+import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/world.ts'
 
 jest.setTimeout(180_000)
 
-let world: World
-let registry: Registry
-let pool: ReaderPool
+let fixture: OwnershipScenario
+let mockRegistry: MockRegistry
+let readerPool: ReaderPool
 beforeAll(async () => {
-  world = await openWorld('bundles')
-  registry = await startRegistry()
-  pool = openReaderPool(1)
+  fixture = await openOwnershipScenario('bundles')
+  mockRegistry = await startMockRegistry()
+  readerPool = openReaderPool(1)
 })
 let registries: Registries | undefined
 afterEach(async () => {
   await registries?.close()
   registries = undefined
 })
-afterAll(() => Promise.all([world.close(), registry.stop(), pool.close()]))
+afterAll(() => Promise.all([fixture.close(), mockRegistry.stop(), readerPool.close()]))
 
-function blobOf(version: string, kind = 'Foo'): Omit<BundleDocument, 'image'> {
+function createBundleBlob(version: string, kind = 'Foo'): Omit<BundleBlob, 'image'> {
   return {
     name: `foo.v${version}`,
     package: 'foo',
@@ -44,12 +44,15 @@ function blobOf(version: string, kind = 'Foo'): Omit<BundleDocument, 'image'> {
   }
 }
 /** The reference by digest of an image that holds what `blob` says. */
-const pushed = (blob: Omit<BundleDocument, 'image'>) =>
-  registry.putImage('foo/bundle', undefined, bundleImage({ ...blob, image: '' })).reference
-const sound = (version: string) => ({ ...blobOf(version), image: pushed(blobOf(version)) })
+const pushBundle = (blob: Omit<BundleBlob, 'image'>) =>
+  mockRegistry.putImage('foo/bundle', undefined, buildBundleImage({ ...blob, image: '' })).reference
+const createValidBundle = (version: string) => ({
+  ...createBundleBlob(version),
+  image: pushBundle(createBundleBlob(version)),
+})
 
 /** A catalog file of the package with these bundles in one chain. */
-function fileOf(...blobs: readonly BundleDocument[]): string {
+function renderCatalogFile(...blobs: readonly BundleBlob[]): string {
   const entries = blobs.map(({ name }, index) => ({
     name,
     ...(index > 0 && { replaces: blobs[index - 1]?.name }),
@@ -64,44 +67,44 @@ function fileOf(...blobs: readonly BundleDocument[]): string {
 }
 
 /** Examines a change from `base` to `head`, as often as called, with one store: looks of one pull request. */
-async function pull(
-  base: Files,
-  head: Files,
-  bundles?: BundleBudget,
+async function prepareEvaluation(
+  base: OriginFiles,
+  head: OriginFiles,
+  bundles?: BundlePullBudget,
   environment: Readonly<Record<string, string>> = {},
 ) {
-  const owners: Files = { 'config.yaml': 'maintainers:\n  - alice\n' }
-  const from = world.origin.commit({ ...owners, ...base })
-  const to = world.origin.commit({ ...owners, ...head }, [from])
-  world.origin.branch('main', from)
-  world.origin.pull(7, to)
-  await world.mirror.fetch('main', pullNumber(7))
+  const owners: OriginFiles = { 'config.yaml': 'maintainers:\n  - alice\n' }
+  const from = fixture.origin.commit({ ...owners, ...base })
+  const to = fixture.origin.commit({ ...owners, ...head }, [from])
+  fixture.origin.branch('main', from)
+  fixture.origin.pull(7, to)
+  await fixture.mirror.fetch('main', toPullNumber(7))
   const store = openMemoryCache(systemClock)
   registries = await openRegistries({
     clock: systemClock,
     store,
     environment,
-    insecure: [registry.host],
+    insecure: [mockRegistry.host],
     ...(bundles && { bundles }),
   })
   const shared = registries
   return async () => {
-    registry.requests.length = 0
-    const askRegistries = shared.forOneLook()
-    const { verdict } = await examine(
-      aSnapshot({ author: world.people.person('alice'), base: from, head: to }),
+    mockRegistry.requests.length = 0
+    const askRegistries = shared.forEvaluation()
+    const { verdict } = await evaluateSnapshot(
+      createSnapshot({ author: fixture.fakeAccounts.person('alice'), base: from, head: to }),
       {
-        repository: world.mirror,
-        loader: catalogLoader(pool, store),
+        repository: fixture.mirror,
+        loader: createCatalogLoader(readerPool, store),
         ask: async (question) => {
           // The old heads that installs are upgraded from are none of the images check's.
           if (question.kind === 'install')
             return { kind: 'unknown', reason: 'nobody installs', retryAfter: 60 }
           return question.kind === 'image' || question.kind === 'bundle'
             ? askRegistries(question)
-            : world.people.answer(question)
+            : fixture.fakeAccounts.answer(question)
         },
-        memory: forgetfulMemory,
+        memory: noopPullMemory,
       },
     )
     const outcome = verdict.outcomes.find(({ check }) => check === 'images')
@@ -112,39 +115,45 @@ async function pull(
       unanswered: outcome.unanswered,
       findings: outcome.findings,
       rules: outcome.findings.map(({ rule }) => rule),
-      layers: registry.requests.filter(({ kind }) => kind === 'blob').length,
+      layers: mockRegistry.requests.filter(({ kind }) => kind === 'blob').length,
     }
   }
 }
-const path = (version: string) => `catalogs/${version}/foo/catalog.yaml`
+const getCatalogPath = (version: string) => `catalogs/${version}/foo/catalog.yaml`
 
 describe('a bundle that a change adds', () => {
   test('passes when its image holds it, and is not pulled again', async () => {
-    const look = await pull(
-      { [path('v4.20')]: fileOf(sound('1.0.0')) },
-      { [path('v4.20')]: fileOf(sound('1.0.0'), sound('1.1.0')) },
+    const evaluate = await prepareEvaluation(
+      { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0')) },
+      {
+        [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0'), createValidBundle('1.1.0')),
+      },
     )
-    expect(await look()).toMatchObject({ rules: [], unanswered: [], layers: 2 })
-    expect(await look()).toMatchObject({ rules: [], unanswered: [], layers: 0 })
+    expect(await evaluate()).toMatchObject({ rules: [], unanswered: [], layers: 2 })
+    expect(await evaluate()).toMatchObject({ rules: [], unanswered: [], layers: 0 })
   })
   test('is refused when its image holds another version, and both are shown', async () => {
-    const wrong = { ...blobOf('1.1.0'), image: pushed(blobOf('1.0.9')) }
-    const base = { [path('v4.20')]: fileOf(sound('1.0.0')) }
-    const look = await pull(base, { [path('v4.20')]: fileOf(sound('1.0.0'), wrong) })
-    const { verdict, findings } = await look()
+    const wrong = { ...createBundleBlob('1.1.0'), image: pushBundle(createBundleBlob('1.0.9')) }
+    const base = { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0')) }
+    const evaluate = await prepareEvaluation(base, {
+      [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0'), wrong),
+    })
+    const { verdict, findings } = await evaluate()
     expect(verdict).toBe('blocked')
-    expect(findings).toMatchObject([{ rule: 'bundle-not-its-image', at: { file: path('v4.20') } }])
+    expect(findings).toMatchObject([{ rule: 'bundle-not-its-image', at: { file: getCatalogPath('v4.20') } }])
     expect(findings[0]?.what).toMatch(/name is foo\.v1\.1\.0 in the catalog and foo\.v1\.0\.9 in the image/)
   })
   test('is refused when it has the image of its predecessor', async () => {
-    const old = sound('1.0.0')
-    const look = await pull(
-      { [path('v4.20')]: fileOf(old) },
-      { [path('v4.20')]: fileOf(old, { ...blobOf('1.1.0'), image: old.image }) },
+    const old = createValidBundle('1.0.0')
+    const evaluate = await prepareEvaluation(
+      { [getCatalogPath('v4.20')]: renderCatalogFile(old) },
+      {
+        [getCatalogPath('v4.20')]: renderCatalogFile(old, { ...createBundleBlob('1.1.0'), image: old.image }),
+      },
     )
-    expect((await look()).rules).toEqual(['bundle-not-its-image'])
+    expect((await evaluate()).rules).toEqual(['bundle-not-its-image'])
   })
-  test.each<[string, Parameters<Registry['putImage']>[2], string]>([
+  test.each<[string, Parameters<MockRegistry['putImage']>[2], string]>([
     [
       'a chart',
       {
@@ -159,36 +168,49 @@ describe('a bundle that a change adds', () => {
     ],
     ['an operator', { files: { 'usr/bin/operator': 'x' } }, 'unreadable-bundle'],
   ])('is refused when its image is %s', async (_name, content, rule) => {
-    const image = registry.putImage('foo/other', undefined, content).reference
-    const look = await pull(
-      { [path('v4.20')]: fileOf(sound('1.0.0')) },
-      { [path('v4.20')]: fileOf(sound('1.0.0'), { ...blobOf('1.1.0'), image }) },
+    const image = mockRegistry.putImage('foo/other', undefined, content).reference
+    const evaluate = await prepareEvaluation(
+      { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0')) },
+      {
+        [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0'), {
+          ...createBundleBlob('1.1.0'),
+          image,
+        }),
+      },
     )
-    expect((await look()).rules).toEqual([rule])
+    expect((await evaluate()).rules).toEqual([rule])
   })
   test('waits, and is nobody’s fault, while its layers cannot be had', async () => {
-    const look = await pull(
-      { [path('v4.20')]: fileOf(sound('1.0.0')) },
-      { [path('v4.20')]: fileOf(sound('1.0.0'), sound('1.2.0')) },
+    const evaluate = await prepareEvaluation(
+      { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0')) },
+      {
+        [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0'), createValidBundle('1.2.0')),
+      },
     )
-    const mend = registry.fail(({ kind }) => kind === 'blob', { status: 404, code: 'BLOB_UNKNOWN' })
-    const { verdict, findings, unanswered } = await look()
+    const restoreRegistry = mockRegistry.fail(({ kind }) => kind === 'blob', {
+      status: 404,
+      code: 'BLOB_UNKNOWN',
+    })
+    const { verdict, findings, unanswered } = await evaluate()
     expect([verdict, findings]).toEqual(['unknown', []])
     expect(unanswered).toMatchObject([{ question: expect.stringMatching(/^the content of /) }])
-    mend()
+    restoreRegistry()
   })
 })
 
 describe('of a bundle that the bot sees with credentials', () => {
-  const wrong = () => ({ ...blobOf('1.1.0', 'Guess'), image: pushed(blobOf('1.0.9', 'Secret')) })
+  const wrong = () => ({
+    ...createBundleBlob('1.1.0', 'Guess'),
+    image: pushBundle(createBundleBlob('1.0.9', 'Secret')),
+  })
   const credentials = (more: Readonly<Record<string, string>> = {}) => ({
-    DOCKER_AUTH_CONFIG: JSON.stringify({ auths: { [registry.host]: { username: 'u', password: 'p' } } }),
+    DOCKER_AUTH_CONFIG: JSON.stringify({ auths: { [mockRegistry.host]: { username: 'u', password: 'p' } } }),
     ...more,
   })
   const shownIn = async (environment: Readonly<Record<string, string>>) => {
-    const base = { [path('v4.20')]: fileOf(sound('1.0.0')) }
-    const head = { [path('v4.20')]: fileOf(sound('1.0.0'), wrong()) }
-    const { verdict, findings } = await (await pull(base, head, undefined, environment))()
+    const base = { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0')) }
+    const head = { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0'), wrong()) }
+    const { verdict, findings } = await (await prepareEvaluation(base, head, undefined, environment))()
     return { verdict, text: JSON.stringify(findings) }
   }
   test('nothing is told that only the image says, and what is wrong is wrong all the same', async () => {
@@ -198,11 +220,13 @@ describe('of a bundle that the bot sees with credentials', () => {
     expect(text).not.toMatch(/1\.0\.9|Secret/)
   })
   test('everything is told where the operator says that it may be', async () => {
-    const { text } = await shownIn(credentials({ SHOWN_REGISTRIES: `other.example,${registry.host}/foo` }))
+    const { text } = await shownIn(
+      credentials({ SHOWN_REGISTRIES: `other.example,${mockRegistry.host}/foo` }),
+    )
     expect(text).toMatch(/Secret/)
   })
   test('nothing is told either where a registry is reached from inside alone', async () => {
-    const { text } = await shownIn({ INTERNAL_REGISTRIES: `${registry.host}=127.0.0.1/32` })
+    const { text } = await shownIn({ INTERNAL_REGISTRIES: `${mockRegistry.host}=127.0.0.1/32` })
     expect(text).not.toMatch(/1\.0\.9|Secret/)
   })
   test('everything is told of what anybody can see', async () => {
@@ -213,82 +237,92 @@ describe('of a bundle that the bot sees with credentials', () => {
 
 describe('a bundle that was there before', () => {
   test('is not pulled when its file moves or is written otherwise', async () => {
-    const text = fileOf(sound('1.0.0'), sound('1.1.0'))
-    const look = await pull(
-      { [path('v4.20')]: text },
+    const text = renderCatalogFile(createValidBundle('1.0.0'), createValidBundle('1.1.0'))
+    const evaluate = await prepareEvaluation(
+      { [getCatalogPath('v4.20')]: text },
       { 'catalogs/v4.20/foo/moved.yaml': text.replaceAll('\n ', ' ') },
     )
-    expect(await look()).toMatchObject({ rules: [], unanswered: [] })
-    expect(registry.requests).toEqual([])
+    expect(await evaluate()).toMatchObject({ rules: [], unanswered: [] })
+    expect(mockRegistry.requests).toEqual([])
   })
   test('is compared again when its blob says something else and its image stays', async () => {
-    const blob = sound('1.0.0')
-    const edited = { ...blob, properties: blobOf('1.0.0', 'Bar').properties }
-    const look = await pull({ [path('v4.20')]: fileOf(blob) }, { [path('v4.20')]: fileOf(edited) })
-    expect((await look()).rules).toEqual(['bundle-differs-from-image'])
+    const blob = createValidBundle('1.0.0')
+    const edited = { ...blob, properties: createBundleBlob('1.0.0', 'Bar').properties }
+    const evaluate = await prepareEvaluation(
+      { [getCatalogPath('v4.20')]: renderCatalogFile(blob) },
+      { [getCatalogPath('v4.20')]: renderCatalogFile(edited) },
+    )
+    expect((await evaluate()).rules).toEqual(['bundle-differs-from-image'])
   })
 })
 
 describe('a bundle name that another catalog has', () => {
-  const others = (text: string): Files => ({
-    [path('v4.18')]: fileOf(sound('1.0.0')),
-    [path('v4.19')]: text,
-    [path('v4.20')]: fileOf(sound('1.0.0')),
+  const others = (text: string): OriginFiles => ({
+    [getCatalogPath('v4.18')]: renderCatalogFile(createValidBundle('1.0.0')),
+    [getCatalogPath('v4.19')]: text,
+    [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0')),
   })
   test('may not come to mean another digest, though the change touches no other catalog', async () => {
-    const base = others(fileOf(sound('1.0.0'), sound('1.1.0')))
-    const rebuilt = blobOf('1.1.0')
-    const image = registry.putImage('foo/bundle', undefined, {
-      ...bundleImage({ ...rebuilt, image: '' }),
+    const base = others(renderCatalogFile(createValidBundle('1.0.0'), createValidBundle('1.1.0')))
+    const rebuilt = createBundleBlob('1.1.0')
+    const image = mockRegistry.putImage('foo/bundle', undefined, {
+      ...buildBundleImage({ ...rebuilt, image: '' }),
       labels: { rebuilt: 'yes' },
     }).reference
-    const look = await pull(base, {
+    const evaluate = await prepareEvaluation(base, {
       ...base,
-      [path('v4.20')]: fileOf(sound('1.0.0'), { ...rebuilt, image }),
+      [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0'), { ...rebuilt, image }),
     })
-    const { verdict, findings } = await look()
+    const { verdict, findings } = await evaluate()
     expect(verdict).toBe('blocked')
     expect(findings).toMatchObject([
       {
         rule: 'bundle-republished',
-        at: { file: path('v4.20') },
-        data: { image, published: sound('1.1.0').image, catalog: 'catalogs/v4.19' },
+        at: { file: getCatalogPath('v4.20') },
+        data: { image, published: createValidBundle('1.1.0').image, catalog: 'catalogs/v4.19' },
       },
     ])
   })
   test('comes with the same image as it is, and nothing is pulled: the base says so already', async () => {
-    const base = others(fileOf(sound('1.0.0'), sound('1.1.0')))
-    const look = await pull(base, { ...base, [path('v4.20')]: fileOf(sound('1.0.0'), sound('1.1.0')) })
-    expect(await look()).toMatchObject({ rules: [], unanswered: [], layers: 0 })
+    const base = others(renderCatalogFile(createValidBundle('1.0.0'), createValidBundle('1.1.0')))
+    const evaluate = await prepareEvaluation(base, {
+      ...base,
+      [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0'), createValidBundle('1.1.0')),
+    })
+    expect(await evaluate()).toMatchObject({ rules: [], unanswered: [], layers: 0 })
   })
   test('is found in a catalog that is one file, and not in one that ignores it', async () => {
-    const flat = fileOf(sound('1.0.0'), sound('1.1.0'))
-    const other = { ...blobOf('1.1.0'), image: pushed(blobOf('1.1.0', 'Rebuilt')) }
-    const base: Files = {
+    const flat = renderCatalogFile(createValidBundle('1.0.0'), createValidBundle('1.1.0'))
+    const other = { ...createBundleBlob('1.1.0'), image: pushBundle(createBundleBlob('1.1.0', 'Rebuilt')) }
+    const base: OriginFiles = {
       'catalogs/v4.19/catalog.yaml': flat,
-      [path('v4.20')]: fileOf(sound('1.0.0')),
+      [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0')),
     }
-    const head = { [path('v4.20')]: fileOf(sound('1.0.0'), other) }
-    expect((await (await pull(base, { ...base, ...head }))()).rules).toContain('bundle-republished')
+    const head = { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0'), other) }
+    expect((await (await prepareEvaluation(base, { ...base, ...head }))()).rules).toContain(
+      'bundle-republished',
+    )
     await registries?.close()
-    const ignored: Files = {
-      [path('v4.19')]: flat,
+    const ignored: OriginFiles = {
+      [getCatalogPath('v4.19')]: flat,
       'catalogs/v4.19/.indexignore': 'foo\n',
       'catalogs/v4.19/bar/catalog.yaml': '---\nschema: olm.package\nname: bar\n',
-      [path('v4.20')]: fileOf(sound('1.0.0')),
+      [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0')),
     }
-    expect((await (await pull(ignored, { ...ignored, ...head }))()).rules).not.toContain('bundle-republished')
+    expect((await (await prepareEvaluation(ignored, { ...ignored, ...head }))()).rules).not.toContain(
+      'bundle-republished',
+    )
   })
 })
 
 test('more bundles than a look may open are opened over several looks, each once, and what waits says so', async () => {
-  const many = Array.from({ length: 30 }, (_, index) => sound(`2.0.${index}`))
-  const look = await pull(
-    { [path('v4.20')]: fileOf(sound('1.0.0')) },
-    { [path('v4.20')]: fileOf(sound('1.0.0'), ...many) },
-    { ...defaultBundleBudget, pulls: 12 },
+  const many = Array.from({ length: 30 }, (_, index) => createValidBundle(`2.0.${index}`))
+  const evaluate = await prepareEvaluation(
+    { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0')) },
+    { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0'), ...many) },
+    { ...defaultBundlePullBudget, pulls: 12 },
   )
-  const first = await look()
+  const first = await evaluate()
   expect(first).toMatchObject({ verdict: 'unknown', retryAfter: 2, layers: 24, findings: [] })
   expect(first.unanswered).toMatchObject([
     {
@@ -296,6 +330,6 @@ test('more bundles than a look may open are opened over several looks, each once
       reason: 'the bot opened 12 other bundles first; this one follows in the next run',
     },
   ])
-  expect(await look()).toMatchObject({ verdict: 'unknown', layers: 24 })
-  expect(await look()).toMatchObject({ layers: 12, unanswered: [], findings: [] })
+  expect(await evaluate()).toMatchObject({ verdict: 'unknown', layers: 24 })
+  expect(await evaluate()).toMatchObject({ layers: 12, unanswered: [], findings: [] })
 })

@@ -1,68 +1,76 @@
 // Symbolic links of the base whose target a pull request changes: the catalog that reads through them is judged.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { catalogLoader } from '../../src/examine/catalogs/catalog-loader.ts'
-import { changedLinks } from '../../src/examine/changed-links.ts'
-import { examine } from '../../src/examine/examine.ts'
+import { createCatalogLoader } from '../../src/examine/catalogs/catalog-loader.ts'
+import { findChangedLinks } from '../../src/examine/changed-links.ts'
+import { evaluateSnapshot } from '../../src/examine/examine.ts'
 import { findLayout } from '../../src/examine/find-layout.ts'
 import type { ReaderPool } from '../../src/examine/catalogs/reader-pool.ts'
-import { readFile } from '../../src/catalog/load/read-file.ts'
-import { pullNumber } from '../../src/change/ids.ts'
-import { aSnapshot } from '../gate/build.ts'
-import type { File, Files } from '../git/origin.ts'
-import { catalogFile } from '../checks/ownership/blobs.ts'
-import { openWorld, type World } from '../checks/ownership/world.ts'
-import { forgetfulCache, forgetfulMemory } from '../../src/examine/forgetful.ts'
+import { parseCatalogFile } from '../../src/catalog/load/read-file.ts'
+import { toPullNumber } from '../../src/change/ids.ts'
+import { createSnapshot } from '../gate/build.ts'
+import type { OriginFile, OriginFiles } from '../git/origin.ts'
+import { catalogYaml } from '../checks/ownership/blobs.ts'
+import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/world.ts'
+import { noopCache, noopPullMemory } from '../../src/examine/forgetful.ts'
 
-let world: World
+let fixture: OwnershipScenario
 beforeAll(async () => {
-  world = await openWorld('links')
+  fixture = await openOwnershipScenario('links')
 })
-afterAll(() => world.close())
+afterAll(() => fixture.close())
 
-const link = (content: string): File => ({ mode: '120000', content })
-const target = 'operators/mine/shared.yaml'
-const place = 'catalogs/v4.16/mine/catalog.yaml'
+const createLink = (content: string): OriginFile => ({ mode: '120000', content })
+const linkTarget = 'operators/mine/shared.yaml'
+const linkPath = 'catalogs/v4.16/mine/catalog.yaml'
 
-async function changed(base: Files, head: Files): Promise<readonly string[]> {
-  const from = world.origin.commit(base)
-  const to = world.origin.commit(head, [from])
-  world.origin.branch('main', from)
-  world.origin.pull(7, to)
-  await world.mirror.fetch('main', pullNumber(7))
-  const trees = { base: world.origin.tree(from), result: world.origin.tree(to) }
-  const differing = new Set((await world.mirror.diff(trees.base, trees.result)).map(({ path }) => path))
-  const entries = await world.mirror.list(trees.base)
-  const found = await changedLinks(world.mirror, { ...trees, entries, differing })
+async function evaluateChange(base: OriginFiles, head: OriginFiles): Promise<readonly string[]> {
+  const from = fixture.origin.commit(base)
+  const to = fixture.origin.commit(head, [from])
+  fixture.origin.branch('main', from)
+  fixture.origin.pull(7, to)
+  await fixture.mirror.fetch('main', toPullNumber(7))
+  const trees = { base: fixture.origin.tree(from), result: fixture.origin.tree(to) }
+  const differing = new Set((await fixture.mirror.diff(trees.base, trees.result)).map(({ path }) => path))
+  const entries = await fixture.mirror.list(trees.base)
+  const found = await findChangedLinks(fixture.mirror, { ...trees, entries, differing })
   return found.map(({ path, before, after }) => `${path}${before ? '' : ' appears'}${after ? '' : ' goes'}`)
 }
 
-test.each<[string, Files]>([
-  ['a link', { [place]: link(`../../../${target}`) }],
-  ['a chain of links', { [place]: link('other'), 'catalogs/v4.16/mine/other': link(`../../../${target}`) }],
+test.each<[string, OriginFiles]>([
+  ['a link', { [linkPath]: createLink(`../../../${linkTarget}`) }],
+  [
+    'a chain of links',
+    { [linkPath]: createLink('other'), 'catalogs/v4.16/mine/other': createLink(`../../../${linkTarget}`) },
+  ],
   [
     'a link to a directory on the way',
-    { [place]: link('../../../via/shared.yaml'), via: link('operators/mine') },
+    { [linkPath]: createLink('../../../via/shared.yaml'), via: createLink('operators/mine') },
   ],
   [
     'a link up from a linked directory',
     {
-      [place]: link('../../../via/../mine/shared.yaml'),
-      via: link('operators/other'),
+      [linkPath]: createLink('../../../via/../mine/shared.yaml'),
+      via: createLink('operators/other'),
       'operators/other/x': 'x',
     },
   ],
-  ['odd ways to write it', { [place]: link(`.././/../../operators/./mine/shared.yaml`) }],
-  ['text behind a NUL', { [place]: link(`../../../${target}\0/nowhere`) }],
+  ['odd ways to write it', { [linkPath]: createLink(`.././/../../operators/./mine/shared.yaml`) }],
+  ['text behind a NUL', { [linkPath]: createLink(`../../../${linkTarget}\0/nowhere`) }],
 ])('%s reads otherwise when what is at its end does', async (_, links) => {
-  expect(await changed({ ...links, [target]: 'one\n' }, { ...links, [target]: 'two\n' })).toContain(place)
-  const { length } = await changed({ ...links, [target]: 'one\n' }, { ...links, [target]: 'one\n', new: 'x' })
+  expect(
+    await evaluateChange({ ...links, [linkTarget]: 'one\n' }, { ...links, [linkTarget]: 'two\n' }),
+  ).toContain(linkPath)
+  const { length } = await evaluateChange(
+    { ...links, [linkTarget]: 'one\n' },
+    { ...links, [linkTarget]: 'one\n', new: 'x' },
+  )
   expect(length).toBe(0)
 })
 
 test('a link goes and appears with its end', async () => {
-  const links = { [place]: link(`../../../${target}`), other: 'x' }
-  expect(await changed({ ...links, [target]: 'one\n' }, links)).toEqual([`${place} goes`])
-  expect(await changed(links, { ...links, [target]: 'one\n' })).toEqual([`${place} appears`])
+  const links = { [linkPath]: createLink(`../../../${linkTarget}`), other: 'x' }
+  expect(await evaluateChange({ ...links, [linkTarget]: 'one\n' }, links)).toEqual([`${linkPath} goes`])
+  expect(await evaluateChange(links, { ...links, [linkTarget]: 'one\n' })).toEqual([`${linkPath} appears`])
 })
 
 test.each([
@@ -74,33 +82,36 @@ test.each([
   ['a way of two thousand parts', `${'a/../'.repeat(800)}x`],
   ['a text that no system takes', 'x'.repeat(5000)],
 ])('a link to %s ends nowhere, in bounded time', async (_, text) => {
-  const links = { [place]: link(text), [target]: 'one\n' }
-  expect(await changed(links, { ...links, [target]: 'two\n' })).toEqual([])
+  const links = { [linkPath]: createLink(text), [linkTarget]: 'one\n' }
+  expect(await evaluateChange(links, { ...links, [linkTarget]: 'two\n' })).toEqual([])
 })
 
 test('a target that is edited breaks the catalog that links to it, and the gate stays shut', async () => {
-  const base: Files = {
+  const base: OriginFiles = {
     'operators/mine/ci.yaml': 'reviewers: [alice]\n',
-    'catalogs/v4.16/other/catalog.yaml': catalogFile('other', ['1.0.0']),
-    [place]: link(`../../../${target}`),
-    [target]: catalogFile('mine', ['1.0.0']),
+    'catalogs/v4.16/other/catalog.yaml': catalogYaml('other', ['1.0.0']),
+    [linkPath]: createLink(`../../../${linkTarget}`),
+    [linkTarget]: catalogYaml('mine', ['1.0.0']),
   }
-  const from = world.origin.commit(base)
-  const to = world.origin.commit({ ...base, [target]: 'schema: olm.package\nname: mine\n' }, [from])
-  world.origin.branch('main', from)
-  world.origin.pull(7, to)
-  await world.mirror.fetch('main', pullNumber(7))
-  const pool: ReaderPool = { read: async (bytes) => readFile(bytes), close: async () => undefined }
-  const alice = world.people.person('alice')
-  const { change, verdict } = await examine(aSnapshot({ author: alice, base: from, head: to }), {
-    repository: world.mirror,
-    loader: catalogLoader(pool, forgetfulCache),
-    ask: async (question) =>
-      ['image', 'bundle', 'install'].includes(question.kind)
-        ? { kind: 'unknown', reason: 'nobody asks', retryAfter: 1 }
-        : world.people.answer(question),
-    memory: forgetfulMemory,
-  })
+  const from = fixture.origin.commit(base)
+  const to = fixture.origin.commit({ ...base, [linkTarget]: 'schema: olm.package\nname: mine\n' }, [from])
+  fixture.origin.branch('main', from)
+  fixture.origin.pull(7, to)
+  await fixture.mirror.fetch('main', toPullNumber(7))
+  const pool: ReaderPool = { read: async (bytes) => parseCatalogFile(bytes), close: async () => undefined }
+  const alice = fixture.fakeAccounts.person('alice')
+  const { change, verdict } = await evaluateSnapshot(
+    createSnapshot({ author: alice, base: from, head: to }),
+    {
+      repository: fixture.mirror,
+      loader: createCatalogLoader(pool, noopCache),
+      ask: async (question) =>
+        ['image', 'bundle', 'install'].includes(question.kind)
+          ? { kind: 'unknown', reason: 'nobody asks', retryAfter: 1 }
+          : fixture.fakeAccounts.answer(question),
+      memory: noopPullMemory,
+    },
+  )
   expect(change.catalogs.map(({ root }) => root)).toEqual(['catalogs/v4.16'])
   const rules = verdict.outcomes.flatMap(({ check, findings }) =>
     findings.filter(({ severity }) => severity === 'error').map(() => check),
@@ -110,39 +121,39 @@ test('a target that is edited breaks the catalog that links to it, and the gate 
 })
 
 test('a configured catalog that is a link, or lies below one, is the directory at its end', async () => {
-  const from = world.origin.commit({
-    'real/mine/catalog.yaml': catalogFile('mine', ['1.0.0']),
-    latest: link('real'),
-    'via/x': link('../real'),
+  const from = fixture.origin.commit({
+    'real/mine/catalog.yaml': catalogYaml('mine', ['1.0.0']),
+    latest: createLink('real'),
+    'via/x': createLink('../real'),
   })
-  world.origin.branch('main', from)
-  await world.mirror.fetch('main')
-  const entries = await world.mirror.list(world.origin.tree(from))
+  fixture.origin.branch('main', from)
+  await fixture.mirror.fetch('main')
+  const entries = await fixture.mirror.list(fixture.origin.tree(from))
   const configured = [{ path: 'latest' }, { path: 'via/x/mine' }, { path: 'real' }]
-  expect((await findLayout(world.mirror, entries, configured)).catalogs).toEqual([
+  expect((await findLayout(fixture.mirror, entries, configured)).catalogs).toEqual([
     { root: 'real', names: ['latest', 'real'] },
     { root: 'real/mine', names: ['via/x/mine'] },
   ])
 })
 
 test('a configuration behind a linked directory is not taken for none', async () => {
-  const base: Files = {
+  const base: OriginFiles = {
     'operators/mine/ci.yaml': 'reviewers: [alice]\n',
-    '.github': link('github'),
+    '.github': createLink('github'),
     'github/catalog-bot.yml': 'merge: {enabled: false}\n',
   }
-  const from = world.origin.commit(base)
-  const to = world.origin.commit({ ...base, 'operators/mine/README.md': 'x\n' }, [from])
-  world.origin.branch('main', from)
-  world.origin.pull(7, to)
-  await world.mirror.fetch('main', pullNumber(7))
-  const { verdict } = await examine(
-    aSnapshot({ author: world.people.person('alice'), base: from, head: to }),
+  const from = fixture.origin.commit(base)
+  const to = fixture.origin.commit({ ...base, 'operators/mine/README.md': 'x\n' }, [from])
+  fixture.origin.branch('main', from)
+  fixture.origin.pull(7, to)
+  await fixture.mirror.fetch('main', toPullNumber(7))
+  const { verdict } = await evaluateSnapshot(
+    createSnapshot({ author: fixture.fakeAccounts.person('alice'), base: from, head: to }),
     {
-      repository: world.mirror,
-      loader: { cache: forgetfulCache, load: async () => undefined },
-      ask: async (question) => world.people.answer(question),
-      memory: forgetfulMemory,
+      repository: fixture.mirror,
+      loader: { cache: noopCache, load: async () => undefined },
+      ask: async (question) => fixture.fakeAccounts.answer(question),
+      memory: noopPullMemory,
     },
   )
   expect(verdict.kind).toBe('blocked')

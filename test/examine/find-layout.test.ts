@@ -4,9 +4,9 @@ import { findLayout } from '../../src/examine/find-layout.ts'
 import type { BlobSha } from '../../src/change/ids.ts'
 import { GitError } from '../../src/git/git-error.ts'
 
-const fbc = 'schema: olm.package\nname: tern\n'
+const packageYaml = 'schema: olm.package\nname: tern\n'
 
-async function look(files: Record<string, string>, configured: { path: string }[] = []) {
+async function findLayoutIn(files: Record<string, string>, configured: { path: string }[] = []) {
   const opened: string[] = []
   const layout = await findLayout(
     {
@@ -29,8 +29,8 @@ async function look(files: Record<string, string>, configured: { path: string }[
 }
 
 test('a catalog in a place of its own is found by its packages', async () => {
-  const { roots } = await look({
-    'deploy/olm/index/tern.yaml': fbc,
+  const { roots } = await findLayoutIn({
+    'deploy/olm/index/tern.yaml': packageYaml,
     'deploy/values.yaml': 'a: 1',
     'README.md': 'schema: olm.package',
   })
@@ -39,36 +39,41 @@ test('a catalog in a place of its own is found by its packages', async () => {
 
 test('it is found however late in its file the package stands, in JSON too', async () => {
   const late = `${'{"schema": "olm.bundle", "name": "x"}\n'.repeat(900)}{ "schema" : "olm.package" }`
-  expect((await look({ 'build/index/tern/catalog.json': late, 'go.mod': 'x' })).roots).toEqual([
+  expect((await findLayoutIn({ 'build/index/tern/catalog.json': late, 'go.mod': 'x' })).roots).toEqual([
     'build/index/tern',
   ])
 })
 
 test('catalogs inside a source repository are found below any directory', async () => {
-  const { roots } = await look({
-    'olm/catalog/v4.9/tern/catalog.yaml': fbc,
-    'olm/catalog/v4.20/tern/catalog.yaml': fbc,
+  const { roots } = await findLayoutIn({
+    'olm/catalog/v4.9/tern/catalog.yaml': packageYaml,
+    'olm/catalog/v4.20/tern/catalog.yaml': packageYaml,
     'config/crd/bases/tern.yaml': 'kind: CustomResourceDefinition',
   })
   expect(roots).toEqual(['olm/catalog/v4.9', 'olm/catalog/v4.20'])
 })
 
 test('a template is no catalog, though it holds packages', async () => {
-  const template = `schema: olm.template.basic\nentries:\n- ${fbc.replaceAll('\n', '\n  ')}`
-  expect((await look({ 'sources/tern.yaml': template, 'sources/readme.yaml': 'a: 1' })).roots).toEqual([])
+  const template = `schema: olm.template.basic\nentries:\n- ${packageYaml.replaceAll('\n', '\n  ')}`
+  expect(
+    (await findLayoutIn({ 'sources/tern.yaml': template, 'sources/readme.yaml': 'a: 1' })).roots,
+  ).toEqual([])
 })
 
 test('no file is opened where the paths tell the catalogs, or the configuration does', async () => {
-  expect(await look({ 'catalogs/v4.20/tern/catalog.yaml': fbc })).toEqual({
+  expect(await findLayoutIn({ 'catalogs/v4.20/tern/catalog.yaml': packageYaml })).toEqual({
     roots: ['catalogs/v4.20'],
     opened: [],
   })
-  expect(await look({ 'x/tern.yaml': fbc }, [{ path: 'y' }])).toEqual({ roots: ['y'], opened: [] })
+  expect(await findLayoutIn({ 'x/tern.yaml': packageYaml }, [{ path: 'y' }])).toEqual({
+    roots: ['y'],
+    opened: [],
+  })
 })
 
 test('links and files too large to be read tell nothing; a file that cannot be read is not passed over', async () => {
-  const { roots, opened } = await look({ 'a/b.yaml': 'link', 'c/d.yaml': 'too large' })
+  const { roots, opened } = await findLayoutIn({ 'a/b.yaml': 'link', 'c/d.yaml': 'too large' })
   expect(roots).toEqual([])
   expect(opened).toEqual(['c/d.yaml'])
-  await expect(look({ 'c/d.yaml': 'gone' })).rejects.toThrow('it is gone')
+  await expect(findLayoutIn({ 'c/d.yaml': 'gone' })).rejects.toThrow('it is gone')
 })

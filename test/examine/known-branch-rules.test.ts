@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals'
-import { knownBranchRules } from '../../src/examine/known-branch-rules.ts'
+import { fetchBranchRules } from '../../src/examine/known-branch-rules.ts'
 import { openMemoryCache } from '../../src/examine/memory-cache.ts'
 import type { BranchRules } from '../../src/gate/branch-rules.ts'
 
-function aPlace(name = 'catalog') {
+function createRulesContext(name = 'catalog') {
   let reads = 0
   const time = { ms: 77 }
   const clock = { now: () => time.ms, sleep: () => Promise.resolve() }
@@ -21,27 +21,27 @@ function aPlace(name = 'catalog') {
 }
 
 test('what a branch demands is read once an hour for each branch, and anew where that is asked for', async () => {
-  const place = aPlace()
+  const ctx = createRulesContext()
   const nth = async (branch: string, fresh = false) =>
-    (await knownBranchRules(place, branch, { fresh })).rules.unread
+    (await fetchBranchRules(ctx, branch, { fresh })).rules.unread
   expect(await nth('main')).toEqual(['1'])
   expect(await nth('main')).toEqual(['1'])
   expect(await nth('release')).toEqual(['2'])
   expect(await nth('main', true)).toEqual(['3'])
   expect(await nth('main')).toEqual(['3'])
-  expect(await knownBranchRules(place, 'main')).toMatchObject({
+  expect(await fetchBranchRules(ctx, 'main')).toMatchObject({
     readAt: 77,
     permissions: { contents: 'write' },
   })
-  place.time.ms += 3_600_000
+  ctx.time.ms += 3_600_000
   expect(await nth('main')).toEqual(['4'])
 })
 
 test('repositories do not share what is known of their branches', async () => {
-  const place = aPlace()
-  await knownBranchRules(place, 'main')
-  const other = { ...aPlace('other'), store: place.store }
-  expect((await knownBranchRules(other, 'main')).rules.unread).toEqual(['1'])
-  const twice = await knownBranchRules(other, 'main')
+  const ctx = createRulesContext()
+  await fetchBranchRules(ctx, 'main')
+  const other = { ...createRulesContext('other'), store: ctx.store }
+  expect((await fetchBranchRules(other, 'main')).rules.unread).toEqual(['1'])
+  const twice = await fetchBranchRules(other, 'main')
   expect(twice.rules.unread).toEqual(['1'])
 })

@@ -1,36 +1,36 @@
 // What is known of a package's other bundles: read once, kept by what is in them, and the same read or kept.
-import type { ListedEntry } from '../../src/change/path-change.ts'
+import type { TreePathEntry } from '../../src/change/path-change.ts'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync, mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
-import { blobSha, type BlobSha } from '../../src/change/ids.ts'
-import { openKeptFacts } from '../../src/examine/catalogs/kept-facts.ts'
+import { toBlobSha, type BlobSha } from '../../src/change/ids.ts'
+import { openBlobFactsCache } from '../../src/examine/catalogs/kept-facts.ts'
 import { openMemoryCache } from '../../src/examine/memory-cache.ts'
 import { systemClock } from '../../src/examine/system-clock.ts'
-import { contentKey } from '../../src/examine/read-bundle-files.ts'
-import { keepNeighbour, neighbourFacts, readNeighbours } from '../../src/examine/read-neighbours.ts'
-import type { ReadTree } from '../../src/ports/repository.ts'
+import { computeContentKey } from '../../src/examine/read-bundle-files.ts'
+import { cacheNeighbor, neighborFactsCache, readNeighbors } from '../../src/examine/read-neighbours.ts'
+import type { TreeReader } from '../../src/ports/repository.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'neighbours-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const root = 'operators/foo'
+const packageRoot = 'operators/foo'
 
 /** Directories of bundles, whose files are all there is, and how often one of them was read. */
-function packageOf(seed: string, versions: readonly string[]) {
+function createPackage(seed: string, versions: readonly string[]) {
   const blobs = new Map<BlobSha, Uint8Array>()
-  const entries: ListedEntry[] = []
+  const entries: TreePathEntry[] = []
   const put = (path: string, text: string) => {
     const bytes = new TextEncoder().encode(text)
-    const oid = blobSha(createHash('sha1').update(`${seed} ${text}`).digest('hex'))
+    const oid = toBlobSha(createHash('sha1').update(`${seed} ${text}`).digest('hex'))
     blobs.set(oid, bytes)
     entries.push({ path, mode: '100644', oid })
   }
   for (const version of versions) {
     put(
-      `${root}/${version}/manifests/foo.clusterserviceversion.yaml`,
+      `${packageRoot}/${version}/manifests/foo.clusterserviceversion.yaml`,
       `apiVersion: operators.coreos.com/v1alpha1
 kind: ClusterServiceVersion
 metadata:
@@ -42,7 +42,7 @@ spec:
 `,
     )
     put(
-      `${root}/${version}/metadata/annotations.yaml`,
+      `${packageRoot}/${version}/metadata/annotations.yaml`,
       `annotations:
   operators.operatorframework.io.bundle.package.v1: foo
   operators.operatorframework.io.bundle.channels.v1: stable,fast
@@ -55,13 +55,13 @@ spec:
       read.push(oid)
       return Promise.resolve(blobs.get(oid) ?? new Uint8Array())
     },
-  } as Partial<ReadTree> as ReadTree
+  } as Partial<TreeReader> as TreeReader
   const filesOf = (version: string) =>
     new Map(
       entries
-        .filter(({ path }) => path.startsWith(`${root}/${version}/`))
+        .filter(({ path }) => path.startsWith(`${packageRoot}/${version}/`))
         .map(({ path, oid }) => [
-          path.slice(`${root}/${version}/`.length),
+          path.slice(`${packageRoot}/${version}/`.length),
           blobs.get(oid) ?? new Uint8Array(),
         ]),
     )
@@ -69,72 +69,72 @@ spec:
 }
 
 test('what says nothing new is not read again, in this process or the next', async () => {
-  const { entries, repository, read } = packageOf('twice', ['1.0.0', '1.1.0'])
+  const { entries, repository, read } = createPackage('twice', ['1.0.0', '1.1.0'])
   const cache = openMemoryCache(systemClock)
-  const first = await readNeighbours({ repository, cache }, entries, root, new Map())
+  const first = await readNeighbors({ repository, cache }, entries, packageRoot, new Map())
   expect([...(first ?? [])].map(([version, { name }]) => [version, name?.text])).toEqual([
     ['1.0.0', 'foo.v1.0.0'],
     ['1.1.0', 'foo.v1.1.0'],
   ])
   const reads = read.length
-  expect(await readNeighbours({ repository, cache }, entries, root, new Map())).toEqual(first)
+  expect(await readNeighbors({ repository, cache }, entries, packageRoot, new Map())).toEqual(first)
   expect(read.length).toBe(reads)
 })
 
 test('a bundle that was judged is no stranger once it is merged', async () => {
-  const { entries, repository, read, filesOf } = packageOf('judged', ['2.0.0'])
+  const { entries, repository, read, filesOf } = createPackage('judged', ['2.0.0'])
   const cache = openMemoryCache(systemClock)
-  await keepNeighbour(cache, entries, `${root}/2.0.0`, filesOf('2.0.0'))
-  const known = await readNeighbours({ repository, cache }, entries, root, new Map())
+  await cacheNeighbor(cache, entries, `${packageRoot}/2.0.0`, filesOf('2.0.0'))
+  const known = await readNeighbors({ repository, cache }, entries, packageRoot, new Map())
   expect(known?.get('2.0.0')).toMatchObject({ name: { text: 'foo.v2.0.0' }, package: { text: 'foo' } })
   expect(read).toEqual([])
 })
 
 test('what is kept on disk is what was read, and other kinds of facts stay beside it', async () => {
-  const { entries, repository } = packageOf('disk', ['3.0.0'])
+  const { entries, repository } = createPackage('disk', ['3.0.0'])
   for (const other of ['facts-4', 'neighbours-0']) {
     mkdirSync(join(folder, other))
     writeFileSync(join(folder, other, 'x.json'), '')
   }
-  await readNeighbours({ repository, cache: openKeptFacts(folder) }, entries, root, new Map())
+  await readNeighbors({ repository, cache: openBlobFactsCache(folder) }, entries, packageRoot, new Map())
   expect(readdirSync(folder).sort()).toEqual(['facts-4', 'neighbours-1'])
   const [file = ''] = readdirSync(join(folder, 'neighbours-1'))
   const key = file.replace('.json', '')
-  const kept = (await openKeptFacts(folder).getCached(neighbourFacts, [key])).get(key)
-  const read = await readNeighbours(
+  const cachedFacts = (await openBlobFactsCache(folder).getCached(neighborFactsCache, [key])).get(key)
+  const read = await readNeighbors(
     { repository, cache: openMemoryCache(systemClock) },
     entries,
-    root,
+    packageRoot,
     new Map(),
   )
-  expect(kept).toEqual(read?.get('3.0.0'))
+  expect(cachedFacts).toEqual(read?.get('3.0.0'))
 })
 
 test('no name of a file makes the content of one directory look like that of another', () => {
-  const oid = (digit: string) => blobSha(digit.repeat(40))
-  const entry = (path: string, digit: string): ListedEntry => ({
+  const oid = (digit: string) => toBlobSha(digit.repeat(40))
+  const entry = (path: string, digit: string): TreePathEntry => ({
     path: `r/${path}`,
     mode: '100644',
     oid: oid(digit),
   })
-  const two = contentKey([entry('a', '1'), entry('b', '2')], 'r')
-  expect(contentKey([entry(`a\n${oid('2')} b`, '1')], 'r')).not.toBe(two)
+  const two = computeContentKey([entry('a', '1'), entry('b', '2')], 'r')
+  expect(computeContentKey([entry(`a\n${oid('2')} b`, '1')], 'r')).not.toBe(two)
 })
 
 /** The facts of a sample, by version. Where this fails, the facts have changed: raise the version, add a line. */
-const known: Readonly<Record<string, string>> = { 'neighbours 1': '5747f4bec9cf2794' }
+const factsDigestByVersion: Readonly<Record<string, string>> = { 'neighbours 1': '5747f4bec9cf2794' }
 
 test('facts that come out differently have another version', async () => {
-  const { entries, repository } = packageOf('version', ['1.0.0'])
-  const facts = await readNeighbours(
+  const { entries, repository } = createPackage('version', ['1.0.0'])
+  const facts = await readNeighbors(
     { repository, cache: openMemoryCache(systemClock) },
     entries,
-    root,
+    packageRoot,
     new Map(),
   )
   const digest = createHash('sha256')
     .update(JSON.stringify([...(facts ?? [])]))
     .digest('hex')
     .slice(0, 16)
-  expect(digest).toBe(known[neighbourFacts.name])
+  expect(digest).toBe(factsDigestByVersion[neighborFactsCache.name])
 })

@@ -1,13 +1,13 @@
 // What is read of the templates of a change: not more than can be judged, however often one file is named.
 import { expect, test } from '@jest/globals'
-import { assemble } from '../../src/catalog/facts/assemble.ts'
+import { assembleCatalog } from '../../src/catalog/facts/assemble.ts'
 import { readTemplates } from '../../src/examine/read-templates.ts'
-import type { Change } from '../../src/change/change.ts'
+import type { PullRequestChange } from '../../src/change/change.ts'
 import type { TreeSha } from '../../src/change/ids.ts'
-import { recogniseLayout } from '../../src/change/layout/recognise-layout.ts'
+import { detectLayout } from '../../src/change/layout/recognise-layout.ts'
 import { parseConfig } from '../../src/config/config.ts'
-import type { Repository } from '../../src/ports/repository.ts'
-import { forgetfulCache } from '../../src/examine/forgetful.ts'
+import type { GitRepository } from '../../src/ports/repository.ts'
+import { noopCache } from '../../src/examine/forgetful.ts'
 
 test('many large templates in one change are read up to a bound, and no catalog is loaded for the others', async () => {
   const packages = Array.from({ length: 40 }, (_, index) => `p${index}`)
@@ -17,18 +17,18 @@ test('many large templates in one change are read up to a bound, and no catalog 
   const loaded: string[] = []
   const side = { tree: 'tree' as TreeSha, paths }
   const states = await readTemplates(
-    { paths: paths.map((path) => ({ path })), catalogs: [], references: [] } as unknown as Change,
-    recogniseLayout(paths, []),
+    { paths: paths.map((path) => ({ path })), catalogs: [], references: [] } as unknown as PullRequestChange,
+    detectLayout(paths, []),
     {
       repository: {
         entry: async (_tree: string, path: string) => ({ mode: '100644', oid: path }),
         read: async () => new Uint8Array(1024 * 1024),
-      } as unknown as Repository,
+      } as unknown as GitRepository,
       loader: {
-        cache: forgetfulCache,
+        cache: noopCache,
         load: async (_repository, _tree, root) => {
           loaded.push(root)
-          return assemble([])
+          return assembleCatalog([])
         },
       },
       config: parsed.config,

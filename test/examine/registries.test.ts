@@ -2,53 +2,53 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { openRegistries } from '../../src/examine/registries.ts'
 import { systemClock } from '../../src/examine/system-clock.ts'
-import { forgetfulCache } from '../../src/examine/forgetful.ts'
-import { scriptedRegistry, type ScriptedRegistry } from '../registry/scripted-registry.ts'
+import { noopCache } from '../../src/examine/forgetful.ts'
+import { startScriptedRegistry, type ScriptedRegistry } from '../registry/scripted-registry.ts'
 
 let registry: ScriptedRegistry
 beforeEach(async () => {
-  registry = await scriptedRegistry()
+  registry = await startScriptedRegistry()
 })
 afterEach(() => registry.close())
 
-const open = (lookTime: number) =>
+const openTestRegistries = (evaluationTime: number) =>
   openRegistries({
     clock: systemClock,
-    store: forgetfulCache,
+    store: noopCache,
     environment: {},
     insecure: [registry.host],
-    lookTime,
+    lookTime: evaluationTime,
   })
 
 test('a look ends in time though a registry asks for patience again and again; silence is unknown', async () => {
   registry.script = (_, response) => void response.writeHead(429, { 'retry-after': '1' }).end()
-  const registries = await open(300)
-  const ask = registries.forOneLook()
+  const registries = await openTestRegistries(300)
+  const askRegistries = registries.forEvaluation()
   const started = performance.now()
   const references = Array.from({ length: 40 }, (_, index) => `${registry.host}/a/b:${index}`)
   const answers = await Promise.all([
-    ...references.map((reference) => ask({ kind: 'image', reference })),
-    ask({ kind: 'bundle', reference: `${registry.host}/a/b@sha256:${'a'.repeat(64)}` }),
+    ...references.map((reference) => askRegistries({ kind: 'image', reference })),
+    askRegistries({ kind: 'bundle', reference: `${registry.host}/a/b@sha256:${'a'.repeat(64)}` }),
   ])
   expect(performance.now() - started).toBeLessThan(3000)
   expect(new Set(answers.map(({ kind }) => kind))).toEqual(new Set(['unknown']))
-  const asked = registry.requests.length
-  expect(await ask({ kind: 'image', reference: `${registry.host}/a/c:1` })).toMatchObject({
+  const requestCount = registry.requests.length
+  expect(await askRegistries({ kind: 'image', reference: `${registry.host}/a/c:1` })).toMatchObject({
     kind: 'unknown',
     reason: expect.stringContaining('need more than 0.3 s'),
     retryAfter: 30,
   })
-  expect(registry.requests).toHaveLength(asked)
+  expect(registry.requests).toHaveLength(requestCount)
   await registries.close()
 })
 
 test('another look has all of its time', async () => {
   registry.add('a/b', '2')
   registry.script = ({ path }) => path.endsWith('/1')
-  const registries = await open(300)
-  const look = (tag: string) =>
-    registries.forOneLook()({ kind: 'image', reference: `${registry.host}/a/b:${tag}` })
-  expect(await look('1')).toMatchObject({ kind: 'unknown' })
-  expect(await look('2')).toMatchObject({ kind: 'ok' })
+  const registries = await openTestRegistries(300)
+  const askForImage = (tag: string) =>
+    registries.forEvaluation()({ kind: 'image', reference: `${registry.host}/a/b:${tag}` })
+  expect(await askForImage('1')).toMatchObject({ kind: 'unknown' })
+  expect(await askForImage('2')).toMatchObject({ kind: 'ok' })
   await registries.close()
 })

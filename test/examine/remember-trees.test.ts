@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { join } from 'node:path'
-import { rememberTrees } from '../../src/examine/remember-trees.ts'
-import { openMirror, type Mirror } from '../../src/git/mirror.ts'
-import type { ReadTree } from '../../src/ports/repository.ts'
-import { makeOrigin, temporary } from '../git/origin.ts'
+import { cacheTrees } from '../../src/examine/remember-trees.ts'
+import { openMirror, type GitMirror } from '../../src/git/mirror.ts'
+import type { TreeReader } from '../../src/ports/repository.ts'
+import { createOrigin, createTemporaryFolder } from '../git/origin.ts'
 
-const folder = temporary('look')
-let mirror: Mirror
+const folder = createTemporaryFolder('look')
+let mirror: GitMirror
 beforeAll(async () => {
-  const origin = makeOrigin(join(folder.path, 'origin.git'))
+  const origin = createOrigin(join(folder.path, 'origin.git'))
   mirror = await openMirror({
     directory: join(folder.path, 'mirror.git'),
     url: origin.url,
@@ -30,23 +30,27 @@ afterAll(async () => {
   folder.remove()
 })
 
-const nobody: ReadTree = {
+const unreachableTreeReader: TreeReader = {
   list: () => Promise.reject(new Error('it was listed again')),
   entry: () => Promise.reject(new Error('it was looked up again')),
   read: () => Promise.reject(new Error('it was read again')),
 }
 
-async function known() {
+async function rememberMainTree() {
   const tip = await mirror.tip('main')
   if (!tip) throw new Error('no branch')
   const tree = await mirror.treeOf(tip)
   const entries = await mirror.list(tree)
   const blobs = new Map(entries.map(({ oid }) => [oid, mirror.read(oid)]))
-  return { tree, entries, look: rememberTrees(nobody, { trees: new Map([[tree, entries]]), blobs }) }
+  return {
+    tree,
+    entries,
+    look: cacheTrees(unreachableTreeReader, { trees: new Map([[tree, entries]]), blobs }),
+  }
 }
 
 test('a tree that was listed lists each directory and finds each entry as git does', async () => {
-  const { tree, entries, look } = await known()
+  const { tree, entries, look } = await rememberMainTree()
   const paths = [
     '',
     'a',
@@ -72,12 +76,12 @@ test('a tree that was listed lists each directory and finds each entry as git do
 })
 
 test('a blob that was read is not read again, except where more of it was read than is wanted', async () => {
-  const { entries, look } = await known()
+  const { entries, look } = await rememberMainTree()
   const oid = entries.find(({ path }) => path === 'b/c.yaml')?.oid
   if (!oid) throw new Error('no file')
   expect(Buffer.from(await look.read(oid)).toString()).toBe('b/c.yaml')
   expect(Buffer.from(await look.read(oid, 8)).toString()).toBe('b/c.yaml')
   await expect(look.read(oid, 7)).rejects.toThrow('it was read again')
-  const real = rememberTrees(mirror, { trees: new Map(), blobs: new Map([[oid, mirror.read(oid)]]) })
+  const real = cacheTrees(mirror, { trees: new Map(), blobs: new Map([[oid, mirror.read(oid)]]) })
   await expect(real.read(oid, 7)).rejects.toMatchObject({ code: 'too-large' })
 })

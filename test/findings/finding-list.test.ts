@@ -1,62 +1,63 @@
 import { expect, test } from '@jest/globals'
 import type { Finding } from '../../src/findings/finding.ts'
-import { FindingList, leftOutBy } from '../../src/findings/finding-list.ts'
-import type { Rule } from '../../src/findings/rule.ts'
+import { FindingList, getOmittedCount } from '../../src/findings/finding-list.ts'
+import type { FindingRule } from '../../src/findings/rule.ts'
 
-let said = 0
-const rule: Rule<{ name: string }> = {
+let messageCount = 0
+const sampleRule: FindingRule<{ name: string }> = {
   id: 'r',
   check: 'validation',
   judges: 'catalog',
   since: '0.1.0',
   severity: 'warning',
   title: '',
-  say: ({ name }) => {
-    said++
+  format: ({ name }) => {
+    messageCount++
     return { what: name, why: '', fix: '' }
   },
 }
-const at = (line: number) => ({ file: 'c.yaml', line, column: 1 })
-const lines = (findings: readonly Finding[]) => findings.map((found) => found.at?.line)
+const locationAtLine = (line: number) => ({ file: 'c.yaml', line, column: 1 })
+const findingLines = (findings: readonly Finding[]) => findings.map((found) => found.at?.line)
 
 test('of each rule the first are kept, in the order of places, whatever order they come in', () => {
   const list = new FindingList(3)
-  for (const line of [70, 20, 90, 10, 60, 30, 80, 50, 40]) list.add(rule, at(line), { name: 'a' })
-  list.add({ ...rule, id: 's' }, at(5), { name: 'b' })
-  expect(lines(list.sorted())).toEqual([undefined, 5, 10, 20, 30])
+  for (const line of [70, 20, 90, 10, 60, 30, 80, 50, 40])
+    list.add(sampleRule, locationAtLine(line), { name: 'a' })
+  list.add({ ...sampleRule, id: 's' }, locationAtLine(5), { name: 'b' })
+  expect(findingLines(list.sorted())).toEqual([undefined, 5, 10, 20, 30])
 })
 
 test('the rest are counted, in a finding of the rule and its severity', () => {
   const list = new FindingList(3)
-  for (let line = 1; line <= 10_000; line++) list.add(rule, at(line), { name: 'a' })
-  const [left, ...kept] = list.sorted()
+  for (let line = 1; line <= 10_000; line++) list.add(sampleRule, locationAtLine(line), { name: 'a' })
+  const [left, ...listed] = list.sorted()
   expect(left).toMatchObject({
     ...{ rule: 'r', severity: 'warning', what: '9997 more findings of this rule are not listed' },
     data: { leftOut: 9997 },
   })
-  expect(kept).toHaveLength(3)
-  expect([left, ...kept].map((found) => found && leftOutBy(found))).toEqual([9997, 0, 0, 0])
+  expect(listed).toHaveLength(3)
+  expect([left, ...listed].map((found) => found && getOmittedCount(found))).toEqual([9997, 0, 0, 0])
 })
 
 test('words are made of few more than are kept', () => {
-  said = 0
+  messageCount = 0
   const list = new FindingList(10)
-  for (let line = 1; line <= 100_000; line++) list.add(rule, at(line), { name: 'a' })
-  expect(lines(list.sorted())).toHaveLength(11)
-  expect(said).toBe(20)
+  for (let line = 1; line <= 100_000; line++) list.add(sampleRule, locationAtLine(line), { name: 'a' })
+  expect(findingLines(list.sorted())).toHaveLength(11)
+  expect(messageCount).toBe(20)
 })
 
 test('nothing is counted as left out where all are kept', () => {
   const list = new FindingList(3)
-  for (const line of [3, 1, 2]) list.add(rule, at(line), { name: 'a' })
-  expect(lines(list.sorted())).toEqual([1, 2, 3])
+  for (const line of [3, 1, 2]) list.add(sampleRule, locationAtLine(line), { name: 'a' })
+  expect(findingLines(list.sorted())).toEqual([1, 2, 3])
   expect(new FindingList(3).sorted()).toEqual([])
 })
 
 test('what is said twice at one place is one finding', () => {
   const list = new FindingList(2)
-  for (const line of [1, 2, 1, 2]) list.add(rule, at(line), { name: 'a' })
-  list.add(rule, at(1), { name: 'b' })
+  for (const line of [1, 2, 1, 2]) list.add(sampleRule, locationAtLine(line), { name: 'a' })
+  list.add(sampleRule, locationAtLine(1), { name: 'b' })
   expect(list.sorted().map(({ what }) => what)).toEqual([
     '1 more finding of this rule is not listed',
     'a',
@@ -66,7 +67,7 @@ test('what is said twice at one place is one finding', () => {
 
 test('findings without a place are kept and counted as others are', () => {
   const list = new FindingList(2)
-  for (const name of ['d', 'a', 'c', 'b', 'e']) list.add(rule, undefined, { name })
+  for (const name of ['d', 'a', 'c', 'b', 'e']) list.add(sampleRule, undefined, { name })
   expect(list.sorted().map(({ what }) => what)).toEqual([
     '3 more findings of this rule are not listed',
     'a',
@@ -76,15 +77,15 @@ test('findings without a place are kept and counted as others are', () => {
 
 test('of findings that are made already no more are kept', () => {
   const list = new FindingList(2)
-  list.take(
+  list.addAll(
     [5, 4, 3, 2, 1].map((line) => ({
       rule: 'q',
       severity: 'error',
       what: '',
       why: '',
       fix: '',
-      at: at(line),
+      at: locationAtLine(line),
     })),
   )
-  expect(lines(list.sorted())).toEqual([undefined, 1, 2])
+  expect(findingLines(list.sorted())).toEqual([undefined, 1, 2])
 })

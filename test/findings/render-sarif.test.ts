@@ -7,48 +7,53 @@ import type { AnyRule } from '../../src/findings/rule.ts'
 // What SARIF 2.1.0 requires of the objects that we write: required properties, types, bounds and closed sets,
 // as its sections 3.13 (sarifLog) to 3.54 (reportingConfiguration) state them. Unknown properties are refused,
 // as the published schema does.
-const closed = (properties: object, required: string[] = []) => ({
+const closedObjectSchema = (properties: object, required: string[] = []) => ({
   type: 'object',
   additionalProperties: false,
   properties,
   required,
 })
-const message = closed({ text: { type: 'string' } }, ['text'])
-const positive = { type: 'integer', minimum: 1 }
-const physicalLocation = closed(
+const messageSchema = closedObjectSchema({ text: { type: 'string' } }, ['text'])
+const positiveIntegerSchema = { type: 'integer', minimum: 1 }
+const physicalLocationSchema = closedObjectSchema(
   {
-    artifactLocation: closed({
+    artifactLocation: closedObjectSchema({
       uri: { type: 'string', format: 'uri-reference' },
       uriBaseId: { type: 'string' },
     }),
-    region: closed({ startLine: positive, startColumn: positive, endLine: positive, endColumn: positive }),
+    region: closedObjectSchema({
+      startLine: positiveIntegerSchema,
+      startColumn: positiveIntegerSchema,
+      endLine: positiveIntegerSchema,
+      endColumn: positiveIntegerSchema,
+    }),
   },
   ['artifactLocation'],
 )
-const level = { enum: ['none', 'note', 'warning', 'error'] }
-const schema = closed(
+const levelSchema = { enum: ['none', 'note', 'warning', 'error'] }
+const sarifSchema = closedObjectSchema(
   {
     $schema: { type: 'string' },
     version: { const: '2.1.0' },
     runs: {
       type: 'array',
-      items: closed(
+      items: closedObjectSchema(
         {
-          tool: closed(
+          tool: closedObjectSchema(
             {
-              driver: closed(
+              driver: closedObjectSchema(
                 {
                   name: { type: 'string' },
                   semanticVersion: { type: 'string' },
                   rules: {
                     type: 'array',
                     uniqueItems: true,
-                    items: closed(
+                    items: closedObjectSchema(
                       {
                         id: { type: 'string' },
-                        shortDescription: message,
+                        shortDescription: messageSchema,
                         helpUri: { type: 'string' },
-                        defaultConfiguration: closed({ level }),
+                        defaultConfiguration: closedObjectSchema({ level: levelSchema }),
                         properties: { type: 'object' },
                       },
                       ['id'],
@@ -63,17 +68,24 @@ const schema = closed(
           columnKind: { enum: ['utf16CodeUnits', 'unicodeCodePoints'] },
           results: {
             type: 'array',
-            items: closed(
+            items: closedObjectSchema(
               {
                 ruleId: { type: 'string' },
                 ruleIndex: { type: 'integer', minimum: 0 },
-                level,
-                message,
-                locations: { type: 'array', items: closed({ physicalLocation }) },
+                level: levelSchema,
+                message: messageSchema,
+                locations: {
+                  type: 'array',
+                  items: closedObjectSchema({ physicalLocation: physicalLocationSchema }),
+                },
                 relatedLocations: {
                   type: 'array',
                   uniqueItems: true,
-                  items: closed({ id: { type: 'integer', minimum: 0 }, physicalLocation, message }),
+                  items: closedObjectSchema({
+                    id: { type: 'integer', minimum: 0 },
+                    physicalLocation: physicalLocationSchema,
+                    message: messageSchema,
+                  }),
                 },
                 partialFingerprints: { type: 'object', additionalProperties: { type: 'string' } },
               },
@@ -88,7 +100,7 @@ const schema = closed(
   ['version', 'runs'],
 )
 
-const rule: AnyRule = {
+const sampleRule: AnyRule = {
   id: 'two-heads',
   check: 'validation',
   judges: 'catalog',
@@ -96,7 +108,7 @@ const rule: AnyRule = {
   severity: 'error',
   title: 'A channel has one head',
 }
-const finding: Finding = {
+const sampleFinding: Finding = {
   rule: 'two-heads',
   severity: 'error',
   subject: 'foo/stable',
@@ -107,10 +119,14 @@ const finding: Finding = {
   related: [{ at: { file: 'other.yaml', line: 7, column: 1 }, note: 'the other' }],
 }
 
-function sarif(findings: readonly Finding[]) {
-  const text = renderSarif(findings, { version: '0.1.0', rules: [rule], pages: 'https://example.org/rules/' })
+function renderValidSarif(findings: readonly Finding[]) {
+  const text = renderSarif(findings, {
+    version: '0.1.0',
+    rules: [sampleRule],
+    pages: 'https://example.org/rules/',
+  })
   const ajv = new Ajv({ strict: false, formats: { 'uri-reference': /^[A-Za-z0-9%._~!'()*/-]*$/ } })
-  const valid = ajv.validate(schema, JSON.parse(text))
+  const valid = ajv.validate(sarifSchema, JSON.parse(text))
   expect(ajv.errors ?? []).toEqual([])
   expect(valid).toBe(true)
   return JSON.parse(text) as {
@@ -122,13 +138,17 @@ function sarif(findings: readonly Finding[]) {
 
 describe('findings as SARIF', () => {
   test('the log has the structure that SARIF 2.1.0 requires, with and without findings', () => {
-    sarif([])
-    const log = sarif([finding, { rule: 'from-nowhere', severity: 'info', what: 'w', why: 'y', fix: 'f' }])
+    renderValidSarif([])
+    const log = renderValidSarif([
+      sampleFinding,
+      { rule: 'from-nowhere', severity: 'info', what: 'w', why: 'y', fix: 'f' },
+    ])
     expect(log.runs[0].results).toHaveLength(2)
   })
 
   test('each result points at its rule by index, and every rule has a page', () => {
-    const { tool, results } = sarif([finding, { ...finding, rule: 'unlisted' }]).runs[0]
+    const { tool, results } = renderValidSarif([sampleFinding, { ...sampleFinding, rule: 'unlisted' }])
+      .runs[0]
     expect(results.map((result) => tool.driver.rules[result.ruleIndex as number]?.id)).toEqual([
       'two-heads',
       'unlisted',
@@ -137,7 +157,7 @@ describe('findings as SARIF', () => {
   })
 
   test('paths are relative references with every odd character encoded', () => {
-    const [result] = sarif([finding]).runs[0].results
+    const [result] = renderValidSarif([sampleFinding]).runs[0].results
     expect(result).toMatchObject({
       level: 'error',
       message: { text: 'two heads\nchoose' },
@@ -149,6 +169,8 @@ describe('findings as SARIF', () => {
   })
 
   test('our notes are notes there', () => {
-    expect(sarif([{ ...finding, severity: 'info' }]).runs[0].results[0]).toMatchObject({ level: 'note' })
+    expect(renderValidSarif([{ ...sampleFinding, severity: 'info' }]).runs[0].results[0]).toMatchObject({
+      level: 'note',
+    })
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { countFindings, renderText } from '../../src/findings/render-text.ts'
 import type { Finding } from '../../src/findings/finding.ts'
 
-const finding: Finding = {
+const sampleFinding: Finding = {
   rule: 'two-heads',
   severity: 'error',
   at: { file: 'catalogs/v4.20/foo/catalog.yaml', line: 2, column: 3, endColumn: 10 },
@@ -14,7 +14,7 @@ const finding: Finding = {
 
 describe('findings for a terminal', () => {
   test('a finding shows its place, its line with a marker, its words and related places', () => {
-    const text = renderText([finding], { textOf: () => 'a: 1\n- name: foo.v1\nb: 2\n' })
+    const text = renderText([sampleFinding], { textOf: () => 'a: 1\n- name: foo.v1\nb: 2\n' })
     expect(text).toBe(
       [
         'catalogs/v4.20/foo/catalog.yaml:2:3: error: channel "stable" has two heads: a, b [two-heads]',
@@ -31,19 +31,21 @@ describe('findings for a terminal', () => {
   })
 
   test('without the text, or past its end, no line is shown', () => {
-    expect(renderText([finding])).not.toContain('|')
-    expect(renderText([finding], { textOf: () => 'one line' })).not.toContain('|')
+    expect(renderText([sampleFinding])).not.toContain('|')
+    expect(renderText([sampleFinding], { textOf: () => 'one line' })).not.toContain('|')
   })
 
   test('a column past the end of its line is marked at the end', () => {
-    const text = renderText([{ ...finding, at: { file: 'f', line: 1, column: 99 } }], { textOf: () => 'abc' })
+    const text = renderText([{ ...sampleFinding, at: { file: 'f', line: 1, column: 99 } }], {
+      textOf: () => 'abc',
+    })
     expect(text).toContain('  1 | abc\n    |    ^\n')
   })
 
   test('a long line is shown as a window around the column', () => {
     const long = `${'x'.repeat(5000)}HERE${'y'.repeat(5000)}`
     const text = renderText(
-      [{ ...finding, at: { file: 'f', line: 1, column: 5001, endLine: 1, endColumn: 5005 } }],
+      [{ ...sampleFinding, at: { file: 'f', line: 1, column: 5001, endLine: 1, endColumn: 5005 } }],
       {
         textOf: () => long,
       },
@@ -55,21 +57,24 @@ describe('findings for a terminal', () => {
 
   test('nothing in a catalog reaches the terminal as a control or a reordering character', () => {
     const hostile = 'a\u001b[31mred\u0007 \u202egnp.exe\u2028 \ud800 \u009b1m'
-    const text = renderText([{ ...finding, what: hostile, at: { file: hostile, line: 1, column: 1 } }], {
-      textOf: () => hostile,
-    })
+    const text = renderText(
+      [{ ...sampleFinding, what: hostile, at: { file: hostile, line: 1, column: 1 } }],
+      {
+        textOf: () => hostile,
+      },
+    )
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e]|\p{Surrogate}/u)
     expect(text).toContain('\\u{1b}[31mred')
   })
 
   test('colours appear only where they are asked for', () => {
-    expect(renderText([finding])).not.toContain('\u001b')
-    expect(renderText([finding], { colour: true })).toContain('\u001b[31merror\u001b[0m')
+    expect(renderText([sampleFinding])).not.toContain('\u001b')
+    expect(renderText([sampleFinding], { color: true })).toContain('\u001b[31merror\u001b[0m')
   })
 
   test('no findings give no text, and severities are counted in words', () => {
     expect(renderText([])).toBe('')
-    const of = (severity: Finding['severity']) => ({ ...finding, severity })
+    const of = (severity: Finding['severity']) => ({ ...sampleFinding, severity })
     expect(countFindings([of('info'), of('error'), of('warning'), of('error')])).toBe(
       '2 errors, 1 warning, 1 note',
     )

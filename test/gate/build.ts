@@ -1,25 +1,25 @@
 // Builders for gate tests: everything is in order unless a test says otherwise.
-import { commitSha, pullNumber, treeSha, userId } from '../../src/change/ids.ts'
+import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../src/change/ids.ts'
 import type { CheckOutcome } from '../../src/checks/check.ts'
-import type { Snapshot } from '../../src/change/snapshot.ts'
+import type { PullSnapshot } from '../../src/change/snapshot.ts'
 import { checkIds, checks } from '../../src/findings/checks.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import type { GateInput } from '../../src/gate/decide.ts'
-import type { LandingStop } from '../../src/gate/landing-stop.ts'
+import type { MergeFreeze } from '../../src/gate/landing-stop.ts'
 
-export const sha = (digit: string) => digit.repeat(40)
+export const repeatDigit = (digit: string) => digit.repeat(40)
 
-export function aSnapshot(differences: Partial<Snapshot> = {}): Snapshot {
+export function createSnapshot(differences: Partial<PullSnapshot> = {}): PullSnapshot {
   return {
     repository: { owner: 'acme', name: 'catalog' },
-    pull: pullNumber(7),
+    pull: toPullNumber(7),
     state: 'open',
     draft: false,
     title: 'Update foo',
-    author: { id: userId(1001), login: 'alice', kind: 'user' },
-    head: commitSha(sha('a')),
+    author: { id: toUserId(1001), login: 'alice', kind: 'user' },
+    head: toCommitSha(repeatDigit('a')),
     baseRef: 'main',
-    base: commitSha(sha('b')),
+    base: toCommitSha(repeatDigit('b')),
     headRepository: { owner: 'alice', name: 'catalog' },
     labels: [],
     reviews: [],
@@ -29,37 +29,40 @@ export function aSnapshot(differences: Partial<Snapshot> = {}): Snapshot {
   }
 }
 
-export function passed(check: CheckOutcome['check'], differences: Partial<CheckOutcome> = {}): CheckOutcome {
+export function createPassedOutcome(
+  check: CheckOutcome['check'],
+  differences: Partial<CheckOutcome> = {},
+): CheckOutcome {
   return { check, findings: [], unanswered: [], waiting: [], summary: 'fine', ...differences }
 }
 
 /** These outcomes, and that all other required checks have passed. */
-export function outcomesWith(...these: readonly CheckOutcome[]): CheckOutcome[] {
+export function createOutcomesWith(...these: readonly CheckOutcome[]): CheckOutcome[] {
   return checks.flatMap(({ id, demand }) => {
     const given = these.filter(({ check }) => check === id)
-    return given.length === 0 && demand === 'required' ? [passed(id)] : given
+    return given.length === 0 && demand === 'required' ? [createPassedOutcome(id)] : given
   })
 }
 
-export function aGateInput(differences: Partial<GateInput> = {}): GateInput {
+export function createGateInput(differences: Partial<GateInput> = {}): GateInput {
   return {
-    snapshot: aSnapshot(),
+    snapshot: createSnapshot(),
     config: defaultConfig,
     configDigest: 'default',
-    merge: { kind: 'clean', commit: commitSha(sha('c')), tree: treeSha(sha('d')) },
+    merge: { kind: 'clean', commit: toCommitSha(repeatDigit('c')), tree: toTreeSha(repeatDigit('d')) },
     changedPaths: 1,
-    outcomes: checkIds.map((check) => passed(check)),
+    outcomes: checkIds.map((check) => createPassedOutcome(check)),
     ...differences,
   }
 }
 
-export function aStop(differences: Partial<LandingStop> = {}): LandingStop {
+export function createMergeFreeze(differences: Partial<MergeFreeze> = {}): MergeFreeze {
   return {
     repository: { owner: 'acme', name: 'catalog' },
     branch: 'main',
     kind: 'frozen',
     reason: 'release day',
-    by: { kind: 'person', login: 'max', user: userId(7), comment: 1 },
+    by: { kind: 'person', login: 'max', user: toUserId(7), comment: 1 },
     since: Date.parse('2026-11-22T10:00:30Z'),
     times: 1,
     ...differences,

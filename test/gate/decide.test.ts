@@ -1,40 +1,49 @@
 import { describe, expect, test } from '@jest/globals'
-import { decide, type GateInput } from '../../src/gate/decide.ts'
-import { demandedChecks } from '../../src/gate/demanded-checks.ts'
+import { decideVerdict, type GateInput } from '../../src/gate/decide.ts'
+import { getRequiredOwnChecks } from '../../src/gate/demanded-checks.ts'
 import { isMergePermit } from '../../src/gate/merge-permit.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { checkIds } from '../../src/findings/checks.ts'
-import { commitSha } from '../../src/change/ids.ts'
+import { toCommitSha } from '../../src/change/ids.ts'
 import type { CheckRunAnswer } from '../../src/checks/questions.ts'
-import { askRequired } from '../../src/gate/required-checks.ts'
-import { aGateInput, aSnapshot, aStop, outcomesWith, passed, sha } from './build.ts'
+import { toRequiredCheckQuestions } from '../../src/gate/required-checks.ts'
+import {
+  createGateInput,
+  createSnapshot,
+  createMergeFreeze,
+  createOutcomesWith,
+  createPassedOutcome,
+  repeatDigit,
+} from './build.ts'
 import type { Finding } from '../../src/findings/finding.ts'
 
-const error: Finding = { rule: 'several-heads', severity: 'error', what: 'w', why: 'y', fix: 'f' }
+const errorFinding: Finding = { rule: 'several-heads', severity: 'error', what: 'w', why: 'y', fix: 'f' }
 
 describe('the gate', () => {
   test('lets a pull request land when every required check passed', () => {
-    const verdict = decide(aGateInput())
+    const verdict = decideVerdict(createGateInput())
     expect(verdict.kind).toBe('merge')
     expect(isMergePermit(verdict.permit)).toBe(true)
     expect(verdict.permit?.landing).toMatchObject({
-      base: sha('b'),
-      head: sha('a'),
-      commit: sha('c'),
-      tree: sha('d'),
+      base: repeatDigit('b'),
+      head: repeatDigit('a'),
+      commit: repeatDigit('c'),
+      tree: repeatDigit('d'),
       baseRef: 'main',
     })
   })
 
   test('lets a warning pass', () => {
-    const outcomes = outcomesWith(passed('validation', { findings: [{ ...error, severity: 'warning' }] }))
-    expect(decide(aGateInput({ outcomes })).kind).toBe('merge')
+    const outcomes = createOutcomesWith(
+      createPassedOutcome('validation', { findings: [{ ...errorFinding, severity: 'warning' }] }),
+    )
+    expect(decideVerdict(createGateInput({ outcomes })).kind).toBe('merge')
   })
 
   test('counts what a finding stands for that is not listed', () => {
-    const more = { ...error, data: { leftOut: 41 } }
-    const outcomes = outcomesWith(passed('validation', { findings: [more, error] }))
-    expect(decide(aGateInput({ outcomes })).reasons).toEqual([
+    const more = { ...errorFinding, data: { leftOut: 41 } }
+    const outcomes = createOutcomesWith(createPassedOutcome('validation', { findings: [more, errorFinding] }))
+    expect(decideVerdict(createGateInput({ outcomes })).reasons).toEqual([
       { code: 'findings', text: 'validation: 42 errors' },
     ])
   })
@@ -42,22 +51,22 @@ describe('the gate', () => {
   test('is asked again when the first of hundreds of thousands of answers may come', () => {
     const open = (retryAfter: number) => ({ question: 'q', reason: 'r', retryAfter })
     const unanswered = [...Array.from({ length: 200_000 }, () => open(90)), open(7)]
-    const outcomes = outcomesWith(passed('ownership', { unanswered }))
-    expect(decide(aGateInput({ outcomes })).retryAfter).toBe(7)
+    const outcomes = createOutcomesWith(createPassedOutcome('ownership', { unanswered }))
+    expect(decideVerdict(createGateInput({ outcomes })).retryAfter).toBe(7)
   })
 
-  const refusals: [string, Partial<GateInput>, string, string][] = [
+  const rejectionCases: [string, Partial<GateInput>, string, string][] = [
     [
       'an error finding blocks',
-      { outcomes: outcomesWith(passed('validation', { findings: [error] })) },
+      { outcomes: createOutcomesWith(createPassedOutcome('validation', { findings: [errorFinding] })) },
       'blocked',
       'findings',
     ],
     [
       'an unanswered question is unknown',
       {
-        outcomes: outcomesWith(
-          passed('images', { unanswered: [{ question: 'q', reason: '503', retryAfter: 30 }] }),
+        outcomes: createOutcomesWith(
+          createPassedOutcome('images', { unanswered: [{ question: 'q', reason: '503', retryAfter: 30 }] }),
         ),
       },
       'unknown',
@@ -66,25 +75,27 @@ describe('the gate', () => {
     [
       'a missing approval waits',
       {
-        outcomes: outcomesWith(
-          passed('ownership', { waiting: [{ what: 'an owner of foo must approve', who: ['bob'] }] }),
+        outcomes: createOutcomesWith(
+          createPassedOutcome('ownership', {
+            waiting: [{ what: 'an owner of foo must approve', who: ['bob'] }],
+          }),
         ),
       },
       'wait',
       'approval',
     ],
-    ['a draft waits', { snapshot: aSnapshot({ draft: true }) }, 'wait', 'draft'],
-    ['a closed pull request waits', { snapshot: aSnapshot({ state: 'closed' }) }, 'wait', 'closed'],
-    ['a ghost author waits', { snapshot: aSnapshot({ author: null }) }, 'wait', 'author-unknown'],
-    ['a stacked pull request waits', { snapshot: aSnapshot({ stacked: true }) }, 'wait', 'stacked'],
+    ['a draft waits', { snapshot: createSnapshot({ draft: true }) }, 'wait', 'draft'],
+    ['a closed pull request waits', { snapshot: createSnapshot({ state: 'closed' }) }, 'wait', 'closed'],
+    ['a ghost author waits', { snapshot: createSnapshot({ author: null }) }, 'wait', 'author-unknown'],
+    ['a stacked pull request waits', { snapshot: createSnapshot({ stacked: true }) }, 'wait', 'stacked'],
     [
       'a blocking label waits, whatever its case',
-      { snapshot: aSnapshot({ labels: ['Do-Not-Merge'] }) },
+      { snapshot: createSnapshot({ labels: ['Do-Not-Merge'] }) },
       'wait',
       'label',
     ],
     ['a hold waits', { heldBy: { login: 'carol', isBack: false } }, 'wait', 'held'],
-    ['a stopped branch waits', { stopped: [aStop()] }, 'wait', 'stopped'],
+    ['a stopped branch waits', { stopped: [createMergeFreeze()] }, 'wait', 'stopped'],
     ['what GitHub refused waits', { refused: 'At least 1 approving review is required.' }, 'wait', 'refused'],
     [
       'a repository that lands nothing waits',
@@ -95,7 +106,10 @@ describe('the gate', () => {
     [
       'a package that is merged by hand waits',
       {
-        outcomes: outcomesWith({ ...passed('validation'), byHand: ['ci.yaml says `merge: false`'] }),
+        outcomes: createOutcomesWith({
+          ...createPassedOutcome('validation'),
+          manualMergeReasons: ['ci.yaml says `merge: false`'],
+        }),
       },
       'wait',
       'merge-disabled',
@@ -109,23 +123,26 @@ describe('the gate', () => {
     ['nothing to merge blocks', { merge: { kind: 'nothing' } }, 'blocked', 'nothing-to-merge'],
     ['a change of nothing waits', { changedPaths: 0 }, 'wait', 'empty'],
   ]
-  test.each(refusals)('%s', (_name, differences, kind, code) => {
-    const verdict = decide(aGateInput(differences))
+  test.each(rejectionCases)('%s', (_name, differences, kind, code) => {
+    const verdict = decideVerdict(createGateInput(differences))
     expect(verdict.kind).toBe(kind)
     expect(verdict.reasons[0]?.code).toBe(code)
     expect(verdict.permit).toBeUndefined()
   })
 
   test('a package that is merged by hand is merged when somebody asks for it', () => {
-    const outcomes = outcomesWith({ ...passed('validation'), byHand: ['ci.yaml says `merge: false`'] })
-    expect(decide(aGateInput({ outcomes, requestedBy: 'carol' })).kind).toBe('merge')
+    const outcomes = createOutcomesWith({
+      ...createPassedOutcome('validation'),
+      manualMergeReasons: ['ci.yaml says `merge: false`'],
+    })
+    expect(decideVerdict(createGateInput({ outcomes, requestedBy: 'carol' })).kind).toBe('merge')
   })
 
   describe('with a check of another App that is required', () => {
     const requires = [{ app: 15368, name: 'build' }]
     const config = { ...defaultConfig, merge: { ...defaultConfig.merge, requires } }
-    const [question] = askRequired(requires, aSnapshot().head)
-    const decided = (required: GateInput['required']) => decide(aGateInput({ config, required }))
+    const [question] = toRequiredCheckQuestions(requires, createSnapshot().head)
+    const decided = (required: GateInput['required']) => decideVerdict(createGateInput({ config, required }))
     const answered = (answer: CheckRunAnswer, differences = {}) =>
       decided([{ question: { ...question!, ...differences }, answer }])
 
@@ -155,7 +172,7 @@ describe('the gate', () => {
     test.each([
       ['of another App', { app: 1 }],
       ['of another name', { name: 'Build' }],
-      ['on another commit', { commit: commitSha(sha('b')) }],
+      ['on another commit', { commit: toCommitSha(repeatDigit('b')) }],
     ])('takes no green check %s for it', (_which, differences) => {
       expect(answered({ kind: 'green' }, differences)).toMatchObject({
         kind: 'unknown',
@@ -168,13 +185,13 @@ describe('the gate', () => {
     })
   })
 
-  const requiredChecks = demandedChecks(defaultConfig)
+  const requiredChecks = getRequiredOwnChecks(defaultConfig)
 
   test.each(requiredChecks)(
     'no check at all is not a check that passed: without %s nothing lands',
     (missing) => {
-      const outcomes = requiredChecks.filter((id) => id !== missing).map((id) => passed(id))
-      const verdict = decide(aGateInput({ outcomes }))
+      const outcomes = requiredChecks.filter((id) => id !== missing).map((id) => createPassedOutcome(id))
+      const verdict = decideVerdict(createGateInput({ outcomes }))
       expect(verdict.kind).toBe('unknown')
       expect(verdict.permit).toBeUndefined()
     },
@@ -182,12 +199,12 @@ describe('the gate', () => {
 
   describe('of a check that the configuration may require', () => {
     const required = { ...defaultConfig, install: { ...defaultConfig.install, required: true } }
-    const without = (outcome: ReturnType<typeof passed> | undefined, config = defaultConfig) => {
-      const others = demandedChecks(defaultConfig).map((id) => passed(id))
-      return decide(aGateInput({ config, outcomes: [...others, ...(outcome ? [outcome] : [])] }))
+    const without = (outcome: ReturnType<typeof createPassedOutcome> | undefined, config = defaultConfig) => {
+      const others = getRequiredOwnChecks(defaultConfig).map((id) => createPassedOutcome(id))
+      return decideVerdict(createGateInput({ config, outcomes: [...others, ...(outcome ? [outcome] : [])] }))
     }
-    const fails = passed('install', { findings: [error] })
-    const open = passed('install', {
+    const fails = createPassedOutcome('install', { findings: [errorFinding] })
+    const open = createPassedOutcome('install', {
       unanswered: [{ question: 'q', reason: 'the registry is away', retryAfter: 30 }],
     })
 
@@ -202,30 +219,39 @@ describe('the gate', () => {
     })
 
     test('what it could not find out is asked again while the pull request waits', () => {
-      const others = demandedChecks(defaultConfig).map((id) => passed(id))
-      const waits = aGateInput({ snapshot: aSnapshot({ draft: true }), outcomes: [...others, open] })
-      expect(decide(waits)).toMatchObject({ kind: 'wait', retryAfter: 30 })
+      const others = getRequiredOwnChecks(defaultConfig).map((id) => createPassedOutcome(id))
+      const waits = createGateInput({
+        snapshot: createSnapshot({ draft: true }),
+        outcomes: [...others, open],
+      })
+      expect(decideVerdict(waits)).toMatchObject({ kind: 'wait', retryAfter: 30 })
     })
 
     test('no other check can say of itself that it is optional', () => {
-      const outcome = passed('images', { findings: [error], isOptional: true })
-      const others = checkIds.filter((id) => id !== 'images').map((id) => passed(id))
-      expect(decide(aGateInput({ outcomes: [...others, outcome] }))).toMatchObject({ kind: 'blocked' })
+      const outcome = createPassedOutcome('images', { findings: [errorFinding], isOptional: true })
+      const others = checkIds.filter((id) => id !== 'images').map((id) => createPassedOutcome(id))
+      expect(decideVerdict(createGateInput({ outcomes: [...others, outcome] }))).toMatchObject({
+        kind: 'blocked',
+      })
     })
   })
 
   test('labels of strangers never turn a refusal into a landing', () => {
-    const refused = aGateInput({ outcomes: outcomesWith().filter(({ check }) => check !== 'ownership') })
+    const blockedInput = createGateInput({
+      outcomes: createOutcomesWith().filter(({ check }) => check !== 'ownership'),
+    })
     for (const label of ['approved', 'lgtm', 'ok-to-merge', 'automerge'])
-      expect(decide({ ...refused, snapshot: aSnapshot({ labels: [label] }) }).permit).toBeUndefined()
+      expect(
+        decideVerdict({ ...blockedInput, snapshot: createSnapshot({ labels: [label] }) }).permit,
+      ).toBeUndefined()
   })
 
   test('names the strongest reason first and asks again when the first answer is due', () => {
-    const verdict = decide(
-      aGateInput({
-        snapshot: aSnapshot({ draft: true }),
-        outcomes: outcomesWith(
-          passed('images', {
+    const verdict = decideVerdict(
+      createGateInput({
+        snapshot: createSnapshot({ draft: true }),
+        outcomes: createOutcomesWith(
+          createPassedOutcome('images', {
             unanswered: [
               { question: 'a', reason: 'slow', retryAfter: 300 },
               { question: 'b', reason: 'slow', retryAfter: 20 },
@@ -242,12 +268,12 @@ describe('the gate', () => {
 
 describe('a merge permit', () => {
   test('cannot be made by hand', () => {
-    const landing = decide(aGateInput()).permit?.landing
-    expect(isMergePermit({ landing })).toBe(false)
+    const permittedMerge = decideVerdict(createGateInput()).permit?.landing
+    expect(isMergePermit({ landing: permittedMerge })).toBe(false)
     expect(isMergePermit(undefined)).toBe(false)
   })
   test('cannot be altered', () => {
-    const permit = decide(aGateInput()).permit
+    const permit = decideVerdict(createGateInput()).permit
     expect(() => Object.assign(permit?.landing ?? {}, { baseRef: 'release' })).toThrow(TypeError)
   })
 })

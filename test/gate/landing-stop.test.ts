@@ -1,40 +1,51 @@
 // When a stop keeps pull requests out of a branch, and how it is told.
 import { describe, expect, test } from '@jest/globals'
-import { backOff, sayStop, stopsInForce } from '../../src/gate/landing-stop.ts'
-import { aStop } from './build.ts'
+import { computeBackOffMs, formatFreeze, activeFreezes } from '../../src/gate/landing-stop.ts'
+import { createMergeFreeze } from './build.ts'
 
 describe('a stop', () => {
   const now = 1_000_000
   test('is for its branch, or for every one', () => {
-    const ofMain = aStop({ branch: 'main' })
-    const ofAll = aStop({ branch: undefined })
-    expect(stopsInForce([ofMain, ofAll], 'main', now)).toEqual([ofMain, ofAll])
-    expect(stopsInForce([ofMain, ofAll], 'v1', now)).toEqual([ofAll])
+    const ofMain = createMergeFreeze({ branch: 'main' })
+    const ofAll = createMergeFreeze({ branch: undefined })
+    expect(activeFreezes([ofMain, ofAll], 'main', now)).toEqual([ofMain, ofAll])
+    expect(activeFreezes([ofMain, ofAll], 'v1', now)).toEqual([ofAll])
     // No branch is another one's beginning.
-    expect(stopsInForce([ofMain], 'main/x', now)).toEqual([])
+    expect(activeFreezes([ofMain], 'main/x', now)).toEqual([])
   })
 
   test('ends by itself where GitHub refused, and nowhere else', () => {
-    const at = (tryAgainAt: number, kind: 'frozen' | 'audit' | 'refused') => aStop({ kind, tryAgainAt })
-    expect(stopsInForce([at(now + 1, 'refused')], 'main', now)).toHaveLength(1)
-    expect(stopsInForce([at(now, 'refused')], 'main', now)).toEqual([])
-    expect(stopsInForce([at(now, 'audit'), at(now, 'frozen')], 'main', now)).toHaveLength(2)
-    expect(stopsInForce([aStop({ kind: 'refused' })], 'main', now)).toHaveLength(1)
+    const at = (tryAgainAt: number, kind: 'frozen' | 'audit' | 'refused') =>
+      createMergeFreeze({ kind, tryAgainAt })
+    expect(activeFreezes([at(now + 1, 'refused')], 'main', now)).toHaveLength(1)
+    expect(activeFreezes([at(now, 'refused')], 'main', now)).toEqual([])
+    expect(activeFreezes([at(now, 'audit'), at(now, 'frozen')], 'main', now)).toHaveLength(2)
+    expect(activeFreezes([createMergeFreeze({ kind: 'refused' })], 'main', now)).toHaveLength(1)
   })
 
   test('says who, since when and why', () => {
-    expect(sayStop(aStop())).toBe(
+    expect(formatFreeze(createMergeFreeze())).toBe(
       'merging is stopped on main by @max since 2026-11-22 10:00 UTC: release day. Maintainers end that with /thaw',
     )
-    expect(sayStop(aStop({ branch: undefined, by: { kind: 'command-line', user: 'ops' }, reason: '' }))).toBe(
+    expect(
+      formatFreeze(
+        createMergeFreeze({ branch: undefined, by: { kind: 'command-line', user: 'ops' }, reason: '' }),
+      ),
+    ).toBe(
       'merging is stopped in this repository by ops (command line) since 2026-11-22 10:00 UTC. Maintainers end that with /thaw all',
     )
     expect(
-      sayStop(aStop({ kind: 'refused', by: { kind: 'bot' }, reason: 'Cannot change this locked branch' })),
+      formatFreeze(
+        createMergeFreeze({
+          kind: 'refused',
+          by: { kind: 'bot' },
+          reason: 'Cannot change this locked branch',
+        }),
+      ),
     ).toBe(
       'GitHub refuses merges on main since 2026-11-22 10:00 UTC: Cannot change this locked branch. The bot tries again from time to time, and when the settings change',
     )
-    expect(sayStop(aStop({ kind: 'audit', by: { kind: 'bot' }, reason: 'x' }))).toContain(
+    expect(formatFreeze(createMergeFreeze({ kind: 'audit', by: { kind: 'bot' }, reason: 'x' }))).toContain(
       'checked: x. Maintainers end that with /thaw audit',
     )
   })
@@ -44,7 +55,7 @@ test('the time of a stop is that of the calendar', () => {
   for (let day = 0; day < 40_000; day += 97) {
     const since = day * 86_400_000 + (day % 1440) * 60_000
     const expected = new Date(since).toISOString().slice(0, 16).replace('T', ' ')
-    expect(sayStop(aStop({ since }))).toContain(`since ${expected} UTC`)
+    expect(formatFreeze(createMergeFreeze({ since }))).toContain(`since ${expected} UTC`)
   }
   for (const leap of [
     '2024-02-29T23:59:59Z',
@@ -52,11 +63,11 @@ test('the time of a stop is that of the calendar', () => {
     '2100-03-01T00:00:00Z',
     '2026-12-31T23:59:00Z',
   ])
-    expect(sayStop(aStop({ since: Date.parse(leap) }))).toContain(leap.slice(0, 10))
+    expect(formatFreeze(createMergeFreeze({ since: Date.parse(leap) }))).toContain(leap.slice(0, 10))
 })
 
 test('a refusal is tried again after a minute, then after twice as long, at least once an hour', () => {
-  expect([0, 1, 2, 3, 6, 7, 8, 5000].map((times) => backOff(times) / 60_000)).toEqual([
+  expect([0, 1, 2, 3, 6, 7, 8, 5000].map((times) => computeBackOffMs(times) / 60_000)).toEqual([
     1, 1, 2, 4, 32, 60, 60, 60,
   ])
 })

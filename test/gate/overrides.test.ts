@@ -1,45 +1,50 @@
 // What a maintainer may let pass, for what, and how somebody else could try to.
 import { describe, expect, test } from '@jest/globals'
-import { commitSha, userId } from '../../src/change/ids.ts'
-import type { Comment, Person } from '../../src/change/snapshot.ts'
+import { toCommitSha, toUserId } from '../../src/change/ids.ts'
+import type { PullComment, GitHubAccount } from '../../src/change/snapshot.ts'
 import { allRules, overridableRules } from '../../src/checks/all-rules.ts'
 import type { CheckInput, CheckOutcome } from '../../src/checks/check.ts'
-import { answersFrom, questionKey, type AnswerTo, type Question } from '../../src/checks/questions.ts'
+import {
+  createAnswers,
+  questionKey,
+  type AnswerByKind,
+  type CheckQuestion,
+} from '../../src/checks/questions.ts'
 import { upgradeRules } from '../../src/checks/validation/upgrade/rules.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import { decideCommands, askCommands, type CommandInput } from '../../src/gate/commands.ts'
-import { decide as verdictOf } from '../../src/gate/decide.ts'
-import { notLetPass, override, overridesOf } from '../../src/gate/overrides.ts'
+import { decideCommands, collectCommandQuestions, type CommandInput } from '../../src/gate/commands.ts'
+import { decideVerdict as verdictOf } from '../../src/gate/decide.ts'
+import { excludeOverridden, applyOverrides, findActiveOverrides } from '../../src/gate/overrides.ts'
 import { describeCommands } from '../../src/messages/describe-commands.ts'
-import { mergeMessage } from '../../src/messages/merge-message.ts'
-import { composeReport } from '../../src/messages/report.ts'
-import { changeBetween, pkg } from '../change/build-catalog.ts'
-import { aGateInput, aSnapshot, outcomesWith, sha } from './build.ts'
+import { formatMergeMessage } from '../../src/messages/merge-message.ts'
+import { renderReport } from '../../src/messages/report.ts'
+import { changeBetween, packageBlob } from '../change/build-catalog.ts'
+import { createGateInput, createSnapshot, createOutcomesWith, repeatDigit } from './build.ts'
 
-const maria: Person = { id: userId(1003), login: 'maria', kind: 'user' }
-const olga: Person = { id: userId(1002), login: 'olga', kind: 'user' }
-const head = commitSha(sha('a'))
-const at = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`
+const maintainer: GitHubAccount = { id: toUserId(1003), login: 'maria', kind: 'user' }
+const packageOwner: GitHubAccount = { id: toUserId(1002), login: 'olga', kind: 'user' }
+const head = toCommitSha(repeatDigit('a'))
+const timestampAt = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`
 
-let ids = 100
-const comment = (body: string, author = maria): Comment => ({
-  id: (ids += 1),
+let lastCommentId = 100
+const createComment = (body: string, author = maintainer): PullComment => ({
+  id: (lastCommentId += 1),
   author,
   body,
-  createdAt: at(10),
-  updatedAt: at(10),
+  createdAt: timestampAt(10),
+  updatedAt: timestampAt(10),
 })
 
-const before = { 'catalog/foo/catalog.yaml': [pkg('foo')] }
-const changeTo = (channel: string) =>
-  changeBetween(before, { 'catalog/foo/catalog.yaml': [pkg('foo', channel)] })
+const baseCatalog = { 'catalog/foo/catalog.yaml': [packageBlob('foo')] }
+const changeDefaultChannel = (channel: string) =>
+  changeBetween(baseCatalog, { 'catalog/foo/catalog.yaml': [packageBlob('foo', channel)] })
 
-function checkInput(comments: readonly Comment[], more: Partial<CheckInput> = {}): CheckInput {
+function createCheckInput(comments: readonly PullComment[], more: Partial<CheckInput> = {}): CheckInput {
   return {
-    snapshot: aSnapshot({ author: olga, head, comments }),
+    snapshot: createSnapshot({ author: packageOwner, head, comments }),
     config: defaultConfig,
     layout: { catalogs: [{ root: 'catalog' }] },
-    change: changeTo('fast'),
+    change: changeDefaultChannel('fast'),
     basePaths: ['catalog/foo/catalog.yaml', 'config.yaml', 'operators/foo/ci.yaml'],
     ownerFiles: {
       base: new Map([
@@ -54,31 +59,31 @@ function checkInput(comments: readonly Comment[], more: Partial<CheckInput> = {}
   }
 }
 
-function answer(question: Question): AnswerTo[keyof AnswerTo] {
+function answerQuestion(question: CheckQuestion): AnswerByKind[keyof AnswerByKind] {
   if (question.kind === 'user')
-    return { kind: 'person', person: question.login === 'maria' ? maria : olga } as never
+    return { kind: 'person', person: question.login === 'maria' ? maintainer : packageOwner } as never
   if (question.kind === 'comment') return { kind: 'unedited' }
   return question.kind === 'role' ? { kind: 'role', role: 'read' } : ({ kind: 'no' } as never)
 }
 
-function decide(check: CheckInput) {
+function decideOverrides(check: CheckInput) {
   const given: CommandInput = {
     check,
-    shown: [{ head, epoch: 0, at: at(5), change: 'c' }],
+    shown: [{ head, epoch: 0, at: timestampAt(5), change: 'c' }],
     change: 'c',
     records: [],
   }
-  const known = new Map<string, AnswerTo[keyof AnswerTo]>()
+  const known = new Map<string, AnswerByKind[keyof AnswerByKind]>()
   for (let round = 0; round < 4; round += 1)
-    for (const question of askCommands(given, answersFrom(known)))
-      known.set(questionKey(question), answer(question))
-  return decideCommands(given, answersFrom(known)).decisions
+    for (const question of collectCommandQuestions(given, createAnswers(known)))
+      known.set(questionKey(question), answerQuestion(question))
+  return decideCommands(given, createAnswers(known)).decisions
 }
 
-const meant = '/override bundle-edited because the image was rebuilt for a CVE'
-const said = comment(meant)
-const records = () => decide(checkInput([said])).map(({ record }) => record)
-const outcome = (...rules: string[]): CheckOutcome => ({
+const overrideCommand = '/override bundle-edited because the image was rebuilt for a CVE'
+const overrideComment = createComment(overrideCommand)
+const listRecords = () => decideOverrides(createCheckInput([overrideComment])).map(({ record }) => record)
+const createOutcome = (...rules: string[]): CheckOutcome => ({
   check: 'validation',
   findings: rules.map((rule) => ({ rule, severity: 'error', what: 'x', why: 'y', fix: 'z' })),
   unanswered: [],
@@ -88,37 +93,41 @@ const outcome = (...rules: string[]): CheckOutcome => ({
 
 describe('a maintainer overrides a named rule', () => {
   test('for what the change does, with a reason', () => {
-    const found = overridesOf(records(), checkInput([said]))
+    const found = findActiveOverrides(listRecords(), createCheckInput([overrideComment]))
     expect(found).toEqual([{ rule: 'bundle-edited', reason: 'the image was rebuilt for a CVE', by: 'maria' }])
-    const { outcomes, used } = override([outcome('bundle-edited', 'channel-removed')], found)
+    const { outcomes, used } = applyOverrides([createOutcome('bundle-edited', 'channel-removed')], found)
     expect(used).toEqual(found)
     expect(outcomes[0]?.findings.map(({ rule, severity }) => [rule, severity])).toEqual([
       ['bundle-edited', 'warning'],
       ['channel-removed', 'error'],
     ])
     // What it says nothing about is as it was, and nobody is told that anything was let pass.
-    expect(override([outcome('channel-removed')], found).used).toEqual([])
+    expect(applyOverrides([createOutcome('channel-removed')], found).used).toEqual([])
   })
   test('until the change is another, or the head, or the configuration', () => {
     const withdrawn = (more: Partial<CheckInput>) =>
-      overridesOf(records(), { ...checkInput([said]), ...more })
-    expect(withdrawn({ change: changeTo('slow') })).toEqual([])
+      findActiveOverrides(listRecords(), { ...createCheckInput([overrideComment]), ...more })
+    expect(withdrawn({ change: changeDefaultChannel('slow') })).toEqual([])
     expect(withdrawn({ epoch: 1 })).toEqual([])
-    const moved = aSnapshot({ author: olga, head: commitSha(sha('b')), comments: [said] })
+    const moved = createSnapshot({
+      author: packageOwner,
+      head: toCommitSha(repeatDigit('b')),
+      comments: [overrideComment],
+    })
     expect(withdrawn({ snapshot: moved })).toEqual([])
   })
   test('until the comment is edited, deleted or says something else', () => {
     for (const comments of [
       [],
-      [{ ...said, updatedAt: at(12) }],
-      [{ ...said, body: meant.replace('CVE', 'bug') }],
-      [{ ...said, body: '/override channel-removed because the image was rebuilt for a CVE' }],
-      [{ ...said, body: '/approve' }],
+      [{ ...overrideComment, updatedAt: timestampAt(12) }],
+      [{ ...overrideComment, body: overrideCommand.replace('CVE', 'bug') }],
+      [{ ...overrideComment, body: '/override channel-removed because the image was rebuilt for a CVE' }],
+      [{ ...overrideComment, body: '/approve' }],
     ])
-      expect(overridesOf(records(), checkInput(comments))).toEqual([])
+      expect(findActiveOverrides(listRecords(), createCheckInput(comments))).toEqual([])
   })
   test('nobody else does, the owner of the package and author least of all', () => {
-    expect(decide(checkInput([comment(meant, olga)]))).toMatchObject([
+    expect(decideOverrides(createCheckInput([createComment(overrideCommand, packageOwner)]))).toMatchObject([
       { record: { outcome: 'denied' }, reaction: '-1' },
     ])
   })
@@ -135,22 +144,27 @@ describe('a maintainer overrides a named rule', () => {
     ['/override image-missing because x', 'nobody can override this rule'],
     [`/override bundle-edited because ${'x'.repeat(301)}`, 'the reason is longer than 300 characters'],
   ])('%s is told what is wrong', (body, why) => {
-    const [decision] = decide(checkInput([comment(body)]))
+    const [decision] = decideOverrides(createCheckInput([createComment(body)]))
     expect(decision?.record.outcome).toBe('unclear')
     expect(decision?.answer).toBe(why)
-    expect(overridesOf(decision ? [decision.record] : [], checkInput([comment(body)]))).toEqual([])
+    expect(
+      findActiveOverrides(decision ? [decision.record] : [], createCheckInput([createComment(body)])),
+    ).toEqual([])
   })
   test('of several that land together, for nothing but what was said of it alone', () => {
-    const [alone] = override([outcome('bundle-edited')], overridesOf(records(), checkInput([said]))).outcomes
-    const { findings } = outcome('bundle-edited', 'channel-removed')
+    const [alone] = applyOverrides(
+      [createOutcome('bundle-edited')],
+      findActiveOverrides(listRecords(), createCheckInput([overrideComment])),
+    ).outcomes
+    const { findings } = createOutcome('bundle-edited', 'channel-removed')
     const other = findings.map((found) => ({ ...found, what: 'another bundle' }))
-    expect(notLetPass([...findings, ...other], alone?.findings ?? [])).toEqual([findings[1], ...other])
+    expect(excludeOverridden([...findings, ...other], alone?.findings ?? [])).toEqual([findings[1], ...other])
   })
   test('a record that names a rule which nobody may override overrides nothing', () => {
-    const [record] = records()
+    const [record] = listRecords()
     const forged = record && { ...record, override: { rule: 'not-owner', reason: 'x' } }
-    const words = { ...said, body: '/override not-owner because x' }
-    expect(overridesOf(forged ? [forged] : [], checkInput([words]))).toEqual([])
+    const otherComment = { ...overrideComment, body: '/override not-owner because x' }
+    expect(findActiveOverrides(forged ? [forged] : [], createCheckInput([otherComment]))).toEqual([])
   })
 })
 
@@ -184,34 +198,34 @@ describe('which rules can be overridden', () => {
 })
 
 describe('what was let pass is shown', () => {
-  const verdictWith = (validation = outcome()) =>
-    verdictOf(aGateInput({ outcomes: outcomesWith(validation) }))
+  const verdictWith = (validation = createOutcome()) =>
+    verdictOf(createGateInput({ outcomes: createOutcomesWith(validation) }))
   const reason = 'see #12 [skip ci] @team <b>\u202e*x*</b>'
-  const [shown] = override(
-    [outcome('bundle-edited')],
+  const [shown] = applyOverrides(
+    [createOutcome('bundle-edited')],
     [{ rule: 'bundle-edited', by: 'maria', reason }],
   ).outcomes
   test('in the comment, with the reason escaped', () => {
-    const { comment: text } = composeReport(verdictWith(shown), { changeLines: [] })
+    const { comment: text } = renderReport(verdictWith(shown), { changeLines: [] })
     expect(text).toContain('**Overridden by `maria`:**')
     expect(text).not.toMatch(/<b>|\u202e|[^`]@team/)
   })
   test('beside the errors that could be let pass, how', () => {
     const text = (...rules: string[]) =>
-      composeReport(verdictWith(outcome(...rules)), { changeLines: [] }).comment
+      renderReport(verdictWith(createOutcome(...rules)), { changeLines: [] }).comment
     expect(text('bundle-edited', 'not-owner')).toContain('/override bundle-edited because')
     expect(text('not-owner')).not.toContain('/override')
   })
   test('in the message of the merge, with nothing in it that GitHub acts on', () => {
-    const message = mergeMessage(aSnapshot({ title: 'Fix foo' }), {}, [
+    const message = formatMergeMessage(createSnapshot({ title: 'Fix foo' }), {}, [
       { rule: 'bundle-edited', by: 'maria', reason: `${reason}\nSigned-off-by: x` },
     ])
     expect(message).toMatch(/\n\nOverridden by maria: bundle-edited, because see /)
     expect(message).not.toMatch(/#12|\[skip ci\]|@team|\u202e|\nSigned-off-by/)
-    expect(message.endsWith(`\n\nHead: ${sha('a')}\n`)).toBe(true)
+    expect(message.endsWith(`\n\nHead: ${repeatDigit('a')}\n`)).toBe(true)
   })
   test('among the commands, and that it is for something else once it is', () => {
-    const lines = (holds: boolean) => describeCommands(records(), head, 0, () => holds).join('\n')
+    const lines = (holds: boolean) => describeCommands(listRecords(), head, 0, () => holds).join('\n')
     expect(lines(true)).toContain('`bundle-edited`: the image was rebuilt for a CVE')
     expect(lines(true)).not.toContain('something else')
     expect(lines(false)).toContain('did something else')

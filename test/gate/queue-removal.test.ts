@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals'
-import { formatRemoval, isByPerson } from '../../src/gate/queue-removal.ts'
-import { decide } from '../../src/gate/decide.ts'
-import { composeReport } from '../../src/messages/report.ts'
-import { aGateInput } from './build.ts'
+import { formatQueueRemoval, isRemovedByPerson } from '../../src/gate/queue-removal.ts'
+import { decideVerdict } from '../../src/gate/decide.ts'
+import { renderReport } from '../../src/messages/report.ts'
+import { createGateInput } from './build.ts'
 
 /** The `reason` of `pull_request.dequeued` in GitHub's webhook schema (@octokit/openapi-webhooks-types 12.2.0). */
-const reasons = [
+const dequeueReasons = [
   'UNKNOWN_REMOVAL_REASON',
   'MANUAL',
   'MERGE',
@@ -20,7 +20,7 @@ const reasons = [
   'INVALID_MERGE_COMMIT',
 ]
 
-const removal = (reason: string, by?: string) => ({
+const createRemoval = (reason: string, by?: string) => ({
   id: '1',
   at: '',
   reason,
@@ -28,24 +28,28 @@ const removal = (reason: string, by?: string) => ({
 })
 
 test('each reason to leave the queue has a sentence, in both spellings of GitHub', () => {
-  const unknown = formatRemoval(undefined)
-  const told = reasons.map((reason) => formatRemoval(removal(reason)))
-  expect(told.filter((text) => text === unknown)).toHaveLength(1)
-  expect(reasons.map((reason) => formatRemoval(removal(reason.toLowerCase())))).toEqual(told)
-  expect(formatRemoval(removal('failed checks'))).toBe('a required check failed in the merge queue')
+  const unknown = formatQueueRemoval(undefined)
+  const messages = dequeueReasons.map((reason) => formatQueueRemoval(createRemoval(reason)))
+  expect(messages.filter((text) => text === unknown)).toHaveLength(1)
+  expect(dequeueReasons.map((reason) => formatQueueRemoval(createRemoval(reason.toLowerCase())))).toEqual(
+    messages,
+  )
+  expect(formatQueueRemoval(createRemoval('failed checks'))).toBe(
+    'a required check failed in the merge queue',
+  )
 })
 
 test('what a person did holds, for any reason, unless it was merged', () => {
-  const holding = reasons.filter((reason) => isByPerson(removal(reason, 'bob')))
-  expect(reasons.filter((reason) => !holding.includes(reason))).toEqual(['MERGE', 'ALREADY_MERGED'])
-  expect(reasons.filter((reason) => isByPerson(removal(reason)))).toEqual([])
+  const holding = dequeueReasons.filter((reason) => isRemovedByPerson(createRemoval(reason, 'bob')))
+  expect(dequeueReasons.filter((reason) => !holding.includes(reason))).toEqual(['MERGE', 'ALREADY_MERGED'])
+  expect(dequeueReasons.filter((reason) => isRemovedByPerson(createRemoval(reason)))).toEqual([])
 })
 
 test('a removed pull request waits, and its comment says who removed it and how to ask for the merge', () => {
-  const verdict = decide(aGateInput({ removedBy: 'bob' }))
+  const verdict = decideVerdict(createGateInput({ removedBy: 'bob' }))
   expect(verdict).toMatchObject({ kind: 'wait', reasons: [{ code: 'removed-from-queue', who: ['bob'] }] })
   expect(verdict.permit).toBeUndefined()
-  const { comment } = composeReport(verdict, { changeLines: [] })
+  const { comment } = renderReport(verdict, { changeLines: [] })
   expect(comment).toContain('It was removed from the merge queue by bob.')
   expect(comment).toContain('`/merge`')
 })

@@ -1,47 +1,47 @@
 // Against git's own server: what it answers, and that a fetch that has nothing to bring starts no git.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
-import { pullNumber } from '../../src/change/ids.ts'
-import { advertisedRefs } from '../../src/git/advertised-refs.ts'
+import { toPullNumber } from '../../src/change/ids.ts'
+import { fetchAdvertisedRefs } from '../../src/git/advertised-refs.ts'
 import { openMirror } from '../../src/git/mirror.ts'
 import { openRemote } from '../../src/git/remote.ts'
-import { makeOrigin, temporary, type Origin } from './origin.ts'
-import { serve, type SmartHttp } from './smart-http.ts'
+import { createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
+import { startSmartHttp, type SmartHttpServer } from './smart-http.ts'
 
-const login = { username: 'x-access-token', password: 'ghs_verySecretToken+/=0123456789' }
-const never = new AbortController().signal
+const gitCredentials = { username: 'x-access-token', password: 'ghs_verySecretToken+/=0123456789' }
+const neverAborted = new AbortController().signal
 
-let folder: ReturnType<typeof temporary>
-let origin: Origin
-let server: SmartHttp
+let folder: ReturnType<typeof createTemporaryFolder>
+let origin: OriginRepository
+let gitServer: SmartHttpServer
 beforeAll(async () => {
-  folder = temporary('advertised')
-  origin = makeOrigin(join(folder.path, 'origin.git'))
+  folder = createTemporaryFolder('advertised')
+  origin = createOrigin(join(folder.path, 'origin.git'))
   origin.branch('main', origin.commit({ x: '1' }))
   origin.branch('main-2', origin.commit({ x: '2' }))
   origin.pull(7, origin.commit({ x: '3' }))
-  server = await serve(join(folder.path, 'origin.git'), login)
+  gitServer = await startSmartHttp(join(folder.path, 'origin.git'), gitCredentials)
 })
 afterAll(async () => {
-  await server.close()
+  await gitServer.close()
   folder.remove()
 })
 beforeEach(() => {
-  server.requests.length = 0
-  server.fault = undefined
+  gitServer.requests.length = 0
+  gitServer.fault = undefined
 })
 
-const remote = (password = login.password) =>
-  openRemote(`${server.url}/origin.git`, async () => ({ username: login.username, password }))
+const openTestRemote = (password = gitCredentials.password) =>
+  openRemote(`${gitServer.url}/origin.git`, async () => ({ username: gitCredentials.username, password }))
 
 describe('the refs of the server', () => {
   test('are told for exactly those that were asked for, in one request', async () => {
     const refs = ['refs/heads/main', 'refs/pull/7/head', 'refs/heads/gone']
-    expect([...((await advertisedRefs(remote(), refs, never)) ?? [])].sort()).toEqual([
+    expect([...((await fetchAdvertisedRefs(openTestRemote(), refs, neverAborted)) ?? [])].sort()).toEqual([
       ['refs/heads/main', origin.tip('main')],
       ['refs/pull/7/head', origin.git(['rev-parse', 'refs/pull/7/head'])],
     ])
-    expect(server.requests).toEqual([
+    expect(gitServer.requests).toEqual([
       { method: 'POST', path: '/origin.git/git-upload-pack', authorised: true },
     ])
   })
@@ -60,25 +60,28 @@ describe('the refs of the server', () => {
     ['a ref twice', { status: 200, body: `003d${'a'.repeat(40)} refs/heads/main\n`.repeat(2) + '0000' }],
     ['something behind the end', { status: 200, body: '00000000' }],
     ['an endless answer', { status: 200, body: `003d${'a'.repeat(40)} refs/heads/main\n`.repeat(2000) }],
-  ])('are not learnt from %s', async (_what, said) => {
-    if (said)
-      server.fault = (_request, response) => {
+  ])('are not learnt from %s', async (_what, expectedPassword) => {
+    if (expectedPassword)
+      gitServer.fault = (_request, response) => {
         response
-          .writeHead(said.status, said.status === 302 ? { location: `${server.url}/origin.git` } : {})
-          .end(said.body)
+          .writeHead(
+            expectedPassword.status,
+            expectedPassword.status === 302 ? { location: `${gitServer.url}/origin.git` } : {},
+          )
+          .end(expectedPassword.body)
         return true
       }
-    const asked = remote(said === undefined ? 'wrong' : login.password)
-    expect(await advertisedRefs(asked, ['refs/heads/main'], never)).toBeUndefined()
-    expect(server.requests).toHaveLength(1)
+    const asked = openTestRemote(expectedPassword === undefined ? 'wrong' : gitCredentials.password)
+    expect(await fetchAdvertisedRefs(asked, ['refs/heads/main'], neverAborted)).toBeUndefined()
+    expect(gitServer.requests).toHaveLength(1)
   })
 
   test('are not asked for without http, and not waited for once all is to end', async () => {
     const file = openRemote(origin.url, async () => undefined)
-    expect(await advertisedRefs(file, ['refs/heads/main'], never)).toBeUndefined()
-    server.fault = () => true
+    expect(await fetchAdvertisedRefs(file, ['refs/heads/main'], neverAborted)).toBeUndefined()
+    gitServer.fault = () => true
     const ending = new AbortController()
-    const answer = advertisedRefs(remote(), ['refs/heads/main'], ending.signal)
+    const answer = fetchAdvertisedRefs(openTestRemote(), ['refs/heads/main'], ending.signal)
     ending.abort()
     expect(await answer).toBeUndefined()
   })
@@ -87,28 +90,28 @@ describe('the refs of the server', () => {
 test('a fetch asks once where nothing moved, and brings what moved', async () => {
   const mirror = await openMirror({
     directory: join(folder.path, 'mirror.git'),
-    url: `${server.url}/origin.git`,
-    credential: async () => login,
+    url: `${gitServer.url}/origin.git`,
+    credential: async () => gitCredentials,
   })
   try {
-    await mirror.fetch('main', pullNumber(7))
-    server.requests.length = 0
-    await mirror.fetch('main', pullNumber(7))
-    expect(server.requests.map(({ method }) => method)).toEqual(['POST'])
+    await mirror.fetch('main', toPullNumber(7))
+    gitServer.requests.length = 0
+    await mirror.fetch('main', toPullNumber(7))
+    expect(gitServer.requests.map(({ method }) => method)).toEqual(['POST'])
 
     origin.branch('main', origin.commit({ x: '4' }, [origin.tip('main')]))
-    await mirror.fetch('main', pullNumber(7))
+    await mirror.fetch('main', toPullNumber(7))
     expect(await mirror.tip('main')).toBe(origin.tip('main'))
 
     origin.git(['update-ref', '-d', 'refs/pull/7/head'])
-    await mirror.fetch('main', pullNumber(7))
-    expect(await mirror.pullHead(pullNumber(7))).toBeUndefined()
+    await mirror.fetch('main', toPullNumber(7))
+    expect(await mirror.pullHead(toPullNumber(7))).toBeUndefined()
 
     // Nobody answers the short question: git asks.
-    server.fault = (request, response) => {
+    gitServer.fault = (request, response) => {
       if (request.method !== 'POST' || !String(request.headers['user-agent']).startsWith('catalog-bot'))
         return false
-      server.fault = undefined
+      gitServer.fault = undefined
       response.writeHead(502).end()
       return true
     }

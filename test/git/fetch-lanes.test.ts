@@ -3,37 +3,37 @@ import { expect, test } from '@jest/globals'
 import { GitError } from '../../src/git/git-error.ts'
 import { openFetchLanes, type FetchLaneLimits } from '../../src/git/fetch-lanes.ts'
 
-const forEver = 1_000_000
-const usual = { places: 2, patience: forEver, most: 4, longest: forEver }
+const foreverMs = 1_000_000
+const defaultLimits = { slots: 2, slotTimeoutMs: foreverMs, maxRunning: 4, stoppableAfterMs: foreverMs }
 
 /** Fetches with names: which have begun, and how each is ended. */
-function open(limits: Partial<FetchLaneLimits> = {}) {
-  const lanes = openFetchLanes({ ...usual, ...limits })
-  const begun: string[] = []
+function openTestLanes(limits: Partial<FetchLaneLimits> = {}) {
+  const lanes = openFetchLanes({ ...defaultLimits, ...limits })
+  const startedFetches: string[] = []
   const ends = new Map<string, () => void>()
   const work = (name: string) => (signal: AbortSignal) =>
     new Promise<string>((resolve, reject) => {
-      begun.push(name)
+      startedFetches.push(name)
       ends.set(name, () => resolve(name))
       signal.addEventListener('abort', () => reject(new Error('stopped')))
     })
   return {
     lanes,
-    begun,
+    begun: startedFetches,
     run: (name: string) => lanes.run(work(name)),
-    alone: (name: string) => lanes.alone(work(name)),
+    alone: (name: string) => lanes.runExclusively(work(name)),
     end: async (name: string) => {
       ends.get(name)?.()
-      await settled()
+      await flushEvents()
     },
   }
 }
-const settled = () => new Promise((resolve) => setImmediate(resolve))
+const flushEvents = () => new Promise((resolve) => setImmediate(resolve))
 
 test('a few fetches run at once, and the others in their turn', async () => {
-  const it = open()
+  const it = openTestLanes()
   const all = ['a', 'b', 'c', 'd'].map((name) => it.run(name))
-  await settled()
+  await flushEvents()
   expect(it.begun).toEqual(['a', 'b'])
   await it.end('b')
   expect(it.begun).toEqual(['a', 'b', 'c'])
@@ -44,33 +44,33 @@ test('a few fetches run at once, and the others in their turn', async () => {
 })
 
 test('fetches that take long leave their places, up to a number', async () => {
-  const it = open({ patience: 0 })
+  const it = openTestLanes({ slotTimeoutMs: 0 })
   for (const name of ['a', 'b', 'c', 'd', 'e']) void it.run(name).catch(() => undefined)
-  await settled()
+  await flushEvents()
   expect(it.begun).toEqual(['a', 'b', 'c', 'd'])
   await it.end('c')
   expect(it.begun).toEqual(['a', 'b', 'c', 'd', 'e'])
 })
 
 test('the longest gives up when no more may go on beside it', async () => {
-  const it = open({ patience: 0, most: 2, longest: -1 })
+  const it = openTestLanes({ slotTimeoutMs: 0, maxRunning: 2, stoppableAfterMs: -1 })
   const longest = it.run('long').catch((error: unknown) => error)
   const second = it.run('second')
-  await settled()
+  await flushEvents()
   const third = it.run('third')
   expect(await longest).toMatchObject({ code: 'timeout', retryable: true })
-  await settled()
+  await flushEvents()
   expect(it.begun).toEqual(['long', 'second', 'third'])
   await Promise.all([it.end('second'), it.end('third')])
   expect(await Promise.all([second, third])).toEqual(['second', 'third'])
 })
 
 test('what runs alone has none beside it, and none passes it', async () => {
-  const it = open()
+  const it = openTestLanes()
   void it.run('before')
   void it.alone('alone')
   void it.run('after')
-  await settled()
+  await flushEvents()
   expect(it.begun).toEqual(['before'])
   await it.end('before')
   expect(it.begun).toEqual(['before', 'alone'])
@@ -79,13 +79,13 @@ test('what runs alone has none beside it, and none passes it', async () => {
 })
 
 test('what is stopped says why, and what waits goes on', async () => {
-  const it = open({ places: 1 })
+  const it = openTestLanes({ slots: 1 })
   const running = it.run('running').catch((error: unknown) => error)
   const waiting = it.run('waiting')
-  await settled()
+  await flushEvents()
   it.lanes.stop(new GitError('aborted', 'made anew'))
   expect(await running).toMatchObject({ code: 'aborted' })
-  await settled()
+  await flushEvents()
   await it.end('waiting')
   expect(await waiting).toBe('waiting')
   await it.lanes.idle()

@@ -1,26 +1,26 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pullNumber, treeSha } from '../../src/change/ids.ts'
-import { checkVersion, gitVersion } from '../../src/git/git-version.ts'
-import { openMirror, type Mirror } from '../../src/git/mirror.ts'
-import { makeOrigin, temporary, type Origin } from './origin.ts'
-import { serve, type SmartHttp } from './smart-http.ts'
+import { toPullNumber, toTreeSha } from '../../src/change/ids.ts'
+import { parseGitVersion, readGitVersion } from '../../src/git/git-version.ts'
+import { openMirror, type GitMirror } from '../../src/git/mirror.ts'
+import { createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
+import { startSmartHttp, type SmartHttpServer } from './smart-http.ts'
 
-const anonymous = async () => undefined
-const login = { username: 'x-access-token', password: 'ghs_verySecretToken+/=0123456789' }
+const noCredentials = async () => undefined
+const gitCredentials = { username: 'x-access-token', password: 'ghs_verySecretToken+/=0123456789' }
 
-let folder: ReturnType<typeof temporary>
-let origin: Origin
-let mirror: Mirror
+let folder: ReturnType<typeof createTemporaryFolder>
+let origin: OriginRepository
+let mirror: GitMirror
 beforeEach(async () => {
-  folder = temporary('fetch')
-  origin = makeOrigin(join(folder.path, 'origin.git'))
+  folder = createTemporaryFolder('fetch')
+  origin = createOrigin(join(folder.path, 'origin.git'))
   origin.branch('main', origin.commit({ x: '1' }))
   mirror = await openMirror({
     directory: join(folder.path, 'mirror.git'),
     url: origin.url,
-    credential: anonymous,
+    credential: noCredentials,
   })
 })
 afterEach(async () => {
@@ -33,9 +33,9 @@ describe('a fetch', () => {
     const head = origin.commit({ x: '2' }, [origin.tip('main')])
     origin.pull(7, head)
     expect(await mirror.tip('main')).toBeUndefined()
-    await mirror.fetch('main', pullNumber(7))
+    await mirror.fetch('main', toPullNumber(7))
     expect(await mirror.tip('main')).toBe(origin.tip('main'))
-    expect(await mirror.pullHead(pullNumber(7))).toBe(head)
+    expect(await mirror.pullHead(toPullNumber(7))).toBe(head)
     expect(await mirror.contains(head, origin.tip('main'))).toBe(true)
     expect(await mirror.contains(origin.tip('main'), head)).toBe(false)
     expect(await mirror.contains(head, head)).toBe(true)
@@ -57,12 +57,12 @@ describe('a fetch', () => {
 
   test('follows a branch and a head that were forced elsewhere', async () => {
     origin.pull(1, origin.commit({ x: '2' }))
-    await mirror.fetch('main', pullNumber(1))
+    await mirror.fetch('main', toPullNumber(1))
     const [branch, head] = [origin.commit({ x: '3' }), origin.commit({ x: '4' })]
     origin.branch('main', branch)
     origin.pull(1, head)
-    await mirror.fetch('main', pullNumber(1))
-    expect([await mirror.tip('main'), await mirror.pullHead(pullNumber(1))]).toEqual([branch, head])
+    await mirror.fetch('main', toPullNumber(1))
+    expect([await mirror.tip('main'), await mirror.pullHead(toPullNumber(1))]).toEqual([branch, head])
   })
 
   test('of a branch that is gone leaves none, and still brings the pull request', async () => {
@@ -70,11 +70,11 @@ describe('a fetch', () => {
     origin.pull(1, head)
     await mirror.fetch('main')
     origin.git(['update-ref', '-d', 'refs/heads/main'])
-    await mirror.fetch('main', pullNumber(1))
+    await mirror.fetch('main', toPullNumber(1))
     expect(await mirror.tip('main')).toBeUndefined()
-    expect(await mirror.pullHead(pullNumber(1))).toBe(head)
-    await mirror.fetch('never-there', pullNumber(99))
-    expect(await mirror.pullHead(pullNumber(99))).toBeUndefined()
+    expect(await mirror.pullHead(toPullNumber(1))).toBe(head)
+    await mirror.fetch('never-there', toPullNumber(99))
+    expect(await mirror.pullHead(toPullNumber(99))).toBeUndefined()
   })
 
   test('keeps apart branches whose names cannot be files side by side', async () => {
@@ -92,21 +92,21 @@ describe('a fetch', () => {
 
   test('may be asked for many times at once', async () => {
     for (let at = 1; at <= 20; at++) origin.pull(at, origin.commit({ x: String(at) }, [origin.tip('main')]))
-    await Promise.all(Array.from({ length: 20 }, (_, at) => mirror.fetch('main', pullNumber(at + 1))))
-    for (let at = 1; at <= 20; at++) expect(await mirror.pullHead(pullNumber(at))).toBeDefined()
+    await Promise.all(Array.from({ length: 20 }, (_, at) => mirror.fetch('main', toPullNumber(at + 1))))
+    for (let at = 1; at <= 20; at++) expect(await mirror.pullHead(toPullNumber(at))).toBeDefined()
   })
 
   test('of a tree with an entry `..` is refused as corrupt, and the branch alone can still be fetched (T08)', async () => {
     const blob = origin.git(['hash-object', '-w', '--stdin'], 'x')
-    const tree = treeSha(origin.git(['mktree'], `100644 blob ${blob}\t..\n`))
+    const tree = toTreeSha(origin.git(['mktree'], `100644 blob ${blob}\t..\n`))
     const raw = `tree ${tree}\nparent ${origin.tip('main')}\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\nx\n`
     const head = origin.git(['hash-object', '-t', 'commit', '-w', '--stdin'], raw)
     origin.git(['update-ref', 'refs/pull/1/head', head])
-    await expect(mirror.fetch('main', pullNumber(1))).rejects.toMatchObject({
+    await expect(mirror.fetch('main', toPullNumber(1))).rejects.toMatchObject({
       code: 'corrupt',
       retryable: false,
     })
-    expect(await mirror.pullHead(pullNumber(1))).toBeUndefined()
+    expect(await mirror.pullHead(toPullNumber(1))).toBeUndefined()
     await mirror.fetch('main')
     expect(await mirror.tip('main')).toBe(origin.tip('main'))
   })
@@ -164,7 +164,7 @@ describe('an address', () => {
       const opened = await openMirror({
         directory: join(folder.path, 'other.git'),
         url,
-        credential: anonymous,
+        credential: noCredentials,
       })
       await opened.close()
     }
@@ -231,19 +231,19 @@ describe('the environment', () => {
   })
 
   test('git is asked for its version, and one that lacks merge-tree is turned away', async () => {
-    expect(mirror.version).toBe(await gitVersion())
-    expect(checkVersion('git version 2.38.0\n')).toBe('2.38.0')
-    expect(checkVersion('git version 2.50.1 (Apple Git-155)\n')).toBe('2.50.1')
-    expect(checkVersion('git version 3.0\n')).toBe('3.0')
+    expect(mirror.version).toBe(await readGitVersion())
+    expect(parseGitVersion('git version 2.38.0\n')).toBe('2.38.0')
+    expect(parseGitVersion('git version 2.50.1 (Apple Git-155)\n')).toBe('2.50.1')
+    expect(parseGitVersion('git version 3.0\n')).toBe('3.0')
     for (const old of ['git version 2.37.9', 'git version 1.99.0', 'hg 1'])
-      expect(() => checkVersion(old)).toThrow(expect.objectContaining({ code: 'unsupported' }))
+      expect(() => parseGitVersion(old)).toThrow(expect.objectContaining({ code: 'unsupported' }))
   })
 
   test('without any git program says so', async () => {
     const path = process.env['PATH']
     process.env['PATH'] = folder.path
     try {
-      await expect(gitVersion()).rejects.toMatchObject({ code: 'unsupported' })
+      await expect(readGitVersion()).rejects.toMatchObject({ code: 'unsupported' })
     } finally {
       process.env['PATH'] = path
     }
@@ -259,7 +259,7 @@ describe('a mirror on disk', () => {
     for (const name of readdirSync(heads)) writeFileSync(join(heads, `${name}.lock`), '')
     writeFileSync(join(directory, 'packed-refs.lock'), '')
     writeFileSync(join(directory, 'objects', 'pack', 'tmp_pack_x'), 'half')
-    mirror = await openMirror({ directory, url: origin.url, credential: anonymous })
+    mirror = await openMirror({ directory, url: origin.url, credential: noCredentials })
     expect(await mirror.tip('main')).toBe(origin.tip('main'))
     origin.branch('main', origin.commit({ x: '9' }))
     await mirror.fetch('main')
@@ -281,7 +281,7 @@ describe('a mirror on disk', () => {
       const bytes = readFileSync(join(packs, name))
       writeFileSync(join(packs, name), bytes.fill(0x55, 14, bytes.length - 20))
     }
-    mirror = await openMirror({ directory, url: origin.url, credential: anonymous })
+    mirror = await openMirror({ directory, url: origin.url, credential: noCredentials })
     await expect(mirror.treeOf(tip)).rejects.toMatchObject({ code: 'corrupt' })
     await mirror.fetch('main')
     expect(await mirror.treeOf(tip)).toBe(origin.tree(tip))
@@ -311,13 +311,13 @@ describe('a mirror on disk', () => {
 })
 
 describe('over http', () => {
-  let server: SmartHttp
+  let server: SmartHttpServer
   beforeEach(async () => {
-    server = await serve(origin.directory, login)
+    server = await startSmartHttp(origin.directory, gitCredentials)
   })
   afterEach(() => server.close())
 
-  const over = (credential: () => Promise<typeof login | undefined>, timeouts = {}) =>
+  const over = (credential: () => Promise<typeof gitCredentials | undefined>, timeouts = {}) =>
     openMirror({
       directory: join(folder.path, 'http.git'),
       url: `${server.url}/origin.git`,
@@ -329,21 +329,21 @@ describe('over http', () => {
     let asked = 0
     const http = await over(async () => {
       asked += 1
-      return login
+      return gitCredentials
     })
     await http.fetch('main')
     await http.fetch('main')
     expect(asked).toBe(2)
     expect(await http.tip('main')).toBe(origin.tip('main'))
-    expect(server.requests.filter(({ authorised }) => authorised).length).toBeGreaterThan(2)
+    expect(server.requests.filter(({ authorized }) => authorized).length).toBeGreaterThan(2)
     await http.close()
   })
 
   test('the password is in no argument, no environment, no file and no error', async () => {
     const forms = [
-      login.password,
-      encodeURIComponent(login.password),
-      Buffer.from(`${login.username}:${login.password}`).toString('base64'),
+      gitCredentials.password,
+      encodeURIComponent(gitCredentials.password),
+      Buffer.from(`${gitCredentials.username}:${gitCredentials.password}`).toString('base64'),
     ]
     const found: string[] = []
     let looked = 0
@@ -351,7 +351,7 @@ describe('over http', () => {
       // Every git process of this machine at the moment when the server is being asked.
       for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
         const text = ['cmdline', 'environ'].map((name) =>
-          quietly(() => readFileSync(`/proc/${pid}/${name}`, 'latin1')),
+          readIgnoringErrors(() => readFileSync(`/proc/${pid}/${name}`, 'latin1')),
         )
         if (!text[0]?.includes('git')) continue
         looked += 1
@@ -363,7 +363,7 @@ describe('over http', () => {
       }
       return false
     }
-    const http = await over(async () => login)
+    const http = await over(async () => gitCredentials)
     await http.fetch('main').catch(() => undefined)
     const error: unknown = await http.fetch('main').catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ name: 'GitError', code: 'unreachable', retryable: true })
@@ -371,7 +371,7 @@ describe('over http', () => {
     for (const form of forms) expect(shown).not.toContain(form)
     expect(looked).toBeGreaterThan(3)
     expect(found).toEqual([])
-    for (const path of filesBelow(join(folder.path, 'http.git'))) {
+    for (const path of listFilesBelow(join(folder.path, 'http.git'))) {
       const content = readFileSync(path, 'latin1')
       for (const form of forms) expect(content).not.toContain(form)
     }
@@ -380,10 +380,10 @@ describe('over http', () => {
 
   test('a wrong password, none, and one that cannot be had are `unauthorized`', async () => {
     for (const credential of [
-      async () => ({ ...login, password: 'wrong' }),
+      async () => ({ ...gitCredentials, password: 'wrong' }),
       async () => undefined,
       async () => Promise.reject(new Error('no token today')),
-      async () => ({ ...login, password: 'a\nhost=evil' }),
+      async () => ({ ...gitCredentials, password: 'a\nhost=evil' }),
     ]) {
       const http = await over(credential)
       await expect(http.fetch('main')).rejects.toMatchObject({ code: 'unauthorized' })
@@ -392,7 +392,7 @@ describe('over http', () => {
   })
 
   test('no such repository is `missing`, a redirect is not followed, a broken answer is `unreachable`', async () => {
-    const http = await over(async () => login)
+    const http = await over(async () => gitCredentials)
     server.fault = (_, response) => (response.writeHead(404).end(), true)
     await expect(http.fetch('main')).rejects.toMatchObject({ code: 'missing' })
     const elsewhere: string[] = []
@@ -422,7 +422,7 @@ describe('over http', () => {
   })
 
   test('a server that falls silent ends in `timeout`, closing in `aborted`, and no process stays behind', async () => {
-    const http = await over(async () => login, { fetch: 700 })
+    const http = await over(async () => gitCredentials, { fetch: 700 })
     let asked = () => undefined as void
     server.fault = () => (asked(), true)
     await expect(http.fetch('main')).rejects.toMatchObject({ code: 'timeout', retryable: true })
@@ -434,12 +434,12 @@ describe('over http', () => {
     ])
     const running = readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
-      .map((pid) => quietly(() => readFileSync(`/proc/${pid}/cmdline`, 'latin1')))
+      .map((pid) => readIgnoringErrors(() => readFileSync(`/proc/${pid}/cmdline`, 'latin1')))
     expect(running.filter((line) => line.includes(server.url))).toEqual([])
   })
 
   test('a server cannot choose our conclusion by what it says', async () => {
-    const http = await over(async () => login)
+    const http = await over(async () => gitCredentials)
     server.fault = (_, response) => {
       response
         .writeHead(500, { 'content-type': 'text/plain' })
@@ -451,13 +451,13 @@ describe('over http', () => {
   })
 })
 
-function filesBelow(directory: string): string[] {
+function listFilesBelow(directory: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
 }
 
-function quietly(read: () => string): string {
+function readIgnoringErrors(read: () => string): string {
   try {
     return read()
   } catch {

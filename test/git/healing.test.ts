@@ -11,26 +11,26 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { blobSha, pullNumber } from '../../src/change/ids.ts'
+import { toBlobSha, toPullNumber } from '../../src/change/ids.ts'
 import { GitError } from '../../src/git/git-error.ts'
-import { openMirror, type Mirror } from '../../src/git/mirror.ts'
-import { makeOrigin, temporary, type Origin } from './origin.ts'
+import { openMirror, type GitMirror } from '../../src/git/mirror.ts'
+import { createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
 
-let folder: ReturnType<typeof temporary>
-let origin: Origin
-let mirror: Mirror
+let folder: ReturnType<typeof createTemporaryFolder>
+let origin: OriginRepository
+let mirror: GitMirror
 let directory: string
 
 beforeEach(async () => {
-  folder = temporary('healing')
-  origin = makeOrigin(join(folder.path, 'origin.git'))
+  folder = createTemporaryFolder('healing')
+  origin = createOrigin(join(folder.path, 'origin.git'))
   const first = origin.commit({ 'a/x': '1', 'b/y': '2' })
   origin.branch('main', origin.commit({ 'a/x': '1', 'b/y': '3' }, [first]))
   origin.pull(7, origin.commit({ 'a/x': '9', 'b/y': '3' }, [origin.tip('main')]))
   directory = join(folder.path, 'mirror.git')
   mirror = await openMirror({ directory, url: origin.url, credential: async () => undefined })
-  await mirror.fetch('main', pullNumber(7))
-  await look()
+  await mirror.fetch('main', toPullNumber(7))
+  await useMirror()
 })
 afterEach(async () => {
   await mirror.close()
@@ -38,9 +38,9 @@ afterEach(async () => {
 })
 
 /** What a job does: brings the commits, merges, lists and reads. */
-async function look(): Promise<string> {
-  await mirror.fetch('main', pullNumber(7))
-  const [base, head] = [await mirror.tip('main'), await mirror.pullHead(pullNumber(7))]
+async function useMirror(): Promise<string> {
+  await mirror.fetch('main', toPullNumber(7))
+  const [base, head] = [await mirror.tip('main'), await mirror.pullHead(toPullNumber(7))]
   if (base === undefined || head === undefined) throw new Error('nothing was fetched')
   const merged = await mirror.merge(base, head, 'Merge')
   if (merged.kind !== 'clean') throw new Error(merged.kind)
@@ -49,12 +49,12 @@ async function look(): Promise<string> {
   return Buffer.from(await mirror.read(entry.oid)).toString()
 }
 
-const filesBelow = (path: string): string[] =>
+const listFilesBelow = (path: string): string[] =>
   readdirSync(path, { recursive: true, encoding: 'utf8' })
     .map((name) => join(path, name))
     .filter((name) => statSync(name).isFile())
 
-const damages: readonly (readonly [what: string, damage: () => void])[] = [
+const mirrorDamages: readonly (readonly [what: string, damage: () => void])[] = [
   ['is gone', () => rmSync(directory, { recursive: true })],
   [
     'is empty',
@@ -64,26 +64,29 @@ const damages: readonly (readonly [what: string, damage: () => void])[] = [
   ['has lost its objects', () => rmSync(join(directory, 'objects'), { recursive: true })],
   [
     'has empty objects',
-    () => filesBelow(join(directory, 'objects')).forEach((file) => truncateSync(forced(file), 0)),
+    () => listFilesBelow(join(directory, 'objects')).forEach((file) => truncateSync(makeWritable(file), 0)),
   ],
   [
     'has half of each object',
     () =>
-      filesBelow(join(directory, 'objects')).forEach((file) =>
-        truncateSync(forced(file), statSync(file).size >> 1),
+      listFilesBelow(join(directory, 'objects')).forEach((file) =>
+        truncateSync(makeWritable(file), statSync(file).size >> 1),
       ),
   ],
   [
     'has objects of nonsense',
-    () => filesBelow(join(directory, 'objects')).forEach((file) => writeFileSync(forced(file), 'nonsense')),
+    () =>
+      listFilesBelow(join(directory, 'objects')).forEach((file) =>
+        writeFileSync(makeWritable(file), 'nonsense'),
+      ),
   ],
   [
     'has lost the oldest object',
-    () => unlinkSync(filesBelow(join(directory, 'objects')).toSorted()[0] ?? ''),
+    () => unlinkSync(listFilesBelow(join(directory, 'objects')).toSorted()[0] ?? ''),
   ],
   [
     'has refs of nonsense',
-    () => filesBelow(join(directory, 'refs')).forEach((file) => writeFileSync(file, 'nonsense')),
+    () => listFilesBelow(join(directory, 'refs')).forEach((file) => writeFileSync(file, 'nonsense')),
   ],
   ['has lost its refs', () => rmSync(join(directory, 'refs'), { recursive: true })],
   [
@@ -97,33 +100,33 @@ const damages: readonly (readonly [what: string, damage: () => void])[] = [
   [
     'has locks that nobody holds',
     () => {
-      for (const ref of filesBelow(join(directory, 'refs'))) writeFileSync(`${ref}.lock`, '')
+      for (const ref of listFilesBelow(join(directory, 'refs'))) writeFileSync(`${ref}.lock`, '')
       mkdirSync(join(directory, 'x'), { recursive: true })
     },
   ],
 ] as const
 
 /** Two tries: the first may find the damage in the middle of its work. */
-async function heals(): Promise<void> {
-  await look().catch((error: unknown) => {
+async function expectHealing(): Promise<void> {
+  await useMirror().catch((error: unknown) => {
     if (!(error instanceof GitError)) throw error
   })
-  expect(await look()).toBe('9')
+  expect(await useMirror()).toBe('9')
   expect(readdirSync(folder.path).filter((name) => name.includes('damaged'))).toEqual([])
 }
 
-test.each(damages)('a mirror whose folder %s is made anew', async (_what, damage) => {
+test.each(mirrorDamages)('a mirror whose folder %s is made anew', async (_what, damage) => {
   damage()
-  await heals()
+  await expectHealing()
 })
 
-test.each(damages)(
+test.each(mirrorDamages)(
   'a mirror whose folder %s while nobody had it open is made anew',
   async (_what, damage) => {
     await mirror.close()
     damage()
     mirror = await openMirror({ directory, url: origin.url, credential: async () => undefined })
-    await heals()
+    await expectHealing()
   },
 )
 
@@ -133,29 +136,29 @@ test.each<readonly [string, () => void]>([
   [
     'sends nonsense',
     () =>
-      filesBelow(join(origin.directory, 'objects')).forEach((file) =>
-        writeFileSync(forced(file), 'nonsense'),
+      listFilesBelow(join(origin.directory, 'objects')).forEach((file) =>
+        writeFileSync(makeWritable(file), 'nonsense'),
       ),
   ],
 ])('a sound mirror is kept when the server %s', async (_what, damage) => {
   const { ino } = statSync(directory)
   damage()
-  await mirror.fetch('main', pullNumber(8)).catch(() => undefined)
+  await mirror.fetch('main', toPullNumber(8)).catch(() => undefined)
   expect(statSync(directory).ino).toBe(ino)
 })
 
 test('an id that nobody has makes the mirror anew once, and not each time it is named', async () => {
-  const nowhere = blobSha('1'.repeat(40))
+  const nowhere = toBlobSha('1'.repeat(40))
   const folders = new Set<number>()
   for (let tries = 0; tries < 4; tries += 1) {
     await expect(mirror.read(nowhere)).rejects.toMatchObject({ code: 'missing' })
-    await mirror.fetch('main', pullNumber(7))
+    await mirror.fetch('main', toPullNumber(7))
     folders.add(statSync(directory).ino)
   }
   expect(folders.size).toBe(1)
 })
 
-function forced(file: string): string {
+function makeWritable(file: string): string {
   chmodSync(file, 0o644)
   return file
 }

@@ -2,54 +2,54 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { chmodSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { commitSha, pullNumber, treeSha } from '../../src/change/ids.ts'
-import { mint, type Landing, type MergePermit } from '../../src/gate/merge-permit.ts'
-import { openMirror, type Mirror } from '../../src/git/mirror.ts'
-import { makeOrigin, temporary, type Origin } from './origin.ts'
-import { serve, type SmartHttp } from './smart-http.ts'
+import { toCommitSha, toPullNumber, toTreeSha } from '../../src/change/ids.ts'
+import { mintMergePermit, type ValidatedMerge, type MergePermit } from '../../src/gate/merge-permit.ts'
+import { openMirror, type GitMirror } from '../../src/git/mirror.ts'
+import { createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
+import { startSmartHttp, type SmartHttpServer } from './smart-http.ts'
 
-const login = { username: 'x-access-token', password: 'ghs_secretForPushing123' }
+const gitCredentials = { username: 'x-access-token', password: 'ghs_secretForPushing123' }
 const repository = { owner: 'owner', name: 'origin' }
 
-let folder: ReturnType<typeof temporary>
-let origin: Origin
-let server: SmartHttp
-let mirror: Mirror
+let folder: ReturnType<typeof createTemporaryFolder>
+let origin: OriginRepository
+let gitServer: SmartHttpServer
+let mirror: GitMirror
 beforeEach(async () => {
-  folder = temporary('land')
-  origin = makeOrigin(join(folder.path, 'origin.git'))
+  folder = createTemporaryFolder('land')
+  origin = createOrigin(join(folder.path, 'origin.git'))
   origin.git(['config', 'http.receivepack', 'true'])
   origin.branch('main', origin.commit({ 'a/x': '1', 'b/y': '1' }))
   origin.pull(1, origin.commit({ 'a/x': '2', 'b/y': '1' }, [origin.tip('main')]))
-  server = await serve(origin.directory, login)
-  mirror = await open(`${server.url}/origin.git`)
+  gitServer = await startSmartHttp(origin.directory, gitCredentials)
+  mirror = await openTestMirror(`${gitServer.url}/origin.git`)
 })
 afterEach(async () => {
   await mirror.close()
-  await server.close()
+  await gitServer.close()
   folder.remove()
 })
 
-const open = (url: string, timeouts = {}) =>
+const openTestMirror = (url: string, timeouts = {}) =>
   openMirror({
     directory: join(folder.path, 'mirror.git'),
     url,
-    credential: async () => login,
+    credential: async () => gitCredentials,
     repository,
     timeouts,
   })
 
-async function permit(change: Partial<Landing> = {}): Promise<MergePermit> {
-  await mirror.fetch('main', pullNumber(1))
+async function createPermit(change: Partial<ValidatedMerge> = {}): Promise<MergePermit> {
+  await mirror.fetch('main', toPullNumber(1))
   const base = await mirror.tip('main')
-  const head = await mirror.pullHead(pullNumber(1))
+  const head = await mirror.pullHead(toPullNumber(1))
   if (!base || !head) throw new Error('not fetched')
   const result = await mirror.merge(base, head, 'Merge pull request #1')
   if (result.kind !== 'clean') throw new Error(result.kind)
   const { commit, tree } = result
-  return mint({
+  return mintMergePermit({
     repository,
-    pull: pullNumber(1),
+    pull: toPullNumber(1),
     baseRef: 'main',
     base,
     head,
@@ -60,7 +60,7 @@ async function permit(change: Partial<Landing> = {}): Promise<MergePermit> {
   })
 }
 
-const hook = (name: string, script: string) => {
+const installHook = (name: string, script: string) => {
   const hooks = join(origin.directory, 'hooks')
   mkdirSync(hooks, { recursive: true })
   const path = join(hooks, name)
@@ -70,82 +70,87 @@ const hook = (name: string, script: string) => {
 
 describe('landing', () => {
   test('makes exactly the validated commit the tip of the base branch, over http and from a folder', async () => {
-    const first = await permit()
-    expect(await mirror.land(first)).toEqual({ kind: 'landed' })
+    const first = await createPermit()
+    expect(await mirror.pushMerge(first)).toEqual({ kind: 'landed' })
     expect(origin.tip('main')).toBe(first.landing.commit)
     await mirror.close()
 
     origin.pull(1, origin.commit({ 'a/x': '3', 'b/y': '1' }, [origin.tip('main')]))
-    mirror = await open(origin.url)
-    const second = await permit()
-    expect(await mirror.land(second)).toEqual({ kind: 'landed' })
+    mirror = await openTestMirror(origin.url)
+    const second = await createPermit()
+    expect(await mirror.pushMerge(second)).toEqual({ kind: 'landed' })
     expect(origin.tip('main')).toBe(second.landing.commit)
   })
 
   test('again, when the branch is there already, is landed still', async () => {
-    const granted = await permit()
-    await mirror.land(granted)
-    expect(await mirror.land(granted)).toEqual({ kind: 'landed' })
+    const granted = await createPermit()
+    await mirror.pushMerge(granted)
+    expect(await mirror.pushMerge(granted)).toEqual({ kind: 'landed' })
   })
 
   test('after the base moved changes nothing and says so (T37)', async () => {
-    const granted = await permit()
+    const granted = await createPermit()
     const moved = origin.commit({ 'a/x': '1', 'b/y': '2' }, [origin.tip('main')])
     origin.branch('main', moved)
-    expect(await mirror.land(granted)).toEqual({ kind: 'base-moved' })
+    expect(await mirror.pushMerge(granted)).toEqual({ kind: 'base-moved' })
     expect(origin.tip('main')).toBe(moved)
   })
 
   test('after the base was thrown back to an ancestor changes nothing, though it would be a fast-forward', async () => {
     const root = origin.tip('main')
     origin.branch('main', origin.commit({ 'a/x': '1', 'b/y': '2' }, [root]))
-    const granted = await permit()
+    const granted = await createPermit()
     origin.branch('main', root)
-    expect(await mirror.land(granted)).toEqual({ kind: 'base-moved' })
+    expect(await mirror.pushMerge(granted)).toEqual({ kind: 'base-moved' })
     expect(origin.tip('main')).toBe(root)
   })
 
   test('after the base branch was deleted does not make it again', async () => {
-    const granted = await permit()
+    const granted = await createPermit()
     origin.git(['update-ref', '-d', 'refs/heads/main'])
-    expect(await mirror.land(granted)).toEqual({ kind: 'base-moved' })
+    expect(await mirror.pushMerge(granted)).toEqual({ kind: 'base-moved' })
     expect(origin.git(['for-each-ref', 'refs/heads'])).toBe('')
   })
 
   test('when the base moves while the push is under way changes nothing', async () => {
-    const granted = await permit()
+    const granted = await createPermit()
     const moved = origin.commit({ 'a/x': '1', 'b/y': '2' }, [origin.tip('main')])
-    server.fault = (request) => {
+    gitServer.fault = (request) => {
       if (request.method === 'POST' && request.url?.endsWith('git-receive-pack')) origin.branch('main', moved)
       return false
     }
-    expect(await mirror.land(granted)).toEqual({ kind: 'base-moved' })
+    expect(await mirror.pushMerge(granted)).toEqual({ kind: 'base-moved' })
     expect(origin.tip('main')).toBe(moved)
   })
 
   test('of two permits for the same base lets one through', async () => {
-    const one = await permit()
+    const one = await createPermit()
     origin.pull(1, origin.commit({ 'a/x': '1', 'b/y': '7' }, [origin.tip('main')]))
-    const other = await permit()
-    const kinds = (await Promise.all([mirror.land(one), mirror.land(other)])).map(({ kind }) => kind)
+    const other = await createPermit()
+    const kinds = (await Promise.all([mirror.pushMerge(one), mirror.pushMerge(other)])).map(
+      ({ kind }) => kind,
+    )
     expect(kinds.sort()).toEqual(['base-moved', 'landed'])
     expect([one.landing.commit, other.landing.commit]).toContain(origin.tip('main'))
   })
 
   test('moves no other ref and runs no hook of ours', async () => {
     origin.git(['tag', '-f', 'v1', origin.tip('main')])
-    const granted = await permit()
+    const granted = await createPermit()
     const refs = () => origin.git(['for-each-ref', '--format=%(refname) %(objectname)'])
     const before = refs()
-    await mirror.land(granted)
+    await mirror.pushMerge(granted)
     expect(refs()).toBe(
       before.replace(`refs/heads/main ${granted.landing.base}`, `refs/heads/main ${granted.landing.commit}`),
     )
   })
 
   test('that the server refuses gives its reason, harmless to print', async () => {
-    hook('pre-receive', 'printf "GH006: \\033[31mProtected\\033[0m branch update failed\\n" >&2; exit 1')
-    const result = await mirror.land(await permit())
+    installHook(
+      'pre-receive',
+      'printf "GH006: \\033[31mProtected\\033[0m branch update failed\\n" >&2; exit 1',
+    )
+    const result = await mirror.pushMerge(await createPermit())
     expect(result).toMatchObject({ kind: 'refused' })
     const { reason } = result as { reason: string }
     expect(reason).toContain('pre-receive hook declined')
@@ -154,21 +159,21 @@ describe('landing', () => {
   })
 
   test('without the right to push is refused, with a wrong password `unauthorized`, at an unreachable server neither', async () => {
-    const granted = await permit()
-    server.fault = (request, response) =>
+    const granted = await createPermit()
+    gitServer.fault = (request, response) =>
       request.url?.includes('receive-pack') ? (response.writeHead(403).end(), true) : false
-    expect(await mirror.land(granted)).toMatchObject({ kind: 'refused' })
-    server.fault = (_, response) => (response.writeHead(401, { 'www-authenticate': 'Basic' }).end(), true)
-    await expect(mirror.land(granted)).rejects.toMatchObject({ code: 'unauthorized' })
-    server.fault = (_, response) => (response.writeHead(503).end(), true)
-    await expect(mirror.land(granted)).rejects.toMatchObject({ code: 'unreachable', retryable: true })
-    await server.close()
-    await expect(mirror.land(granted)).rejects.toMatchObject({ code: 'unreachable' })
+    expect(await mirror.pushMerge(granted)).toMatchObject({ kind: 'refused' })
+    gitServer.fault = (_, response) => (response.writeHead(401, { 'www-authenticate': 'Basic' }).end(), true)
+    await expect(mirror.pushMerge(granted)).rejects.toMatchObject({ code: 'unauthorized' })
+    gitServer.fault = (_, response) => (response.writeHead(503).end(), true)
+    await expect(mirror.pushMerge(granted)).rejects.toMatchObject({ code: 'unreachable', retryable: true })
+    await gitServer.close()
+    await expect(mirror.pushMerge(granted)).rejects.toMatchObject({ code: 'unreachable' })
   })
 
   test('whose answer is lost is `outcome-unknown`, and reading tells (T39)', async () => {
-    const granted = await permit()
-    server.fault = (request, response) => {
+    const granted = await createPermit()
+    gitServer.fault = (request, response) => {
       // The push is worked off; its answer is cut. git sends the answer's head before it has begun.
       if (request.method === 'POST' && request.url?.endsWith('git-receive-pack')) {
         response.writeHead = () => response
@@ -177,53 +182,53 @@ describe('landing', () => {
       }
       return false
     }
-    const error: unknown = await mirror.land(granted).catch((thrown: unknown) => thrown)
+    const error: unknown = await mirror.pushMerge(granted).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 'outcome-unknown', retryable: false })
     await mirror.fetch('main')
     expect(await mirror.tip('main')).toBe(granted.landing.commit)
   })
 
   test('whose answer is an error page or a cut connection is `outcome-unknown` too', async () => {
-    const granted = await permit()
+    const granted = await createPermit()
     const atPush = (answer: (response: ServerResponse) => void) => {
-      server.fault = (request, response) => {
+      gitServer.fault = (request, response) => {
         if (request.method !== 'POST' || !request.url?.endsWith('git-receive-pack')) return false
         answer(response)
         return true
       }
     }
     atPush((response) => void response.writeHead(502).end())
-    await expect(mirror.land(granted)).rejects.toMatchObject({ code: 'outcome-unknown' })
+    await expect(mirror.pushMerge(granted)).rejects.toMatchObject({ code: 'outcome-unknown' })
     atPush((response) => void response.destroy())
-    await expect(mirror.land(granted)).rejects.toMatchObject({ code: 'outcome-unknown' })
+    await expect(mirror.pushMerge(granted)).rejects.toMatchObject({ code: 'outcome-unknown' })
     atPush((response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'))
-    await expect(mirror.land(granted)).rejects.toMatchObject({ code: 'outcome-unknown' })
+    await expect(mirror.pushMerge(granted)).rejects.toMatchObject({ code: 'outcome-unknown' })
     atPush((response) => {
       response.writeHead(200, { 'content-type': 'application/x-git-receive-pack-result' }).end()
     })
-    await expect(mirror.land(granted)).rejects.toMatchObject({ code: 'outcome-unknown' })
+    await expect(mirror.pushMerge(granted)).rejects.toMatchObject({ code: 'outcome-unknown' })
   })
 
   test('that takes too long is `outcome-unknown`', async () => {
-    const granted = await permit()
+    const granted = await createPermit()
     await mirror.close()
-    mirror = await open(`${server.url}/origin.git`, { push: 600 })
-    server.fault = (request) => request.method === 'POST'
-    await expect(mirror.land(granted)).rejects.toMatchObject({ code: 'outcome-unknown' })
+    mirror = await openTestMirror(`${gitServer.url}/origin.git`, { push: 600 })
+    gitServer.fault = (request) => request.method === 'POST'
+    await expect(mirror.pushMerge(granted)).rejects.toMatchObject({ code: 'outcome-unknown' })
   })
 })
 
 describe('the door', () => {
   test('opens to a minted permit only, not to an object that looks like one', async () => {
-    const granted = await permit()
+    const granted = await createPermit()
     const copy = { landing: granted.landing } as unknown as MergePermit
-    await expect(mirror.land(copy)).rejects.toMatchObject({ code: 'refused' })
-    await expect(mirror.land(undefined as never)).rejects.toMatchObject({ code: 'refused' })
-    expect(server.requests.filter(({ path }) => path.includes('receive-pack'))).toEqual([])
+    await expect(mirror.pushMerge(copy)).rejects.toMatchObject({ code: 'refused' })
+    await expect(mirror.pushMerge(undefined as never)).rejects.toMatchObject({ code: 'refused' })
+    expect(gitServer.requests.filter(({ path }) => path.includes('receive-pack'))).toEqual([])
   })
 
   test('stays shut for a commit that is not the merge of the permit’s base and head with its tree', async () => {
-    const granted = await permit()
+    const granted = await createPermit()
     const { base, head } = granted.landing
     const foreign = origin.commit({ 'a/x': 'evil' }, [base, head])
     origin.branch('foreign', foreign)
@@ -233,17 +238,19 @@ describe('the door', () => {
       { commit: head },
       { base: head },
       { head: base },
-      { tree: treeSha(origin.tree(foreign)) },
+      { tree: toTreeSha(origin.tree(foreign)) },
       { repository: { owner: 'owner', name: 'another' } },
       { baseRef: 'main:refs/heads/other' },
       { baseRef: '--mirror' },
-      { commit: commitSha('e'.repeat(40)) },
-    ] as Partial<Landing>[]) {
-      const error: unknown = await mirror.land(await permit(change)).catch((thrown: unknown) => thrown)
+      { commit: toCommitSha('e'.repeat(40)) },
+    ] as Partial<ValidatedMerge>[]) {
+      const error: unknown = await mirror
+        .pushMerge(await createPermit(change))
+        .catch((thrown: unknown) => thrown)
       expect(error).toMatchObject({ name: 'GitError', code: expect.stringMatching(/^(?:refused|missing)$/) })
     }
     expect(origin.tip('main')).toBe(base)
-    expect(server.requests.filter(({ path }) => path.includes('receive-pack'))).toEqual([])
+    expect(gitServer.requests.filter(({ path }) => path.includes('receive-pack'))).toEqual([])
   })
 
   test('is the only one: `push` is an argument in one file of the floor', () => {

@@ -5,12 +5,12 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { openLauncher } from '../../src/git/launcher.ts'
 import { runProcess, type ProcessOrder } from '../../src/git/run-process.ts'
-import { temporary } from './origin.ts'
+import { createTemporaryFolder } from './origin.ts'
 
 const launcher = openLauncher()
 afterEach(() => launcher.close())
 
-const order = (script: string, more: Partial<ProcessOrder> = {}): ProcessOrder => ({
+const createProcessOrder = (script: string, more: Partial<ProcessOrder> = {}): ProcessOrder => ({
   program: 'sh',
   args: ['-c', script],
   directory: '/',
@@ -27,7 +27,7 @@ describe.each([
   ['this process', runProcess],
 ])('started by %s, a program', (_by, run) => {
   test('tells its output, its errors and how it ended', async () => {
-    expect(await run(order('printf "a\\0b"; echo no >&2; exit 3'))).toEqual({
+    expect(await run(createProcessOrder('printf "a\\0b"; echo no >&2; exit 3'))).toEqual({
       code: 3,
       signal: null,
       stdout: Buffer.from('a\0b'),
@@ -40,7 +40,7 @@ describe.each([
     const input = Buffer.from([0, 255, 10])
     const script = 'cat; pwd; echo "$SAID"; cat <&3; env | cut -d= -f1 | grep -v _ | sort | tr "\\n" " "'
     const { stdout } = await run(
-      order(script, {
+      createProcessOrder(script, {
         input,
         directory: '/usr',
         environment: { PATH: process.env['PATH'] ?? '', SAID: 'this' },
@@ -53,32 +53,41 @@ describe.each([
 
   test('is stopped where it says too much, takes too long or is not wanted any more', async () => {
     const long = 'trap "exit 9" TERM; while :; do sleep 0.05; done'
-    expect(await run(order('yes', { limit: 1000 }))).toMatchObject({ stopped: 'too-large' })
-    expect(await run(order('printf "1\\0002\\0003\\000"; exec yes', { records: 2 }))).toMatchObject({
+    expect(await run(createProcessOrder('yes', { limit: 1000 }))).toMatchObject({ stopped: 'too-large' })
+    expect(
+      await run(createProcessOrder('printf "1\\0002\\0003\\000"; exec yes', { records: 2 })),
+    ).toMatchObject({
       stopped: 'too-many',
     })
-    expect(await run(order(long, { timeout: 200 }))).toMatchObject({ stopped: 'timeout', code: 9 })
+    expect(await run(createProcessOrder(long, { timeout: 200 }))).toMatchObject({
+      stopped: 'timeout',
+      code: 9,
+    })
     const abort = new AbortController()
-    const aborted = run(order(long), abort.signal)
+    const aborted = run(createProcessOrder(long), abort.signal)
     abort.abort()
     expect(await aborted).toMatchObject({ stopped: 'aborted' })
     // Nobody wanted it any more before it began.
-    expect(await run(order(long), abort.signal)).toMatchObject({ stopped: 'aborted' })
+    expect(await run(createProcessOrder(long), abort.signal)).toMatchObject({ stopped: 'aborted' })
   })
 
   test('that is not there rejects with the reason of the system', async () => {
-    await expect(run(order('', { program: 'no-such-program' }))).rejects.toMatchObject({ code: 'ENOENT' })
-    await expect(run(order('', { directory: '/etc/passwd' }))).rejects.toMatchObject({ code: 'ENOTDIR' })
+    await expect(run(createProcessOrder('', { program: 'no-such-program' }))).rejects.toMatchObject({
+      code: 'ENOENT',
+    })
+    await expect(run(createProcessOrder('', { directory: '/etc/passwd' }))).rejects.toMatchObject({
+      code: 'ENOTDIR',
+    })
   })
 })
 
 test('orders are carried out beside one another', async () => {
-  const folder = temporary('launcher')
+  const folder = createTemporaryFolder('launcher')
   const pipe = join(folder.path, 'pipe')
   try {
     execFileSync('mkfifo', [pipe])
-    const reading = launcher.run(order(`cat '${pipe}'`))
-    const writing = launcher.run(order(`echo here > '${pipe}'`))
+    const reading = launcher.run(createProcessOrder(`cat '${pipe}'`))
+    const writing = launcher.run(createProcessOrder(`echo here > '${pipe}'`))
     expect((await reading).stdout.toString()).toBe('here\n')
     expect((await writing).code).toBe(0)
   } finally {
@@ -87,20 +96,20 @@ test('orders are carried out beside one another', async () => {
 })
 
 test('a launcher whose process is killed says so, and works again', async () => {
-  const said = launcher.run(order('kill -9 $PPID; sleep 60', { timeout: 60_000 }))
+  const said = launcher.run(createProcessOrder('kill -9 $PPID; sleep 60', { timeout: 60_000 }))
   await expect(said).rejects.toThrow('has ended')
-  expect((await launcher.run(order('echo again'))).stdout.toString()).toBe('again\n')
+  expect((await launcher.run(createProcessOrder('echo again'))).stdout.toString()).toBe('again\n')
 })
 
 test('whoever starts one can end without closing it; what was started then runs to its end', async () => {
-  const folder = temporary('launcher')
+  const folder = createTemporaryFolder('launcher')
   const [begin, end] = [join(folder.path, 'begin'), join(folder.path, 'end')]
   const script = `
     import { openLauncher } from ${JSON.stringify(join(import.meta.dirname, '../../src/git/launcher.ts'))}
     const { run } = openLauncher()
     const killed = process.argv[1] === 'killed'
-    if (killed) run(${JSON.stringify(order(`cat '${begin}' > '${end}'`))}).catch(() => {})
-    await run(${JSON.stringify(order('true'))})
+    if (killed) run(${JSON.stringify(createProcessOrder(`cat '${begin}' > '${end}'`))}).catch(() => {})
+    await run(${JSON.stringify(createProcessOrder('true'))})
     if (killed) process.kill(process.pid, 'SIGKILL')`
   try {
     execFileSync('mkfifo', [begin, end])
@@ -108,7 +117,7 @@ test('whoever starts one can end without closing it; what was started then runs 
       const child = spawn(process.execPath, ['--no-warnings', '--input-type=module', '-e', script, how])
       expect(await once(child, 'exit')).toEqual(how === 'killed' ? [null, 'SIGKILL'] : [0, null])
     }
-    const { stdout } = await runProcess(order(`echo whole > '${begin}' & cat '${end}'`))
+    const { stdout } = await runProcess(createProcessOrder(`echo whole > '${begin}' & cat '${end}'`))
     expect(stdout.toString()).toBe('whole\n')
   } finally {
     folder.remove()

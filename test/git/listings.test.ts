@@ -2,101 +2,110 @@
 // that somebody made to be trouble.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
-import { treeSha, type TreeSha } from '../../src/change/ids.ts'
+import { toTreeSha, type TreeSha } from '../../src/change/ids.ts'
 import { compareTreeObjects } from '../../src/git/compare-tree-objects.ts'
-import { openListings, type Listings } from '../../src/git/listings.ts'
-import { localGit, type LocalGit } from '../../src/git/local-git.ts'
+import { openListings, type TreeListings } from '../../src/git/listings.ts'
+import { createLocalGit, type LocalGit } from '../../src/git/local-git.ts'
 import { openObjectReader, type ObjectReader } from '../../src/git/object-reader.ts'
 import { parseRawDiff, parseTreeList } from '../../src/git/parse-output.ts'
-import { makeOrigin, temporary, type File, type Files, type Origin } from './origin.ts'
+import {
+  createOrigin,
+  createTemporaryFolder,
+  type OriginFile,
+  type OriginFiles,
+  type OriginRepository,
+} from './origin.ts'
 
-const folder = temporary('listings')
-const closing = new AbortController()
-let origin: Origin
-let objects: ObjectReader
-let git: LocalGit
+const folder = createTemporaryFolder('listings')
+const abortController = new AbortController()
+let origin: OriginRepository
+let objectReader: ObjectReader
+let runLocalGit: LocalGit
 /** What was asked of the git program. */
-const asked: string[] = []
+const gitCalls: string[] = []
 
 beforeAll(() => {
-  origin = makeOrigin(join(folder.path, 'origin.git'))
-  const options = { directory: origin.directory, timeout: 60_000, signal: closing.signal }
-  objects = openObjectReader(options)
-  const run = localGit(options)
-  git = (args, more) => {
-    asked.push(args[0] ?? '')
+  origin = createOrigin(join(folder.path, 'origin.git'))
+  const options = { directory: origin.directory, timeout: 60_000, signal: abortController.signal }
+  objectReader = openObjectReader(options)
+  const run = createLocalGit(options)
+  runLocalGit = (args, more) => {
+    gitCalls.push(args[0] ?? '')
     return run(args, more)
   }
 })
 afterAll(() => {
-  closing.abort()
-  objects.close()
+  abortController.abort()
+  objectReader.close()
   folder.remove()
 })
 
-const fresh = (mostPaths = 1000): Listings => openListings(git, objects, mostPaths)
-const treeOf = (files: Files): TreeSha => origin.tree(origin.commit(files))
+const openFreshListings = (maxPaths = 1000): TreeListings => openListings(runLocalGit, objectReader, maxPaths)
+const writeTreeOf = (files: OriginFiles): TreeSha => origin.tree(origin.commit(files))
 
-const printed = async (...args: string[]) => (await git(args)).stdout
-const gitsList = async (tree: TreeSha) => parseTreeList(await printed('ls-tree', '-r', '-z', tree), '')
-const gitsDiff = async (before: TreeSha, after: TreeSha) =>
-  parseRawDiff(await printed('diff-tree', '-r', '-z', '--raw', '--no-abbrev', '--no-renames', before, after))
+const readGitOutput = async (...args: string[]) => (await runLocalGit(args)).stdout
+const listTreeByGit = async (tree: TreeSha) =>
+  parseTreeList(await readGitOutput('ls-tree', '-r', '-z', tree), '')
+const diffTreesByGit = async (before: TreeSha, after: TreeSha) =>
+  parseRawDiff(
+    await readGitOutput('diff-tree', '-r', '-z', '--raw', '--no-abbrev', '--no-renames', before, after),
+  )
 
-let seed = 8
-const random = (below: number) => (seed = (seed * 48271) % 2147483647) % below
+let randomState = 8
+const randomBelow = (below: number) => (randomState = (randomState * 48271) % 2147483647) % below
 
 /** Files, links, programs and submodules under names that sort otherwise as directories, some of them moved. */
-function randomFiles(from: Files): Files {
+function createRandomFiles(from: OriginFiles): OriginFiles {
   const names = ['a', 'a-', 'a.b', 'a0', 'B', 'é', '\u{1f4a5}', '\uffee', 'z z']
-  const files = new Map<string, File>(Object.entries(from).filter(() => random(6) > 0))
-  for (let left = random(8); left > 0; left--) {
-    const path = Array.from({ length: 1 + random(4) }, () => names[random(names.length)]).join('/')
+  const files = new Map<string, OriginFile>(Object.entries(from).filter(() => randomBelow(6) > 0))
+  for (let left = randomBelow(8); left > 0; left--) {
+    const path = Array.from({ length: 1 + randomBelow(4) }, () => names[randomBelow(names.length)]).join('/')
     // Where a directory was a file comes, and the other way round.
     for (const other of files.keys())
       if (other.startsWith(`${path}/`) || path.startsWith(`${other}/`)) files.delete(other)
-    const content = String(random(4))
-    const kinds: File[] = [
+    const content = String(randomBelow(4))
+    const kinds: OriginFile[] = [
       content,
       { mode: '100755', content },
       { mode: '120000', content },
       { mode: '160000', oid: '1234567890'.repeat(4) },
     ]
-    files.set(path, kinds[Math.max(0, random(8) - 4)] ?? content)
+    files.set(path, kinds[Math.max(0, randomBelow(8) - 4)] ?? content)
   }
   return Object.fromEntries(files)
 }
 
 test('random trees are listed and compared as git does it', async () => {
   const trees: TreeSha[] = []
-  let files: Files = {}
-  for (let round = 0; round < 25; round++) trees.push(treeOf((files = randomFiles(files))))
-  const listings = fresh()
+  let files: OriginFiles = {}
+  for (let round = 0; round < 25; round++) trees.push(writeTreeOf((files = createRandomFiles(files))))
+  const listings = openFreshListings()
   for (const [at, tree] of trees.entries()) {
-    expect(await listings.list(tree, '')).toEqual(await gitsList(tree))
-    const other = trees[random(at + 1)] ?? tree
+    expect(await listings.list(tree, '')).toEqual(await listTreeByGit(tree))
+    const other = trees[randomBelow(at + 1)] ?? tree
     for (const [before, after] of [
       [other, tree],
       [tree, other],
     ] as const) {
-      const expected = await gitsDiff(before, after)
+      const expected = await diffTreesByGit(before, after)
       expect(await listings.diff(before, after)).toEqual(expected)
-      if (before !== after) expect(await compareTreeObjects(objects, before, after)).toEqual(expected)
+      if (before !== after) expect(await compareTreeObjects(objectReader, before, after)).toEqual(expected)
     }
     const [{ path = '' } = {}] = await listings.list(tree, '')
     const directory = path.slice(0, Math.max(0, path.indexOf('/')))
     if (directory !== '')
       expect(await listings.list(tree, directory)).toEqual(
-        (await gitsList(tree)).filter((entry) => entry.path.startsWith(`${directory}/`)),
+        (await listTreeByGit(tree)).filter((entry) => entry.path.startsWith(`${directory}/`)),
       )
   }
 })
 
 test('a tree that differs in little from a known one starts no git, and shares what is the same', async () => {
   const files = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`d${at % 20}/f${at}`, `${at}`]))
-  const [before, after] = [treeOf(files), treeOf({ ...files, 'd3/new': 'x' })]
-  const listings = fresh()
+  const [before, after] = [writeTreeOf(files), writeTreeOf({ ...files, 'd3/new': 'x' })]
+  const listings = openFreshListings()
   const known = await listings.list(before, '')
-  asked.length = 0
+  gitCalls.length = 0
   const now = await listings.list(after, '')
   expect(await listings.diff(before, after)).toHaveLength(1)
   expect(await listings.list(after, 'd3')).toHaveLength(11)
@@ -106,72 +115,72 @@ test('a tree that differs in little from a known one starts no git, and shares w
       oid: origin.git(['hash-object', '--stdin'], 'x'),
     },
   )
-  expect(asked).toEqual([])
+  expect(gitCalls).toEqual([])
   expect(now[0]).toBe(known[0])
 })
 
 /** A tree object of these bytes, however odd. */
-function rawTree(...entries: readonly (readonly [mode: string, name: string, oid: string])[]): TreeSha {
+function writeRawTree(...entries: readonly (readonly [mode: string, name: string, oid: string])[]): TreeSha {
   const bytes = entries.map(([mode, name, oid]) =>
     Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(oid, 'hex')]),
   )
-  return treeSha(
+  return toTreeSha(
     origin.git(['hash-object', '-t', 'tree', '-w', '--literally', '--stdin'], Buffer.concat(bytes)),
   )
 }
 
 describe('a tree that git would not write', () => {
   test.each([
-    ['with one name twice', (blob: string) => rawTree(['100644', 'a', blob], ['100644', 'a', blob])],
+    ['with one name twice', (blob: string) => writeRawTree(['100644', 'a', blob], ['100644', 'a', blob])],
     [
       'with a file and a directory of one name',
       (blob: string, tree: string) =>
-        rawTree(['100644', 'a', blob], ['100644', 'a.b', blob], ['40000', 'a', tree]),
+        writeRawTree(['100644', 'a', blob], ['100644', 'a.b', blob], ['40000', 'a', tree]),
     ],
-    ['in another order', (blob: string) => rawTree(['100644', 'b', blob], ['100644', 'a', blob])],
-    ['with an old mode', (blob: string) => rawTree(['100664', 'a', blob])],
-    ['with an empty directory', () => rawTree(['40000', 'a', rawTree()])],
-    ['with a slash in a name', (blob: string) => rawTree(['100644', 'a/b', blob])],
-    ['with what is not there', () => rawTree(['40000', 'a', '1'.repeat(40)])],
+    ['in another order', (blob: string) => writeRawTree(['100644', 'b', blob], ['100644', 'a', blob])],
+    ['with an old mode', (blob: string) => writeRawTree(['100664', 'a', blob])],
+    ['with an empty directory', () => writeRawTree(['40000', 'a', writeRawTree()])],
+    ['with a slash in a name', (blob: string) => writeRawTree(['100644', 'a/b', blob])],
+    ['with what is not there', () => writeRawTree(['40000', 'a', '1'.repeat(40)])],
   ])('%s is git’s to tell', async (_, make) => {
     const blob = origin.git(['hash-object', '-w', '--stdin'], 'x')
-    const odd = make(blob, treeOf({ x: 'x' }))
-    const plain = treeOf({ c: 'x' })
-    expect(await compareTreeObjects(objects, plain, odd)).toBeUndefined()
-    expect(await compareTreeObjects(objects, odd, plain)).toBeUndefined()
-    expect(await fresh().isWellWritten(plain, odd)).toBe(false)
+    const odd = make(blob, writeTreeOf({ x: 'x' }))
+    const plain = writeTreeOf({ c: 'x' })
+    expect(await compareTreeObjects(objectReader, plain, odd)).toBeUndefined()
+    expect(await compareTreeObjects(objectReader, odd, plain)).toBeUndefined()
+    expect(await openFreshListings().isWellWritten(plain, odd)).toBe(false)
   })
 
   test('is compared by git with both sides of a rename (T01)', async () => {
     const blob = origin.git(['hash-object', '-w', '--stdin'], 'long '.repeat(500))
-    const [before, after] = [rawTree(['100664', 'mine', blob]), rawTree(['100664', 'victim', blob])]
-    expect(await fresh().diff(before, after)).toEqual([
+    const [before, after] = [writeRawTree(['100664', 'mine', blob]), writeRawTree(['100664', 'victim', blob])]
+    expect(await openFreshListings().diff(before, after)).toEqual([
       { path: 'mine', before: { mode: '100644', oid: blob } },
       { path: 'victim', after: { mode: '100644', oid: blob } },
     ])
   })
 
   test('ends in git’s own words where it cannot be listed', async () => {
-    const odd = rawTree(['40000', 'a', '1'.repeat(40)])
-    const listings = fresh()
-    await listings.list(treeOf({ c: 'x' }), '')
+    const odd = writeRawTree(['40000', 'a', '1'.repeat(40)])
+    const listings = openFreshListings()
+    await listings.list(writeTreeOf({ c: 'x' }), '')
     await expect(listings.list(odd, '')).rejects.toMatchObject({ name: 'GitError' })
-    await expect(listings.diff(treeOf({ c: 'x' }), odd)).rejects.toMatchObject({ name: 'GitError' })
+    await expect(listings.diff(writeTreeOf({ c: 'x' }), odd)).rejects.toMatchObject({ name: 'GitError' })
   })
 })
 
 describe('trees that stand for more than they weigh', () => {
   /** Directories within directories, ten of the same in each. */
   const wide = (levels: number): TreeSha => {
-    let tree = treeOf({ f: 'x' })
+    let tree = writeTreeOf({ f: 'x' })
     for (let left = levels; left > 0; left--)
-      tree = rawTree(...Array.from({ length: 10 }, (_, at) => ['40000', String(at), tree] as const))
+      tree = writeRawTree(...Array.from({ length: 10 }, (_, at) => ['40000', String(at), tree] as const))
     return tree
   }
 
   test('are too large, from whichever side they are met, and nothing waits for them', async () => {
-    const [plain, huge] = [treeOf({ c: 'x' }), wide(9)]
-    const listings = fresh()
+    const [plain, huge] = [writeTreeOf({ c: 'x' }), wide(9)]
+    const listings = openFreshListings()
     await listings.list(plain, '')
     const started = process.cpuUsage()
     for (const work of [
@@ -188,26 +197,26 @@ describe('trees that stand for more than they weigh', () => {
   })
 
   test('are counted by what differs where the other side is known', async () => {
-    const [plain, many] = [treeOf({ c: 'x' }), wide(2)]
-    const listings = fresh(99)
+    const [plain, many] = [writeTreeOf({ c: 'x' }), wide(2)]
+    const listings = openFreshListings(99)
     await listings.list(plain, '')
-    asked.length = 0
+    gitCalls.length = 0
     await expect(listings.diff(plain, many)).rejects.toMatchObject({
       message: 'a tree holds more than 99 paths',
     })
     await expect(listings.list(many, '')).rejects.toMatchObject({
       message: 'a tree holds more than 99 paths',
     })
-    expect(asked).toEqual([])
-    expect(await fresh(101).diff(plain, many)).toHaveLength(101)
+    expect(gitCalls).toEqual([])
+    expect(await openFreshListings(101).diff(plain, many)).toHaveLength(101)
   })
 
   test('are git’s to walk where they are deep', async () => {
-    let deep = treeOf({ f: 'x' })
-    for (let left = 150; left > 0; left--) deep = rawTree(['40000', 'd', deep])
-    expect(await compareTreeObjects(objects, treeOf({ c: 'x' }), deep)).toBeUndefined()
-    const listings = fresh()
+    let deep = writeTreeOf({ f: 'x' })
+    for (let left = 150; left > 0; left--) deep = writeRawTree(['40000', 'd', deep])
+    expect(await compareTreeObjects(objectReader, writeTreeOf({ c: 'x' }), deep)).toBeUndefined()
+    const listings = openFreshListings()
     expect(await listings.list(deep, '')).toHaveLength(1)
-    expect(await listings.diff(treeOf({ c: 'x' }), deep)).toHaveLength(2)
+    expect(await listings.diff(writeTreeOf({ c: 'x' }), deep)).toHaveLength(2)
   })
 })

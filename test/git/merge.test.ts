@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
-import { pullNumber, type CommitSha } from '../../src/change/ids.ts'
-import { mergeDate } from '../../src/git/merge.ts'
-import { openMirror, type Mirror } from '../../src/git/mirror.ts'
-import { longFile, makeOrigin, temporary, type Origin } from './origin.ts'
+import { toPullNumber, type CommitSha } from '../../src/change/ids.ts'
+import { computeMergeDate } from '../../src/git/merge.ts'
+import { openMirror, type GitMirror } from '../../src/git/mirror.ts'
+import { createLongFile, createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
 
-const folder = temporary('merge')
-let origin: Origin
-let mirror: Mirror
+const folder = createTemporaryFolder('merge')
+let origin: OriginRepository
+let mirror: GitMirror
 
 beforeAll(async () => {
-  origin = makeOrigin(join(folder.path, 'origin.git'))
+  origin = createOrigin(join(folder.path, 'origin.git'))
   mirror = await openMirror({
     directory: join(folder.path, 'mirror.git'),
     url: origin.url,
@@ -22,14 +22,14 @@ afterAll(async () => {
   folder.remove()
 })
 
-async function here(base: CommitSha, head: CommitSha) {
+async function mergeInMirror(base: CommitSha, head: CommitSha) {
   origin.branch('main', base)
   origin.pull(1, head)
-  await mirror.fetch('main', pullNumber(1))
+  await mirror.fetch('main', toPullNumber(1))
 }
 
-async function landedPaths(base: CommitSha, head: CommitSha) {
-  await here(base, head)
+async function listMergedPaths(base: CommitSha, head: CommitSha) {
+  await mergeInMirror(base, head)
   const result = await mirror.merge(base, head, 'Merge')
   if (result.kind !== 'clean') return result
   return (await mirror.diff(await mirror.treeOf(base), result.tree)).map(({ path }) => path)
@@ -40,12 +40,12 @@ describe('a merge', () => {
     const root = origin.commit({ 'a/x': '1\n', 'b/y': '1\n' })
     const base = origin.commit({ 'a/x': '1\n', 'b/y': '2\n' }, [root])
     const head = origin.commit({ 'a/x': '2\n', 'b/y': '1\n' }, [root])
-    await here(base, head)
+    await mergeInMirror(base, head)
     const result = await mirror.merge(base, head, 'Merge pull request #1\n\nSubject: "quoted" -- ünïcode\n')
     if (result.kind !== 'clean') throw new Error(result.kind)
     expect(await mirror.treeOf(result.commit)).toBe(result.tree)
     expect(result.tree).toBe(origin.tree(origin.commit({ 'a/x': '2\n', 'b/y': '2\n' })))
-    const show = mirrorGit(['cat-file', 'commit', result.commit])
+    const show = runMirrorGit(['cat-file', 'commit', result.commit])
     expect(show.split('\n').slice(1, 3)).toEqual([`parent ${base}`, `parent ${head}`])
     expect(show).toMatch(/\n\nMerge pull request #1\n\nSubject: "quoted" -- ünïcode$/)
     expect(show).toContain('author catalog-bot <catalog-bot@noreply.invalid> ')
@@ -55,7 +55,7 @@ describe('a merge', () => {
     const root = origin.commit({ x: '1' })
     const base = origin.commit({ x: '1', y: '1' }, [root])
     const head = origin.commit({ x: '2' }, [root])
-    await here(base, head)
+    await mergeInMirror(base, head)
     const first = await mirror.merge(base, head, 'Merge')
     await new Promise((resolve) => setTimeout(resolve, 1100))
     expect(await mirror.merge(base, head, 'Merge')).toEqual(first)
@@ -64,28 +64,28 @@ describe('a merge', () => {
       url: origin.url,
       credential: async () => undefined,
     })
-    await other.fetch('main', pullNumber(1))
+    await other.fetch('main', toPullNumber(1))
     expect(await other.merge(base, head, 'Merge')).toEqual(first)
     await other.close()
     expect(await mirror.merge(base, head, 'Another message')).not.toEqual(first)
   })
 
   test("carries a date that a forged head cannot throw far ahead of the base's", () => {
-    expect(mergeDate(1000, 1500)).toBe(1500)
-    expect(mergeDate(1_700_000_000, 978_307_200)).toBe(1_700_000_000)
-    expect(mergeDate(1_700_000_000, 99_999_999_999)).toBe(1_700_000_000 + 366 * 24 * 3600)
+    expect(computeMergeDate(1000, 1500)).toBe(1500)
+    expect(computeMergeDate(1_700_000_000, 978_307_200)).toBe(1_700_000_000)
+    expect(computeMergeDate(1_700_000_000, 99_999_999_999)).toBe(1_700_000_000 + 366 * 24 * 3600)
   })
 
   test('of a head with a forged author, a date in 2001 or none that can be read is made all the same', async () => {
     const root = origin.commit({ x: '1' })
     const forged = origin.commit({ x: '2' }, [root], { time: 978_307_200, author: 'catalog-bot <x@y>' })
-    expect(await landedPaths(root, forged)).toEqual(['x'])
+    expect(await listMergedPaths(root, forged)).toEqual(['x'])
   })
 
   test('of a head that the base contains, or that is the base, is nothing', async () => {
     const root = origin.commit({ x: '1' })
     const base = origin.commit({ x: '2' }, [root])
-    await here(base, root)
+    await mergeInMirror(base, root)
     expect(await mirror.merge(base, root, 'Merge')).toEqual({ kind: 'nothing' })
     expect(await mirror.merge(base, base, 'Merge')).toEqual({ kind: 'nothing' })
   })
@@ -93,14 +93,14 @@ describe('a merge', () => {
   test('of a head that only goes on from the base is a merge commit still', async () => {
     const base = origin.commit({ x: '1' })
     const head = origin.commit({ x: '2' }, [base])
-    expect(await landedPaths(base, head)).toEqual(['x'])
+    expect(await listMergedPaths(base, head)).toEqual(['x'])
   })
 
   test('of two sides that changed the same lines is a conflict that names the path', async () => {
     const root = origin.commit({ 'a b/"x"\n': '1\n', z: '1\n' })
     const base = origin.commit({ 'a b/"x"\n': '2\n', z: '1\n' }, [root])
     const head = origin.commit({ 'a b/"x"\n': '3\n', z: '2\n' }, [root])
-    expect(await landedPaths(base, head)).toEqual({
+    expect(await listMergedPaths(base, head)).toEqual({
       kind: 'conflict',
       paths: ['a b/"x"\n'],
       reason: 'content',
@@ -108,16 +108,16 @@ describe('a merge', () => {
   })
 
   test('of two sides that changed different lines of one file is clean', async () => {
-    const root = origin.commit({ x: longFile('line', 50) })
-    const base = origin.commit({ x: longFile('line', 50, 5) }, [root])
-    const head = origin.commit({ x: longFile('line', 50, 45) }, [root])
-    expect(await landedPaths(base, head)).toEqual(['x'])
+    const root = origin.commit({ x: createLongFile('line', 50) })
+    const base = origin.commit({ x: createLongFile('line', 50, 5) }, [root])
+    const head = origin.commit({ x: createLongFile('line', 50, 45) }, [root])
+    expect(await listMergedPaths(base, head)).toEqual(['x'])
   })
 
   test('of histories without a common commit is refused as a conflict that says so', async () => {
     const base = origin.commit({ x: '1' })
     const head = origin.commit({ y: '1' })
-    expect(await landedPaths(base, head)).toEqual({
+    expect(await listMergedPaths(base, head)).toEqual({
       kind: 'conflict',
       paths: [],
       reason: 'unrelated-histories',
@@ -126,7 +126,7 @@ describe('a merge', () => {
 
   test('of a commit that is not here rejects with `missing`', async () => {
     const base = origin.commit({ x: '1' })
-    await here(base, base)
+    await mergeInMirror(base, base)
     const nowhere = 'f'.repeat(40) as CommitSha
     await expect(mirror.merge(base, nowhere, 'Merge')).rejects.toMatchObject({ code: 'missing' })
   })
@@ -136,23 +136,26 @@ describe('a merge', () => {
     const root = origin.commit({ '.gitattributes': attributes, x: '$Id$\n1\n' })
     const base = origin.commit({ '.gitattributes': attributes, x: '$Id$\n2\n' }, [root])
     const head = origin.commit({ '.gitattributes': attributes, x: '$Id$\n3\n' }, [root])
-    expect(await landedPaths(base, head)).toMatchObject({ kind: 'conflict', paths: ['x'] })
+    expect(await listMergedPaths(base, head)).toMatchObject({ kind: 'conflict', paths: ['x'] })
   })
 })
 
 describe('what a merge does to paths the pull request does not name', () => {
   test('a file moved out of a neighbour shows both paths', async () => {
-    const victim = longFile('csv', 60)
+    const victim = createLongFile('csv', 60)
     const base = origin.commit({ 'operators/victim/csv.yaml': victim, 'operators/mine/x': 'x' })
     const head = origin.commit({ 'operators/mine/csv.yaml': victim, 'operators/mine/x': 'x' }, [base])
-    expect(await landedPaths(base, head)).toEqual(['operators/mine/csv.yaml', 'operators/victim/csv.yaml'])
+    expect(await listMergedPaths(base, head)).toEqual([
+      'operators/mine/csv.yaml',
+      'operators/victim/csv.yaml',
+    ])
   })
 
   test('a file that the base moved is not changed at its new place: conflict', async () => {
-    const root = origin.commit({ 'operators/a/x.yaml': longFile('x', 100), z: 'z' })
-    const base = origin.commit({ 'operators/b/x.yaml': longFile('x', 100), z: 'z' }, [root])
-    const head = origin.commit({ 'operators/a/x.yaml': longFile('x', 100, 50), z: 'z' }, [root])
-    const result = await landedPaths(base, head)
+    const root = origin.commit({ 'operators/a/x.yaml': createLongFile('x', 100), z: 'z' })
+    const base = origin.commit({ 'operators/b/x.yaml': createLongFile('x', 100), z: 'z' }, [root])
+    const head = origin.commit({ 'operators/a/x.yaml': createLongFile('x', 100, 50), z: 'z' }, [root])
+    const result = await listMergedPaths(base, head)
     expect(result).toEqual({
       kind: 'conflict',
       paths: expect.arrayContaining(['operators/a/x.yaml']),
@@ -161,21 +164,21 @@ describe('what a merge does to paths the pull request does not name', () => {
   })
 
   test('a file that the head moved does not take over what the base changed at the old place: conflict', async () => {
-    const root = origin.commit({ 'operators/a/x.yaml': longFile('x', 100), z: 'z' })
-    const base = origin.commit({ 'operators/a/x.yaml': longFile('x', 100, 50), z: 'z' }, [root])
-    const head = origin.commit({ 'operators/b/x.yaml': longFile('x', 100), z: 'z' }, [root])
-    expect(await landedPaths(base, head)).toMatchObject({ kind: 'conflict' })
+    const root = origin.commit({ 'operators/a/x.yaml': createLongFile('x', 100), z: 'z' })
+    const base = origin.commit({ 'operators/a/x.yaml': createLongFile('x', 100, 50), z: 'z' }, [root])
+    const head = origin.commit({ 'operators/b/x.yaml': createLongFile('x', 100), z: 'z' }, [root])
+    expect(await listMergedPaths(base, head)).toMatchObject({ kind: 'conflict' })
   })
 
   test('a file added to a directory that the base renamed stays where the pull request put it', async () => {
     const files = (directory: string) => ({
-      [`operators/${directory}/x`]: longFile('x', 30),
-      [`operators/${directory}/y`]: longFile('y', 30),
+      [`operators/${directory}/x`]: createLongFile('x', 30),
+      [`operators/${directory}/y`]: createLongFile('y', 30),
     })
     const root = origin.commit(files('a'))
     const base = origin.commit(files('c'), [root])
-    const head = origin.commit({ ...files('a'), 'operators/a/new': longFile('new', 30) }, [root])
-    expect(await landedPaths(base, head)).toEqual(['operators/a/new'])
+    const head = origin.commit({ ...files('a'), 'operators/a/new': createLongFile('new', 30) }, [root])
+    expect(await listMergedPaths(base, head)).toEqual(['operators/a/new'])
   })
 
   test('a criss-cross history shows the reverted file of the victim', async () => {
@@ -189,7 +192,7 @@ describe('what a merge does to paths the pull request does not name', () => {
     const base = origin.commit(tree('v2', { 'operators/mine/p': '1' }), [m1, p1])
     const head = origin.commit(tree('v1', { 'operators/mine/p': '1' }), [p1, m1])
     expect(origin.git(['merge-base', '--all', base, head]).split('\n')).toHaveLength(2)
-    expect(await landedPaths(base, head)).toEqual(['operators/victim/v'])
+    expect(await listMergedPaths(base, head)).toEqual(['operators/victim/v'])
   })
 
   test('deep drift of the base costs no conflict', async () => {
@@ -197,10 +200,10 @@ describe('what a merge does to paths the pull request does not name', () => {
     const moved = origin.commit({ a: '2', b: '1', d: '1' }, [root])
     const base = origin.commit({ a: '3', b: '1', e: '1' }, [moved])
     const head = origin.commit({ a: '1', b: '2', c: '1', f: '1' }, [root])
-    expect(await landedPaths(base, head)).toEqual(['b', 'f'])
+    expect(await listMergedPaths(base, head)).toEqual(['b', 'f'])
   })
 })
 
-function mirrorGit(args: readonly string[]): string {
+function runMirrorGit(args: readonly string[]): string {
   return origin.git(['--git-dir', join(folder.path, 'mirror.git'), ...args])
 }

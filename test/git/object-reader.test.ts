@@ -2,17 +2,17 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { blobSha, type BlobSha } from '../../src/change/ids.ts'
-import { openMirror, type Mirror } from '../../src/git/mirror.ts'
-import { leaveOut } from '../left-out.ts'
-import { makeOrigin, temporary, type Origin } from './origin.ts'
+import { toBlobSha, type BlobSha } from '../../src/change/ids.ts'
+import { openMirror, type GitMirror } from '../../src/git/mirror.ts'
+import { reportSkipped } from '../left-out.ts'
+import { createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
 
-let folder: ReturnType<typeof temporary>
-let origin: Origin
-let mirror: Mirror
+let folder: ReturnType<typeof createTemporaryFolder>
+let origin: OriginRepository
+let mirror: GitMirror
 beforeEach(async () => {
-  folder = temporary('read')
-  origin = makeOrigin(join(folder.path, 'origin.git'))
+  folder = createTemporaryFolder('read')
+  origin = createOrigin(join(folder.path, 'origin.git'))
   mirror = await openMirror({
     directory: join(folder.path, 'mirror.git'),
     url: origin.url,
@@ -24,19 +24,19 @@ afterEach(async () => {
   folder.remove()
 })
 
-async function blobs(contents: readonly string[]): Promise<readonly BlobSha[]> {
+async function writeBlobs(contents: readonly string[]): Promise<readonly BlobSha[]> {
   origin.branch('main', origin.commit(Object.fromEntries(contents.map((content, at) => [`f${at}`, content]))))
   await mirror.fetch('main')
-  return contents.map(idOf)
+  return contents.map(computeBlobId)
 }
 
 /** As git names a blob; asking git costs a process for each. */
-function idOf(content: string): BlobSha {
+function computeBlobId(content: string): BlobSha {
   const bytes = Buffer.from(content)
-  return blobSha(createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex'))
+  return toBlobSha(createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex'))
 }
 
-const text = (bytes: Uint8Array) => Buffer.from(bytes).toString()
+const decodeText = (bytes: Uint8Array) => Buffer.from(bytes).toString()
 
 describe('reading', () => {
   test('gives the bytes of a blob: empty, with NULs, with lines that look like an answer', async () => {
@@ -48,17 +48,17 @@ describe('reading', () => {
       `${'a'.repeat(40)} blob 5\nhello\n`,
       'x'.repeat(1_000_000),
     ]
-    const ids = await blobs(contents)
-    for (const [at, id] of ids.entries()) expect(text(await mirror.read(id))).toBe(contents[at])
+    const ids = await writeBlobs(contents)
+    for (const [at, id] of ids.entries()) expect(decodeText(await mirror.read(id))).toBe(contents[at])
   })
 
   test('answers many questions at once through one process, each with its own', async () => {
     const contents = Array.from({ length: 500 }, (_, at) => `content ${at} `.repeat(at))
-    const ids = await blobs(contents)
+    const ids = await writeBlobs(contents)
     const before = mirror.readerPid
-    const nowhere = blobSha('9'.repeat(40))
+    const nowhere = toBlobSha('9'.repeat(40))
     const answers = await Promise.all(
-      ids.flatMap((id) => [mirror.read(id).then(text), mirror.read(nowhere).catch(String)]),
+      ids.flatMap((id) => [mirror.read(id).then(decodeText), mirror.read(nowhere).catch(String)]),
     )
     expect(answers.filter((_, at) => at % 2 === 0)).toEqual(contents)
     expect(new Set(answers.filter((_, at) => at % 2 === 1))).toEqual(
@@ -69,55 +69,55 @@ describe('reading', () => {
 
   const counters = (pid: number) => `/proc/${pid}/io`
   const hasCounters = existsSync(counters(process.pid))
-  if (!hasCounters) leaveOut('/proc/PID/io')
+  if (!hasCounters) reportSkipped('/proc/PID/io')
   const itCounts = hasCounters ? test : test.skip
   itCounts('asks for many objects in a few ways to git and back', async () => {
     const count = 3000
-    const ids = await blobs(Array.from({ length: count }, (_, at) => `content ${at}`))
-    await mirror.read(ids[0] ?? blobSha(''))
-    const ways = (): number => {
+    const ids = await writeBlobs(Array.from({ length: count }, (_, at) => `content ${at}`))
+    await mirror.read(ids[0] ?? toBlobSha(''))
+    const countReadCalls = (): number => {
       const text = readFileSync(counters(mirror.readerPid ?? 0), 'utf8')
       return Number(/^syscr: (\d+)$/m.exec(text)?.[1])
     }
-    const before = ways()
+    const before = countReadCalls()
     await Promise.all(ids.map((id) => mirror.read(id)))
     // What git reads is what we write: two questions for each, which it takes as many at a time as it finds.
-    expect(ways() - before).toBeLessThan(count / 10)
+    expect(countReadCalls() - before).toBeLessThan(count / 10)
   })
 
   test('of an object above the limit rejects with `too-large`, at the limit it does not', async () => {
-    const [id = blobSha('0'.repeat(40))] = await blobs(['12345'])
-    expect(text(await mirror.read(id, 5))).toBe('12345')
+    const [id = toBlobSha('0'.repeat(40))] = await writeBlobs(['12345'])
+    expect(decodeText(await mirror.read(id, 5))).toBe('12345')
     await expect(mirror.read(id, 4)).rejects.toMatchObject({ code: 'too-large' })
-    expect(text(await mirror.read(id))).toBe('12345')
+    expect(decodeText(await mirror.read(id))).toBe('12345')
   })
 
   test('finds what was fetched after the process began', async () => {
-    const [first] = await blobs(['one'])
+    const [first] = await writeBlobs(['one'])
     const pid = mirror.readerPid
-    const [second] = await blobs(['two'])
-    expect(text(await mirror.read(first ?? blobSha('')))).toBe('one')
-    expect(text(await mirror.read(second ?? blobSha('')))).toBe('two')
+    const [second] = await writeBlobs(['two'])
+    expect(decodeText(await mirror.read(first ?? toBlobSha('')))).toBe('one')
+    expect(decodeText(await mirror.read(second ?? toBlobSha('')))).toBe('two')
     expect(pid === undefined || pid === mirror.readerPid).toBe(true)
   })
 
   test('goes on when the process is killed, also in the middle of many answers', async () => {
     const contents = Array.from({ length: 200 }, (_, at) => `${at}`.repeat(20_000))
-    const ids = await blobs(contents)
-    await mirror.read(ids[0] ?? blobSha(''))
+    const ids = await writeBlobs(contents)
+    await mirror.read(ids[0] ?? toBlobSha(''))
     for (let round = 0; round < 5; round++) {
       const before = mirror.readerPid
       const answers = Promise.all(ids.map((id) => mirror.read(id)))
-      await mirror.read(ids[20] ?? blobSha(''))
+      await mirror.read(ids[20] ?? toBlobSha(''))
       if (before !== undefined) process.kill(before, 'SIGKILL')
-      expect((await answers).map(text)).toEqual(contents)
-      await mirror.read(ids[0] ?? blobSha(''))
+      expect((await answers).map(decodeText)).toEqual(contents)
+      await mirror.read(ids[0] ?? toBlobSha(''))
       expect(mirror.readerPid).not.toBe(before)
     }
   })
 
   test('after closing rejects what was still open', async () => {
-    const ids = await blobs(['one', 'two'])
+    const ids = await writeBlobs(['one', 'two'])
     const answers = ids.map((id) => mirror.read(id))
     await mirror.close()
     for (const answer of answers) await expect(answer).rejects.toMatchObject({ code: 'aborted' })

@@ -6,17 +6,17 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, w
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { deflateSync } from 'node:zlib'
-import { commitSha, pullNumber, treeSha, type CommitSha, type TreeSha } from '../../src/change/ids.ts'
+import { toCommitSha, toPullNumber, toTreeSha, type CommitSha, type TreeSha } from '../../src/change/ids.ts'
 
-export type File = string | { readonly mode: string; readonly content?: string; readonly oid?: string }
-export type Files = Readonly<Record<string, File>>
+export type OriginFile = string | { readonly mode: string; readonly content?: string; readonly oid?: string }
+export type OriginFiles = Readonly<Record<string, OriginFile>>
 
-export interface Origin {
+export interface OriginRepository {
   readonly directory: string
   readonly url: string
   git(args: readonly string[], input?: string | Buffer): string
   /** A commit with exactly these files. */
-  commit(files: Files, parents?: readonly CommitSha[], options?: CommitOptions): CommitSha
+  commit(files: OriginFiles, parents?: readonly CommitSha[], options?: CommitOptions): CommitSha
   commitTree(tree: TreeSha, parents?: readonly CommitSha[], options?: CommitOptions): CommitSha
   branch(name: string, commit: CommitSha): void
   pull(number: number, commit: CommitSha): void
@@ -29,31 +29,31 @@ export interface CommitOptions {
   readonly author?: string
 }
 
-const environment = {
+const gitEnvironment = {
   PATH: process.env['PATH'],
   HOME: '/nonexistent',
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_CONFIG_GLOBAL: '/dev/null',
 }
 
-export function temporary(name: string): { path: string; remove: () => void } {
+export function createTemporaryFolder(name: string): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), `catalog-bot-${name}-`))
   return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5 }) }
 }
 
-export function makeOrigin(directory: string): Origin {
+export function createOrigin(directory: string): OriginRepository {
   execFileSync('git', ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', directory], {
-    env: environment,
+    env: gitEnvironment,
   })
-  return originIn(directory)
+  return openOrigin(directory)
 }
 
 /** In a bare repository that is there. */
-export function originIn(directory: string): Origin {
+export function openOrigin(directory: string): OriginRepository {
   const run = (args: readonly string[], input?: string | Buffer): string => {
     const { status, stdout, stderr } = spawnSync('git', args, {
       cwd: directory,
-      env: environment,
+      env: gitEnvironment,
       input: input ?? '',
       maxBuffer: 1 << 28,
     })
@@ -62,36 +62,36 @@ export function originIn(directory: string): Origin {
   }
   let clock = 1_700_000_000
 
-  const objects = looseObjects(directory)
+  const objects = createObjectWriter(directory)
   const write = (tree: TreeSha, parents: readonly CommitSha[], options: CommitOptions): CommitSha => {
-    const who = options.author ?? 'Someone <someone@example.com>'
+    const authorLine = options.author ?? 'Someone <someone@example.com>'
     const time = options.time ?? (clock += 60)
     const lines = [
       `tree ${tree}`,
       ...parents.map((parent) => `parent ${parent}`),
-      `author ${who} ${time} +0000`,
-      `committer ${who} ${time} +0000`,
+      `author ${authorLine} ${time} +0000`,
+      `committer ${authorLine} ${time} +0000`,
       '',
       'wip',
     ]
-    return commitSha(objects.put('commit', Buffer.from(lines.join('\n'))))
+    return toCommitSha(objects.put('commit', Buffer.from(lines.join('\n'))))
   }
 
   return {
     directory,
     url: `file://${directory}`,
     git: run,
-    commit: (files, parents = [], options = {}) => write(putTree(objects, files), parents, options),
+    commit: (files, parents = [], options = {}) => write(writeTree(objects, files), parents, options),
     commitTree: (tree, parents = [], options = {}) => write(tree, parents, options),
-    branch: (name, commit) => setRef(directory, `refs/heads/${name}`, commit),
-    pull: (number, commit) => setRef(directory, `refs/pull/${pullNumber(number)}/head`, commit),
-    tip: (branch) => commitSha(readRef(directory, branch) ?? run(['rev-parse', `refs/heads/${branch}`])),
-    tree: (commit) => treeSha(objects.treeOf(commit) ?? run(['rev-parse', `${commit}^{tree}`])),
+    branch: (name, commit) => writeRef(directory, `refs/heads/${name}`, commit),
+    pull: (number, commit) => writeRef(directory, `refs/pull/${toPullNumber(number)}/head`, commit),
+    tip: (branch) => toCommitSha(readRef(directory, branch) ?? run(['rev-parse', `refs/heads/${branch}`])),
+    tree: (commit) => toTreeSha(objects.treeOf(commit) ?? run(['rev-parse', `${commit}^{tree}`])),
   }
 }
 
 /** As git writes a ref that is not packed: whole at once, for whoever reads it meanwhile. */
-function setRef(directory: string, name: string, commit: CommitSha): void {
+function writeRef(directory: string, name: string, commit: CommitSha): void {
   const file = join(directory, name)
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(`${file}.lock`, `${commit}\n`)
@@ -104,7 +104,7 @@ function readRef(directory: string, branch: string): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
 }
 
-interface Objects {
+interface ObjectWriter {
   /** The object's id. */
   put(type: 'blob' | 'tree' | 'commit', content: Buffer): string
   /** Undefined: the commit was not written here. */
@@ -112,7 +112,7 @@ interface Objects {
 }
 
 /** Writes objects as git does, in this process: a test makes hundreds of commits, and each process of git's costs more. */
-function looseObjects(directory: string): Objects {
+function createObjectWriter(directory: string): ObjectWriter {
   const known = new Set<string>()
   const trees = new Map<string, string>()
   return {
@@ -135,12 +135,12 @@ function looseObjects(directory: string): Objects {
   }
 }
 
-type Folder = Map<string, Held>
-type Held = { readonly below: Folder } | { readonly mode: string; readonly oid: string }
+type FolderEntries = Map<string, FolderEntry>
+type FolderEntry = { readonly below: FolderEntries } | { readonly mode: string; readonly oid: string }
 
 /** A tree with exactly these files; a later path takes the place of what is in its way. */
-function putTree(objects: Objects, files: Files): TreeSha {
-  const root: Folder = new Map()
+function writeTree(objects: ObjectWriter, files: OriginFiles): TreeSha {
+  const root: FolderEntries = new Map()
   for (const [path, file] of Object.entries(files)) {
     const { mode, content = '', oid } = typeof file === 'string' ? { mode: '100644', content: file } : file
     const names = path.split('/')
@@ -148,18 +148,18 @@ function putTree(objects: Objects, files: Files): TreeSha {
     let folder = root
     for (const name of names) {
       const there = folder.get(name)
-      const below: Folder = there !== undefined && 'below' in there ? there.below : new Map()
+      const below: FolderEntries = there !== undefined && 'below' in there ? there.below : new Map()
       folder.set(name, { below })
       folder = below
     }
     folder.set(last, { mode, oid: oid ?? objects.put('blob', Buffer.from(content)) })
   }
-  return treeSha(putFolder(objects, root))
+  return toTreeSha(writeFolder(objects, root))
 }
 
-function putFolder(objects: Objects, folder: Folder): string {
+function writeFolder(objects: ObjectWriter, folder: FolderEntries): string {
   const entries = [...folder].map(([name, held]) => {
-    const { mode, oid } = 'below' in held ? { mode: '40000', oid: putFolder(objects, held.below) } : held
+    const { mode, oid } = 'below' in held ? { mode: '40000', oid: writeFolder(objects, held.below) } : held
     const short = mode.replace(/^0/, '')
     return {
       // Directories are sorted as if a slash stood behind their names.
@@ -172,7 +172,7 @@ function putFolder(objects: Objects, folder: Folder): string {
 }
 
 /** Lines `prefix 1` ... `prefix n`: a file long enough for git to see it again after a move. */
-export function longFile(prefix: string, lines: number, changed?: number): string {
+export function createLongFile(prefix: string, lines: number, changed?: number): string {
   return Array.from(
     { length: lines },
     (_, at) => `${prefix} ${at + 1}${at + 1 === changed ? ' changed' : ''}\n`,

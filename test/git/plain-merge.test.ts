@@ -1,34 +1,35 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
-import { blobSha, pullNumber } from '../../src/change/ids.ts'
-import { openMirror, type Mirror } from '../../src/git/mirror.ts'
-import { plainRule } from '../../src/git/plain-merge.ts'
-import { longFile, makeOrigin, temporary, type Origin } from './origin.ts'
+import { toBlobSha, toPullNumber } from '../../src/change/ids.ts'
+import { openMirror, type GitMirror } from '../../src/git/mirror.ts'
+import { computeMergeRule } from '../../src/git/plain-merge.ts'
+import { createLongFile, createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
 
 describe('the plain three-way rule', () => {
-  const [a, b, c] = ['a', 'b', 'c'].map((digit) => ({ mode: '100644', oid: blobSha(digit.repeat(40)) }))
+  const [a, b, c] = ['a', 'b', 'c'].map((digit) => ({ mode: '100644', oid: toBlobSha(digit.repeat(40)) }))
 
   test('keeps what the head left alone, takes what the base left alone, and merges or refuses the rest', () => {
-    expect(plainRule(a, a, a)).toEqual({ kind: 'exactly', entry: a })
-    expect(plainRule(a, b, a)).toEqual({ kind: 'exactly', entry: b })
-    expect(plainRule(a, undefined, a)).toEqual({ kind: 'exactly', entry: undefined })
-    expect(plainRule(a, a, b)).toEqual({ kind: 'exactly', entry: b })
-    expect(plainRule(a, a, undefined)).toEqual({ kind: 'exactly', entry: undefined })
-    expect(plainRule(a, b, b)).toEqual({ kind: 'exactly', entry: b })
-    expect(plainRule(undefined, undefined, b)).toEqual({ kind: 'exactly', entry: b })
-    expect(plainRule(a, b, c)).toEqual({ kind: 'merged' })
-    expect(plainRule(a, undefined, c)).toEqual({ kind: 'conflict' })
-    expect(plainRule(a, b, undefined)).toEqual({ kind: 'conflict' })
-    if (a) expect(plainRule(a, a, { ...a, mode: '120000' })).toMatchObject({ entry: { mode: '120000' } })
+    expect(computeMergeRule(a, a, a)).toEqual({ kind: 'exactly', entry: a })
+    expect(computeMergeRule(a, b, a)).toEqual({ kind: 'exactly', entry: b })
+    expect(computeMergeRule(a, undefined, a)).toEqual({ kind: 'exactly', entry: undefined })
+    expect(computeMergeRule(a, a, b)).toEqual({ kind: 'exactly', entry: b })
+    expect(computeMergeRule(a, a, undefined)).toEqual({ kind: 'exactly', entry: undefined })
+    expect(computeMergeRule(a, b, b)).toEqual({ kind: 'exactly', entry: b })
+    expect(computeMergeRule(undefined, undefined, b)).toEqual({ kind: 'exactly', entry: b })
+    expect(computeMergeRule(a, b, c)).toEqual({ kind: 'merged' })
+    expect(computeMergeRule(a, undefined, c)).toEqual({ kind: 'conflict' })
+    expect(computeMergeRule(a, b, undefined)).toEqual({ kind: 'conflict' })
+    if (a)
+      expect(computeMergeRule(a, a, { ...a, mode: '120000' })).toMatchObject({ entry: { mode: '120000' } })
   })
 })
 
 describe('random histories with moves, copies and edits', () => {
-  const folder = temporary('plain')
-  let origin: Origin
-  let mirror: Mirror
+  const folder = createTemporaryFolder('plain')
+  let origin: OriginRepository
+  let mirror: GitMirror
   beforeAll(async () => {
-    origin = makeOrigin(join(folder.path, 'origin.git'))
+    origin = createOrigin(join(folder.path, 'origin.git'))
     mirror = await openMirror({
       directory: join(folder.path, 'mirror.git'),
       url: origin.url,
@@ -49,7 +50,7 @@ describe('random histories with moves, copies and edits', () => {
       const next = { ...files }
       for (let step = 0; step <= random(3); step++) {
         const path = pick(Object.keys(next)) ?? 'a/f0'
-        const content = next[path] ?? longFile('new', 20)
+        const content = next[path] ?? createLongFile('new', 20)
         const target = `${pick(directories) ?? 'a'}/f${random(5)}`
         switch (random(5)) {
           case 0:
@@ -71,7 +72,7 @@ describe('random histories with moves, copies and edits', () => {
             }
             break
           default:
-            next[target] = longFile(`added ${random(1000)}`, 15)
+            next[target] = createLongFile(`added ${random(1000)}`, 15)
         }
       }
       return next
@@ -81,7 +82,7 @@ describe('random histories with moves, copies and edits', () => {
       const start = Object.fromEntries(
         Array.from({ length: 6 }, (_, at) => [
           `${directories[at % 3] ?? 'a'}/f${at}`,
-          longFile(`file ${at}`, 20),
+          createLongFile(`file ${at}`, 20),
         ]),
       )
       const [ours, theirs] = [change(start), change(start)]
@@ -90,15 +91,15 @@ describe('random histories with moves, copies and edits', () => {
       const head = origin.commit(theirs, [root])
       origin.branch('main', base)
       origin.pull(1, head)
-      await mirror.fetch('main', pullNumber(1))
+      await mirror.fetch('main', toPullNumber(1))
       const result = await mirror.merge(base, head, 'Merge')
       const kind = result.kind === 'conflict' ? `${result.kind} ${result.reason ?? ''}` : result.kind
       kinds[kind] = (kinds[kind] ?? 0) + 1
       if (result.kind !== 'clean') continue
-      const landed = await mirror.list(result.tree)
+      const mergedEntries = await mirror.list(result.tree)
       const at = new Map(
         await Promise.all(
-          landed.map(
+          mergedEntries.map(
             async ({ path, oid }) => [path, Buffer.from(await mirror.read(oid)).toString()] as const,
           ),
         ),

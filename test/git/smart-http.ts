@@ -5,25 +5,25 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 
-export interface SmartHttp {
+export interface SmartHttpServer {
   /** Address of the served folder: append `/name` of a repository in it. */
   readonly url: string
   /** Paths asked for, with query, in order, and whether each came with the right password. */
-  readonly requests: { readonly method: string; readonly path: string; readonly authorised: boolean }[]
+  readonly requests: { readonly method: string; readonly path: string; readonly authorized: boolean }[]
   /** Called first for every request; true means that it has answered. */
   fault: ((request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>) | undefined
   close(): Promise<void>
 }
 
 /** Serves the repositories beside `repository`; only who has user and password gets in, when they are given. */
-export async function serve(
+export async function startSmartHttp(
   repository: string,
   login?: { readonly username: string; readonly password: string },
-): Promise<SmartHttp> {
+): Promise<SmartHttpServer> {
   const root = dirname(repository)
   const sockets = new Set<Socket>()
   const expected = login && `Basic ${Buffer.from(`${login.username}:${login.password}`).toString('base64')}`
-  const state: SmartHttp = {
+  const state: SmartHttpServer = {
     url: '',
     requests: [],
     fault: undefined,
@@ -34,16 +34,16 @@ export async function serve(
       }),
   }
   const server = createServer((request, response) => {
-    const authorised = expected === undefined || request.headers.authorization === expected
-    state.requests.push({ method: request.method ?? '', path: request.url ?? '', authorised })
+    const authorized = expected === undefined || request.headers.authorization === expected
+    state.requests.push({ method: request.method ?? '', path: request.url ?? '', authorized })
     void Promise.resolve(state.fault?.(request, response) ?? false).then((answered) => {
       if (answered) return
-      if (!authorised) {
+      if (!authorized) {
         request.resume()
         response.writeHead(401, { 'www-authenticate': 'Basic realm="test"' }).end()
         return
       }
-      backend(root, request, response)
+      runHttpBackend(root, request, response)
     })
   })
   server.on('connection', (socket) => {
@@ -55,14 +55,14 @@ export async function serve(
 }
 
 // Itself, and not by `git http-backend`, which would be a process more for each request.
-const httpBackend = join(
+const gitHttpBackendPath = join(
   execFileSync('git', ['--exec-path'], { encoding: 'utf8' }).trim(),
   'git-http-backend',
 )
 
-function backend(root: string, request: IncomingMessage, response: ServerResponse): void {
+function runHttpBackend(root: string, request: IncomingMessage, response: ServerResponse): void {
   const url = new URL(request.url ?? '/', 'http://localhost')
-  const child = spawn(httpBackend, [], {
+  const child = spawn(gitHttpBackendPath, [], {
     env: {
       PATH: process.env['PATH'],
       GIT_CONFIG_NOSYSTEM: '1',

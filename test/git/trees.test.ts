@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
-import { blobSha, pullNumber, treeSha, type CommitSha, type TreeSha } from '../../src/change/ids.ts'
-import { openMirror, type Mirror } from '../../src/git/mirror.ts'
+import { toBlobSha, toPullNumber, toTreeSha, type CommitSha, type TreeSha } from '../../src/change/ids.ts'
+import { openMirror, type GitMirror } from '../../src/git/mirror.ts'
 import { decodePath, encodePath } from '../../src/git/path-text.ts'
-import { makeOrigin, temporary, type Files, type Origin } from './origin.ts'
+import { createOrigin, createTemporaryFolder, type OriginFiles, type OriginRepository } from './origin.ts'
 
-const folder = temporary('trees')
-let origin: Origin
-let mirror: Mirror
+const folder = createTemporaryFolder('trees')
+let origin: OriginRepository
+let mirror: GitMirror
 
 beforeAll(async () => {
-  origin = makeOrigin(join(folder.path, 'origin.git'))
+  origin = createOrigin(join(folder.path, 'origin.git'))
   mirror = await openMirror({
     directory: join(folder.path, 'mirror.git'),
     url: origin.url,
@@ -22,11 +22,11 @@ afterAll(async () => {
   folder.remove()
 })
 
-async function treeWith(files: Files): Promise<TreeSha> {
-  return fetched(origin.commit(files))
+async function createTree(files: OriginFiles): Promise<TreeSha> {
+  return fetchTree(origin.commit(files))
 }
 
-async function fetched(commit: CommitSha): Promise<TreeSha> {
+async function fetchTree(commit: CommitSha): Promise<TreeSha> {
   origin.branch('main', commit)
   await mirror.fetch('main')
   return mirror.treeOf(commit)
@@ -35,27 +35,27 @@ async function fetched(commit: CommitSha): Promise<TreeSha> {
 describe('paths beyond what may be listed', () => {
   const files = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`d/${at}`, `${count}`]))
-  let small: Mirror
+  let small: GitMirror
   beforeAll(async () => {
     small = await openMirror({
       directory: join(folder.path, 'mirror.git'),
       url: origin.url,
       credential: async () => undefined,
-      mostPaths: 4,
+      maxPaths: 4,
     })
   })
   afterAll(() => small.close())
 
   test('end a listing, at the limit they do not', async () => {
-    expect(await small.list(await treeWith(files(4)))).toHaveLength(4)
-    await expect(small.list(await treeWith(files(5)))).rejects.toMatchObject({
+    expect(await small.list(await createTree(files(4)))).toHaveLength(4)
+    await expect(small.list(await createTree(files(5)))).rejects.toMatchObject({
       code: 'too-large',
       message: 'a tree holds more than 4 paths',
     })
   })
 
   test('end a difference, whichever side has them', async () => {
-    const [none, four, five] = [await treeWith({}), await treeWith(files(4)), await treeWith(files(5))]
+    const [none, four, five] = [await createTree({}), await createTree(files(4)), await createTree(files(5))]
     expect(await small.diff(none, four)).toHaveLength(4)
     for (const [before, after] of [
       [four, five],
@@ -65,8 +65,8 @@ describe('paths beyond what may be listed', () => {
   })
 
   test('end a difference of trees that are both small', async () => {
-    const before = await treeWith({ a: '1', b: '1', c: '1' })
-    const after = await treeWith({ d: '1', e: '1', f: '1' })
+    const before = await createTree({ a: '1', b: '1', c: '1' })
+    const after = await createTree({ d: '1', e: '1', f: '1' })
     await expect(small.diff(before, after)).rejects.toMatchObject({
       message: 'two trees differ in more than 4 paths',
     })
@@ -75,42 +75,42 @@ describe('paths beyond what may be listed', () => {
 
 describe('a difference', () => {
   test('lists what was added, removed and changed, sorted by path', async () => {
-    const before = await treeWith({ 'a.b': '1', 'a/b': '1', z: '1', same: '1' })
-    const after = await treeWith({ 'a.b': '2', 'a/c': '1', z: '1', same: '1' })
+    const before = await createTree({ 'a.b': '1', 'a/b': '1', z: '1', same: '1' })
+    const after = await createTree({ 'a.b': '2', 'a/c': '1', z: '1', same: '1' })
     expect(await mirror.diff(before, after)).toEqual([
-      { path: 'a.b', before: file('1'), after: file('2') },
-      { path: 'a/b', before: file('1') },
-      { path: 'a/c', after: file('1') },
+      { path: 'a.b', before: createFileEntry('1'), after: createFileEntry('2') },
+      { path: 'a/b', before: createFileEntry('1') },
+      { path: 'a/c', after: createFileEntry('1') },
     ])
     expect(await mirror.diff(before, before)).toEqual([])
   })
 
   test('shows both sides of a rename (T01)', async () => {
-    const before = await treeWith({ 'victim/x': 'long '.repeat(500) })
-    const after = await treeWith({ 'mine/x': 'long '.repeat(500) })
+    const before = await createTree({ 'victim/x': 'long '.repeat(500) })
+    const after = await createTree({ 'mine/x': 'long '.repeat(500) })
     expect((await mirror.diff(before, after)).map(({ path }) => path)).toEqual(['mine/x', 'victim/x'])
   })
 
   test('shows a mode that became executable, a symlink or a submodule, content the same or not (T07)', async () => {
-    const before = await treeWith({ a: 'x', b: 'x', c: 'x', d: 'x' })
+    const before = await createTree({ a: 'x', b: 'x', c: 'x', d: 'x' })
     const submodule = '1234567890'.repeat(4)
-    const after = await treeWith({
+    const after = await createTree({
       a: { mode: '100755', content: 'x' },
       b: { mode: '120000', content: 'x' },
       c: { mode: '160000', oid: submodule },
       d: 'x',
     })
     expect(await mirror.diff(before, after)).toEqual([
-      { path: 'a', before: file('x'), after: { ...file('x'), mode: '100755' } },
-      { path: 'b', before: file('x'), after: { ...file('x'), mode: '120000' } },
-      { path: 'c', before: file('x'), after: { mode: '160000', oid: submodule } },
+      { path: 'a', before: createFileEntry('x'), after: { ...createFileEntry('x'), mode: '100755' } },
+      { path: 'b', before: createFileEntry('x'), after: { ...createFileEntry('x'), mode: '120000' } },
+      { path: 'c', before: createFileEntry('x'), after: { mode: '160000', oid: submodule } },
     ])
     expect(await mirror.entry(after, 'c')).toEqual({ mode: '160000', oid: submodule })
   })
 
   test('of a file that became a directory names every path', async () => {
-    const before = await treeWith({ a: 'x' })
-    const after = await treeWith({ 'a/b': 'x' })
+    const before = await createTree({ a: 'x' })
+    const after = await createTree({ 'a/b': 'x' })
     expect((await mirror.diff(before, after)).map(({ path }) => path)).toEqual(['a', 'a/b'])
   })
 
@@ -131,13 +131,13 @@ describe('a difference', () => {
       '💥/\u202e',
       '\uffee',
     ]
-    const before = await treeWith({ keep: '' })
-    const after = await treeWith(
+    const before = await createTree({ keep: '' })
+    const after = await createTree(
       Object.fromEntries([...odd, 'keep'].map((path) => [path, path === 'keep' ? '' : path])),
     )
     const changes = await mirror.diff(before, after)
     expect(changes.map(({ path }) => path)).toEqual([...odd].sort())
-    for (const path of odd) expect((await mirror.entry(after, path))?.oid).toBe(file(path).oid)
+    for (const path of odd) expect((await mirror.entry(after, path))?.oid).toBe(createFileEntry(path).oid)
     expect((await mirror.list(after)).map(({ path }) => path)).toEqual([...odd, 'keep'].sort())
   })
 
@@ -152,9 +152,9 @@ describe('a difference', () => {
     const listing = names.map((name) =>
       Buffer.concat([Buffer.from(`100644 blob ${blob}\t`), name, Buffer.from('\0')]),
     )
-    const tree = treeSha(origin.git(['mktree', '-z'], Buffer.concat(listing)))
-    const before = await treeWith({})
-    const after = await fetched(origin.commitTree(tree))
+    const tree = toTreeSha(origin.git(['mktree', '-z'], Buffer.concat(listing)))
+    const before = await createTree({})
+    const after = await fetchTree(origin.commitTree(tree))
     const paths = (await mirror.diff(before, after)).map(({ path }) => path)
     expect(new Set(paths).size).toBe(4)
     expect(paths).toContain('aÿ')
@@ -180,7 +180,7 @@ describe('paths as text', () => {
 
 describe('a listing', () => {
   test('has every file below a directory, with or without a slash at its end, and nothing of a similar name', async () => {
-    const tree = await treeWith({ 'a/b/1': '', 'a/b/c/2': '', 'a/bc': '', 'a/b.d/3': '', top: '' })
+    const tree = await createTree({ 'a/b/1': '', 'a/b/c/2': '', 'a/bc': '', 'a/b.d/3': '', top: '' })
     const expected = ['a/b/1', 'a/b/c/2']
     expect((await mirror.list(tree, 'a/b')).map(({ path }) => path)).toEqual(expected)
     expect((await mirror.list(tree, 'a/b/')).map(({ path }) => path)).toEqual(expected)
@@ -193,19 +193,21 @@ describe('a listing', () => {
 
 describe('an entry', () => {
   test('is a file, never a directory, and undefined for what is not there', async () => {
-    const tree = await treeWith({ 'a/b': 'x' })
-    expect(await mirror.entry(tree, 'a/b')).toEqual(file('x'))
+    const tree = await createTree({ 'a/b': 'x' })
+    expect(await mirror.entry(tree, 'a/b')).toEqual(createFileEntry('x'))
     for (const path of ['a', '', 'a/', 'a/b/c', '/a/b', 'a//b', './a/b', 'b'])
       expect(await mirror.entry(tree, path)).toBeUndefined()
   })
 
   test('of a tree that is not here, or is no tree, rejects with `missing`', async () => {
-    await expect(mirror.entry(treeSha('0'.repeat(39) + '1'), 'a')).rejects.toMatchObject({ code: 'missing' })
-    await expect(mirror.list(treeSha('0'.repeat(39) + '1'))).rejects.toMatchObject({ code: 'missing' })
-    const tree = await treeWith({ a: 'text' })
+    await expect(mirror.entry(toTreeSha('0'.repeat(39) + '1'), 'a')).rejects.toMatchObject({
+      code: 'missing',
+    })
+    await expect(mirror.list(toTreeSha('0'.repeat(39) + '1'))).rejects.toMatchObject({ code: 'missing' })
+    const tree = await createTree({ a: 'text' })
     const blob = (await mirror.entry(tree, 'a'))?.oid ?? ''
-    await expect(mirror.entry(treeSha(blob), 'a')).rejects.toMatchObject({ code: 'missing' })
-    await expect(mirror.read(blobSha(tree))).rejects.toMatchObject({ code: 'missing' })
+    await expect(mirror.entry(toTreeSha(blob), 'a')).rejects.toMatchObject({ code: 'missing' })
+    await expect(mirror.read(toBlobSha(tree))).rejects.toMatchObject({ code: 'missing' })
   })
 })
 
@@ -223,14 +225,14 @@ describe('arguments', () => {
     ])
       await expect(call()).rejects.toThrow('not a git object id')
     await expect(mirror.fetch('--upload-pack=touch')).rejects.toMatchObject({ code: 'refused' })
-    await expect(mirror.fetch('main', pullNumber(1.0))).resolves.toBeUndefined()
+    await expect(mirror.fetch('main', toPullNumber(1.0))).resolves.toBeUndefined()
     await expect(mirror.fetch('main', '1:refs/heads/x' as never)).rejects.toMatchObject({ code: 'refused' })
   })
 })
 
 describe('ten thousand files', () => {
   test('are fetched, merged, compared, listed and read in seconds', async () => {
-    const files = (changed?: number): Files =>
+    const files = (changed?: number): OriginFiles =>
       Object.fromEntries(
         Array.from({ length: 10_000 }, (_, at) => [
           `operators/package-${at % 500}/file-${at}.yaml`,
@@ -249,8 +251,8 @@ describe('ten thousand files', () => {
       took.push(`${what} ${(performance.now() - start).toFixed(0)} ms`)
       return value
     }
-    await time('fetch', () => mirror.fetch('main', pullNumber(9)))
-    await time('fetch again', () => mirror.fetch('main', pullNumber(9)))
+    await time('fetch', () => mirror.fetch('main', toPullNumber(9)))
+    await time('fetch again', () => mirror.fetch('main', toPullNumber(9)))
     const result = await time('merge', () => mirror.merge(base, head, 'Merge'))
     if (result.kind !== 'clean') throw new Error(result.kind)
     const baseTree = await mirror.treeOf(base)
@@ -273,6 +275,6 @@ describe('ten thousand files', () => {
   }, 180_000)
 })
 
-function file(content: string) {
+function createFileEntry(content: string) {
   return { mode: '100644', oid: origin.git(['hash-object', '--stdin'], content) }
 }

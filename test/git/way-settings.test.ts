@@ -3,34 +3,45 @@ import { describe, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { advertisedRefs } from '../../src/git/advertised-refs.ts'
+import { fetchAdvertisedRefs } from '../../src/git/advertised-refs.ts'
 import { openRemote } from '../../src/git/remote.ts'
-import { waySettings } from '../../src/git/way-settings.ts'
+import { buildTransportSettings } from '../../src/git/way-settings.ts'
 
-const password = 'p@ss:word'
-const environment = { HTTPS_PROXY: `http://bot:${encodeURIComponent(password)}@proxy.example:3128` }
-const open = (url: string, given: Record<string, string> = environment) =>
+const proxyPassword = 'p@ss:word'
+const proxyEnvironment = { HTTPS_PROXY: `http://bot:${encodeURIComponent(proxyPassword)}@proxy.example:3128` }
+const openProxiedRemote = (url: string, given: Record<string, string> = proxyEnvironment) =>
   openRemote(url, () => Promise.resolve(undefined), given)
-const remote = open('https://github.com/coast/operators.git')
+const remote = openProxiedRemote('https://github.com/coast/operators.git')
 
 describe('the way to a server', () => {
   test('no setting holds the password, in any form', () => {
-    const settings = JSON.stringify(waySettings(remote, true, {}))
+    const settings = JSON.stringify(buildTransportSettings(remote, true, {}))
     expect(settings).toContain('http://bot@proxy.example:3128')
-    for (const form of [password, encodeURIComponent(password), Buffer.from(password).toString('base64')])
+    for (const form of [
+      proxyPassword,
+      encodeURIComponent(proxyPassword),
+      Buffer.from(proxyPassword).toString('base64'),
+    ])
       expect(settings).not.toContain(form)
   })
 
   test('has no proxy where NO_PROXY says so, none for this machine, and none where none is set', () => {
-    const direct = open('https://github.com/a/b.git', { ...environment, NO_PROXY: 'github.com' })
-    for (const one of [direct, open('http://127.0.0.1:1/a/b.git'), open('https://github.com/a/b.git', {})])
-      expect(waySettings(one, false, {})).toEqual([])
+    const direct = openProxiedRemote('https://github.com/a/b.git', {
+      ...proxyEnvironment,
+      NO_PROXY: 'github.com',
+    })
+    for (const one of [
+      direct,
+      openProxiedRemote('http://127.0.0.1:1/a/b.git'),
+      openProxiedRemote('https://github.com/a/b.git', {}),
+    ])
+      expect(buildTransportSettings(one, false, {})).toEqual([])
   })
 
   test('a malformed proxy is refused before git runs, without a word of it', () => {
-    expect(() => open('https://github.com/a/b.git', { HTTPS_PROXY: 'socks5://u:secret@p' })).toThrow(
-      /^HTTPS_PROXY is not the address of a proxy/,
-    )
+    expect(() =>
+      openProxiedRemote('https://github.com/a/b.git', { HTTPS_PROXY: 'socks5://u:secret@p' }),
+    ).toThrow(/^HTTPS_PROXY is not the address of a proxy/)
   })
 
   test('nothing asks the server past the proxy', async () => {
@@ -40,10 +51,10 @@ describe('the way to a server', () => {
       response.writeHead(404).end()
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const here = open(`http://127.0.0.1:${(server.address() as AddressInfo).port}/a/b.git`)
+    const here = openProxiedRemote(`http://127.0.0.1:${(server.address() as AddressInfo).port}/a/b.git`)
     const { signal } = new AbortController()
-    await advertisedRefs(here, ['refs/heads/main'], signal)
-    await advertisedRefs({ ...here, proxy: remote.proxy }, ['refs/heads/main'], signal)
+    await fetchAdvertisedRefs(here, ['refs/heads/main'], signal)
+    await fetchAdvertisedRefs({ ...here, proxy: remote.proxy }, ['refs/heads/main'], signal)
     server.close()
     server.closeAllConnections()
     expect(asked).toBe(1)
@@ -54,7 +65,8 @@ describe('the way to a server', () => {
     ['the server', 'github.com', 'for-server'],
     ['anybody else', 'elsewhere.example', 'for-server'],
   ])('who is asked about %s says what is for that', (_what, host, said) => {
-    const helper = waySettings(remote, true, {}).findLast(([name]) => name === 'credential.helper')?.[1] ?? ''
+    const helper =
+      buildTransportSettings(remote, true, {}).findLast(([name]) => name === 'credential.helper')?.[1] ?? ''
     const script = `${helper.slice(1)} get`
     const asked = `protocol=https\nhost=${host}\nusername=bot\n\n`
     const ran = spawnSync('sh', ['-c', `(${script}) 3<<A 4<<B\nfor-server\nA\nfor-proxy\nB\n`], {

@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { commitSha } from '../../src/change/ids.ts'
+import { toCommitSha } from '../../src/change/ids.ts'
 import { writeCommit } from '../../src/git/write-commit.ts'
-import { makeOrigin, temporary, type Origin } from './origin.ts'
+import { createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
 
-const folder = temporary('write-commit')
-let origin: Origin
+const folder = createTemporaryFolder('write-commit')
+let origin: OriginRepository
 beforeAll(() => {
-  origin = makeOrigin(join(folder.path, 'origin.git'))
+  origin = createOrigin(join(folder.path, 'origin.git'))
 })
 afterAll(() => folder.remove())
 
@@ -31,7 +31,7 @@ test.each(['Merge\n\nof é and 💥\n', 'no end of line', '', '\n\nblank lines \
     expect(readdirSync(objects).filter((name) => name.startsWith('tmp'))).toEqual([])
     const settings = ['user.name=Zoë Bot[bot]', 'user.email=1+x@example.com']
     // `commit-tree` takes the dates from the environment alone, so its commit is compared without them.
-    const theirs = commitSha(
+    const theirs = toCommitSha(
       origin.git(
         [...settings.flatMap((one) => ['-c', one]), 'commit-tree', '-p', base, '-p', head, tree],
         message,

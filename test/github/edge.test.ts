@@ -3,30 +3,30 @@ import { describe, expect, jest, test } from '@jest/globals'
 import { Octokit } from '@octokit/rest'
 import nock from 'nock'
 import pino from 'pino'
-import { newPrivateKey } from '../../sandbox/github/settings.ts'
+import { generatePrivateKey } from '../../sandbox/github/settings.ts'
 import { systemClock } from '../../src/examine/system-clock.ts'
 import { apiVersion } from '../../src/github/api-version.ts'
 import { openForge } from '../../src/github/forge.ts'
 import { openGitHubApp } from '../../src/github/github-app.ts'
 import { readBranchRules } from '../../src/github/read-branch-rules.ts'
-import { nothingButNock } from './nothing-but-nock.ts'
+import { blockUnmockedRequests } from './nothing-but-nock.ts'
 
-const host = 'https://github.example'
-const api = `${host}/api/v3`
+const githubHost = 'https://github.example'
+const apiBasePath = `${githubHost}/api/v3`
 const repository = { owner: 'acme', name: 'catalog' }
-const home = '/api/v3/repos/acme/catalog'
-const privateKey = newPrivateKey()
+const repositoryPath = '/api/v3/repos/acme/catalog'
+const privateKey = generatePrivateKey()
 
-nothingButNock()
+blockUnmockedRequests()
 
-function open() {
+function openEdgeClient() {
   const log = pino({ level: 'silent' })
   const warned = jest.spyOn(log, 'warn')
   const app = openGitHubApp({
     appId: 5,
     privateKey,
     webhookSecret: 'x',
-    apiUrl: api,
+    apiUrl: apiBasePath,
     throttle: false,
     clock: systemClock,
     log,
@@ -34,23 +34,23 @@ function open() {
   return { app, warned }
 }
 
-const token = {
+const tokenResponse = {
   token: 'ghs_x',
   expires_at: '2999-01-01T00:00:00Z',
   permissions: {},
   repository_selection: 'all',
 }
-const unsupported = {
+const unsupportedVersionResponse = {
   message: `The version you specified in the "X-GitHub-API-Version" request header, "${apiVersion}", is not a supported version. The following versions are currently supported: none.`,
 }
 
 describe('the version of the REST interface', () => {
   test('is sent with every request, also with those that get tokens', async () => {
-    const versioned = nock(host, { reqheaders: { 'x-github-api-version': '2022-11-28' } })
-    versioned.post('/api/v3/app/installations/9/access_tokens').reply(201, token)
-    versioned.get(`${home}/branches?per_page=100`).reply(200, [])
+    const versioned = nock(githubHost, { reqheaders: { 'x-github-api-version': '2022-11-28' } })
+    versioned.post('/api/v3/app/installations/9/access_tokens').reply(201, tokenResponse)
+    versioned.get(`${repositoryPath}/branches?per_page=100`).reply(200, [])
     versioned.post('/api/graphql').reply(200, { data: { viewer: null } })
-    const { app, warned } = open()
+    const { app, warned } = openEdgeClient()
     const octokit = await app.octokit(9)
     expect(await openForge(octokit, repository, app).branches()).toEqual([])
     await octokit.graphql('{ viewer { login } }')
@@ -58,14 +58,14 @@ describe('the version of the REST interface', () => {
   })
 
   test('is left out, with a word, where the server does not know it', async () => {
-    const versioned = nock(host, { reqheaders: { 'x-github-api-version': '2022-11-28' } })
-    versioned.post('/api/v3/app/installations/9/access_tokens').reply(400, unsupported)
+    const versioned = nock(githubHost, { reqheaders: { 'x-github-api-version': '2022-11-28' } })
+    versioned.post('/api/v3/app/installations/9/access_tokens').reply(400, unsupportedVersionResponse)
     // It was made before the answer to the other came.
-    versioned.get(`${home}/branches?per_page=100`).reply(400, unsupported)
-    const plain = nock(host, { badheaders: ['x-github-api-version'] })
-    plain.post('/api/v3/app/installations/9/access_tokens').reply(201, token)
-    plain.get(`${home}/branches?per_page=100`).twice().reply(200, [])
-    const { app, warned } = open()
+    versioned.get(`${repositoryPath}/branches?per_page=100`).reply(400, unsupportedVersionResponse)
+    const plain = nock(githubHost, { badheaders: ['x-github-api-version'] })
+    plain.post('/api/v3/app/installations/9/access_tokens').reply(201, tokenResponse)
+    plain.get(`${repositoryPath}/branches?per_page=100`).twice().reply(200, [])
+    const { app, warned } = openEdgeClient()
     const forge = openForge(await app.octokit(9), repository, app)
     await forge.branches()
     await forge.branches()
@@ -75,9 +75,9 @@ describe('the version of the REST interface', () => {
   })
 
   test('is no reason to write anything twice', async () => {
-    nock(host).post('/api/v3/app/installations/9/access_tokens').reply(201, token)
-    nock(host).post(`${home}/dispatches`).reply(400, unsupported)
-    const { app } = open()
+    nock(githubHost).post('/api/v3/app/installations/9/access_tokens').reply(201, tokenResponse)
+    nock(githubHost).post(`${repositoryPath}/dispatches`).reply(400, unsupportedVersionResponse)
+    const { app } = openEdgeClient()
     const forge = openForge(await app.octokit(9), repository, app)
     const dispatch = forge.perform({ kind: 'dispatch-event', event: 'x', payload: {} })
     await expect(dispatch).rejects.toMatchObject({ code: 'rejected' })
@@ -85,7 +85,7 @@ describe('the version of the REST interface', () => {
 })
 
 describe('the rules of a branch', () => {
-  const octokit = new Octokit({ baseUrl: api, log: { debug() {}, info() {}, warn() {}, error() {} } })
+  const octokit = new Octokit({ baseUrl: apiBasePath, log: { debug() {}, info() {}, warn() {}, error() {} } })
   const read = (isApp = true) => readBranchRules(octokit, repository, 'rel/1', { app: 5, isApp })
 
   const settings = { owner: { type: 'Organization' }, allow_merge_commit: true, allow_squash_merge: true, allow_rebase_merge: false } // prettier-ignore
@@ -94,11 +94,11 @@ describe('the rules of a branch', () => {
     protected: isProtected,
     protection,
   })
-  const scope = () => nock(host).get(home).reply(200, settings)
+  const scope = () => nock(githubHost).get(repositoryPath).reply(200, settings)
   const rulesOf = (name: string, page = 1) =>
-    `${home}/rules/branches/${encodeURIComponent(name)}?per_page=100&page=${page}`
+    `${repositoryPath}/rules/branches/${encodeURIComponent(name)}?per_page=100&page=${page}`
   const temporary = 'catalog-bot/tmp-0'
-  const here = `${home}/branches/rel%2F1`
+  const here = `${repositoryPath}/branches/rel%2F1`
 
   test('fill pages, which are read to the last; a ruleset is asked about once', async () => {
     const rule = (context: string) => ({
@@ -108,10 +108,10 @@ describe('the rules of a branch', () => {
     })
     scope()
       .get(rulesOf('rel/1'))
-      .reply(200, [rule('a')], { link: `<${api}/x?page=2>; rel="next"` })
+      .reply(200, [rule('a')], { link: `<${apiBasePath}/x?page=2>; rel="next"` })
       .get(rulesOf('rel/1', 2))
       .reply(200, [rule('b')])
-      .get(`${home}/rulesets/3`)
+      .get(`${repositoryPath}/rulesets/3`)
       .reply(200, { name: 'x', current_user_can_bypass: 'never' })
       .get(rulesOf(temporary))
       .reply(200, [])
@@ -155,9 +155,9 @@ describe('the rules of a branch', () => {
         { type: 'update', ruleset_id: 3 },
         { type: 'required_signatures', ruleset_id: 4 },
       ])
-      .get(`${home}/rulesets/3`)
+      .get(`${repositoryPath}/rulesets/3`)
       .reply(403, { message: 'Resource not accessible by integration' })
-      .get(`${home}/rulesets/4`)
+      .get(`${repositoryPath}/rulesets/4`)
       .reply(200, { name: 'x' })
       .get(rulesOf(temporary))
       .reply(200, [])
@@ -257,7 +257,7 @@ describe('the rules of a branch', () => {
   })
 
   test('are not guessed when the repository is not there', async () => {
-    nock(host).get(home).reply(404, { message: 'Not Found' })
+    nock(githubHost).get(repositoryPath).reply(404, { message: 'Not Found' })
     await expect(read()).rejects.toMatchObject({ code: 'not-found' })
   })
 })

@@ -1,55 +1,59 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
 import { systemClock } from '../../src/examine/system-clock.ts'
-import { withDigest } from '../../src/app/jobs/publish-report.ts'
-import { commitSha, pullNumber, userId } from '../../src/change/ids.ts'
+import { withContentDigest } from '../../src/app/jobs/publish-report.ts'
+import { toCommitSha, toPullNumber, toUserId } from '../../src/change/ids.ts'
 import { openForge } from '../../src/github/forge.ts'
 import { openGitHubApp, type GitHubApp } from '../../src/github/github-app.ts'
 import { commentMarker, type ReportedCheck } from '../../src/messages/report.ts'
 import { suggestionMarker } from '../../src/messages/suggestions.ts'
-import type { Forge, Present } from '../../src/ports/forge.ts'
-import type { Pull } from '../../sandbox/github/world.ts'
+import type { Forge, OwnReports } from '../../src/ports/forge.ts'
+import type { MockPull } from '../../sandbox/github/world.ts'
 import {
-  full,
-  furnish,
-  jwt,
-  name,
+  fullRepositoryName,
+  openGitHubFixture,
+  signJwt,
+  repositoryParams,
   privateKey,
-  secret,
-  type Furnished,
+  webhookSecret,
+  type GitHubFixture,
 } from '../sandbox/github/sample-world.ts'
 
-let it: Furnished
+let githubFixture: GitHubFixture
 let app: GitHubApp
 let forge: Forge
-let pull: Pull
+let pull: MockPull
 
 beforeAll(async () => {
-  it = await furnish({ validateTraffic: true })
+  githubFixture = await openGitHubFixture({ validateTraffic: true })
   app = openGitHubApp({
-    appId: it.app.id,
+    appId: githubFixture.app.id,
     privateKey,
-    webhookSecret: secret,
-    apiUrl: it.github.url,
+    webhookSecret,
+    apiUrl: githubFixture.github.url,
     throttle: false,
     clock: systemClock,
     log: pino({ level: 'silent' }),
   })
-  forge = openForge(await app.octokit(it.installation.id), { owner: name.owner, name: name.repo }, app)
-  pull = await it.github.openPull({
-    repository: full,
+  forge = openForge(
+    await app.octokit(githubFixture.installation.id),
+    { owner: repositoryParams.owner, name: repositoryParams.repo },
+    app,
+  )
+  pull = await githubFixture.github.openPull({
+    repository: fullRepositoryName,
     author: 'alice',
     title: 'Update alpha',
     changes: { 'a.txt': 'a\n' },
   })
 })
-afterAll(async () => it.stop())
-beforeEach(() => it.github.clearFaults())
+afterAll(async () => githubFixture.stop())
+beforeEach(() => githubFixture.github.clearFaults())
 
-const here = () => pullNumber(pull.number)
-const head = () => commitSha(pull.headSha)
+const getPullNumber = () => toPullNumber(pull.number)
+const getHeadSha = () => toCommitSha(pull.headSha)
 
-function aCheck(differences: Partial<ReportedCheck> = {}): ReportedCheck {
+function createReportedCheck(differences: Partial<ReportedCheck> = {}): ReportedCheck {
   return {
     name: 'catalog-bot / ownership',
     status: 'completed',
@@ -61,7 +65,7 @@ function aCheck(differences: Partial<ReportedCheck> = {}): ReportedCheck {
   }
 }
 
-const anAnnotation = (line: number) => ({
+const createAnnotation = (line: number) => ({
   path: 'a.txt',
   startLine: line,
   endLine: line,
@@ -72,14 +76,14 @@ const anAnnotation = (line: number) => ({
 
 describe('a snapshot', () => {
   test('tells who, from where, to where, and what was said', async () => {
-    it.github.review(pull, 'bob', 'approve', 'fine')
-    it.github.comment(pull, 'stranger', 'hello')
-    const snapshot = await forge.readSnapshot(here())
+    githubFixture.github.review(pull, 'bob', 'approve', 'fine')
+    githubFixture.github.comment(pull, 'stranger', 'hello')
+    const snapshot = await forge.readSnapshot(getPullNumber())
     expect(snapshot).toMatchObject({
       pull: pull.number,
       state: 'open',
       draft: false,
-      author: { login: 'alice', id: it.github.account('alice').id, kind: 'user' },
+      author: { login: 'alice', id: githubFixture.github.account('alice').id, kind: 'user' },
       head: pull.headSha,
       baseRef: 'main',
       headRepository: { owner: 'alice', name: 'community' },
@@ -93,90 +97,98 @@ describe('a snapshot', () => {
   })
 
   test('its base is the tip of the branch, also when the branch moved after the pull request was opened', async () => {
-    const moved = await it.github.pushToBase(full, { 'moved.txt': 'x\n' })
-    expect((await forge.readSnapshot(here()))?.base).toBe(moved)
+    const moved = await githubFixture.github.pushToBase(fullRepositoryName, { 'moved.txt': 'x\n' })
+    expect((await forge.readSnapshot(getPullNumber()))?.base).toBe(moved)
   })
 
   test('is nothing when the pull request does not exist', async () => {
-    expect(await forge.readSnapshot(pullNumber(9999))).toBeNull()
+    expect(await forge.readSnapshot(toPullNumber(9999))).toBeNull()
   })
 
   test('reads all reviews and comments, however many pages they fill', async () => {
-    const other = await it.github.openPull({
-      repository: full,
+    const other = await githubFixture.github.openPull({
+      repository: fullRepositoryName,
       author: 'bob',
       title: 'Many',
       changes: { 'b.txt': 'b\n' },
     })
     for (let count = 0; count < 101; count++) {
-      it.github.review(other, 'alice', 'comment', `review ${count}`)
-      it.github.comment(other, 'alice', `comment ${count}`)
+      githubFixture.github.review(other, 'alice', 'comment', `review ${count}`)
+      githubFixture.github.comment(other, 'alice', `comment ${count}`)
     }
-    const snapshot = await forge.readSnapshot(pullNumber(other.number))
+    const snapshot = await forge.readSnapshot(toPullNumber(other.number))
     expect(snapshot?.reviews).toHaveLength(101)
     expect(snapshot?.comments).toHaveLength(101)
   })
 
   test('rejects as retryable when GitHub fails, and names the pull request', async () => {
-    it.github.fail('POST /graphql', { status: 502 }, 20)
-    it.github.fail('GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews', { status: 502 }, 20)
-    await expect(forge.readSnapshot(here())).rejects.toMatchObject({ code: 'unavailable', retryable: true })
+    githubFixture.github.fail('POST /graphql', { status: 502 }, 20)
+    githubFixture.github.fail('GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews', { status: 502 }, 20)
+    await expect(forge.readSnapshot(getPullNumber())).rejects.toMatchObject({
+      code: 'unavailable',
+      retryable: true,
+    })
   }, 180_000)
 
   test('survives a fork that was deleted and an author who is gone', async () => {
-    const lost = await it.github.openPull({
-      repository: full,
+    const lost = await githubFixture.github.openPull({
+      repository: fullRepositoryName,
       author: 'stranger',
       title: 'Gone',
       changes: { 'c.txt': 'c\n' },
     })
-    if (lost.headRepo !== null) it.github.deleteFork(lost.headRepo)
-    const snapshot = await forge.readSnapshot(pullNumber(lost.number))
+    if (lost.headRepo !== null) githubFixture.github.deleteFork(lost.headRepo)
+    const snapshot = await forge.readSnapshot(toPullNumber(lost.number))
     expect(snapshot?.headRepository).toBeNull()
   })
 })
 
 describe('how a check of another App stands', () => {
   const name = 'build'
-  const question = (app: number, commit = head()) => ({ kind: 'check-run', commit, app, name }) as const
+  const question = (app: number, commit = getHeadSha()) => ({ kind: 'check-run', commit, app, name }) as const
 
   test('counts from that App alone, under that name, in each of its suites', async () => {
-    const own = { repository: full, author: 'bob', title: 'Built', changes: { 'built.txt': 'x' } }
-    const { headSha } = await it.github.openPull(own)
+    const own = {
+      repository: fullRepositoryName,
+      author: 'bob',
+      title: 'Built',
+      changes: { 'built.txt': 'x' },
+    }
+    const { headSha } = await githubFixture.github.openPull(own)
     const permissions = { checks: 'write' } as const
-    const { app: other, installations } = it.github.installApp(
-      { slug: 'ci', privateKey, webhookSecret: secret, events: [], permissions },
-      [full],
+    const { app: other, installations } = githubFixture.github.installApp(
+      { slug: 'ci', privateKey, webhookSecret, events: [], permissions },
+      [fullRepositoryName],
     )
-    const asOther = it.client(jwt({ iss: other.id }))
+    const asOther = githubFixture.client(signJwt({ iss: other.id }))
     const installation_id = installations[0]?.id ?? 0
     const { data } = await asOther.rest.apps.createInstallationAccessToken({ installation_id })
-    const ci = it.client(data.token)
+    const ci = githubFixture.client(data.token)
     const put = async (client: typeof ci, more: object, title = name) =>
       (await client.rest.checks.create({ ...repo, name: title, head_sha: headSha, ...more })).data.id
     const repo = { owner: 'catalogs', repo: 'community' }
 
-    await put(it.octokit, { conclusion: 'success' })
+    await put(githubFixture.octokit, { conclusion: 'success' })
     await put(ci, { conclusion: 'success' }, 'Build')
-    expect(await forge.answer(question(other.id, commitSha(headSha)))).toEqual({ kind: 'missing' })
+    expect(await forge.answer(question(other.id, toCommitSha(headSha)))).toEqual({ kind: 'missing' })
     const id = await put(ci, { status: 'in_progress' })
-    expect(await forge.answer(question(other.id, commitSha(headSha)))).toEqual({ kind: 'running' })
+    expect(await forge.answer(question(other.id, toCommitSha(headSha)))).toEqual({ kind: 'running' })
     const output = { title: 'All tests passed', summary: 'Whatever it says of itself.' }
     const end = (conclusion: 'success' | 'timed_out' | 'neutral') =>
       ci.rest.checks.update({ ...repo, check_run_id: id, status: 'completed', conclusion, output })
     for (const conclusion of ['neutral', 'success'] as const) {
       await end(conclusion)
-      expect(await forge.answer(question(other.id, commitSha(headSha)))).toEqual({ kind: 'green' })
+      expect(await forge.answer(question(other.id, toCommitSha(headSha)))).toEqual({ kind: 'green' })
     }
     await end('timed_out')
-    expect(await forge.answer(question(other.id, commitSha(headSha)))).toEqual({
+    expect(await forge.answer(question(other.id, toCommitSha(headSha)))).toEqual({
       kind: 'red',
       conclusion: 'timed_out',
     })
   })
 
   test('is unknown while GitHub does not answer', async () => {
-    it.github.fail('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', { status: 403 })
+    githubFixture.github.fail('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', { status: 403 })
     expect(await forge.answer(question(1))).toMatchObject({ kind: 'unknown' })
   })
 })
@@ -187,22 +199,22 @@ test('what the App may do here is told as it is now', async () => {
 
 describe('whether a comment was edited (T29)', () => {
   const asked = async (body: string, edit?: string) => {
-    const comment = it.github.comment(pull, 'bob', body)
-    if (edit !== undefined) it.github.editComment(comment, `${body} `, edit)
-    const snapshot = await forge.readSnapshot(here())
+    const comment = githubFixture.github.comment(pull, 'bob', body)
+    if (edit !== undefined) githubFixture.github.editComment(comment, `${body} `, edit)
+    const snapshot = await forge.readSnapshot(getPullNumber())
     const { id, node } = snapshot?.comments.find((each) => each.id === comment.id) ?? { id: 0 }
     return forge.answer({ kind: 'comment', comment: id, ...(node !== undefined && { node }) })
   }
   test('is no, until somebody does, be it its author', async () => {
     expect(await asked('/approve one')).toEqual({ kind: 'unedited' })
     expect(await asked('/approve two', 'bob')).toEqual({ kind: 'edited' })
-    expect(it.github.violations).toEqual([])
+    expect(githubFixture.github.violations).toEqual([])
   })
   test('is yes when a maintainer did within the second of its creation, of which its times tell nothing', async () => {
     const second = Date.now()
-    const comment = it.github.comment(pull, 'bob', 'fine')
-    it.github.editComment(comment, '/approve', 'alice')
-    const snapshot = await forge.readSnapshot(here())
+    const comment = githubFixture.github.comment(pull, 'bob', 'fine')
+    githubFixture.github.editComment(comment, '/approve', 'alice')
+    const snapshot = await forge.readSnapshot(getPullNumber())
     const seen = snapshot?.comments.find(({ id }) => id === comment.id)
     if (Date.now() - second < 500) expect(seen?.body).toBe('/approve')
     expect(await forge.answer({ kind: 'comment', comment: comment.id, node: seen?.node ?? '' })).toEqual({
@@ -215,16 +227,24 @@ describe('whether a comment was edited (T29)', () => {
       kind: 'unknown',
     })
     const edits = ({ operation }: { operation?: string }) => operation === 'EditsOfComment'
-    it.github.fail(edits, { status: 502 }, 1)
+    githubFixture.github.fail(edits, { status: 502 }, 1)
     expect(await asked('/approve three')).toMatchObject({ kind: 'unknown', retryAfter: 60 })
-    it.github.fail(edits, { status: 200, body: { data: { node: { __typename: 'IssueComment' } } } }, 1)
+    githubFixture.github.fail(
+      edits,
+      { status: 200, body: { data: { node: { __typename: 'IssueComment' } } } },
+      1,
+    )
     expect(await asked('/approve four')).toMatchObject({ kind: 'unknown' })
     // What GitHub could not find out is null, and an error beside it says so.
     const node = { __typename: 'IssueComment', lastEditedAt: null, includesCreatedEdit: false, editor: null }
     const errors = [
       { type: 'SERVICE_UNAVAILABLE', message: 'Something went wrong', path: ['node', 'editor'] },
     ]
-    const heal = it.github.fail('POST /graphql', { status: 200, body: { data: { node }, errors } }, 20)
+    const heal = githubFixture.github.fail(
+      'POST /graphql',
+      { status: 200, body: { data: { node }, errors } },
+      20,
+    )
     expect(await asked('/approve five')).toMatchObject({ kind: 'unknown' })
     heal()
   })
@@ -232,58 +252,75 @@ describe('whether a comment was edited (T29)', () => {
 
 describe('a check run', () => {
   test('is found again by its digest', async () => {
-    const run = withDigest(aCheck())
-    await forge.perform({ kind: 'put-check', head: head(), run })
+    const run = withContentDigest(createReportedCheck())
+    await forge.perform({ kind: 'put-check', head: getHeadSha(), run })
     const url = expect.stringMatching(/^http.*\/runs\/\d+$/)
-    expect((await forge.present(here(), head())).checks).toEqual([
+    expect((await forge.readOwnReports(getPullNumber(), getHeadSha())).checks).toEqual([
       { name: run.name, digest: run.digest, isOver: true, conclusion: 'success', url },
     ])
-    expect(await forge.checksOn(head())).toMatchObject([{ name: run.name, digest: run.digest }])
+    expect(await forge.readOwnChecks(getHeadSha())).toMatchObject([{ name: run.name, digest: run.digest }])
   })
 
   test('carries more annotations than one request takes, each once', async () => {
-    const annotations = Array.from({ length: 120 }, (_, index) => anAnnotation(index + 1))
-    const run = withDigest(aCheck({ name: 'catalog-bot / validation', conclusion: 'failure', annotations }))
-    await forge.perform({ kind: 'put-check', head: head(), run })
-    const shown = it.github.checkRuns(pull).find((candidate) => candidate.name === run.name)
+    const annotations = Array.from({ length: 120 }, (_, index) => createAnnotation(index + 1))
+    const run = withContentDigest(
+      createReportedCheck({ name: 'catalog-bot / validation', conclusion: 'failure', annotations }),
+    )
+    await forge.perform({ kind: 'put-check', head: getHeadSha(), run })
+    const shown = githubFixture.github.checkRuns(pull).find((candidate) => candidate.name === run.name)
     expect(shown?.annotations).toHaveLength(120)
   })
 
   test('a new result replaces the old one without repeating its annotations', async () => {
-    const first = withDigest(
-      aCheck({ name: 'catalog-bot / images', conclusion: 'failure', annotations: [anAnnotation(1)] }),
+    const first = withContentDigest(
+      createReportedCheck({
+        name: 'catalog-bot / images',
+        conclusion: 'failure',
+        annotations: [createAnnotation(1)],
+      }),
     )
-    const second = withDigest(
-      aCheck({ name: 'catalog-bot / images', conclusion: 'failure', annotations: [anAnnotation(2)] }),
+    const second = withContentDigest(
+      createReportedCheck({
+        name: 'catalog-bot / images',
+        conclusion: 'failure',
+        annotations: [createAnnotation(2)],
+      }),
     )
-    await forge.perform({ kind: 'put-check', head: head(), run: first })
-    await forge.perform({ kind: 'put-check', head: head(), run: second })
-    const latest = it.github
+    await forge.perform({ kind: 'put-check', head: getHeadSha(), run: first })
+    await forge.perform({ kind: 'put-check', head: getHeadSha(), run: second })
+    const latest = githubFixture.github
       .checkRuns(pull)
       .filter((candidate) => candidate.name === first.name)
       .at(-1)
     expect(latest?.annotations).toHaveLength(1)
-    expect((await forge.present(here(), head())).checks).toContainEqual(
+    expect((await forge.readOwnReports(getPullNumber(), getHeadSha())).checks).toContainEqual(
       expect.objectContaining({ name: second.name, digest: second.digest }),
     )
   })
 
   test('goes with the others of its commit in one request, and each that GitHub did not take by itself', async () => {
-    const other = await it.github.openPull({
-      repository: full,
+    const other = await githubFixture.github.openPull({
+      repository: fullRepositoryName,
       author: 'bob',
       title: 'Together',
       changes: { 'together.txt': 'x\n' },
     })
-    const commit = commitSha(other.headSha)
+    const commit = toCommitSha(other.headSha)
     const runs = ['one', 'two', 'three', 'four'].map((id) =>
-      withDigest(aCheck({ name: `catalog-bot / ${id}`, annotations: id === 'two' ? [anAnnotation(1)] : [] })),
+      withContentDigest(
+        createReportedCheck({
+          name: `catalog-bot / ${id}`,
+          annotations: id === 'two' ? [createAnnotation(1)] : [],
+        }),
+      ),
     )
-    await forge.readSnapshot(pullNumber(other.number))
-    const since = it.github.requests.length
+    await forge.readSnapshot(toPullNumber(other.number))
+    const since = githubFixture.github.requests.length
     const { urls } = await forge.perform({ kind: 'put-checks', head: commit, runs, present: [] })
-    expect(it.github.requests.slice(since)).toMatchObject([{ operation: 'CreateCheckRuns', writes: 4 }])
-    const shown = () => it.github.checkRuns(other)
+    expect(githubFixture.github.requests.slice(since)).toMatchObject([
+      { operation: 'CreateCheckRuns', writes: 4 },
+    ])
+    const shown = () => githubFixture.github.checkRuns(other)
     expect(shown()).toMatchObject(
       runs.map(({ name: called, digest, annotations }) => ({
         name: called,
@@ -296,41 +333,41 @@ describe('a check run', () => {
         })),
       })),
     )
-    const { checks } = await forge.present(pullNumber(other.number), commit)
+    const { checks } = await forge.readOwnReports(toPullNumber(other.number), commit)
     expect(new Map(checks.map(({ name: called, url }) => [called, url]))).toEqual(urls)
 
     // One that is over is made anew, and of what is under way nothing is known but that it is there.
-    const again = runs.map((run) => withDigest({ ...run, summary: 'other' }))
+    const again = runs.map((run) => withContentDigest({ ...run, summary: 'other' }))
     const present = checks.map((one, at) => ({ ...one, isOver: at > 0 }))
-    it.github.fail(({ operation }) => operation === 'CreateCheckRuns', { applyThenFail: 502 })
+    githubFixture.github.fail(({ operation }) => operation === 'CreateCheckRuns', { applyThenFail: 502 })
     await forge.perform({ kind: 'put-checks', head: commit, runs: again, present })
     expect(shown().length).toBe(8)
     // A GitHub that does not know how.
-    it.github.fail(
+    githubFixture.github.fail(
       'POST /graphql',
       { status: 200, body: { errors: [{ message: "Field doesn't exist" }] } },
       5,
     )
-    const last = runs.map((run) => withDigest({ ...run, summary: 'last' }))
+    const last = runs.map((run) => withContentDigest({ ...run, summary: 'last' }))
     await forge.perform({ kind: 'put-checks', head: commit, runs: last, present })
     expect(shown().slice(8)).toMatchObject(last.map(({ digest }) => ({ externalId: digest })))
-    expect(it.github.violations).toEqual([])
+    expect(githubFixture.github.violations).toEqual([])
   })
 
   test('of another App is never taken for ours', async () => {
-    await it.octokit.rest.checks.create({
-      ...name,
+    await githubFixture.octokit.rest.checks.create({
+      ...repositoryParams,
       name: 'catalog-bot / rebuild',
       head_sha: pull.headSha,
       status: 'completed',
       conclusion: 'success',
     })
     const foreign = openForge(
-      await app.octokit(it.installation.id),
-      { owner: name.owner, name: name.repo },
-      { appId: it.app.id + 1, login: async () => 'another[bot]' },
+      await app.octokit(githubFixture.installation.id),
+      { owner: repositoryParams.owner, name: repositoryParams.repo },
+      { appId: githubFixture.app.id + 1, login: async () => 'another[bot]' },
     )
-    expect(await foreign.checksOn(head())).toEqual([])
+    expect(await foreign.readOwnChecks(getHeadSha())).toEqual([])
   })
 })
 
@@ -338,45 +375,52 @@ describe('the one comment', () => {
   test('is written once, edited in place, and not touched when it says the same', async () => {
     const body = `${commentMarker}\nfirst`
     const writes = () =>
-      it.github.requests.filter(({ method, path }) => method !== 'GET' && path.includes('comments')).length
-    await forge.perform({ kind: 'put-comment', pull: here(), body })
+      githubFixture.github.requests.filter(
+        ({ method, path }) => method !== 'GET' && path.includes('comments'),
+      ).length
+    await forge.perform({ kind: 'put-comment', pull: getPullNumber(), body })
     const once = writes()
-    await forge.perform({ kind: 'put-comment', pull: here(), body })
+    await forge.perform({ kind: 'put-comment', pull: getPullNumber(), body })
     expect(writes()).toBe(once)
-    await forge.perform({ kind: 'put-comment', pull: here(), body: `${commentMarker}\nsecond` })
-    expect((await forge.present(here(), head())).comment?.body).toBe(`${commentMarker}\nsecond`)
-    const { data } = await it.octokit.rest.issues.listComments({ ...name, issue_number: pull.number })
+    await forge.perform({ kind: 'put-comment', pull: getPullNumber(), body: `${commentMarker}\nsecond` })
+    expect((await forge.readOwnReports(getPullNumber(), getHeadSha())).comment?.body).toBe(
+      `${commentMarker}\nsecond`,
+    )
+    const { data } = await githubFixture.octokit.rest.issues.listComments({
+      ...repositoryParams,
+      issue_number: pull.number,
+    })
     expect(data.filter((comment) => comment.body?.startsWith(commentMarker))).toHaveLength(1)
   })
 
   describe('where a process stood still', () => {
     let now = 0
     let slow: Forge
-    const standingStill = async (title: string) => {
+    const readUnchanged = async (title: string) => {
       slow = openForge(
-        await app.octokit(it.installation.id),
-        { owner: name.owner, name: name.repo },
+        await app.octokit(githubFixture.installation.id),
+        { owner: repositoryParams.owner, name: repositoryParams.repo },
         { appId: app.appId, login: () => app.login(), monotonic: () => now },
       )
-      const other = await it.github.openPull({
-        repository: full,
+      const other = await githubFixture.github.openPull({
+        repository: fullRepositoryName,
         author: 'bob',
         title,
         changes: { [`${title}.txt`]: 'x\n' },
       })
       const text = (words: string) => `${commentMarker}\n${words}`
       return {
-        pull: pullNumber(other.number),
+        pull: toPullNumber(other.number),
         text,
         take: () =>
-          forge.perform({ kind: 'put-comment', pull: pullNumber(other.number), body: text('newer') }),
+          forge.perform({ kind: 'put-comment', pull: toPullNumber(other.number), body: text('newer') }),
         said: () => other.comments.map(({ body }) => body),
         present: { readAt: now },
       }
     }
 
     test('before it wrote, what took over has written: that is edited', async () => {
-      const { pull: at, text, take, said, present } = await standingStill('before')
+      const { pull: at, text, take, said, present } = await readUnchanged('before')
       await take()
       now += 15_000
       await slow.perform({ kind: 'put-comment', pull: at, body: text('older'), present })
@@ -384,9 +428,9 @@ describe('the one comment', () => {
     })
 
     test('while it wrote, there is one comment at the end, and it is the first', async () => {
-      const { pull: at, text, take, said, present } = await standingStill('while')
+      const { pull: at, text, take, said, present } = await readUnchanged('while')
       await take()
-      it.github.fail(
+      githubFixture.github.fail(
         ({ method, template }) => {
           if (method === 'POST' && template.endsWith('/comments')) now += 15_000
           return false
@@ -404,21 +448,21 @@ describe('the one comment', () => {
     })
 
     test('for a moment only, nothing is read again', async () => {
-      const { pull: at, text, said, present } = await standingStill('moment')
+      const { pull: at, text, said, present } = await readUnchanged('moment')
       now += 2000
-      const since = it.github.requests.length
+      const since = githubFixture.github.requests.length
       await slow.perform({ kind: 'put-comment', pull: at, body: text('it'), present })
-      expect(it.github.requests.slice(since).map(({ method }) => method)).toEqual(['POST'])
+      expect(githubFixture.github.requests.slice(since).map(({ method }) => method)).toEqual(['POST'])
       expect(said()).toEqual([text('it')])
     })
 
     test('and died, whoever reads it next takes the second one away', async () => {
-      const { pull: at, text, take, said, present } = await standingStill('died')
+      const { pull: at, text, take, said, present } = await readUnchanged('died')
       await take()
       await slow.perform({ kind: 'put-comment', pull: at, body: text('second'), present })
       expect(said()).toHaveLength(2)
-      let seen: Present | undefined
-      await slow.readSnapshot(at, { onPresent: (told) => (seen = told) })
+      let seen: OwnReports | undefined
+      await slow.readSnapshot(at, { onOwnReports: (told) => (seen = told) })
       await slow.perform({
         kind: 'put-comment',
         pull: at,
@@ -429,7 +473,7 @@ describe('the one comment', () => {
     })
 
     test('and somebody took the comment away, there is a new one', async () => {
-      const { pull: at, text, said } = await standingStill('gone')
+      const { pull: at, text, said } = await readUnchanged('gone')
       const comment = { id: 1, body: text('old'), updatedAt: '2026-01-01T00:00:00Z' }
       await slow.perform({
         kind: 'put-comment',
@@ -442,14 +486,16 @@ describe('the one comment', () => {
   })
 
   test('of a stranger with our marker is not ours (T56)', async () => {
-    const other = await it.github.openPull({
-      repository: full,
+    const other = await githubFixture.github.openPull({
+      repository: fullRepositoryName,
       author: 'bob',
       title: 'Forged',
       changes: { 'd.txt': 'd\n' },
     })
-    it.github.comment(other, 'stranger', `${commentMarker}\nall passed`)
-    expect((await forge.present(pullNumber(other.number), commitSha(other.headSha))).comment).toBeUndefined()
+    githubFixture.github.comment(other, 'stranger', `${commentMarker}\nall passed`)
+    expect(
+      (await forge.readOwnReports(toPullNumber(other.number), toCommitSha(other.headSha))).comment,
+    ).toBeUndefined()
   })
 })
 
@@ -465,72 +511,89 @@ describe('an issue of ours', () => {
     forge.perform({ kind: 'edit-issue', issue, title: words, body: text(words), ...(state && { state }) })
 
   test('is found by its number, and without it by its marker', async () => {
-    expect(await forge.ownIssue(marker)).toBeUndefined()
+    expect(await forge.findOwnIssue(marker)).toBeUndefined()
     const number = await open('one is gone')
     const found = { number, state: 'open', title: 'one is gone', body: text('one is gone') }
-    expect(await forge.ownIssue(marker, number)).toEqual(found)
-    expect(await forge.ownIssue(marker)).toEqual(found)
-    expect(await forge.ownIssue('<!-- catalog-bot:another -->')).toBeUndefined()
+    expect(await forge.findOwnIssue(marker, number)).toEqual(found)
+    expect(await forge.findOwnIssue(marker)).toEqual(found)
+    expect(await forge.findOwnIssue('<!-- catalog-bot:another -->')).toBeUndefined()
   })
 
   test('of a stranger with our marker is not ours, nor is a pull request (T56)', async () => {
-    const own = await forge.ownIssue(marker)
-    const forged = it.github.openIssue(full, 'stranger', 'All is well', text('all is well'))
-    expect(await forge.ownIssue(marker, forged.number)).toEqual(own)
-    expect(await forge.ownIssue(marker, pull.number)).toEqual(own)
+    const own = await forge.findOwnIssue(marker)
+    const forged = githubFixture.github.openIssue(
+      fullRepositoryName,
+      'stranger',
+      'All is well',
+      text('all is well'),
+    )
+    expect(await forge.findOwnIssue(marker, forged.number)).toEqual(own)
+    expect(await forge.findOwnIssue(marker, pull.number)).toEqual(own)
   })
 
   test('is edited, closed and opened again in place', async () => {
     const number = await open('one is gone')
     await edit(number, 'two are gone')
-    expect(await forge.ownIssue(marker, number)).toMatchObject({ state: 'open', title: 'two are gone' })
+    expect(await forge.findOwnIssue(marker, number)).toMatchObject({ state: 'open', title: 'two are gone' })
     await edit(number, 'all are back', 'closed')
-    expect(await forge.ownIssue(marker, number)).toMatchObject({
+    expect(await forge.findOwnIssue(marker, number)).toMatchObject({
       state: 'closed',
       body: text('all are back'),
     })
-    const { data } = await it.octokit.rest.issues.get({ ...name, issue_number: number })
+    const { data } = await githubFixture.octokit.rest.issues.get({
+      ...repositoryParams,
+      issue_number: number,
+    })
     expect(data.state_reason).toBe('completed')
     await edit(number, 'one is gone again', 'open')
-    expect(await forge.ownIssue(marker, number)).toMatchObject({ state: 'open' })
+    expect(await forge.findOwnIssue(marker, number)).toMatchObject({ state: 'open' })
   })
 
   test('is told one thing once', async () => {
     const number = await open('one is gone')
-    const said = '<!-- catalog-bot:said 1 -->'
-    const say = () =>
-      forge.perform({ kind: 'say-on-issue', issue: number, marker: said, body: 'All is back.' })
-    await say()
-    await say()
-    const { data } = await it.octokit.rest.issues.listComments({ ...name, issue_number: number })
-    expect(data.map(({ body }) => body)).toEqual([`${said}\nAll is back.`])
+    const issueMarker = '<!-- catalog-bot:said 1 -->'
+    const commentOnIssue = () =>
+      forge.perform({ kind: 'say-on-issue', issue: number, marker: issueMarker, body: 'All is back.' })
+    await commentOnIssue()
+    await commentOnIssue()
+    const { data } = await githubFixture.octokit.rest.issues.listComments({
+      ...repositoryParams,
+      issue_number: number,
+    })
+    expect(data.map(({ body }) => body)).toEqual([`${issueMarker}\nAll is back.`])
   })
 
   test('is told one thing whoever else wrote it there with our marker (T56)', async () => {
-    const issue = it.github.openIssue(full, 'bob', 'One is gone', '')
+    const issue = githubFixture.github.openIssue(fullRepositoryName, 'bob', 'One is gone', '')
     const { number } = issue
-    const said = '<!-- catalog-bot:said 2 -->'
-    it.github.comment(issue, 'stranger', `${said}\nNothing is back.`)
-    await forge.perform({ kind: 'say-on-issue', issue: number, marker: said, body: 'All is back.' })
-    const { data } = await it.octokit.rest.issues.listComments({ ...name, issue_number: number })
-    expect(data.map(({ body }) => body)).toEqual([`${said}\nNothing is back.`, `${said}\nAll is back.`])
+    const issueMarker = '<!-- catalog-bot:said 2 -->'
+    githubFixture.github.comment(issue, 'stranger', `${issueMarker}\nNothing is back.`)
+    await forge.perform({ kind: 'say-on-issue', issue: number, marker: issueMarker, body: 'All is back.' })
+    const { data } = await githubFixture.octokit.rest.issues.listComments({
+      ...repositoryParams,
+      issue_number: number,
+    })
+    expect(data.map(({ body }) => body)).toEqual([
+      `${issueMarker}\nNothing is back.`,
+      `${issueMarker}\nAll is back.`,
+    ])
   })
 
   test('cannot be opened where issues are switched off, and that is no reason to try again', async () => {
-    it.github.setIssues(full, false)
+    githubFixture.github.setIssues(fullRepositoryName, false)
     await expect(open('one is gone')).rejects.toMatchObject({ code: 'not-found', retryable: false })
-    it.github.setIssues(full, true)
+    githubFixture.github.setIssues(fullRepositoryName, true)
   })
 })
 
 test('the branches are listed', async () => {
-  await it.github.pushToBase(full, {}, { branch: 'release/4.19' })
+  await githubFixture.github.pushToBase(fullRepositoryName, {}, { branch: 'release/4.19' })
   expect(await forge.branches()).toEqual(expect.arrayContaining(['main', 'release/4.19']))
 })
 
 describe('questions about people', () => {
   test('a login is an account with its id, or nobody', async () => {
-    const bob = it.github.account('bob')
+    const bob = githubFixture.github.account('bob')
     expect(await forge.answer({ kind: 'user', login: 'bob' })).toEqual({
       kind: 'person',
       person: { id: bob.id, login: 'bob', kind: 'user' },
@@ -539,25 +602,25 @@ describe('questions about people', () => {
   })
 
   test('a role is the one on this repository, asked for an id and not only for a login (T25)', async () => {
-    const bob = it.github.account('bob')
-    expect(await forge.answer({ kind: 'role', login: 'bob', user: userId(bob.id) })).toMatchObject({
+    const bob = githubFixture.github.account('bob')
+    expect(await forge.answer({ kind: 'role', login: 'bob', user: toUserId(bob.id) })).toMatchObject({
       kind: 'role',
     })
-    expect(await forge.answer({ kind: 'role', login: 'bob', user: userId(bob.id + 1) })).toMatchObject({
+    expect(await forge.answer({ kind: 'role', login: 'bob', user: toUserId(bob.id + 1) })).toMatchObject({
       kind: 'unknown',
     })
   })
 
   test('what GitHub does not say is unknown, never no (T27)', async () => {
-    it.github.fail('GET /users/{username}', { status: 500 }, 20)
+    githubFixture.github.fail('GET /users/{username}', { status: 500 }, 20)
     expect(await forge.answer({ kind: 'user', login: 'bob' })).toMatchObject({ kind: 'unknown' })
-    const bob = it.github.account('bob')
+    const bob = githubFixture.github.account('bob')
     const membership = {
       kind: 'team-member',
       organization: 'catalogs',
       team: 'no-such-team',
       login: 'alice',
-      user: userId(bob.id),
+      user: toUserId(bob.id),
     } as const
     expect(await forge.answer(membership)).toMatchObject({ kind: 'unknown' })
   }, 180_000)
@@ -567,80 +630,90 @@ describe('writes', () => {
   test('of a check run are found where the answer to them was lost, and done once', async () => {
     const pauses: number[] = []
     const patient = openForge(
-      await app.octokit(it.installation.id),
-      { owner: name.owner, name: name.repo },
+      await app.octokit(githubFixture.installation.id),
+      { owner: repositoryParams.owner, name: repositoryParams.repo },
       {
         appId: app.appId,
         login: () => app.login(),
         pause: async (milliseconds) => void pauses.push(milliseconds),
       },
     )
-    const run = withDigest(aCheck({ name: 'catalog-bot / lost answer' }))
-    const shown = () => it.github.checkRuns(pull).filter((candidate) => candidate.name === run.name)
-    it.github.fail('POST /repos/{owner}/{repo}/check-runs', { applyThenFail: 502 })
-    await patient.perform({ kind: 'put-check', head: head(), run, present: [] })
+    const run = withContentDigest(createReportedCheck({ name: 'catalog-bot / lost answer' }))
+    const shown = () =>
+      githubFixture.github.checkRuns(pull).filter((candidate) => candidate.name === run.name)
+    githubFixture.github.fail('POST /repos/{owner}/{repo}/check-runs', { applyThenFail: 502 })
+    await patient.perform({ kind: 'put-check', head: getHeadSha(), run, present: [] })
     expect([shown().length, pauses.length]).toEqual([1, 1])
     // Without anybody to wait by, it is left to the queue.
-    it.github.fail('POST /repos/{owner}/{repo}/check-runs', { status: 502 })
-    const other = withDigest(aCheck({ name: 'catalog-bot / other' }))
-    await expect(forge.perform({ kind: 'put-check', head: head(), run: other })).rejects.toMatchObject({
+    githubFixture.github.fail('POST /repos/{owner}/{repo}/check-runs', { status: 502 })
+    const other = withContentDigest(createReportedCheck({ name: 'catalog-bot / other' }))
+    await expect(forge.perform({ kind: 'put-check', head: getHeadSha(), run: other })).rejects.toMatchObject({
       retryable: true,
     })
   })
 
   test('are never repeated by the client: an unclear answer to a comment gives one request', async () => {
-    const before = it.github.requests.length
-    it.github.fail('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', { status: 502 }, 5)
-    const other = await it.github.openPull({
-      repository: full,
+    const before = githubFixture.github.requests.length
+    githubFixture.github.fail('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', { status: 502 }, 5)
+    const other = await githubFixture.github.openPull({
+      repository: fullRepositoryName,
       author: 'bob',
       title: 'Once',
       changes: { 'e.txt': 'e\n' },
     })
     await expect(
-      forge.perform({ kind: 'put-comment', pull: pullNumber(other.number), body: commentMarker }),
+      forge.perform({ kind: 'put-comment', pull: toPullNumber(other.number), body: commentMarker }),
     ).rejects.toMatchObject({ retryable: true })
-    const posts = it.github.requests
+    const posts = githubFixture.github.requests
       .slice(before)
       .filter(({ method, template }) => method === 'POST' && template.endsWith('/comments'))
     expect(posts).toHaveLength(1)
   })
 
   test('request reviews, react and dispatch as GitHub wants them', async () => {
-    await forge.perform({ kind: 'request-reviews', pull: here(), users: ['maintainer'], teams: [] })
+    await forge.perform({ kind: 'request-reviews', pull: getPullNumber(), users: ['maintainer'], teams: [] })
     expect(pull.requestedUsers.map(({ login }) => login)).toContain('maintainer')
-    const comment = it.github.comment(pull, 'bob', '/recheck')
+    const comment = githubFixture.github.comment(pull, 'bob', '/recheck')
     await forge.perform({ kind: 'react', comment: comment.id, reaction: 'eyes' })
     await forge.perform({ kind: 'dispatch-event', event: 'catalog-changed', payload: { commit: 'x' } })
   })
 })
 
 test('the token for git is for one repository, and is asked for once an hour', async () => {
-  const asked = () => it.github.requests.filter(({ path }) => path.endsWith('/access_tokens')).length
-  const token = await app.gitToken(it.installation.id, { owner: name.owner, name: name.repo })
-  const after = asked()
-  expect(await app.gitToken(it.installation.id, { owner: name.owner, name: name.repo })).toBe(token)
-  expect(asked()).toBe(after)
+  const countTokenRequests = () =>
+    githubFixture.github.requests.filter(({ path }) => path.endsWith('/access_tokens')).length
+  const token = await app.gitToken(githubFixture.installation.id, {
+    owner: repositoryParams.owner,
+    name: repositoryParams.repo,
+  })
+  const after = countTokenRequests()
+  expect(
+    await app.gitToken(githubFixture.installation.id, {
+      owner: repositoryParams.owner,
+      name: repositoryParams.repo,
+    }),
+  ).toBe(token)
+  expect(countTokenRequests()).toBe(after)
 })
 
 test('the App lists where it is installed', async () => {
   expect(await app.installedRepositories()).toEqual([
     {
-      installation: it.installation.id,
-      repository: { owner: name.owner, name: name.repo },
+      installation: githubFixture.installation.id,
+      repository: { owner: repositoryParams.owner, name: repositoryParams.repo },
       isPublic: true,
     },
   ])
 })
 
 test('the App knows where it is not installed', async () => {
-  expect(await app.isInstalledOn({ owner: name.owner, name: name.repo })).toBe(true)
-  expect(await app.isInstalledOn({ owner: name.owner, name: 'another' })).toBe(false)
+  expect(await app.isInstalledOn({ owner: repositoryParams.owner, name: repositoryParams.repo })).toBe(true)
+  expect(await app.isInstalledOn({ owner: repositoryParams.owner, name: 'another' })).toBe(false)
 })
 
 test('nothing we sent or got was other than GitHub documents it, and nothing of it was a merge', () => {
-  expect(it.github.violations).toEqual([])
-  expect(it.github.requests.filter(({ template }) => template.endsWith('/merge'))).toEqual([])
+  expect(githubFixture.github.violations).toEqual([])
+  expect(githubFixture.github.requests.filter(({ template }) => template.endsWith('/merge'))).toEqual([])
 })
 
 describe('suggestions', () => {
@@ -649,20 +722,20 @@ describe('suggestions', () => {
     ...{ path: 's.yaml', first, last },
     body: `${suggestionMarker}\n\nwrong\n\n\`\`\`suggestion\n${text}\n\`\`\``,
   })
-  let suggested: Pull
+  let suggested: MockPull
   const put = (...suggestions: ReturnType<typeof suggestion>[]) =>
     forge.perform({
-      ...{ kind: 'put-suggestions', pull: pullNumber(suggested.number) },
-      ...{ head: commitSha(suggested.headSha), suggestions },
+      ...{ kind: 'put-suggestions', pull: toPullNumber(suggested.number) },
+      ...{ head: toCommitSha(suggested.headSha), suggestions },
     })
   const shown = () =>
     suggested.reviewComments.map(({ line, startLine, body }) => [startLine ?? line, line, body])
   beforeAll(async () => {
-    await it.github.pushToBase(full, { 's.yaml': `${lines(40).join('\n')}\n` })
+    await githubFixture.github.pushToBase(fullRepositoryName, { 's.yaml': `${lines(40).join('\n')}\n` })
     const changed = lines(40).map((line, at) => (at === 19 ? 'changed' : line))
-    suggested = await it.github.openPull({
+    suggested = await githubFixture.github.openPull({
       ...{
-        repository: full,
+        repository: fullRepositoryName,
         author: 'alice',
         title: 'Suggest',
         changes: { 's.yaml': `${changed.join('\n')}\n` },
@@ -686,7 +759,7 @@ describe('suggestions', () => {
   test('that people have answered are folded instead, once', async () => {
     await put(suggestion(20, 20, 'better'))
     const [first] = suggested.reviewComments
-    if (first) it.github.answerReviewComment(suggested, first, 'bob', 'why?')
+    if (first) githubFixture.github.answerReviewComment(suggested, first, 'bob', 'why?')
     await put()
     await put()
     expect(suggested.reviewComments.map(({ isMinimized }) => isMinimized)).toEqual([true, false])
@@ -700,7 +773,7 @@ describe('suggestions', () => {
   test('of others with our marker are theirs', async () => {
     await put(suggestion(20, 20, 'better'))
     const [ours] = suggested.reviewComments
-    if (ours) suggested.reviewComments = [{ ...ours, author: it.github.account('stranger') }]
+    if (ours) suggested.reviewComments = [{ ...ours, author: githubFixture.github.account('stranger') }]
     await put()
     expect(shown()).toHaveLength(1)
   })

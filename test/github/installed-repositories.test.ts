@@ -4,22 +4,22 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
-import { startGitHub, type GitHub } from '../../sandbox/github/github.ts'
-import { newPrivateKey } from '../../sandbox/github/settings.ts'
+import { startMockGitHub, type MockGitHub } from '../../sandbox/github/github.ts'
+import { generatePrivateKey } from '../../sandbox/github/settings.ts'
 import { openGitHubApp, type GitHubApp } from '../../src/github/github-app.ts'
 import type { RemainingRequests } from '../../src/github/budget/budgets.ts'
-import { clock } from '../store/sample-records.ts'
+import { systemTestClock } from '../store/sample-records.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'installed-'))
-const left: RemainingRequests[] = []
-let github: GitHub
+const remainingRequests: RemainingRequests[] = []
+let github: MockGitHub
 let app: GitHubApp
 beforeAll(async () => {
-  github = await startGitHub({ directory })
+  github = await startMockGitHub({ directory })
   github.createOrganization('coast', [])
   await github.createRepository('coast', 'open')
   await github.createRepository('coast', 'hidden', { private: true })
-  const privateKey = newPrivateKey()
+  const privateKey = generatePrivateKey()
   const given = {
     slug: 'bot',
     privateKey,
@@ -34,9 +34,9 @@ beforeAll(async () => {
     webhookSecret: 'secret',
     apiUrl: github.url,
     throttle: false,
-    clock,
+    clock: systemTestClock,
     log: pino({ level: 'silent' }),
-    onRemaining: (said) => left.push(said),
+    onRemaining: (said) => remainingRequests.push(said),
   })
 })
 afterAll(async () => {
@@ -55,9 +55,9 @@ test('a repository is public when GitHub says that it is', async () => {
 test('what is left of the hour is told, with the limit', async () => {
   const [one] = await app.installedRepositories()
   const octokit = await app.octokit(one?.installation ?? 0)
-  left.length = 0
+  remainingRequests.length = 0
   await octokit.rest.repos.get({ owner: 'coast', repo: 'open' })
-  expect(left).toEqual([
+  expect(remainingRequests).toEqual([
     { installation: one?.installation, resource: 'core', remaining: expect.any(Number), limit: 5000 },
   ])
 })

@@ -8,7 +8,7 @@ import nock from 'nock'
  * Nock stands between a process and all its sockets from its import on, and the next test file in this process wants its own
  * (gRPC's never answer). A file that comes later gets the same nock, which has been switched off by then.
  */
-export function nothingButNock(): void {
+export function blockUnmockedRequests(): void {
   beforeAll(() => {
     if (!nock.isActive()) nock.activate()
     nock.disableNetConnect()

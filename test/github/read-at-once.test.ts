@@ -2,93 +2,110 @@
 // or tells otherwise than a moment before, is read list by list.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
-import type { Pull } from '../../sandbox/github/world.ts'
-import { withDigest } from '../../src/app/jobs/publish-report.ts'
-import { pullNumber } from '../../src/change/ids.ts'
-import type { Snapshot } from '../../src/change/snapshot.ts'
+import type { MockPull } from '../../sandbox/github/world.ts'
+import { withContentDigest } from '../../src/app/jobs/publish-report.ts'
+import { toPullNumber } from '../../src/change/ids.ts'
+import type { PullSnapshot } from '../../src/change/snapshot.ts'
 import { systemClock } from '../../src/examine/system-clock.ts'
 import { openForge } from '../../src/github/forge.ts'
 import { openGitHubApp } from '../../src/github/github-app.ts'
-import { shownPullFragment } from '../../src/github/shown-pull.ts'
+import { graphqlPullFragment } from '../../src/github/shown-pull.ts'
 import { commentMarker } from '../../src/messages/report.ts'
-import type { Forge, Present } from '../../src/ports/forge.ts'
-import { full, furnish, name, privateKey, secret, type Furnished } from '../sandbox/github/sample-world.ts'
+import type { Forge, OwnReports } from '../../src/ports/forge.ts'
+import {
+  fullRepositoryName,
+  openGitHubFixture,
+  repositoryParams,
+  privateKey,
+  webhookSecret,
+  type GitHubFixture,
+} from '../sandbox/github/sample-world.ts'
 
-let it: Furnished
+let githubFixture: GitHubFixture
 let forge: Forge
-let count = 0
+let pullCount = 0
 beforeAll(async () => {
-  it = await furnish({ validateTraffic: true })
+  githubFixture = await openGitHubFixture({ validateTraffic: true })
   const app = openGitHubApp({
-    appId: it.app.id,
+    appId: githubFixture.app.id,
     privateKey,
-    webhookSecret: secret,
-    apiUrl: it.github.url,
+    webhookSecret,
+    apiUrl: githubFixture.github.url,
     throttle: false,
     clock: systemClock,
     log: pino({ level: 'silent' }),
   })
   // Asked for once in the life of a process.
   await app.login()
-  forge = openForge(await app.octokit(it.installation.id), { owner: name.owner, name: name.repo }, app)
+  forge = openForge(
+    await app.octokit(githubFixture.installation.id),
+    { owner: repositoryParams.owner, name: repositoryParams.repo },
+    app,
+  )
 })
 afterAll(async () => {
-  expect(it.github.violations).toEqual([])
-  await it.stop()
+  expect(githubFixture.github.violations).toEqual([])
+  await githubFixture.stop()
 })
-beforeEach(() => it.github.clearFaults())
+beforeEach(() => githubFixture.github.clearFaults())
 
-const open = (author = 'alice'): Promise<Pull> =>
-  it.github.openPull({
-    repository: full,
+const openPull = (author = 'alice'): Promise<MockPull> =>
+  githubFixture.github.openPull({
+    repository: fullRepositoryName,
     author,
-    title: `Update ${(count += 1)}`,
-    changes: { [`at-once-${count}.txt`]: 'x\n' },
+    title: `Update ${(pullCount += 1)}`,
+    changes: { [`at-once-${pullCount}.txt`]: 'x\n' },
   })
 
-const isAtOnce = ({ operation }: { readonly operation?: string }) => operation === 'PullAtOnce'
+const isCombinedQuery = ({ operation }: { readonly operation?: string }) => operation === 'PullAtOnce'
 
-async function read({
+async function readInOneRequest({
   number,
-}: Pull): Promise<{ snapshot: Snapshot | null; present: Present | undefined; requests: number }> {
-  const before = it.github.requests.length
-  let present: Present | undefined
-  const snapshot = await forge.readSnapshot(pullNumber(number), { onPresent: (told) => (present = told) })
-  return { snapshot, present, requests: it.github.requests.length - before }
+}: MockPull): Promise<{ snapshot: PullSnapshot | null; present: OwnReports | undefined; requests: number }> {
+  const before = githubFixture.github.requests.length
+  let present: OwnReports | undefined
+  const snapshot = await forge.readSnapshot(toPullNumber(number), {
+    onOwnReports: (told) => (present = told),
+  })
+  return { snapshot, present, requests: githubFixture.github.requests.length - before }
 }
 
-async function readListByList(pull: Pull): Promise<Snapshot | null> {
-  const take = it.github.fail(isAtOnce, { status: 502 })
-  const { snapshot, present } = await read(pull)
+async function readListByList(pull: MockPull): Promise<PullSnapshot | null> {
+  const take = githubFixture.github.fail(isCombinedQuery, { status: 502 })
+  const { snapshot, present } = await readInOneRequest(pull)
   take()
   expect(present).toBeUndefined()
   return snapshot
 }
 
 test('all of it is seen as it is list by list, by two requests', async () => {
-  const pull = await open()
-  await it.github.label(pull, 'catalog')
-  it.github.comment(pull, 'bob', '/hold\n\nwith reasons')
-  it.github.review(pull, 'bob', 'approve')
-  it.github.review(pull, 'stranger', 'changes')
-  await it.github.pushToBase(full, { [`meanwhile-${count}.txt`]: 'x\n' })
-  await forge.perform({ kind: 'put-comment', pull: pullNumber(pull.number), body: `${commentMarker}\nhello` })
-  const { snapshot, requests } = await read(pull)
+  const pull = await openPull()
+  await githubFixture.github.label(pull, 'catalog')
+  githubFixture.github.comment(pull, 'bob', '/hold\n\nwith reasons')
+  githubFixture.github.review(pull, 'bob', 'approve')
+  githubFixture.github.review(pull, 'stranger', 'changes')
+  await githubFixture.github.pushToBase(fullRepositoryName, { [`meanwhile-${pullCount}.txt`]: 'x\n' })
+  await forge.perform({
+    kind: 'put-comment',
+    pull: toPullNumber(pull.number),
+    body: `${commentMarker}\nhello`,
+  })
+  const { snapshot, requests } = await readInOneRequest(pull)
   expect(requests).toBe(2)
   expect(snapshot).toEqual(await readListByList(pull))
   expect(snapshot?.base).not.toBe(snapshot?.shownBase)
   // What a landing rests on is read as anew by it.
-  const before = it.github.requests.length
-  expect(await forge.readSnapshot(pullNumber(pull.number), { anew: true })).toEqual(snapshot)
-  expect(it.github.requests.length - before).toBe(2)
+  const before = githubFixture.github.requests.length
+  expect(await forge.readSnapshot(toPullNumber(pull.number), { skipCache: true })).toEqual(snapshot)
+  expect(githubFixture.github.requests.length - before).toBe(2)
 })
 
 test('what of ours is on it comes with it, and nothing of anybody else', async () => {
-  const pull = await open('bob')
-  const { head } = (await read(pull)).snapshot ?? {}
+  const pull = await openPull('bob')
+  const { head } = (await readInOneRequest(pull)).snapshot ?? {}
   if (head === undefined) throw new Error('no head')
-  expect((await read(pull)).present).toMatchObject({ head, checks: [] })
-  const run = withDigest({
+  expect((await readInOneRequest(pull)).present).toMatchObject({ head, checks: [] })
+  const run = withContentDigest({
     name: 'catalog-bot / images',
     status: 'completed',
     conclusion: 'success',
@@ -97,24 +114,24 @@ test('what of ours is on it comes with it, and nothing of anybody else', async (
     annotations: [],
   })
   await forge.perform({ kind: 'put-check', head, run })
-  it.github.comment(pull, 'stranger', `${commentMarker}\nforged`)
+  githubFixture.github.comment(pull, 'stranger', `${commentMarker}\nforged`)
   const body = `${commentMarker}\nours\n\n${'long '.repeat(4000)}`
-  await forge.perform({ kind: 'put-comment', pull: pullNumber(pull.number), body })
-  const { present } = await read(pull)
+  await forge.perform({ kind: 'put-comment', pull: toPullNumber(pull.number), body })
+  const { present } = await readInOneRequest(pull)
   expect(present).toMatchObject({
     head,
     checks: [{ name: run.name, digest: run.digest, isOver: true }],
     comment: { body },
   })
   expect(present).toMatchObject(
-    await forge.present(pullNumber(pull.number), head).then(({ readAt: _, ...rest }) => rest),
+    await forge.readOwnReports(toPullNumber(pull.number), head).then(({ readAt: _, ...rest }) => rest),
   )
-  expect(present?.doubled).toBeUndefined()
+  expect(present?.duplicates).toBeUndefined()
 })
 
-const changes: readonly (readonly [string, (pull: Pull) => unknown])[] = [
-  ['a label', (pull) => it.github.label(pull, 'wait')],
-  ['a comment', (pull) => it.github.comment(pull, 'bob', '/hold')],
+const pullChanges: readonly (readonly [string, (pull: MockPull) => unknown])[] = [
+  ['a label', (pull) => githubFixture.github.label(pull, 'wait')],
+  ['a comment', (pull) => githubFixture.github.comment(pull, 'bob', '/hold')],
   ['another title', (pull) => (pull.title = 'Other')],
   ['a draft', (pull) => (pull.draft = true)],
   ['another head', (pull) => (pull.headSha = pull.baseSha)],
@@ -122,14 +139,14 @@ const changes: readonly (readonly [string, (pull: Pull) => unknown])[] = [
   ['its end', (pull) => (pull.state = 'closed')],
 ]
 
-test.each(changes)(
+test.each(pullChanges)(
   'T45: %s between the two requests is never mixed with what was there before',
   async (_, change) => {
-    const pull = await open('bob')
+    const pull = await openPull('bob')
     let isChanged = false
-    const take = it.github.fail(
+    const take = githubFixture.github.fail(
       (asked) => {
-        if (isAtOnce(asked) && !isChanged) {
+        if (isCombinedQuery(asked) && !isChanged) {
           isChanged = true
           change(pull)
         }
@@ -137,7 +154,7 @@ test.each(changes)(
       },
       { status: 502 },
     )
-    const { snapshot, requests } = await read(pull)
+    const { snapshot, requests } = await readInOneRequest(pull)
     take()
     expect(requests).toBeGreaterThan(2)
     expect(snapshot).toEqual(await readListByList(pull))
@@ -146,38 +163,38 @@ test.each(changes)(
 
 describe('what one request does not tell is read list by list', () => {
   test('more than a page', async () => {
-    const pull = await open()
-    for (let at = 0; at < 31; at++) it.github.review(pull, 'bob', 'comment', `review ${at}`)
-    const { snapshot, requests } = await read(pull)
+    const pull = await openPull()
+    for (let at = 0; at < 31; at++) githubFixture.github.review(pull, 'bob', 'comment', `review ${at}`)
+    const { snapshot, requests } = await readInOneRequest(pull)
     expect(snapshot?.reviews).toHaveLength(31)
     expect(requests).toBeGreaterThan(2)
   })
 
   test('a server that lags behind, and knows less of what was said than the pull request counts', async () => {
-    const pull = await open()
-    it.github.comment(pull, 'bob', 'first')
-    const answer = await answerNow(pull)
-    it.github.comment(pull, 'bob', '/hold')
-    it.github.fail(isAtOnce, { status: 200, body: answer })
-    const { snapshot } = await read(pull)
+    const pull = await openPull()
+    githubFixture.github.comment(pull, 'bob', 'first')
+    const answer = await queryGitHub(pull)
+    githubFixture.github.comment(pull, 'bob', '/hold')
+    githubFixture.github.fail(isCombinedQuery, { status: 200, body: answer })
+    const { snapshot } = await readInOneRequest(pull)
     expect(snapshot?.comments.map(({ body }) => body)).toEqual(['first', '/hold'])
   })
 
   test.each(['not found', 'an error beside it'])('an answer that is %s', async (what) => {
-    const pull = await open()
-    it.github.comment(pull, 'bob', 'hello')
-    const answer = await answerNow(pull)
+    const pull = await openPull()
+    githubFixture.github.comment(pull, 'bob', 'hello')
+    const answer = await queryGitHub(pull)
     const errors = [{ type: 'FORBIDDEN', path: ['repository'], message: 'Resource not accessible' }]
     const body = what === 'not found' ? { data: { repository: null } } : { ...answer, errors }
-    it.github.fail(isAtOnce, { status: 200, body })
-    const { snapshot, present } = await read(pull)
+    githubFixture.github.fail(isCombinedQuery, { status: 200, body })
+    const { snapshot, present } = await readInOneRequest(pull)
     expect(snapshot?.comments.map(({ body: text }) => text)).toEqual(['hello'])
     expect(present).toBeUndefined()
   })
 })
 
 /** What GitHub answers to the one request now. */
-async function answerNow(pull: Pull): Promise<{ data: unknown }> {
+async function queryGitHub(pull: MockPull): Promise<{ data: unknown }> {
   const query = `query ($owner: String!, $name: String!, $pull: Int!, $head: GitObjectID!) {
     repository(owner: $owner, name: $name) {
       defaultBranchRef { name }
@@ -186,29 +203,34 @@ async function answerNow(pull: Pull): Promise<{ data: unknown }> {
       pullRequest(number: $pull) { ...ShownPull }
     }
   }
-  ${shownPullFragment}`
-  const asked = { owner: name.owner, name: name.repo, pull: pull.number, head: pull.headSha }
-  return { data: await it.octokit.graphql(query, asked) }
+  ${graphqlPullFragment}`
+  const variables = {
+    owner: repositoryParams.owner,
+    name: repositoryParams.repo,
+    pull: pull.number,
+    head: pull.headSha,
+  }
+  return { data: await githubFixture.octokit.graphql(query, variables) }
 }
 
 test('the default branch is asked for once a minute, and anew where it is told so', async () => {
-  const pull = await open()
-  await read(pull)
-  const before = it.github.requests.length
-  expect(await forge.defaultBranch({ kept: true })).toBe('main')
-  expect(it.github.requests.length - before).toBe(0)
+  const pull = await openPull()
+  await readInOneRequest(pull)
+  const before = githubFixture.github.requests.length
+  expect(await forge.defaultBranch({ allowCached: true })).toBe('main')
+  expect(githubFixture.github.requests.length - before).toBe(0)
   expect(await forge.defaultBranch()).toBe('main')
-  expect(it.github.requests.length - before).toBe(1)
+  expect(githubFixture.github.requests.length - before).toBe(1)
 })
 
 test('an account that is gone is nobody, whoever is asked', async () => {
-  const pull = await open()
-  it.github.comment(pull, 'stranger', 'bye')
-  const stranger = it.github.account('stranger')
-  stranger.deleted = true
+  const pull = await openPull()
+  githubFixture.github.comment(pull, 'stranger', 'bye')
+  const outsider = githubFixture.github.account('stranger')
+  outsider.deleted = true
   try {
-    expect((await read(pull)).snapshot).toEqual(await readListByList(pull))
+    expect((await readInOneRequest(pull)).snapshot).toEqual(await readListByList(pull))
   } finally {
-    stranger.deleted = false
+    outsider.deleted = false
   }
 })

@@ -3,44 +3,52 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { readBranchRules } from '../../src/github/read-branch-rules.ts'
 import type { BranchRules } from '../../src/gate/branch-rules.ts'
-import { checksRule, pullRequestRule, queueRule } from '../sandbox/github/branch-rules/landing-ground.ts'
-import { furnish, type Furnished } from '../sandbox/github/sample-world.ts'
+import {
+  createChecksRule,
+  createPullRequestRule,
+  createQueueRule,
+} from '../sandbox/github/branch-rules/landing-ground.ts'
+import { openGitHubFixture, type GitHubFixture } from '../sandbox/github/sample-world.ts'
 
-let world: Furnished
+let githubFixture: GitHubFixture
 beforeAll(async () => {
-  world = await furnish({ validateTraffic: true })
+  githubFixture = await openGitHubFixture({ validateTraffic: true })
 })
-afterAll(async () => world.stop())
+afterAll(async () => githubFixture.stop())
 afterEach(() => {
-  expect(world.github.violations.splice(0)).toEqual([])
+  expect(githubFixture.github.violations.splice(0)).toEqual([])
 })
 
-interface Ruled {
+interface RuledRepository {
   readonly full: string
   readonly name: { readonly owner: string; readonly repo: string }
 }
 
-let count = 0
+let repositoryCount = 0
 /** A repository of its own, on which the App is installed. */
-async function aRepository(): Promise<Ruled> {
-  const repo = `ruled-${(count += 1)}`
+async function createRuledRepository(): Promise<RuledRepository> {
+  const repo = `ruled-${(repositoryCount += 1)}`
   const full = `catalogs/${repo}`
-  await world.github.createRepository('catalogs', repo)
-  world.github.changeInstallation(world.installation, [full])
+  await githubFixture.github.createRepository('catalogs', repo)
+  githubFixture.github.changeInstallation(githubFixture.installation, [full])
   return { full, name: { owner: 'catalogs', repo } }
 }
 
-const read = (it: Pick<Ruled, 'name'>, octokit = world.octokit, isApp = true): Promise<BranchRules> =>
+const readRules = (
+  it: Pick<RuledRepository, 'name'>,
+  octokit = githubFixture.octokit,
+  isApp = true,
+): Promise<BranchRules> =>
   readBranchRules(octokit, { owner: it.name.owner, name: it.name.repo }, 'main', {
-    app: world.app.id,
+    app: githubFixture.app.id,
     isApp,
   })
 
-const ourApp = (bypass_mode: 'always' | 'exempt' | 'pull_request') => ({
-  bypass_actors: [{ actor_type: 'Integration', actor_id: world.app.id, bypass_mode } as const],
+const createAppBypass = (bypass_mode: 'always' | 'exempt' | 'pull_request') => ({
+  bypass_actors: [{ actor_type: 'Integration', actor_id: githubFixture.app.id, bypass_mode } as const],
 })
 
-const free: BranchRules = {
+const unrestrictedRules: BranchRules = {
   branch: 'main',
   owner: 'organization',
   checks: { required: [], strict: false },
@@ -59,30 +67,30 @@ const free: BranchRules = {
 }
 
 test('a branch without rules demands nothing', async () => {
-  expect(await read(await aRepository())).toEqual(free)
+  expect(await readRules(await createRuledRepository())).toEqual(unrestrictedRules)
 })
 
 describe('rulesets', () => {
   test('of many kinds add up, the strictest holds', async () => {
-    const it = await aRepository()
-    const { github } = world
+    const it = await createRuledRepository()
+    const { github } = githubFixture
     github.addRules(it.full, [
       { type: 'deletion' },
       { type: 'non_fast_forward' },
       { type: 'required_linear_history' },
     ])
     github.addRules(it.full, [
-      checksRule([{ context: 'ci' }, { context: 'own', integration_id: 7 }]),
-      pullRequestRule({ require_code_owner_review: true, allowed_merge_methods: ['merge', 'squash'] }),
+      createChecksRule([{ context: 'ci' }, { context: 'own', integration_id: 7 }]),
+      createPullRequestRule({ require_code_owner_review: true, allowed_merge_methods: ['merge', 'squash'] }),
     ])
     github.addRules(it.full, [
-      checksRule([{ context: 'ci' }], { strict_required_status_checks_policy: true }),
-      pullRequestRule({ required_approving_review_count: 2, dismiss_stale_reviews_on_push: true }),
+      createChecksRule([{ context: 'ci' }], { strict_required_status_checks_policy: true }),
+      createPullRequestRule({ required_approving_review_count: 2, dismiss_stale_reviews_on_push: true }),
       { type: 'required_signatures' },
     ])
     github.allowMergeMethods(it.full, { merge: false })
-    expect(await read(it)).toEqual({
-      ...free,
+    expect(await readRules(it)).toEqual({
+      ...unrestrictedRules,
       checks: { required: [{ name: 'ci' }, { name: 'own', app: 7 }], strict: true },
       pullRequest: {
         approvals: 2,
@@ -98,9 +106,9 @@ describe('rulesets', () => {
   })
 
   test('with a queue, workflows, and what nobody knows', async () => {
-    const it = await aRepository()
-    world.github.addRules(it.full, [
-      queueRule({ merge_method: 'SQUASH', max_entries_to_merge: 3 }),
+    const it = await createRuledRepository()
+    githubFixture.github.addRules(it.full, [
+      createQueueRule({ merge_method: 'SQUASH', max_entries_to_merge: 3 }),
       {
         type: 'workflows',
         parameters: { workflows: [{ path: '.github/workflows/x.yml', repository_id: 1 }] },
@@ -115,8 +123,8 @@ describe('rulesets', () => {
         },
       },
     ])
-    expect(await read(it)).toEqual({
-      ...free,
+    expect(await readRules(it)).toEqual({
+      ...unrestrictedRules,
       mergeQueue: true,
       queue: { method: 'squash', largestGroup: 3 },
       workflows: true,
@@ -130,55 +138,58 @@ describe('rulesets', () => {
     ['pull_request', { reservedForUs: true, closedToPushes: true, linearHistory: true }],
     [undefined, { closedToUs: true, linearHistory: true }],
   ] as const)('that our App bypasses %s bind it accordingly', async (mode, says) => {
-    const it = await aRepository()
+    const it = await createRuledRepository()
     const rules = [{ type: 'update' }, { type: 'required_linear_history' }]
-    world.github.addRules(it.full, rules, mode === undefined ? {} : ourApp(mode))
-    expect(await read(it)).toEqual({ ...free, ...says })
+    githubFixture.github.addRules(it.full, rules, mode === undefined ? {} : createAppBypass(mode))
+    expect(await readRules(it)).toEqual({ ...unrestrictedRules, ...says })
   })
 
   test('that somebody else bypasses bind our App', async () => {
-    const it = await aRepository()
+    const it = await createRuledRepository()
     const bypass_actors = [{ actor_type: 'Integration', actor_id: 4711, bypass_mode: 'always' } as const]
-    world.github.addRules(it.full, [{ type: 'update' }], { bypass_actors })
-    expect(await read(it)).toEqual({ ...free, closedToUs: true })
+    githubFixture.github.addRules(it.full, [{ type: 'update' }], { bypass_actors })
+    expect(await readRules(it)).toEqual({ ...unrestrictedRules, closedToUs: true })
   })
 
   test('of which one lets our App move the branch and another does not, close it', async () => {
-    const it = await aRepository()
-    world.github.addRules(it.full, [{ type: 'update' }], ourApp('always'))
-    world.github.addRules(it.full, [{ type: 'update' }])
-    expect(await read(it)).toEqual({ ...free, closedToUs: true })
+    const it = await createRuledRepository()
+    githubFixture.github.addRules(it.full, [{ type: 'update' }], createAppBypass('always'))
+    githubFixture.github.addRules(it.full, [{ type: 'update' }])
+    expect(await readRules(it)).toEqual({ ...unrestrictedRules, closedToUs: true })
   })
 
   test('for all branches hinder the temporary one, unless they leave it out or are bypassed', async () => {
-    const it = await aRepository()
+    const it = await createRuledRepository()
     const everywhere = { conditions: { ref_name: { include: ['~ALL'] } } }
-    const ruleset = world.github.addRules(
+    const ruleset = githubFixture.github.addRules(
       it.full,
-      [{ type: 'deletion' }, { type: 'creation' }, checksRule([{ context: 'ci' }])],
+      [{ type: 'deletion' }, { type: 'creation' }, createChecksRule([{ context: 'ci' }])],
       everywhere,
     )
-    expect(await read(it)).toMatchObject({
+    expect(await readRules(it)).toMatchObject({
       temporaryBranch: ['creation', 'deletion', 'required_status_checks'],
     })
-    world.github.removeRuleset(it.full, ruleset)
-    world.github.addRules(
+    githubFixture.github.removeRuleset(it.full, ruleset)
+    githubFixture.github.addRules(
       it.full,
-      [checksRule([{ context: 'ci' }], { do_not_enforce_on_create: true })],
+      [createChecksRule([{ context: 'ci' }], { do_not_enforce_on_create: true })],
       everywhere,
     )
-    world.github.addRules(it.full, [{ type: 'creation' }], { ...everywhere, ...ourApp('always') })
-    world.github.addRules(it.full, [{ type: 'deletion' }], {
+    githubFixture.github.addRules(it.full, [{ type: 'creation' }], {
+      ...everywhere,
+      ...createAppBypass('always'),
+    })
+    githubFixture.github.addRules(it.full, [{ type: 'deletion' }], {
       conditions: { ref_name: { include: ['~ALL'], exclude: ['refs/heads/catalog-bot/tmp-*'] } },
     })
-    expect(await read(it)).toMatchObject({ temporaryBranch: [] })
+    expect(await readRules(it)).toMatchObject({ temporaryBranch: [] })
   })
 
   test('that fill pages are read to the end', async () => {
-    const it = await aRepository()
+    const it = await createRuledRepository()
     for (let count = 0; count < 101; count++)
-      world.github.addRules(it.full, [checksRule([{ context: `ci ${count}` }])])
-    expect((await read(it)).checks.required).toHaveLength(101)
+      githubFixture.github.addRules(it.full, [createChecksRule([{ context: `ci ${count}` }])])
+    expect((await readRules(it)).checks.required).toHaveLength(101)
   })
 })
 
@@ -205,22 +216,22 @@ describe('classic protection', () => {
   }
   const required = [{ name: 'ci' }, { name: 'own', app: 7 }]
 
-  const asAdministrator = async (it: Ruled): Promise<BranchRules> => {
-    const { github, installation } = world
+  const asAdministrator = async (it: RuledRepository): Promise<BranchRules> => {
+    const { github, installation } = githubFixture
     const before = installation.permissions
     github.setPermissions(installation, { ...before, administration: 'read' })
     try {
-      return await read(it, world.client(await world.token()))
+      return await readRules(it, githubFixture.client(await githubFixture.token()))
     } finally {
       github.setPermissions(installation, before)
     }
   }
 
   test('is read whole with the permission for it', async () => {
-    const it = await aRepository()
-    world.github.protect(it.full, 'main', all)
+    const it = await createRuledRepository()
+    githubFixture.github.protect(it.full, 'main', all)
     expect(await asAdministrator(it)).toEqual({
-      ...free,
+      ...unrestrictedRules,
       checks: { required, strict: true },
       pullRequest: {
         approvals: 1,
@@ -237,10 +248,10 @@ describe('classic protection', () => {
   })
 
   test('without it is read as far as GitHub tells everybody, and the rest is named', async () => {
-    const it = await aRepository()
-    world.github.protect(it.full, 'main', all)
-    expect(await read(it)).toEqual({
-      ...free,
+    const it = await createRuledRepository()
+    githubFixture.github.protect(it.full, 'main', all)
+    expect(await readRules(it)).toEqual({
+      ...unrestrictedRules,
       checks: { required, strict: false },
       pullRequest: {
         approvals: 1,
@@ -257,55 +268,71 @@ describe('classic protection', () => {
   })
 
   test('that lists our App is open to it, and asks no review of it where it says so', async () => {
-    const it = await aRepository()
+    const it = await createRuledRepository()
     const apps = { users: [], teams: [], apps: ['catalog-bot'] }
-    world.github.protect(it.full, 'main', {
+    githubFixture.github.protect(it.full, 'main', {
       enforce_admins: true,
       restrictions: apps,
       required_pull_request_reviews: { bypass_pull_request_allowances: apps },
     })
-    expect(await asAdministrator(it)).toEqual({ ...free, reservedForUs: true })
+    expect(await asAdministrator(it)).toEqual({ ...unrestrictedRules, reservedForUs: true })
   })
 
   test('is not taken for a close of what a ruleset opens for pull requests', async () => {
-    const it = await aRepository()
-    world.github.addRules(it.full, [{ type: 'update' }], ourApp('pull_request'))
-    world.github.protect(it.full, 'main', { required_linear_history: true, enforce_admins: true })
-    expect(await read(it)).toMatchObject({ closedToUs: false, closedToPushes: true, linearHistory: true })
+    const it = await createRuledRepository()
+    githubFixture.github.addRules(it.full, [{ type: 'update' }], createAppBypass('pull_request'))
+    githubFixture.github.protect(it.full, 'main', { required_linear_history: true, enforce_admins: true })
+    expect(await readRules(it)).toMatchObject({
+      closedToUs: false,
+      closedToPushes: true,
+      linearHistory: true,
+    })
   })
 
   test('beside a ruleset is not searched for where there is none, and nothing is left unread', async () => {
-    const it = await aRepository()
-    world.github.addRules(it.full, [{ type: 'deletion' }])
-    expect((await read(it)).unread).toEqual([])
+    const it = await createRuledRepository()
+    githubFixture.github.addRules(it.full, [{ type: 'deletion' }])
+    expect((await readRules(it)).unread).toEqual([])
   })
 })
 
 test('a person with rights is told what binds the App, not what binds them', async () => {
-  const it = await aRepository()
-  world.github.addRules(it.full, [{ type: 'update' }], ourApp('always'))
-  const token = world.github.tokenFor('maintainer')
-  expect(await read(it, world.client(token), false)).toMatchObject({ reservedForUs: true, unread: [] })
-  const stranger = await read(it, world.client(world.github.tokenFor('stranger')), false)
-  expect(stranger.closedToUs).toBe(true)
-  expect(stranger.unread.join()).toMatch(/whether the App may bypass ruleset \d+ is not said by GitHub/)
-  expect(stranger.unread.join()).toContain('how the repository lets pull requests be merged')
+  const it = await createRuledRepository()
+  githubFixture.github.addRules(it.full, [{ type: 'update' }], createAppBypass('always'))
+  const token = githubFixture.github.tokenFor('maintainer')
+  expect(await readRules(it, githubFixture.client(token), false)).toMatchObject({
+    reservedForUs: true,
+    unread: [],
+  })
+  const outsiderRules = await readRules(
+    it,
+    githubFixture.client(githubFixture.github.tokenFor('stranger')),
+    false,
+  )
+  expect(outsiderRules.closedToUs).toBe(true)
+  expect(outsiderRules.unread.join()).toMatch(/whether the App may bypass ruleset \d+ is not said by GitHub/)
+  expect(outsiderRules.unread.join()).toContain('how the repository lets pull requests be merged')
 })
 
 test("a person's repository is told apart", async () => {
-  world.github.createUser('holder')
-  await world.github.createRepository('holder', 'mine', { files: { 'a.txt': 'a' } })
-  const client = world.client(world.github.tokenFor('holder'))
-  expect(await read({ name: { owner: 'holder', repo: 'mine' } }, client, false)).toMatchObject({
+  githubFixture.github.createUser('holder')
+  await githubFixture.github.createRepository('holder', 'mine', { files: { 'a.txt': 'a' } })
+  const client = githubFixture.client(githubFixture.github.tokenFor('holder'))
+  expect(await readRules({ name: { owner: 'holder', repo: 'mine' } }, client, false)).toMatchObject({
     owner: 'user',
   })
 })
 
 test('a branch that is not there is an error', async () => {
-  const it = await aRepository()
-  const gone = readBranchRules(world.octokit, { owner: it.name.owner, name: it.name.repo }, 'gone', {
-    app: 1,
-    isApp: true,
-  })
-  await expect(gone).rejects.toMatchObject({ code: 'not-found' })
+  const it = await createRuledRepository()
+  const missingRepositoryRules = readBranchRules(
+    githubFixture.octokit,
+    { owner: it.name.owner, name: it.name.repo },
+    'gone',
+    {
+      app: 1,
+      isApp: true,
+    },
+  )
+  await expect(missingRepositoryRules).rejects.toMatchObject({ code: 'not-found' })
 })

@@ -1,12 +1,12 @@
 // Comments are not read again and again, and yet nothing that became of them is missed.
 import { describe, expect, test } from '@jest/globals'
-import { pullNumber } from '../../src/change/ids.ts'
-import { openCommentMemory } from '../../src/github/comment-memory.ts'
+import { toPullNumber } from '../../src/change/ids.ts'
+import { createCommentCache } from '../../src/github/comment-memory.ts'
 import type { Octokit } from '../../src/github/github-app.ts'
-import { findOwnComment, opening, readComments } from '../../src/github/read-comments.ts'
+import { findOwnComment, extractOpening, readComments } from '../../src/github/read-comments.ts'
 import { commentMarker } from '../../src/messages/report.ts'
 
-interface Told {
+interface GitHubComment {
   id: number
   body: string
   updated_at: string
@@ -14,19 +14,19 @@ interface Told {
   performed_via_github_app?: { id: number } | null
 }
 
-const at = (second: number) => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString()
+const timestampAt = (second: number) => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString()
 
 /** A pull request with comments, and the clock by which what is remembered of them grows old. */
-function github(count: number) {
-  const told: Told[] = Array.from({ length: count }, (_, id) => ({
+function createFakeGitHub(count: number) {
+  const commentList: GitHubComment[] = Array.from({ length: count }, (_, id) => ({
     id,
     body: `comment ${id}`,
-    updated_at: at(id * 60),
+    updated_at: timestampAt(id * 60),
     user: { id: 1, login: 'alice' },
   }))
   let requests = 0
   let now = Date.UTC(2026, 0, 2)
-  const view = (one: Told) => ({
+  const view = (one: GitHubComment) => ({
     ...one,
     node_id: `node ${one.id}`,
     created_at: one.updated_at,
@@ -35,7 +35,7 @@ function github(count: number) {
   const octokit = {
     graphql: async (query: string, lists: Record<string, string[]>) => {
       requests += 1
-      const here = new Set(told.map(({ id }) => `node ${id}`))
+      const here = new Set(commentList.map(({ id }) => `node ${id}`))
       const names = [...query.matchAll(/(\w+): nodes\(ids: \$(\w+)\)/g)]
       const data = Object.fromEntries(
         names.map(([, alias = '', list = '']) => [
@@ -48,7 +48,7 @@ function github(count: number) {
       throw Object.assign(new Error('Could not resolve to a node'), { data })
     },
     paginate: async (_route: unknown, { since = '' }: { since?: string }) => {
-      const found = told.filter(({ updated_at }) => updated_at >= since).map(view)
+      const found = commentList.filter(({ updated_at }) => updated_at >= since).map(view)
       requests += Math.max(1, Math.ceil(found.length / 100))
       return found
     },
@@ -57,7 +57,7 @@ function github(count: number) {
         listComments: {},
         getComment: async ({ comment_id }: { comment_id: number }) => {
           requests += 1
-          const found = told.find(({ id }) => id === comment_id)
+          const found = commentList.find(({ id }) => id === comment_id)
           if (!found) throw Object.assign(new Error('gone'), { status: 404 })
           return { data: view(found) }
         },
@@ -69,15 +69,15 @@ function github(count: number) {
     appId: 5,
     login: () => Promise.resolve('catalog-bot[bot]'),
     repository: { owner: 'coast', name: 'operators' },
-    memory: openCommentMemory({ now: () => now, sleep: () => Promise.resolve() }),
+    memory: createCommentCache({ now: () => now, sleep: () => Promise.resolve() }),
   }
   return {
-    told,
+    told: commentList,
     reader,
     later: (milliseconds: number) => (now += milliseconds),
     requests: () => [requests, (requests = 0)][0],
     read: async (anew = false) =>
-      (await readComments(reader, pullNumber(7), told.length, anew)).map(({ id, body, author }) => ({
+      (await readComments(reader, toPullNumber(7), commentList.length, anew)).map(({ id, body, author }) => ({
         id,
         body,
         author: author?.id,
@@ -87,96 +87,115 @@ function github(count: number) {
 
 describe('thousands of comments', () => {
   test('are read once, and then only what is new', async () => {
-    const world = github(3000)
-    expect(await world.read()).toHaveLength(3000)
-    expect(world.requests()).toBe(30)
-    world.told.push({ id: 3000, body: '/hold', updated_at: at(200_000), user: { id: 2, login: 'bob' } })
-    expect((await world.read()).at(-1)).toEqual({ id: 3000, body: '/hold', author: 2 })
-    expect(world.requests()).toBe(1)
+    const fakeGitHub = createFakeGitHub(3000)
+    expect(await fakeGitHub.read()).toHaveLength(3000)
+    expect(fakeGitHub.requests()).toBe(30)
+    fakeGitHub.told.push({
+      id: 3000,
+      body: '/hold',
+      updated_at: timestampAt(200_000),
+      user: { id: 2, login: 'bob' },
+    })
+    expect((await fakeGitHub.read()).at(-1)).toEqual({ id: 3000, body: '/hold', author: 2 })
+    expect(fakeGitHub.requests()).toBe(1)
   })
   test('of which one was deleted are read anew', async () => {
-    const world = github(250)
-    await world.read()
-    world.told.splice(10, 1)
-    expect((await world.read()).some(({ id }) => id === 10)).toBe(false)
+    const fakeGitHub = createFakeGitHub(250)
+    await fakeGitHub.read()
+    fakeGitHub.told.splice(10, 1)
+    expect((await fakeGitHub.read()).some(({ id }) => id === 10)).toBe(false)
   })
   test('of which some were deleted cost two requests, wherever they stood', async () => {
-    const world = github(2400)
-    await world.read()
-    world.requests()
+    const fakeGitHub = createFakeGitHub(2400)
+    await fakeGitHub.read()
+    fakeGitHub.requests()
     for (const at of [0, 1200, 2390]) {
-      world.told.splice(at, 3)
-      expect((await world.read()).map(({ id }) => id)).toEqual(world.told.map(({ id }) => id))
-      expect(world.requests()).toBe(2)
+      fakeGitHub.told.splice(at, 3)
+      expect((await fakeGitHub.read()).map(({ id }) => id)).toEqual(fakeGitHub.told.map(({ id }) => id))
+      expect(fakeGitHub.requests()).toBe(2)
     }
   })
   test('are all read again where GitHub does not tell which of them exist', async () => {
-    const world = github(250)
-    await world.read()
-    Object.assign(world.reader.octokit, { graphql: () => Promise.reject(new Error('out of order')) })
-    world.told.splice(10, 1)
-    expect(await world.read()).toHaveLength(249)
-    expect((await world.read()).some(({ id }) => id === 10)).toBe(false)
+    const fakeGitHub = createFakeGitHub(250)
+    await fakeGitHub.read()
+    Object.assign(fakeGitHub.reader.octokit, { graphql: () => Promise.reject(new Error('out of order')) })
+    fakeGitHub.told.splice(10, 1)
+    expect(await fakeGitHub.read()).toHaveLength(249)
+    expect((await fakeGitHub.read()).some(({ id }) => id === 10)).toBe(false)
   })
   test('of which one was deleted and another written meanwhile are read anew', async () => {
-    const world = github(250)
-    await world.read()
-    world.told.splice(10, 1)
-    world.told.push({ id: 900, body: 'new', updated_at: at(90_000), user: { id: 2, login: 'bob' } })
-    const ids = (await world.read()).map(({ id }) => id)
+    const fakeGitHub = createFakeGitHub(250)
+    await fakeGitHub.read()
+    fakeGitHub.told.splice(10, 1)
+    fakeGitHub.told.push({
+      id: 900,
+      body: 'new',
+      updated_at: timestampAt(90_000),
+      user: { id: 2, login: 'bob' },
+    })
+    const ids = (await fakeGitHub.read()).map(({ id }) => id)
     expect([ids.includes(10), ids.includes(900)]).toEqual([false, true])
   })
   test('of which an old one was edited say what they say now', async () => {
-    const world = github(250)
-    await world.read()
-    Object.assign(world.told[3] ?? {}, { body: 'edited', updated_at: at(90_000) })
-    expect((await world.read()).find(({ id }) => id === 3)?.body).toBe('edited')
+    const fakeGitHub = createFakeGitHub(250)
+    await fakeGitHub.read()
+    Object.assign(fakeGitHub.told[3] ?? {}, { body: 'edited', updated_at: timestampAt(90_000) })
+    expect((await fakeGitHub.read()).find(({ id }) => id === 3)?.body).toBe('edited')
   })
   test('count for a landing only as they are now, and for nobody longer than an hour', async () => {
-    const world = github(250)
-    await world.read()
+    const fakeGitHub = createFakeGitHub(250)
+    await fakeGitHub.read()
     // Changes no time: an account that is gone.
-    Object.assign(world.told[3] ?? {}, { user: null })
-    expect((await world.read(true)).find(({ id }) => id === 3)?.author).toBeUndefined()
-    Object.assign(world.told[4] ?? {}, { user: null })
-    world.later(3600_000)
-    expect((await world.read()).find(({ id }) => id === 4)?.author).toBeUndefined()
+    Object.assign(fakeGitHub.told[3] ?? {}, { user: null })
+    expect((await fakeGitHub.read(true)).find(({ id }) => id === 3)?.author).toBeUndefined()
+    Object.assign(fakeGitHub.told[4] ?? {}, { user: null })
+    fakeGitHub.later(3600_000)
+    expect((await fakeGitHub.read()).find(({ id }) => id === 4)?.author).toBeUndefined()
   })
   test('among which ours is are not read to find it, and a copy of our marker is not ours', async () => {
-    const world = github(1000)
-    Object.assign(world.told[5] ?? {}, { body: `${commentMarker} forged` })
-    Object.assign(world.told[6] ?? {}, { body: `${commentMarker} ours`, performed_via_github_app: { id: 5 } })
-    await world.read()
-    world.requests()
-    expect(await findOwnComment(world.reader, pullNumber(7))).toMatchObject({ id: 6 })
-    expect(world.requests()).toBe(2)
-    world.told.splice(6, 1)
-    expect(await findOwnComment(world.reader, pullNumber(7))).toBeUndefined()
+    const fakeGitHub = createFakeGitHub(1000)
+    Object.assign(fakeGitHub.told[5] ?? {}, { body: `${commentMarker} forged` })
+    Object.assign(fakeGitHub.told[6] ?? {}, {
+      body: `${commentMarker} ours`,
+      performed_via_github_app: { id: 5 },
+    })
+    await fakeGitHub.read()
+    fakeGitHub.requests()
+    expect(await findOwnComment(fakeGitHub.reader, toPullNumber(7))).toMatchObject({ id: 6 })
+    expect(fakeGitHub.requests()).toBe(2)
+    fakeGitHub.told.splice(6, 1)
+    expect(await findOwnComment(fakeGitHub.reader, toPullNumber(7))).toBeUndefined()
   })
 })
 
 describe('what is kept of a comment', () => {
   test('are the lines in which a command can stand', () => {
-    expect(opening(`/approve\n${'word\n'.repeat(100)}`).split('\n')).toHaveLength(20)
-    expect(opening('/hold')).toBe('/hold')
+    expect(extractOpening(`/approve\n${'word\n'.repeat(100)}`).split('\n')).toHaveLength(20)
+    expect(extractOpening('/hold')).toBe('/hold')
   })
   test('is nothing where those lines would have to be cut', () => {
-    expect(opening(`/approve abcdef0\n${'x'.repeat(10_000)}`)).toBe('')
+    expect(extractOpening(`/approve abcdef0\n${'x'.repeat(10_000)}`)).toBe('')
   })
 })
 
 describe('our own comment', () => {
   const bot = { id: 99, login: 'catalog-bot[bot]', type: 'Bot' }
   const body = `${commentMarker}\n\nours`
-  const found = async (...comments: Partial<Told>[]) => {
-    const world = github(0)
+  const found = async (...comments: Partial<GitHubComment>[]) => {
+    const fakeGitHub = createFakeGitHub(0)
     comments.forEach((one, id) =>
-      world.told.push({ id, body, updated_at: at(id), user: { id: 1, login: 'alice' }, ...one }),
+      fakeGitHub.told.push({
+        id,
+        body,
+        updated_at: timestampAt(id),
+        user: { id: 1, login: 'alice' },
+        ...one,
+      }),
     )
     // A snapshot reads the same memory first.
-    await world.read()
-    world.later(600_000)
-    return (await findOwnComment(world.reader, pullNumber(7)))?.id
+    await fakeGitHub.read()
+    fakeGitHub.later(600_000)
+    return (await findOwnComment(fakeGitHub.reader, toPullNumber(7)))?.id
   }
   test.each([
     ['says that our App wrote it', { user: bot, performed_via_github_app: { id: 5 } }],

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-export interface GoAnswer {
+export interface GoReaderOutput {
   readonly error?: string
   /** Path to base64. */
   readonly files?: Readonly<Record<string, string>>
@@ -16,13 +16,13 @@ export interface GoAnswer {
 export interface GoReaders {
   /** Whether layers in zstd can be compared: the module for that could be had. */
   readonly readsZstd: boolean
-  unpack(layers: readonly Uint8Array[]): Promise<GoAnswer>
-  read(kind: 'manifest' | 'index' | 'config', document: Uint8Array): Promise<GoAnswer>
+  unpack(layers: readonly Uint8Array[]): Promise<GoReaderOutput>
+  read(kind: 'manifest' | 'index' | 'config', document: Uint8Array): Promise<GoReaderOutput>
   close(): Promise<void>
 }
 
 /** The `go` that is here; undefined where there is none. */
-export function goCommand(): string | undefined {
+export function findGoCommand(): string | undefined {
   const found = ['go', '/usr/local/go/bin/go'].find((go) => spawnSync(go, ['version']).status === 0)
   return found
 }
@@ -52,21 +52,21 @@ export function openGoReaders(go: string): GoReaders {
   // Files in memory where there is a place for them.
   const scratch = existsSync('/dev/shm') ? '/dev/shm' : directory
   const child = spawn(program, { stdio: ['pipe', 'pipe', 'inherit'], env: { TMPDIR: scratch } })
-  const waiting: ((answer: GoAnswer) => void)[] = []
+  const waiting: ((answer: GoReaderOutput) => void)[] = []
   createInterface({ input: child.stdout }).on('line', (line) =>
-    waiting.shift()?.(JSON.parse(line) as GoAnswer),
+    waiting.shift()?.(JSON.parse(line) as GoReaderOutput),
   )
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  const ask = (question: object) =>
-    new Promise<GoAnswer>((resolve) => {
+  const queryProgram = (question: object) =>
+    new Promise<GoReaderOutput>((resolve) => {
       waiting.push(resolve)
       child.stdin.write(`${JSON.stringify(question)}\n`)
     })
   const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')
   return {
     readsZstd,
-    unpack: (layers) => ask({ Layers: layers.map(base64) }),
-    read: (kind, document) => ask({ Kind: kind, Document: base64(document) }),
+    unpack: (layers) => queryProgram({ Layers: layers.map(base64) }),
+    read: (kind, document) => queryProgram({ Kind: kind, Document: base64(document) }),
     async close() {
       child.stdin.end()
       await ended

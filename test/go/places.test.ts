@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
 import fc from '../seeded.ts'
-import { TextPlaces } from '../../src/go/places.ts'
+import { TextPositionLookup } from '../../src/go/places.ts'
 
-const line = fc.oneof(
+const randomLineLength = fc.oneof(
   { weight: 10, arbitrary: fc.integer({ min: 0, max: 90 }) },
   fc.integer({ min: 91, max: 9000 }),
 )
@@ -10,17 +10,17 @@ const line = fc.oneof(
 test('a place is the line and column that counting gives, in whatever order places are asked for', () => {
   fc.assert(
     fc.property(
-      fc.array(line, { maxLength: 300 }),
+      fc.array(randomLineLength, { maxLength: 300 }),
       fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 40 }),
       fc.boolean(),
       (lengths, shares, hasEnd) => {
         const text = lengths.map((length) => 'x'.repeat(length)).join('\n') + (hasEnd ? '\n' : '')
-        const places = new TextPlaces(text, 3, 5)
+        const positions = new TextPositionLookup(text, 3, 5)
         for (const share of shares) {
           const offset = Math.round(share * text.length)
           const before = text.slice(0, offset).split('\n')
           const column = (before.at(-1) ?? '').length + (before.length === 1 ? 5 : 1)
-          expect(places.mark(offset)).toEqual({ line: before.length + 2, column })
+          expect(positions.positionAt(offset)).toEqual({ line: before.length + 2, column })
         }
       },
     ),
@@ -29,10 +29,10 @@ test('a place is the line and column that counting gives, in whatever order plac
 
 test('the end of a line that is a megabyte long is looked for once', () => {
   const text = `a\n${'x'.repeat(1_000_000)}\n${'y'.repeat(1_000_000)}`
-  const places = new TextPlaces(text)
+  const positions = new TextPositionLookup(text)
   const started = process.threadCpuUsage()
   for (let at = 0; at < 200_000; at++) {
-    expect(places.mark(at % 2 === 0 ? 500_000 : 1_500_000).line).toBe(at % 2 === 0 ? 2 : 3)
+    expect(positions.positionAt(at % 2 === 0 ? 500_000 : 1_500_000).line).toBe(at % 2 === 0 ? 2 : 3)
   }
   // Looking for it each time takes minutes.
   expect(process.threadCpuUsage(started).user / 1e6).toBeLessThan(15)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import { compareBytes, lowerCase, quote, sortedByBytes } from '../../src/go/text.ts'
+import { compareBytes, toLower, quote, sortByBytes } from '../../src/go/text.ts'
 import { parseRelease } from '../../src/catalog/versions/release.ts'
-import { textField } from '../../src/go/json/json-fields.ts'
+import { getJsonTextField } from '../../src/go/json/json-fields.ts'
 
 describe('text in the manner of Go', () => {
   test.each([
@@ -25,14 +25,7 @@ describe('text in the manner of Go', () => {
   })
 
   test('is ordered by UTF-8 bytes, not by UTF-16 units', () => {
-    expect(sortedByBytes(['😀', '\uffff', 'b', 'B', 'a', 'ab'])).toEqual([
-      'B',
-      'a',
-      'ab',
-      'b',
-      '\uffff',
-      '😀',
-    ])
+    expect(sortByBytes(['😀', '\uffff', 'b', 'B', 'a', 'ab'])).toEqual(['B', 'a', 'ab', 'b', '\uffff', '😀'])
     expect(compareBytes('a', 'a')).toBe(0)
   })
 })
@@ -46,7 +39,7 @@ describe('small letters', () => {
     // Younger than Go's tables.
     ['\u1c89', '\u1c89'],
   ])('of %s are %s, as Go makes them', (text, small) => {
-    expect(lowerCase(text)).toBe(small)
+    expect(toLower(text)).toBe(small)
   })
 })
 
@@ -71,13 +64,15 @@ describe('a release', () => {
 
 describe('a field of a JSON object', () => {
   test('is found whatever its case, and the last spelling in byte order wins', () => {
-    expect(textField({ PackageName: 'a', packagename: 'c', packageName: 'b' }, 'packageName')).toBe('c')
-    expect(textField({ verſion: 'long s' }, 'version')).toBe('long s')
-    expect(textField({ version: '1', zversion: '2' }, 'version')).toBe('1')
+    expect(getJsonTextField({ PackageName: 'a', packagename: 'c', packageName: 'b' }, 'packageName')).toBe(
+      'c',
+    )
+    expect(getJsonTextField({ verſion: 'long s' }, 'version')).toBe('long s')
+    expect(getJsonTextField({ version: '1', zversion: '2' }, 'version')).toBe('1')
   })
 
   test('that is null leaves what an earlier spelling said', () => {
-    expect(textField({ Version: '1.0.0', version: null }, 'version')).toBe('1.0.0')
-    expect(textField(null, 'version')).toBe('')
+    expect(getJsonTextField({ Version: '1.0.0', version: null }, 'version')).toBe('1.0.0')
+    expect(getJsonTextField(null, 'version')).toBe('')
   })
 })

@@ -3,10 +3,15 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { defaultBase, dockerfile } from '../../src/image/dockerfile.ts'
-import { opm } from '../opm.ts'
+import { defaultBaseImage, renderDockerfile } from '../../src/image/dockerfile.ts'
+import { runOpm } from '../opm.ts'
 
-const order = { directory: 'catalog', base: defaultBase, builder: defaultBase, labels: {} }
+const dockerfileOptions = {
+  directory: 'catalog',
+  base: defaultBaseImage,
+  builder: defaultBaseImage,
+  labels: {},
+}
 
 describe('the Dockerfile', () => {
   test.each([
@@ -22,8 +27,8 @@ describe('the Dockerfile', () => {
     const folder = mkdtempSync(join(tmpdir(), 'dockerfile-'))
     try {
       mkdirSync(join(folder, 'catalog'))
-      const run = opm(['generate', 'dockerfile', join(folder, 'catalog'), ...args])
-      const ours = dockerfile({ ...order, ...more })
+      const run = runOpm(['generate', 'dockerfile', join(folder, 'catalog'), ...args])
+      const ours = renderDockerfile({ ...dockerfileOptions, ...more })
       expect(ours).toMatch(/^# The builder image/)
       if (run) expect(ours).toBe(readFileSync(join(folder, 'catalog.Dockerfile'), 'utf8'))
     } finally {
@@ -31,6 +36,8 @@ describe('the Dockerfile', () => {
     }
   })
   test('needs a program to build with', () => {
-    expect(() => dockerfile({ ...order, builder: 'scratch' })).toThrow('invalid builder image: "scratch"')
+    expect(() => renderDockerfile({ ...dockerfileOptions, builder: 'scratch' })).toThrow(
+      'invalid builder image: "scratch"',
+    )
   })
 })

@@ -2,13 +2,13 @@
 // images are in memory. What it promises is what src/image/catalog-publisher.ts says; publisher-contract.ts holds both to it.
 import { createHash } from 'node:crypto'
 import type {
-  Attached,
-  Attachment,
-  CatalogFile,
-  CatalogImage,
+  AttachedManifest,
+  ImageAttachment,
+  CatalogImageFile,
+  BuiltCatalogImage,
   CatalogPublisher,
-  Published,
-  Target,
+  ImagePublishResult,
+  PublishImageTarget,
 } from '../../src/image/catalog-publisher.ts'
 import { ImageError } from '../../src/image/image-error.ts'
 import type { ManifestToPush } from '../../src/image/open-pusher.ts'
@@ -16,9 +16,9 @@ import type { FetchedManifest, RegistryClient } from '../../src/registry/registr
 import { RegistryError } from '../../src/registry/registry-error.ts'
 import { parseManifest } from '../../src/registry/manifest.ts'
 
-interface Stored {
+interface StoredImage {
   readonly contentDigest: string
-  readonly files: readonly CatalogFile[]
+  readonly files: readonly CatalogImageFile[]
   readonly base: { readonly name: string; readonly digest: string } | undefined
   readonly annotations: Readonly<Record<string, string>>
   /** The images of an index. */
@@ -26,57 +26,62 @@ interface Stored {
   readonly bytes?: Uint8Array
 }
 
-interface Shelf {
+interface FakeRepository {
   readonly tags: Map<string, string>
-  readonly images: Map<string, Stored>
+  readonly images: Map<string, StoredImage>
   /** Manifests that lie beside images, by digest, and their blobs. */
   readonly artifacts: Map<string, Uint8Array>
   readonly blobs: Map<string, Uint8Array>
 }
 
-export class FakeRegistry implements CatalogPublisher {
-  readonly shelves = new Map<string, Shelf>()
+export class FakePublisher implements CatalogPublisher {
+  readonly repositories = new Map<string, FakeRepository>()
   /** Digest behind a base's name. */
   readonly bases = new Map<string, string>()
   /** What was asked, in order: `push quay.io/org/catalog`. */
-  readonly asked: string[] = []
+  readonly calls: string[] = []
   /** Called before each of these; throws what should go wrong. */
-  before: (asked: string) => void | Promise<void> = () => undefined
-  deletes = true
-  readonly #built = new WeakMap<CatalogImage, Stored>()
+  beforeCall: (asked: string) => void | Promise<void> = () => undefined
+  supportsDeletion = true
+  readonly #built = new WeakMap<BuiltCatalogImage, StoredImage>()
 
-  shelf(repository: string): Shelf {
-    const known = this.shelves.get(repository)
+  getRepository(repository: string): FakeRepository {
+    const known = this.repositories.get(repository)
     if (known !== undefined) return known
-    const made: Shelf = { tags: new Map(), images: new Map(), artifacts: new Map(), blobs: new Map() }
-    this.shelves.set(repository, made)
+    const made: FakeRepository = {
+      tags: new Map(),
+      images: new Map(),
+      artifacts: new Map(),
+      blobs: new Map(),
+    }
+    this.repositories.set(repository, made)
     return made
   }
 
   /** What a tag names, as `repository:tag`. */
-  at(reference: string): string | undefined {
-    const [repository, name] = split(reference)
-    const shelf = this.shelves.get(repository)
+  findDigest(reference: string): string | undefined {
+    const [repository, name] = splitReference(reference)
+    const shelf = this.repositories.get(repository)
     return shelf?.tags.get(name) ?? (shelf?.images.has(name) === true ? name : undefined)
   }
 
-  textOf(reference: string): string {
-    const [repository] = split(reference)
-    const files = this.shelf(repository).images.get(this.at(reference) ?? '')?.files ?? []
+  readText(reference: string): string {
+    const [repository] = splitReference(reference)
+    const files = this.getRepository(repository).images.get(this.findDigest(reference) ?? '')?.files ?? []
     return files.map(({ path, bytes }) => `${path}: ${Buffer.from(bytes).toString('utf8')}`).join('\n')
   }
 
   async #ask(what: string): Promise<void> {
-    this.asked.push(what)
-    await this.before(what)
+    this.calls.push(what)
+    await this.beforeCall(what)
   }
 
-  #make(stored: Stored): CatalogImage {
+  #make(stored: StoredImage): BuiltCatalogImage {
     const { contentDigest, annotations, base } = stored
     const bytes = Buffer.from(JSON.stringify({ contentDigest, base, annotations, manifests: [] }))
     const manifest: ManifestToPush = { mediaType: 'application/vnd.oci.image.index.v1+json', bytes }
-    const image: CatalogImage = {
-      digest: digestOf(bytes),
+    const image: BuiltCatalogImage = {
+      digest: computeDigest(bytes),
       mediaType: manifest.mediaType,
       contentDigest: stored.contentDigest,
       platforms: ['linux/amd64'],
@@ -96,37 +101,40 @@ export class FakeRegistry implements CatalogPublisher {
     return image
   }
 
-  #base(name: string): Stored['base'] {
+  #base(name: string): StoredImage['base'] {
     if (name === 'scratch') return undefined
     const digest = this.bases.get(name)
     if (digest === undefined) throw new RegistryError('missing', `there is no ${name}`)
     return { name, digest }
   }
 
-  async build(order: Parameters<CatalogPublisher['build']>[0]): Promise<CatalogImage> {
+  async build(order: Parameters<CatalogPublisher['build']>[0]): Promise<BuiltCatalogImage> {
     await this.#ask('build')
     const base = this.#base(order.base)
     const { annotations = {}, files, cache, compression, platforms } = order
     const content = JSON.stringify([
-      files.map(({ path, bytes }) => [path, digestOf(bytes)]),
+      files.map(({ path, bytes }) => [path, computeDigest(bytes)]),
       base?.digest,
       cache,
       compression,
       platforms,
     ])
-    const contentDigest = digestOf(Buffer.from(content))
+    const contentDigest = computeDigest(Buffer.from(content))
     return this.#make({ contentDigest, files, base, annotations, children: [] })
   }
 
-  async publish(order: Parameters<CatalogPublisher['build']>[0], target: Target): Promise<Published> {
+  async publish(
+    order: Parameters<CatalogPublisher['build']>[0],
+    target: PublishImageTarget,
+  ): Promise<ImagePublishResult> {
     return this.push(await this.build(order), target)
   }
 
-  async push(image: CatalogImage, target: Target): Promise<Published> {
+  async push(image: BuiltCatalogImage, target: PublishImageTarget): Promise<ImagePublishResult> {
     await this.#ask(`push ${target.repository}`)
     const stored = this.#built.get(image)
     if (stored === undefined) throw new Error('not built here')
-    const shelf = this.shelf(target.repository)
+    const shelf = this.getRepository(target.repository)
     this.#expect(target)
     const held = target.tags.map((tag) => shelf.tags.get(tag))
     const [first] = held
@@ -143,23 +151,23 @@ export class FakeRegistry implements CatalogPublisher {
     return this.#published(target, image.digest, held, false)
   }
 
-  #expect({ repository, expected = {}, tags }: Target): void {
-    const shelf = this.shelf(repository)
+  #expect({ repository, expected = {}, tags }: PublishImageTarget): void {
+    const shelf = this.getRepository(repository)
     for (const tag of tags)
       if (Object.hasOwn(expected, tag) && shelf.tags.get(tag) !== expected[tag])
         throw new ImageError('tag-moved', `somebody moved ${tag}`)
   }
 
   #published(
-    { repository, tags }: Target,
+    { repository, tags }: PublishImageTarget,
     digest: string,
     held: readonly (string | undefined)[],
     unchanged: boolean,
-  ): Published {
+  ): ImagePublishResult {
     return {
       digest,
       mediaType: 'application/vnd.oci.image.index.v1+json',
-      contentDigest: this.shelf(repository).images.get(digest)?.contentDigest ?? '',
+      contentDigest: this.getRepository(repository).images.get(digest)?.contentDigest ?? '',
       unchanged,
       tags: tags.map((tag, at) => ({ tag, before: held[at], after: digest })),
       blobs: { present: 0, mounted: 0, uploaded: 0 },
@@ -170,22 +178,22 @@ export class FakeRegistry implements CatalogPublisher {
     image,
     base,
     annotations = {},
-  }: Parameters<CatalogPublisher['rebase']>[0]): Promise<CatalogImage> {
+  }: Parameters<CatalogPublisher['rebase']>[0]): Promise<BuiltCatalogImage> {
     await this.#ask(`rebase ${image}`)
     const found = this.#base(base)
-    const [repository] = split(image)
-    const stored = this.shelf(repository).images.get(this.at(image) ?? '')
+    const [repository] = splitReference(image)
+    const stored = this.getRepository(repository).images.get(this.findDigest(image) ?? '')
     if (stored === undefined) throw new RegistryError('missing', `there is no ${image}`)
-    const contentDigest = digestOf(Buffer.from(`${stored.contentDigest} ${found?.digest}`))
+    const contentDigest = computeDigest(Buffer.from(`${stored.contentDigest} ${found?.digest}`))
     return this.#make({ ...stored, base: found, annotations, contentDigest })
   }
 
   read(reference: string): ReturnType<CatalogPublisher['read']> {
-    const [repository] = split(reference)
-    const stored = this.shelf(repository).images.get(this.at(reference) ?? '')
+    const [repository] = splitReference(reference)
+    const stored = this.getRepository(repository).images.get(this.findDigest(reference) ?? '')
     if (stored === undefined) throw new RegistryError('missing', `there is no ${reference}`)
     return Promise.resolve({
-      digest: this.at(reference) ?? '',
+      digest: this.findDigest(reference) ?? '',
       mediaType: 'application/vnd.oci.image.index.v1+json',
       contentDigest: stored.contentDigest,
       platforms: ['linux/amd64'],
@@ -197,15 +205,18 @@ export class FakeRegistry implements CatalogPublisher {
     })
   }
 
-  async verify(reference: string, files: readonly CatalogFile[]): ReturnType<CatalogPublisher['verify']> {
-    await this.#ask(`verify ${split(reference)[0]}`)
-    const [repository] = split(reference)
-    const stored = this.shelf(repository).images.get(this.at(reference) ?? '')
-    const said = (all: readonly CatalogFile[]) =>
-      JSON.stringify(all.map(({ path, bytes }) => [path, digestOf(bytes)]).sort())
-    const isSame = stored !== undefined && said(stored.files) === said(files)
+  async verify(
+    reference: string,
+    files: readonly CatalogImageFile[],
+  ): ReturnType<CatalogPublisher['verify']> {
+    await this.#ask(`verify ${splitReference(reference)[0]}`)
+    const [repository] = splitReference(reference)
+    const stored = this.getRepository(repository).images.get(this.findDigest(reference) ?? '')
+    const serializeFiles = (all: readonly CatalogImageFile[]) =>
+      JSON.stringify(all.map(({ path, bytes }) => [path, computeDigest(bytes)]).sort())
+    const isSame = stored !== undefined && serializeFiles(stored.files) === serializeFiles(files)
     return {
-      digest: this.at(reference) ?? '',
+      digest: this.findDigest(reference) ?? '',
       contentDigest: stored?.contentDigest ?? '',
       isSame,
       differences: isSame ? [] : [{ path: 'catalog.json', kind: 'different' }],
@@ -215,15 +226,15 @@ export class FakeRegistry implements CatalogPublisher {
 
   async digestOf(reference: string): Promise<string | undefined> {
     await this.#ask(`look ${reference}`)
-    return this.bases.get(reference) ?? this.at(reference)
+    return this.bases.get(reference) ?? this.findDigest(reference)
   }
 
-  async retag(image: string, target: Target): Promise<Published> {
+  async retag(image: string, target: PublishImageTarget): Promise<ImagePublishResult> {
     await this.#ask(`retag ${target.repository}`)
-    const digest = this.at(image)
+    const digest = this.findDigest(image)
     if (digest === undefined) throw new RegistryError('missing', `there is no ${image}`)
     this.#expect(target)
-    const shelf = this.shelf(target.repository)
+    const shelf = this.getRepository(target.repository)
     const held = target.tags.map((tag) => shelf.tags.get(tag))
     for (const tag of target.tags) shelf.tags.set(tag, digest)
     return this.#published(target, digest, held, false)
@@ -231,42 +242,47 @@ export class FakeRegistry implements CatalogPublisher {
 
   async listTags(repository: string): Promise<readonly string[]> {
     await this.#ask(`list ${repository}`)
-    return [...(this.shelves.get(repository)?.tags.keys() ?? [])].sort()
+    return [...(this.repositories.get(repository)?.tags.keys() ?? [])].sort()
   }
 
   async deleteManifest(repository: string, digest: string): Promise<boolean> {
     await this.#ask(`delete ${repository}`)
-    if (!this.deletes) throw new RegistryError('unsupported', 'it does not delete')
-    const shelf = this.shelf(repository)
+    if (!this.supportsDeletion) throw new RegistryError('unsupported', 'it does not delete')
+    const shelf = this.getRepository(repository)
     for (const [tag, named] of shelf.tags) if (named === digest) shelf.tags.delete(tag)
     return shelf.artifacts.delete(digest) || shelf.images.delete(digest)
   }
 
-  async attach({ repository, manifest, blobs, tags = [] }: Attachment): Promise<{ readonly digest: string }> {
+  async attach({
+    repository,
+    manifest,
+    blobs,
+    tags = [],
+  }: ImageAttachment): Promise<{ readonly digest: string }> {
     await this.#ask(`attach ${repository}`)
-    const shelf = this.shelf(repository)
-    const digest = digestOf(manifest.bytes)
+    const shelf = this.getRepository(repository)
+    const digest = computeDigest(manifest.bytes)
     shelf.artifacts.set(digest, manifest.bytes)
     for (const blob of blobs) shelf.blobs.set(blob.digest, await blob.read())
     for (const tag of tags) shelf.tags.set(tag, digest)
     return { digest }
   }
 
-  attached(repository: string, digest: string): Promise<readonly Attached[]> {
-    const listed = [...this.shelf(repository).artifacts].flatMap(([own, bytes]) => {
+  attached(repository: string, digest: string): Promise<readonly AttachedManifest[]> {
+    const listed = [...this.getRepository(repository).artifacts].flatMap(([own, bytes]) => {
       const { subject, artifactType } = JSON.parse(Buffer.from(bytes).toString()) as {
         subject: { digest: string }
         artifactType: string
       }
       return subject.digest === digest ? [{ digest: own, artifactType }] : []
     })
-    return Promise.resolve([...listed, ...this.alsoListed])
+    return Promise.resolve([...listed, ...this.extraAttached])
   }
 
   /** What somebody else wrote into every image's list of what lies beside it. */
-  alsoListed: readonly Attached[] = []
+  extraAttached: readonly AttachedManifest[] = []
 
-  listBundles(files: readonly CatalogFile[]): ReturnType<CatalogPublisher['listBundles']> {
+  listBundles(files: readonly CatalogImageFile[]): ReturnType<CatalogPublisher['listBundles']> {
     const row = (name: string) => ({ package: 'p', name, version: '', image: '', relatedImages: [] })
     return Promise.resolve(files.map(({ path }) => row(path)))
   }
@@ -278,11 +294,11 @@ export class FakeRegistry implements CatalogPublisher {
   /** The reader's side of the same memory. */
   readonly reader: Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'> = {
     fetchBlob: ({ host, repository }, descriptor) => {
-      const bytes = this.shelf(`${host}/${repository}`).blobs.get(descriptor.digest)
+      const bytes = this.getRepository(`${host}/${repository}`).blobs.get(descriptor.digest)
       return bytes ? Promise.resolve(bytes) : Promise.reject(new RegistryError('missing', 'not there'))
     },
     fetchManifest: async ({ host, repository, tag, digest }): Promise<FetchedManifest> => {
-      const shelf = this.shelves.get(`${host}/${repository}`)
+      const shelf = this.repositories.get(`${host}/${repository}`)
       const found = digest ?? shelf?.tags.get(tag ?? '')
       const artifact = shelf?.artifacts.get(found ?? '')
       if (found !== undefined && artifact) {
@@ -309,26 +325,26 @@ export class FakeRegistry implements CatalogPublisher {
   }
 
   /** Puts an image there by hand, as somebody else would. */
-  put(repository: string, tag: string, name: string, children: readonly string[] = []): string {
-    const digest = digestOf(Buffer.from(name))
-    const stored: Stored = {
+  putImage(repository: string, tag: string, name: string, children: readonly string[] = []): string {
+    const digest = computeDigest(Buffer.from(name))
+    const stored: StoredImage = {
       contentDigest: digest,
       files: [],
       base: undefined,
       annotations: {},
       children,
     }
-    this.shelf(repository).images.set(digest, stored)
-    this.shelf(repository).tags.set(tag, digest)
+    this.getRepository(repository).images.set(digest, stored)
+    this.getRepository(repository).tags.set(tag, digest)
     return digest
   }
 }
 
-export function digestOf(bytes: Uint8Array): string {
+export function computeDigest(bytes: Uint8Array): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 }
 
-function split(reference: string): [repository: string, name: string] {
+function splitReference(reference: string): [repository: string, name: string] {
   const at = reference.indexOf('@')
   if (at >= 0) return [reference.slice(0, at), reference.slice(at + 1)]
   const colon = reference.lastIndexOf(':')

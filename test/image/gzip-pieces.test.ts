@@ -2,25 +2,26 @@
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import { gzipPieces } from '../../src/image/layer/gzip-pieces.ts'
-import type { Piece } from '../../src/go/tar/pieces.ts'
+import type { BytePiece } from '../../src/go/tar/pieces.ts'
 
-const bytes = (length: number, seed: number) => Uint8Array.from({ length }, (_, at) => (at * seed) % 251)
-const flat = (piece: Piece): Buffer =>
-  piece instanceof Uint8Array ? Buffer.from(piece) : Buffer.concat(piece.map(flat))
+const patternBytes = (length: number, seed: number) =>
+  Uint8Array.from({ length }, (_, at) => (at * seed) % 251)
+const flattenPiece = (piece: BytePiece): Buffer =>
+  piece instanceof Uint8Array ? Buffer.from(piece) : Buffer.concat(piece.map(flattenPiece))
 
 describe('an archive in pieces', () => {
-  const shared = [bytes(90_000, 7), bytes(20, 3)]
-  test.each<[string, Piece[]]>([
+  const shared = [patternBytes(90_000, 7), patternBytes(20, 3)]
+  test.each<[string, BytePiece[]]>([
     ['nothing', []],
     ['an empty piece', [new Uint8Array(0)]],
-    ['pieces larger than a part', [bytes(1_200_000, 11), bytes(5, 1)]],
+    ['pieces larger than a part', [patternBytes(1_200_000, 11), patternBytes(5, 1)]],
     [
       'what stands there several times, and in itself',
-      [shared, bytes(3, 1), [shared, shared], shared[0] as Piece],
+      [shared, patternBytes(3, 1), [shared, shared], shared[0] as BytePiece],
     ],
   ])('of %s is the same archive when it is unpacked', async (_name, pieces) => {
     const packed = await gzipPieces(pieces)
-    expect(gunzipSync(packed).equals(flat(pieces))).toBe(true)
+    expect(gunzipSync(packed).equals(flattenPiece(pieces))).toBe(true)
     // No name, no time, no system; and the same again.
     expect([...packed.subarray(0, 10)]).toEqual([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff])
     expect((await gzipPieces(pieces)).equals(packed)).toBe(true)

@@ -2,31 +2,31 @@
 import { gzipSync } from 'node:zlib'
 import { mediaTypes } from '../../src/registry/manifest.ts'
 import type { BlobToPush, ManifestToPush } from '../../src/image/open-pusher.ts'
-import { sha256 } from '../registry/scripted-registry.ts'
-import { tarOf } from '../registry/tar-writer.ts'
+import { sha256Digest } from '../registry/scripted-registry.ts'
+import { createTarOfFiles } from '../registry/tar-writer.ts'
 
-export interface ImageToPush {
+export interface PushableImage {
   readonly blobs: readonly BlobToPush[]
   readonly manifests: readonly [...ManifestToPush[], ManifestToPush]
 }
 
-export function blobToPush(bytes: Uint8Array): BlobToPush {
-  return { digest: sha256(bytes), size: bytes.length, read: () => Promise.resolve(bytes) }
+export function createBlob(bytes: Uint8Array): BlobToPush {
+  return { digest: sha256Digest(bytes), size: bytes.length, read: () => Promise.resolve(bytes) }
 }
 
 /** One image with one layer of the given files. */
-export function imageToPush(
+export function createImage(
   files: Readonly<Record<string, string | Buffer>>,
   architecture = 'amd64',
 ): { readonly blobs: readonly BlobToPush[]; readonly manifests: readonly [ManifestToPush] } {
-  const archive = tarOf(files)
-  const layer = blobToPush(gzipSync(archive))
+  const archive = createTarOfFiles(files)
+  const layer = createBlob(gzipSync(archive))
   const document = {
     architecture,
     os: 'linux',
-    rootfs: { type: 'layers', diff_ids: [sha256(archive)] },
+    rootfs: { type: 'layers', diff_ids: [sha256Digest(archive)] },
   }
-  const config = blobToPush(Buffer.from(JSON.stringify(document)))
+  const config = createBlob(Buffer.from(JSON.stringify(document)))
   const descriptor = ({ digest, size }: BlobToPush, mediaType: string) => ({ mediaType, digest, size })
   const manifest = {
     schemaVersion: 2,
@@ -39,17 +39,17 @@ export function imageToPush(
 }
 
 /** An index over one image per architecture. */
-export function indexToPush(architectures: readonly string[]): ImageToPush {
+export function createImageIndex(architectures: readonly string[]): PushableImage {
   const images = architectures.map((architecture) => ({
     architecture,
-    ...imageToPush({ a: '1' }, architecture),
+    ...createImage({ a: '1' }, architecture),
   }))
   const index = {
     schemaVersion: 2,
     mediaType: mediaTypes.ociIndex,
     manifests: images.map(({ architecture, manifests: [{ mediaType, bytes }] }) => ({
       mediaType,
-      digest: sha256(bytes),
+      digest: sha256Digest(bytes),
       size: bytes.length,
       platform: { os: 'linux', architecture },
     })),

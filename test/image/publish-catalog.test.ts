@@ -7,22 +7,22 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { CatalogPublisher } from '../../src/image/catalog-publisher.ts'
-import { compositeFiles, parseCompositeList } from '../../src/image/composite.ts'
+import { renderCompositeFiles, parseCompositeCatalogSpec } from '../../src/image/composite.ts'
 import { openCatalogPublisher } from '../../src/image/open-catalog-publisher.ts'
 import { openPusher, type Pusher } from '../../src/image/open-pusher.ts'
 import { readCatalogFolder } from '../../src/image/read-catalog-folder.ts'
 import { openRegistry } from '../../src/registry/open-registry.ts'
 import type { RegistryClient } from '../../src/registry/registry-client.ts'
-import { loopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
+import { allowLoopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
 import { compareServing } from '../../scripts/compare-serving.ts'
-import { missingProgram } from '../left-out.ts'
-import { handClock } from '../registry/manual-clock.ts'
-import { realRegistry, type RealRegistry } from '../registry/real-registry.ts'
-import { smallCatalog } from './small-catalog.ts'
+import { findMissingProgram } from '../left-out.ts'
+import { createManualClock } from '../registry/manual-clock.ts'
+import { startRealRegistry, type RealRegistry } from '../registry/real-registry.ts'
+import { createSmallCatalog } from './small-catalog.ts'
 
-const withRegistry = missingProgram('docker-registry', 'skopeo') ? describe.skip : describe
+const describeWithRegistry = findMissingProgram('docker-registry', 'skopeo') ? describe.skip : describe
 
-withRegistry('a catalog image', () => {
+describeWithRegistry('a catalog image', () => {
   let server: RealRegistry
   let registry: RegistryClient
   let pusher: Pusher
@@ -31,10 +31,10 @@ withRegistry('a catalog image', () => {
   const folders: string[] = []
 
   beforeAll(async () => {
-    server = await realRegistry()
-    const egress = loopbackRegistries(server.host)
-    registry = openRegistry({ clock: handClock(), egress })
-    pusher = openPusher({ clock: handClock(), egress, credentials: [] })
+    server = await startRealRegistry()
+    const egress = allowLoopbackRegistries(server.host)
+    registry = openRegistry({ clock: createManualClock(), egress })
+    pusher = openPusher({ clock: createManualClock(), egress, credentials: [] })
     publisher = openCatalogPublisher({ registry, pusher, packsIn: 'here' })
     const architectures = ['amd64', 'arm64']
     const layers = [Buffer.concat([Buffer.alloc(1024)])]
@@ -66,7 +66,7 @@ withRegistry('a catalog image', () => {
   }
 
   test('is on all platforms of its base, says what opm’s Dockerfile would, and holds the catalog', async () => {
-    const files = smallCatalog()
+    const files = createSmallCatalog()
     const order = {
       files,
       base,
@@ -106,7 +106,7 @@ withRegistry('a catalog image', () => {
       config: { Entrypoint: ['/bin/opm'], Cmd: ['serve', '/configs', '--cache-dir=/tmp/cache'] },
     })
     await expect(publisher.verify(at('org/catalog'), files)).resolves.toMatchObject({ isSame: true })
-    const other = smallCatalog({ description: 'another' })
+    const other = createSmallCatalog({ description: 'another' })
     await expect(publisher.verify(at('org/catalog'), other)).resolves.toMatchObject({
       isSame: false,
       differences: [{ path: 'foo/catalog.yaml', kind: 'different' }],
@@ -114,7 +114,7 @@ withRegistry('a catalog image', () => {
   })
 
   test('is left alone while nothing changes but where it came from', async () => {
-    const order = { files: smallCatalog(), base }
+    const order = { files: createSmallCatalog(), base }
     const first = await publisher.publish(order, target('org/same'))
     const again = await publisher.publish(
       {
@@ -126,7 +126,7 @@ withRegistry('a catalog image', () => {
     )
     expect(again).toMatchObject({ unchanged: true, digest: first.digest, blobs: { uploaded: 0 } })
     const changed = await publisher.publish(
-      { ...order, files: smallCatalog({ description: 'b' }) },
+      { ...order, files: createSmallCatalog({ description: 'b' }) },
       target('org/same'),
     )
     expect(changed).toMatchObject({
@@ -141,38 +141,44 @@ withRegistry('a catalog image', () => {
   })
 
   test('that is known from an earlier build is not built again', async () => {
-    const kept = new Map<string, string>()
-    const memory = {
-      get: async (key: string) => kept.get(key),
-      set: async (key: string, value: string) => void kept.set(key, value),
+    const remembered = new Map<string, string>()
+    const buildCache = {
+      get: async (key: string) => remembered.get(key),
+      set: async (key: string, value: string) => void remembered.set(key, value),
     }
-    const remembering = openCatalogPublisher({ registry, pusher, memory, packsIn: 'here' })
-    const order = { files: smallCatalog(), base }
-    const first = await remembering.publish(order, target('org/known'))
-    const again = await remembering.publish(order, target('org/known'))
+    const cachingPublisher = openCatalogPublisher({ registry, pusher, buildCache, packsIn: 'here' })
+    const order = { files: createSmallCatalog(), base }
+    const first = await cachingPublisher.publish(order, target('org/known'))
+    const again = await cachingPublisher.publish(order, target('org/known'))
     expect(again).toMatchObject({ unchanged: true, digest: first.digest })
     expect(again.image).toBeUndefined()
     // What somebody else put there instead is not taken for it.
-    await publisher.publish({ ...order, files: smallCatalog({ description: 'c' }) }, target('org/known'))
-    await expect(remembering.publish(order, target('org/known'))).resolves.toMatchObject({
+    await publisher.publish(
+      { ...order, files: createSmallCatalog({ description: 'c' }) },
+      target('org/known'),
+    )
+    await expect(cachingPublisher.publish(order, target('org/known'))).resolves.toMatchObject({
       unchanged: false,
       contentDigest: first.contentDigest,
     })
   })
 
   test('a trial says what would change and writes nothing', async () => {
-    const order = { files: smallCatalog(), base }
-    const told = await publisher.publish(order, { ...target('org/trial'), dryRun: true })
-    expect(told).toMatchObject({ unchanged: false, tags: [{ before: undefined, after: told.digest }] })
+    const order = { files: createSmallCatalog(), base }
+    const dryRunResult = await publisher.publish(order, { ...target('org/trial'), dryRun: true })
+    expect(dryRunResult).toMatchObject({
+      unchanged: false,
+      tags: [{ before: undefined, after: dryRunResult.digest }],
+    })
     await expect(publisher.listTags(`${server.host}/org/trial`)).resolves.toEqual([])
     // It told the truth.
     await expect(publisher.publish(order, target('org/trial'))).resolves.toMatchObject({
-      digest: told.digest,
+      digest: dryRunResult.digest,
     })
   })
 
   test('on a new base is what a build on that base gives, and no catalog is read for it', async () => {
-    const order = { files: smallCatalog(), base, labels: { team: 'a' } }
+    const order = { files: createSmallCatalog(), base, labels: { team: 'a' } }
     await publisher.publish(order, target('org/rebased'))
     const newBase = `${server.host}/base/opm:2`
     const rebased = await publisher.rebase({ image: at('org/rebased'), base: newBase })
@@ -192,15 +198,15 @@ withRegistry('a catalog image', () => {
   })
 
   test('a tag that somebody else moved meanwhile is left as it is, and said', async () => {
-    const files = smallCatalog()
+    const files = createSmallCatalog()
     const first = await publisher.publish({ files, base }, target('org/moved'))
     const other = await publisher.publish(
-      { files: smallCatalog({ description: 'd' }), base },
+      { files: createSmallCatalog({ description: 'd' }), base },
       target('org/moved'),
     )
     await expect(
       publisher.publish(
-        { files: smallCatalog({ description: 'e' }), base },
+        { files: createSmallCatalog({ description: 'e' }), base },
         {
           ...target('org/moved'),
           expected: { v1: first.digest },
@@ -221,13 +227,13 @@ withRegistry('a catalog image', () => {
       },
     })
     await expect(
-      racing.publish({ files: smallCatalog({ description: 'f' }), base }, target('org/moved')),
+      racing.publish({ files: createSmallCatalog({ description: 'f' }), base }, target('org/moved')),
     ).rejects.toMatchObject({ code: 'tag-moved', message: expect.stringContaining(other.digest) })
     await expect(publisher.digestOf(at('org/moved'))).resolves.toBe(first.digest)
   })
 
   test('that was cut off between manifest and tag is finished by the next run, without sending anything again', async () => {
-    const order = { files: smallCatalog({ description: 'g' }), base }
+    const order = { files: createSmallCatalog({ description: 'g' }), base }
     const killed = openCatalogPublisher({
       registry,
       packsIn: 'here',
@@ -247,10 +253,10 @@ withRegistry('a catalog image', () => {
 
   test('finds its attachments by the tag that OCI names, where the registry knows no referrers', async () => {
     const { digest, mediaType } = await publisher.publish(
-      { files: smallCatalog(), base },
+      { files: createSmallCatalog(), base },
       target('org/attached'),
     )
-    const empty = { mediaType: 'application/vnd.oci.empty.v1+json', digest: emptyDigest, size: 2 }
+    const empty = { mediaType: 'application/vnd.oci.empty.v1+json', digest: emptyJsonDigest, size: 2 }
     const attachment = (annotations: Record<string, string>) => ({
       repository: `${server.host}/org/attached`,
       manifest: {
@@ -267,7 +273,7 @@ withRegistry('a catalog image', () => {
           }),
         ),
       },
-      blobs: [{ digest: emptyDigest, size: 2, read: async () => Buffer.from('{}') }],
+      blobs: [{ digest: emptyJsonDigest, size: 2, read: async () => Buffer.from('{}') }],
     })
     await publisher.attach(attachment({ n: '1' }))
     await publisher.attach(attachment({ n: '1' }))
@@ -282,9 +288,9 @@ withRegistry('a catalog image', () => {
 
   test('is the same from other folders, other days, other rights, and another process', async () => {
     const order = { base, labels: { a: 'b' } }
-    const here = await publisher.build({ ...order, files: smallCatalog() })
+    const here = await publisher.build({ ...order, files: createSmallCatalog() })
     const other = await folder()
-    for (const { path, bytes } of smallCatalog()) {
+    for (const { path, bytes } of createSmallCatalog()) {
       await mkdir(dirname(join(other, path)), { recursive: true, mode: 0o700 })
       await writeFile(join(other, path), bytes, { mode: 0o600 })
       await utimes(join(other, path), 1, 2)
@@ -304,12 +310,12 @@ withRegistry('a catalog image', () => {
   })
 
   test('arrives through a registry that fails, and lines that break', async () => {
-    const failing = await unreliable(server.host)
-    const egress = loopbackRegistries(failing.host)
-    const reader = openRegistry({ clock: handClock(), egress })
-    const writer = openPusher({ clock: handClock(), egress, credentials: [] })
+    const failing = await startFlakyProxy(server.host)
+    const egress = allowLoopbackRegistries(failing.host)
+    const reader = openRegistry({ clock: createManualClock(), egress })
+    const writer = openPusher({ clock: createManualClock(), egress, credentials: [] })
     const through = openCatalogPublisher({ registry: reader, pusher: writer, packsIn: 'here' })
-    const files = smallCatalog({ description: 'faults' })
+    const files = createSmallCatalog({ description: 'faults' })
     const order = { files, base: `${failing.host}/base/opm:1` }
     const published = await through.publish(order, { repository: `${failing.host}/org/faults`, tags: ['v1'] })
     expect(failing.faults()).toBeGreaterThan(5)
@@ -323,14 +329,14 @@ withRegistry('a catalog image', () => {
   })
 
   test('of a composite list is what its images hold, each in a folder of its own', async () => {
-    await publisher.publish({ files: smallCatalog(), base: 'scratch' }, target('org/part'))
-    const list = parseCompositeList(
+    await publisher.publish({ files: createSmallCatalog(), base: 'scratch' }, target('org/part'))
+    const list = parseCompositeCatalogSpec(
       Buffer.from(
         `name: all\nrepo: ${server.host}/org/composite\ntag: v1\nreferences:\n- name: foo\n  image: ${at('org/part')}\n`,
       ),
     )
     expect(list).toMatchObject({ name: 'all', repository: `${server.host}/org/composite`, tag: 'v1' })
-    const files = await compositeFiles(registry, list)
+    const files = await renderCompositeFiles(registry, list)
     expect(files.map(({ path }) => path)).toEqual(['foo/index.yaml'])
     await publisher.publish({ files, base }, { repository: list.repository ?? '', tags: [list.tag ?? ''] })
     const { files: found } = await publisher.read(at('org/composite'))
@@ -338,8 +344,10 @@ withRegistry('a catalog image', () => {
     expect(Buffer.from(index?.bytes ?? []).toString()).toMatch(
       /^\{\n {4}"schema": "olm.package",\n {4}"name": "foo"/,
     )
-    const notOne = parseCompositeList(Buffer.from(`name: all\nreferences:\n- name: base\n  image: ${base}\n`))
-    await expect(compositeFiles(registry, notOne)).rejects.toMatchObject({
+    const notOne = parseCompositeCatalogSpec(
+      Buffer.from(`name: all\nreferences:\n- name: base\n  image: ${base}\n`),
+    )
+    await expect(renderCompositeFiles(registry, notOne)).rejects.toMatchObject({
       code: 'invalid-catalog',
       message: expect.stringMatching(/^base: .* is not a bundle/),
     })
@@ -352,7 +360,10 @@ withRegistry('a catalog image', () => {
     ['from scratch', { base: 'scratch' }],
   ] as const)('%s is read and copied by skopeo', async (name, more) => {
     const repository = `org/${name.replaceAll(/[^a-z]+/g, '-')}`
-    const { digest } = await publisher.publish({ files: smallCatalog(), base, ...more }, target(repository))
+    const { digest } = await publisher.publish(
+      { files: createSmallCatalog(), base, ...more },
+      target(repository),
+    )
     const raw = skopeo('inspect', '--raw', '--tls-verify=false', `docker://${at(repository)}`)
     expect(JSON.parse(raw)).toMatchObject({ manifests: expect.arrayContaining([expect.anything()]) })
     const copy = join(await folder(), 'layout')
@@ -366,18 +377,18 @@ withRegistry('a catalog image', () => {
       `oci:${copy}:x`,
     )
     await expect(
-      publisher.verify(`${server.host}/${repository}@${digest}`, smallCatalog()),
+      publisher.verify(`${server.host}/${repository}@${digest}`, createSmallCatalog()),
     ).resolves.toMatchObject({
       isSame: true,
     })
   })
 
-  const withOpm = missingProgram('opm', 'tar') ? test.skip : test
+  const withOpm = findMissingProgram('opm', 'tar') ? test.skip : test
   withOpm(
     'is served by opm from its own cache, which has to fit, with the answers that we give',
     async () => {
       const { layer, blobs } = await publisher.build({
-        files: smallCatalog(),
+        files: createSmallCatalog(),
         base: 'scratch',
         compression: 'none',
       })
@@ -401,16 +412,16 @@ withRegistry('a catalog image', () => {
   )
 })
 
-const emptyDigest = 'sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a'
+const emptyJsonDigest = 'sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a'
 
 /** The registry behind a line on which the first request of each kind fails: with a 500, or by breaking in the middle. */
-async function unreliable(host: string) {
-  const seen = new Set<string>()
+async function startFlakyProxy(host: string) {
+  const seenRequests = new Set<string>()
   let faults = 0
   const proxy = createHttpServer((incoming, outgoing) => {
     const kind = `${incoming.method} ${(incoming.url ?? '').replace(/sha256:[0-9a-f]+/, '').replace(/uploads\/.*/, 'uploads')}`
-    if (!seen.has(kind)) {
-      seen.add(kind)
+    if (!seenRequests.has(kind)) {
+      seenRequests.add(kind)
       faults += 1
       if (incoming.method === 'PUT' && kind.includes('uploads'))
         return void incoming.once('data', () => incoming.socket.destroy())

@@ -4,58 +4,62 @@ import type { CatalogPublisher } from '../../src/image/catalog-publisher.ts'
 import { openCatalogPublisher } from '../../src/image/open-catalog-publisher.ts'
 import { openPusher } from '../../src/image/open-pusher.ts'
 import { openRegistry } from '../../src/registry/open-registry.ts'
-import { loopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
-import { startRegistry, type Registry } from '../../sandbox/registry/registry.ts'
-import { entry } from '../app/jobs/publish/publish-scene.ts'
-import { clock } from '../store/sample-records.ts'
-import { FakeRegistry } from './fake-publisher.ts'
+import { allowLoopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
+import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
+import { createPackageYaml } from '../app/jobs/publish/publish-scene.ts'
+import { systemTestClock } from '../store/sample-records.ts'
+import { FakePublisher } from './fake-publisher.ts'
 
-let sandbox: Registry
-let places = 0
-const closing: (() => Promise<void>)[] = []
+let registryServer: MockRegistry
+let repositoryCount = 0
+const closeCallbacks: (() => Promise<void>)[] = []
 
 beforeAll(async () => {
-  sandbox = await startRegistry()
+  registryServer = await startMockRegistry()
   for (const tag of ['one', 'two'])
-    sandbox.putImage('opm', tag, { platforms: ['linux/amd64', 'linux/arm64'], files: { opm: tag } })
+    registryServer.putImage('opm', tag, { platforms: ['linux/amd64', 'linux/arm64'], files: { opm: tag } })
 })
 afterAll(async () => {
-  for (const close of closing) await close()
-  await sandbox.stop()
+  for (const close of closeCallbacks) await close()
+  await registryServer.stop()
 })
 
-const files = (channel = 'stable') => [
-  { path: 'alpha/catalog.yaml', bytes: Buffer.from(entry('alpha', channel)) },
+const createCatalogFiles = (channel = 'stable') => [
+  { path: 'alpha/catalog.yaml', bytes: Buffer.from(createPackageYaml('alpha', channel)) },
 ]
 
-function inMemory(): { publisher: CatalogPublisher; host: string } {
-  const publisher = new FakeRegistry()
+function openFakePublisher(): { publisher: CatalogPublisher; host: string } {
+  const publisher = new FakePublisher()
   for (const tag of ['one', 'two'])
     publisher.bases.set(`registry.test/opm:${tag}`, `sha256:${(tag === 'one' ? '1' : '2').repeat(64)}`)
   return { publisher, host: 'registry.test' }
 }
 
-function real(): { publisher: CatalogPublisher; host: string } {
-  const access = { clock, egress: loopbackRegistries(sandbox.host), credentials: [] }
+function openRealPublisher(): { publisher: CatalogPublisher; host: string } {
+  const access = {
+    clock: systemTestClock,
+    egress: allowLoopbackRegistries(registryServer.host),
+    credentials: [],
+  }
   const registry = openRegistry(access)
   const publisher = openCatalogPublisher({ registry, pusher: openPusher(access), packsIn: 'here' })
-  closing.push(async () => {
+  closeCallbacks.push(async () => {
     await publisher.close()
     await registry.close()
   })
-  return { publisher, host: sandbox.host }
+  return { publisher, host: registryServer.host }
 }
 
 describe.each([
-  ['in memory', inMemory],
-  ['over a registry', real],
+  ['in memory', openFakePublisher],
+  ['over a registry', openRealPublisher],
 ])('a publisher %s', (_name, open) => {
   let publisher: CatalogPublisher
   let host: string
   let repository: string
   const build = (channel?: string, revision = 'r1') =>
     publisher.build({
-      files: files(channel),
+      files: createCatalogFiles(channel),
       base: `${host}/opm:one`,
       annotations: { 'org.opencontainers.image.revision': revision },
     })
@@ -63,7 +67,7 @@ describe.each([
     ;({ publisher, host } = open())
   })
   beforeEach(() => {
-    repository = `${host}/catalog-${++places}`
+    repository = `${host}/catalog-${++repositoryCount}`
   })
 
   test('names the digest before it pushes, and the tags name it afterwards', async () => {
@@ -74,8 +78,10 @@ describe.each([
     for (const tag of ['latest', 'v1'])
       expect(await publisher.digestOf(`${repository}:${tag}`)).toBe(image.digest)
     expect(await publisher.listTags(repository)).toEqual(['latest', 'v1'])
-    expect((await publisher.verify(`${repository}@${image.digest}`, files())).isSame).toBe(true)
-    expect((await publisher.verify(`${repository}@${image.digest}`, files('fast'))).isSame).toBe(false)
+    expect((await publisher.verify(`${repository}@${image.digest}`, createCatalogFiles())).isSame).toBe(true)
+    expect((await publisher.verify(`${repository}@${image.digest}`, createCatalogFiles('fast'))).isSame).toBe(
+      false,
+    )
   })
 
   test('leaves an image with the same content, though another commit made it', async () => {
@@ -103,8 +109,8 @@ describe.each([
     await publisher.push(await build('fast'), { repository, tags: ['latest'] })
     await publisher.retag(`${repository}@${digest}`, { repository, tags: ['latest'] })
     expect(await publisher.digestOf(`${repository}:latest`)).toBe(digest)
-    const gone = `${repository}@sha256:${'0'.repeat(64)}`
-    await expect(publisher.retag(gone, { repository, tags: ['latest'] })).rejects.toMatchObject({
+    const missingImage = `${repository}@sha256:${'0'.repeat(64)}`
+    await expect(publisher.retag(missingImage, { repository, tags: ['latest'] })).rejects.toMatchObject({
       code: 'missing',
     })
   })
@@ -123,6 +129,8 @@ describe.each([
     expect(rebased.digest).not.toBe(digest)
     expect(rebased.base?.digest).toBe(await publisher.digestOf(`${host}/opm:two`))
     await publisher.push(rebased, { repository, tags: ['latest'] })
-    expect((await publisher.verify(`${repository}@${rebased.digest}`, files())).isSame).toBe(true)
+    expect((await publisher.verify(`${repository}@${rebased.digest}`, createCatalogFiles())).isSame).toBe(
+      true,
+    )
   })
 })

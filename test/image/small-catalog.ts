@@ -1,7 +1,7 @@
 // A catalog of one package with two bundles, as files.
-import type { CatalogFile } from '../../src/image/catalog-publisher.ts'
+import type { CatalogImageFile } from '../../src/image/catalog-publisher.ts'
 
-export function smallCatalog({ description = 'A package' } = {}): readonly CatalogFile[] {
+export function createSmallCatalog({ description = 'A package' } = {}): readonly CatalogImageFile[] {
   const bundle = (version: string) => `---
 schema: olm.bundle
 name: foo.v${version}

@@ -1,10 +1,10 @@
 // A process that ends after any single step of a landing.
-import type { LandOptions } from '../../src/landing/landing-options.ts'
+import type { MergeOptions } from '../../src/landing/landing-options.ts'
 
 export class PowerCut extends Error {}
 
 /** After `left` calls nothing works any more: not even what would tidy up. Reads count, too. */
-export function dying<Options extends Omit<LandOptions, 'plan'>>(
+export function withPowerCut<Options extends Omit<MergeOptions, 'plan'>>(
   options: Options,
   left: number,
 ): { options: Options; calls: string[] } {
@@ -38,7 +38,7 @@ export function dying<Options extends Omit<LandOptions, 'plan'>>(
 }
 
 /** Whether a call can change anything anywhere. */
-export function isAct(call: string): boolean {
+export function isMutatingCall(call: string): boolean {
   return /\.(?:land|landTogether|stage|merge|sign|moveStaged|unstage|perform|beginLanding|endLanding|acquireLease|putCached|writeState)$/.test(
     call,
   )

@@ -1,24 +1,24 @@
 // All that lands one pull request of the sandbox's GitHub, without a process of the bot's: the mirror, the forge, a store in
 // memory, and a permit for what it is now.
 import { join } from 'node:path'
-import { withDigest } from '../../src/app/jobs/publish-report.ts'
-import { pullNumber } from '../../src/change/ids.ts'
-import { mint, type Landing, type MergePermit } from '../../src/gate/merge-permit.ts'
-import { openMirror, type Mirror } from '../../src/git/mirror.ts'
+import { withContentDigest } from '../../src/app/jobs/publish-report.ts'
+import { toPullNumber } from '../../src/change/ids.ts'
+import { mintMergePermit, type ValidatedMerge, type MergePermit } from '../../src/gate/merge-permit.ts'
+import { openMirror, type GitMirror } from '../../src/git/mirror.ts'
 import { openForge } from '../../src/github/forge.ts'
 import type { GitHubApp } from '../../src/github/github-app.ts'
-import { openMerging } from '../../src/github/merge-calls.ts'
-import type { Examined, LandOptions, Mismatch } from '../../src/landing/landing-options.ts'
+import { openMergeApi } from '../../src/github/merge-calls.ts'
+import type { EvaluatedPull, MergeOptions, TreeMismatch } from '../../src/landing/landing-options.ts'
 import type { Clock } from '../../src/ports/clock.ts'
-import type { CheckRun } from '../../src/ports/forge.ts'
-import type { GitHub } from '../../sandbox/github/github.ts'
-import type { Pull } from '../../sandbox/github/world.ts'
-import { memoryStore, type MemoryStore } from './memory-store.ts'
+import type { CheckRunContent } from '../../src/ports/forge.ts'
+import type { MockGitHub } from '../../sandbox/github/github.ts'
+import type { MockPull } from '../../sandbox/github/world.ts'
+import { createMemoryStore, type MemoryStore } from './memory-store.ts'
 
 /** Our checks by these names, as they are when all is well. */
-export const greenChecks = (names: readonly string[]): readonly CheckRun[] =>
+export const createGreenChecks = (names: readonly string[]): readonly CheckRunContent[] =>
   names.map((name) =>
-    withDigest({
+    withContentDigest({
       name,
       status: 'completed',
       conclusion: 'success',
@@ -28,29 +28,31 @@ export const greenChecks = (names: readonly string[]): readonly CheckRun[] =>
     }),
   )
 
-export interface LandingTools extends MemoryStore {
-  readonly mirror: Mirror
-  readonly mismatches: Mismatch[]
+export interface MergeHarness extends MemoryStore {
+  readonly mirror: GitMirror
+  readonly mismatches: TreeMismatch[]
   /** What the App asks with, as the landing has it. */
-  readonly options: Omit<LandOptions, 'plan'>
+  readonly options: Omit<MergeOptions, 'plan'>
   /** Looks at the pull request as it is now, and gives out a permit for it. */
-  readonly examine: (change?: Partial<Landing>) => Promise<{ examined: Examined; permit: MergePermit }>
+  readonly evaluate: (
+    change?: Partial<ValidatedMerge>,
+  ) => Promise<{ examined: EvaluatedPull; permit: MergePermit }>
 }
 
-export interface LandingGround {
-  readonly github: GitHub
+export interface MergeHarnessInput {
+  readonly github: MockGitHub
   readonly app: GitHubApp
   /** The App's installation, by id. */
   readonly installation: number
   /** For the mirror alone. */
   readonly directory: string
-  readonly pull: Pull
+  readonly pull: MockPull
   readonly clock: Clock
-  readonly checks: readonly CheckRun[]
+  readonly checks: readonly CheckRunContent[]
 }
 
-export async function openLandingTools(ground: LandingGround): Promise<LandingTools> {
-  const { github, app, installation, directory, pull, clock, checks } = ground
+export async function openMergeHarness(input: MergeHarnessInput): Promise<MergeHarness> {
+  const { github, app, installation, directory, pull, clock, checks } = input
   const repository = { owner: pull.repo.owner.login, name: pull.repo.name }
   const mirror = await openMirror({
     directory: join(directory, 'mirror.git'),
@@ -63,8 +65,8 @@ export async function openLandingTools(ground: LandingGround): Promise<LandingTo
   })
   const octokit = await app.octokit(installation)
   const forge = openForge(octokit, repository, app)
-  const memory = memoryStore()
-  const mismatches: Mismatch[] = []
+  const memory = createMemoryStore()
+  const mismatches: TreeMismatch[] = []
   return {
     ...memory,
     mirror,
@@ -72,23 +74,23 @@ export async function openLandingTools(ground: LandingGround): Promise<LandingTo
     options: {
       repository: mirror,
       forge,
-      merging: openMerging(octokit, repository),
+      merging: openMergeApi(octokit, repository),
       store: memory.store,
       clock,
       leaseSeconds: 60,
       checks,
       onMismatch: async (mismatch) => void mismatches.push(mismatch),
     },
-    examine: async (change = {}) => {
-      const snapshot = await forge.readSnapshot(pullNumber(pull.number))
+    evaluate: async (change = {}) => {
+      const snapshot = await forge.readSnapshot(toPullNumber(pull.number))
       if (snapshot === null) throw new Error('no pull request')
       await mirror.fetch('main', snapshot.pull)
       const merge = await mirror.merge(snapshot.base, snapshot.head, 'Merge pull request 1: Alpha\n\nHead\n')
       if (merge.kind !== 'clean') throw new Error(merge.kind)
       const { base, head } = snapshot
-      const landing = { repository, pull: snapshot.pull, baseRef: 'main', base, head, config: 'c' }
+      const pendingMerge = { repository, pull: snapshot.pull, baseRef: 'main', base, head, config: 'c' }
       const { commit, tree } = merge
-      return { examined: { snapshot }, permit: mint({ ...landing, commit, tree, ...change }) }
+      return { examined: { snapshot }, permit: mintMergePermit({ ...pendingMerge, commit, tree, ...change }) }
     },
   }
 }

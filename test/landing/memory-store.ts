@@ -1,19 +1,19 @@
 // A store for landings alone, in memory, with a power cut: leases of an ended process run out when the test says so.
-import type { BegunLanding, Intent } from '../../src/ports/landings.ts'
+import type { PendingMerge, MergeIntent } from '../../src/ports/landings.ts'
 import type { Lease } from '../../src/ports/leases.ts'
 import type { Store } from '../../src/ports/store.ts'
 
-export type EndedAs = 'landed' | 'abandoned' | 'mismatch'
+export type IntentOutcome = 'landed' | 'abandoned' | 'mismatch'
 
 export interface MemoryStore {
   readonly store: Store
-  readonly intents: readonly (Intent & { readonly outcome?: EndedAs })[]
+  readonly intents: readonly (MergeIntent & { readonly outcome?: IntentOutcome })[]
   /** All leases run out. */
   expireLeases(): void
 }
 
-export function memoryStore(): MemoryStore {
-  const intents: (Intent & { outcome?: EndedAs })[] = []
+export function createMemoryStore(): MemoryStore {
+  const intents: (MergeIntent & { outcome?: IntentOutcome })[] = []
   const leases = new Map<string, { fence: number; held: boolean }>()
   const cache = new Map<string, unknown>()
   const state = new Map<string, unknown>()
@@ -28,19 +28,19 @@ export function memoryStore(): MemoryStore {
     releaseLease: async ({ name, fence }: Lease) => {
       if (leases.get(name)?.fence === fence) leases.set(name, { fence, held: false })
     },
-    beginLanding: async ({ name, fence }: Lease, landing: BegunLanding) => {
+    beginLanding: async ({ name, fence }: Lease, landing: PendingMerge) => {
       const lease = leases.get(name)
       if (!lease?.held || lease.fence !== fence) return undefined
       // As a database keeps it.
       const intent = {
-        ...(JSON.parse(JSON.stringify(landing)) as BegunLanding),
+        ...(JSON.parse(JSON.stringify(landing)) as PendingMerge),
         id: intents.length + 1,
         fence,
       }
       intents.push(intent)
       return { ...intent }
     },
-    endLanding: async ({ id, commit }: Intent, outcome: EndedAs, landed = commit) => {
+    endLanding: async ({ id, commit }: MergeIntent, outcome: IntentOutcome, landed = commit) => {
       const intent = intents[id - 1]
       if (intent === undefined || (intent.outcome !== undefined && intent.outcome !== outcome))
         throw new Error(`intent ${id} is ${intent?.outcome ?? 'unknown'}`)

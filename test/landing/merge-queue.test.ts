@@ -1,214 +1,228 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
-import { removedBy } from '../../src/landing/queue-removals.ts'
-import { judgeGroups } from '../../src/app/jobs/judge-groups.ts'
+import { readQueueRemover } from '../../src/landing/queue-removals.ts'
+import { evaluateMergeGroups } from '../../src/app/jobs/judge-groups.ts'
 import type { JobContext } from '../../src/app/jobs/job-context.ts'
-import { settleOptions } from '../../src/app/jobs/settle-options.ts'
+import { createMergeRecoveryOptions } from '../../src/app/jobs/settle-options.ts'
 import { readSettings } from '../../src/app/settings.ts'
-import { pullNumber } from '../../src/change/ids.ts'
+import { toPullNumber } from '../../src/change/ids.ts'
 import type { GateInput } from '../../src/gate/decide.ts'
-import { openTurns } from '../../src/app/jobs/turns.ts'
-import type { LookOrder } from '../../src/examine/looks/look-order.ts'
+import { createJobScheduler } from '../../src/app/jobs/turns.ts'
+import type { EvaluationRequest } from '../../src/examine/looks/look-order.ts'
 import type { Job } from '../../src/ports/jobs.ts'
 import type { Store } from '../../src/ports/store.ts'
-import type { Pull } from '../../sandbox/github/world.ts'
-import { nodeId } from '../../sandbox/github/views/account-view.ts'
-import { aGateInput, outcomesWith, passed } from '../gate/build.ts'
-import { checksRule, queueRule } from '../sandbox/github/branch-rules/landing-ground.ts'
-import { LandingWorld, type Scene } from './landing-world.ts'
+import type { MockPull } from '../../sandbox/github/world.ts'
+import { toNodeId } from '../../sandbox/github/views/account-view.ts'
+import { createGateInput, createOutcomesWith, createPassedOutcome } from '../gate/build.ts'
+import { createChecksRule, createQueueRule } from '../sandbox/github/branch-rules/landing-ground.ts'
+import { MergeFixture, type MergeScenario } from './landing-world.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import { demandedChecks } from '../../src/gate/demanded-checks.ts'
-import { namesOfChecks, ownChecks } from '../../src/messages/report.ts'
+import { getRequiredOwnChecks } from '../../src/gate/demanded-checks.ts'
+import { toCheckNames, ownCheckNames } from '../../src/messages/report.ts'
 
-let world: LandingWorld
-let scene: Scene
+let mergeFixture: MergeFixture
+let scenario: MergeScenario
 /** What a look finds else than that all is well, by the head that it looks at. */
-let found: (order: LookOrder) => Partial<GateInput>
-const recorded: string[] = []
-let jobs: { job: Job; seconds: number | undefined }[]
+let getGateInputOverrides: (order: EvaluationRequest) => Partial<GateInput>
+const recordedOutcomes: string[] = []
+let enqueuedJobs: { job: Job; seconds: number | undefined }[]
 beforeAll(async () => {
-  world = await LandingWorld.open()
+  mergeFixture = await MergeFixture.open()
 })
-afterAll(async () => world.stop())
+afterAll(async () => mergeFixture.stop())
 beforeEach(async () => {
-  scene = await world.scene()
-  found = () => ({})
-  jobs = []
-  scene.rules([
-    queueRule(),
-    checksRule(checks.map((context) => ({ context, integration_id: world.it.app.id }))),
+  scenario = await mergeFixture.openScenario()
+  getGateInputOverrides = () => ({})
+  enqueuedJobs = []
+  scenario.setRules([
+    createQueueRule(),
+    createChecksRule(
+      requiredCheckNames.map((context) => ({ context, integration_id: mergeFixture.githubFixture.app.id })),
+    ),
   ])
-  for (const check of checks) await post(scene.pull.headSha, check)
+  for (const check of requiredCheckNames) await postCheckRun(scenario.pull.headSha, check)
 })
 afterEach(async () => {
-  await scene.close()
-  expect(world.it.github.violations.splice(0)).toEqual([])
-  scene.github.clearFaults()
+  await scenario.close()
+  expect(mergeFixture.githubFixture.github.violations.splice(0)).toEqual([])
+  scenario.github.clearFaults()
 })
 
-const checks = namesOfChecks(demandedChecks(defaultConfig))
-const queue = { kind: 'queue' } as const
-const repo = () => scene.full.split('/')[1] ?? ''
-const post = (head_sha: string, name: string) =>
-  world.it.octokit.rest.checks.create({
+const requiredCheckNames = toCheckNames(getRequiredOwnChecks(defaultConfig))
+const queueMethod = { kind: 'queue' } as const
+const getRepoName = () => scenario.full.split('/')[1] ?? ''
+const postCheckRun = (head_sha: string, name: string) =>
+  mergeFixture.githubFixture.octokit.rest.checks.create({
     owner: 'catalogs',
-    repo: repo(),
+    repo: getRepoName(),
     name,
     head_sha,
     conclusion: 'success',
   })
 
 /** Another pull request that is green by itself. */
-async function another(path: string, enqueues = true): Promise<Pull> {
-  const pull = await scene.github.openPull({
-    repository: scene.full,
+async function openGreenPull(path: string, enqueues = true): Promise<MockPull> {
+  const pull = await scenario.github.openPull({
+    repository: scenario.full,
     author: 'alice',
     title: path,
     changes: { [path]: 'name: other\n' },
   })
-  for (const check of checks) await post(pull.headSha, check)
-  if (enqueues) await enqueue(pull)
+  for (const check of requiredCheckNames) await postCheckRun(pull.headSha, check)
+  if (enqueues) await enqueuePull(pull)
   return pull
 }
 
-function place(): JobContext<Store> {
-  const { store } = scene
-  const looks: JobContext<Store>['app']['looks'] = {
-    look: async (order) => ({
+function createContext(): JobContext<Store> {
+  const { store } = scenario
+  const evaluations: JobContext<Store>['app']['evaluationPool'] = {
+    evaluate: async (order) => ({
       kind: 'seen',
       configDigest: 'default',
       epoch: 0,
       commands: [],
       told: { changeLines: [], commandLines: [] },
-      gate: aGateInput({ snapshot: order.snapshot, ...found(order) }),
+      gate: createGateInput({ snapshot: order.snapshot, ...getGateInputOverrides(order) }),
     }),
     isSmall: () => true,
     close: async () => undefined,
   }
   return {
-    installation: world.it.installation.id,
-    repository: scene.mirror,
-    forge: scene.options.forge,
-    merging: scene.options.merging,
+    installation: mergeFixture.githubFixture.installation.id,
+    repository: scenario.mirror,
+    forge: scenario.options.forge,
+    merging: scenario.options.merging,
     mirror: '',
     app: {
       settings: readSettings({}),
       store: {
         ...store,
-        enqueue: async (job: Job, seconds?: number) => void jobs.push({ job, seconds }),
-        recordVerdict: async ({ base }: { base: string }) => void recorded.push(base),
+        enqueue: async (job: Job, seconds?: number) => void enqueuedJobs.push({ job, seconds }),
+        recordVerdict: async ({ base }: { base: string }) => void recordedOutcomes.push(base),
       },
       registries: {
         forOneLook: () => () => Promise.reject(new Error('nobody asks')),
         close: async () => undefined,
       },
-      looks,
-      turns: openTurns(scene.clock),
-      clock: scene.clock,
+      looks: evaluations,
+      turns: createJobScheduler(scenario.clock),
+      clock: scenario.clock,
       log: pino({ level: 'silent' }),
     } as unknown as JobContext<Store>['app'],
   }
 }
-const judge = async () => {
-  await judgeGroups(
-    { kind: 'group', installation: 1, repository: { owner: 'catalogs', name: repo() }, branch: 'main' },
-    place(),
+const evaluateGroups = async () => {
+  await evaluateMergeGroups(
+    {
+      kind: 'group',
+      installation: 1,
+      repository: { owner: 'catalogs', name: getRepoName() },
+      branch: 'main',
+    },
+    createContext(),
   )
-  await scene.github.passTimeInQueues(scene.full)
+  await scenario.github.passTimeInQueues(scenario.full)
 }
 /** Somebody who may puts a pull request into the queue. */
-const enqueue = (pull: Pull) =>
-  world.it
-    .client(scene.github.tokenFor('bob'))
+const enqueuePull = (pull: MockPull) =>
+  mergeFixture.githubFixture
+    .client(scenario.github.tokenFor('bob'))
     .graphql(
-      `mutation { enqueuePullRequest(input: { pullRequestId: "${nodeId('PullRequest', pull.id)}" }) { clientMutationId } }`,
+      `mutation { enqueuePullRequest(input: { pullRequestId: "${toNodeId('PullRequest', pull.id)}" }) { clientMutationId } }`,
     )
-const groupsOf = () => scene.options.merging.queueOf('main')
-const conclusionsOn = (headSha: string) =>
-  scene.github.checkRuns({ repo: scene.pull.repo, headSha }).map(({ conclusion }) => conclusion)
-const outcomes = () => scene.intents.map(({ outcome }) => outcome)
+const readMergeGroups = () => scenario.options.merging.readMergeQueue('main')
+const listConclusionsOn = (headSha: string) =>
+  scenario.github.checkRuns({ repo: scenario.pull.repo, headSha }).map(({ conclusion }) => conclusion)
+const listIntentOutcomes = () => scenario.intents.map(({ outcome }) => outcome)
 
 describe('a landing by the merge queue', () => {
   test('waits in it with an open intent, is judged there, and is settled once GitHub has merged it', async () => {
-    expect(await scene.land(queue)).toEqual({ kind: 'queued' })
-    expect(outcomes()).toEqual([undefined])
+    expect(await scenario.merge(queueMethod)).toEqual({ kind: 'queued' })
+    expect(listIntentOutcomes()).toEqual([undefined])
     // Again and again while it waits: nothing is asked for twice.
-    expect(await scene.land(queue)).toEqual({ kind: 'queued' })
-    expect(scene.intents).toHaveLength(1)
-    const [entry] = await groupsOf()
-    await judge()
-    expect(scene.pull.merged?.sha).toBe(entry?.group?.head)
-    const { settleBranch } = await import('../../src/landing/settle-landings.ts')
-    const settled = await settleBranch({ owner: 'catalogs', name: repo() }, 'main', scene.options)
-    expect(settled).toMatchObject([{ settled: { kind: 'landed', commit: scene.tip() } }])
-    expect(scene.mismatches).toEqual([])
+    expect(await scenario.merge(queueMethod)).toEqual({ kind: 'queued' })
+    expect(scenario.intents).toHaveLength(1)
+    const [entry] = await readMergeGroups()
+    await evaluateGroups()
+    expect(scenario.pull.merged?.sha).toBe(entry?.group?.head)
+    const { recoverBranchMerges: settleBranch } = await import('../../src/landing/settle-landings.ts')
+    const settled = await settleBranch({ owner: 'catalogs', name: getRepoName() }, 'main', scenario.options)
+    expect(settled).toMatchObject([{ settled: { kind: 'landed', commit: scenario.tip() } }])
+    expect(scenario.mismatches).toEqual([])
   })
 
   test('with a head that moved is not put into it', async () => {
-    const outcome = await scene.land(queue, {
+    const outcome = await scenario.merge(queueMethod, {
       merging: {
-        ...scene.options.merging,
+        ...scenario.options.merging,
         enqueue: async (permit) => {
-          await scene.github.pushToPull(scene.pull, { 'alpha.yaml': 'name: evil\n' })
-          return scene.options.merging.enqueue(permit)
+          await scenario.github.pushToPull(scenario.pull, { 'alpha.yaml': 'name: evil\n' })
+          return scenario.options.merging.enqueue(permit)
         },
       },
     })
     expect(outcome).toMatchObject({ kind: 'again' })
-    expect(await groupsOf()).toEqual([])
-    expect(outcomes()).toEqual(['abandoned'])
+    expect(await readMergeGroups()).toEqual([])
+    expect(listIntentOutcomes()).toEqual(['abandoned'])
   })
 
   test('that somebody put into it already is done', async () => {
-    await enqueue(scene.pull)
-    expect(await scene.land(queue)).toEqual({ kind: 'queued' })
+    await enqueuePull(scenario.pull)
+    expect(await scenario.merge(queueMethod)).toEqual({ kind: 'queued' })
   })
 
   test('that the queue let go is told as this pull request’s refusal, and not begun again blindly', async () => {
-    await scene.land(queue)
-    await scene.clock.sleep(31_000)
-    await scene.github.removeFromQueue(scene.pull, 'CI_FAILURE')
-    expect(await scene.land(queue)).toMatchObject({ kind: 'refused', refusal: { scope: 'pull' } })
-    expect(outcomes()).toEqual(['abandoned'])
-    expect(await groupsOf()).toEqual([])
+    await scenario.merge(queueMethod)
+    await scenario.clock.sleep(31_000)
+    await scenario.github.removeFromQueue(scenario.pull, 'CI_FAILURE')
+    expect(await scenario.merge(queueMethod)).toMatchObject({ kind: 'refused', refusal: { scope: 'pull' } })
+    expect(listIntentOutcomes()).toEqual(['abandoned'])
+    expect(await readMergeGroups()).toEqual([])
   })
 
   describe('that a person removed from the queue', () => {
-    const head = () => scene.pull.headSha as never
+    const head = () => scenario.pull.headSha as never
     const about = () => ({
-      repository: { owner: 'catalogs', name: repo() },
-      pull: pullNumber(scene.pull.number),
+      repository: { owner: 'catalogs', name: getRepoName() },
+      pull: toPullNumber(scenario.pull.number),
       head: head(),
     })
     const held = (commands: readonly object[] = [], comments: readonly object[] = [], of = head()) =>
-      removedBy({ ...about(), head: of, comments: comments as never }, commands as never, scene.store)
+      readQueueRemover(
+        { ...about(), head: of, comments: comments as never },
+        commands as never,
+        scenario.store,
+      )
     const removes = async (by = 'bob') => {
-      await scene.land(queue)
-      await scene.clock.sleep(31_000)
-      await scene.github.removeFromQueue(scene.pull, 'MANUAL', by)
+      await scenario.merge(queueMethod)
+      await scenario.clock.sleep(31_000)
+      await scenario.github.removeFromQueue(scenario.pull, 'MANUAL', by)
     }
 
     test('is not put into it again, and who did it is on record', async () => {
       await removes()
-      expect(await scene.land(queue)).toEqual({ kind: 'again', why: 'it was removed from the merge queue' })
+      expect(await scenario.merge(queueMethod)).toEqual({
+        kind: 'again',
+        why: 'it was removed from the merge queue',
+      })
       expect(await held()).toBe('bob')
-      expect(await groupsOf()).toEqual([])
+      expect(await readMergeGroups()).toEqual([])
       expect(await held([], [], 'f'.repeat(40) as never)).toBeUndefined()
     })
 
     test('also where another process had put it there, or a person', async () => {
-      await enqueue(scene.pull)
-      await scene.github.removeFromQueue(scene.pull, 'MANUAL', 'bob')
-      expect(await scene.land(queue)).toMatchObject({ kind: 'again' })
-      expect(await groupsOf()).toEqual([])
+      await enqueuePull(scenario.pull)
+      await scenario.github.removeFromQueue(scenario.pull, 'MANUAL', 'bob')
+      expect(await scenario.merge(queueMethod)).toMatchObject({ kind: 'again' })
+      expect(await readMergeGroups()).toEqual([])
       // Known by now: whether it holds is the gate's to say, and a permit lets the merge through.
-      expect(await scene.land(queue)).toEqual({ kind: 'queued' })
+      expect(await scenario.merge(queueMethod)).toEqual({ kind: 'queued' })
     })
 
     test('waits until a person with the right requests the merge of this head after that', async () => {
       await removes()
-      await scene.land(queue)
-      const at = (seconds: number) => new Date(scene.clock.now() + seconds * 1000).toISOString()
+      await scenario.merge(queueMethod)
+      const at = (seconds: number) => new Date(scenario.clock.now() + seconds * 1000).toISOString()
       const merge = { command: 'merge', outcome: 'done', comment: 7, head: head() }
       const later = [{ id: 7, createdAt: at(5) }]
       expect(await held([merge], later)).toBeUndefined()
@@ -220,14 +234,14 @@ describe('a landing by the merge queue', () => {
     })
 
     test('is no such thing where the bot took it out, and where the queue let it go', async () => {
-      await scene.land(queue)
-      await scene.options.merging.dequeue(pullNumber(scene.pull.number))
-      await scene.clock.sleep(31_000)
-      expect(await scene.land(queue)).toMatchObject({ kind: 'refused' })
-      expect(await scene.land(queue)).toEqual({ kind: 'queued' })
-      await scene.clock.sleep(31_000)
-      await scene.github.removeFromQueue(scene.pull, 'CI_TIMEOUT')
-      expect(await scene.land(queue)).toMatchObject({
+      await scenario.merge(queueMethod)
+      await scenario.options.merging.dequeue(toPullNumber(scenario.pull.number))
+      await scenario.clock.sleep(31_000)
+      expect(await scenario.merge(queueMethod)).toMatchObject({ kind: 'refused' })
+      expect(await scenario.merge(queueMethod)).toEqual({ kind: 'queued' })
+      await scenario.clock.sleep(31_000)
+      await scenario.github.removeFromQueue(scenario.pull, 'CI_TIMEOUT')
+      expect(await scenario.merge(queueMethod)).toMatchObject({
         kind: 'refused',
         refusal: { scope: 'pull', reason: 'a required check did not report in time in the merge queue' },
       })
@@ -237,55 +251,57 @@ describe('a landing by the merge queue', () => {
 
   describe('of a group that was not validated', () => {
     const merges = async () => {
-      await scene.land(queue)
-      const [entry] = await groupsOf()
-      for (const check of checks) await post(entry?.group?.head ?? '', check)
-      await scene.github.passTimeInQueues(scene.full)
-      expect(scene.pull.merged).not.toBeNull()
-      const { settleBranch } = await import('../../src/landing/settle-landings.ts')
-      const { judgeMerged } = settleOptions(place())
-      const options = { ...scene.options, ...(judgeMerged && { judgeMerged }) }
-      return () => settleBranch({ owner: 'catalogs', name: repo() }, 'main', options)
+      await scenario.merge(queueMethod)
+      const [entry] = await readMergeGroups()
+      for (const check of requiredCheckNames) await postCheckRun(entry?.group?.head ?? '', check)
+      await scenario.github.passTimeInQueues(scenario.full)
+      expect(scenario.pull.merged).not.toBeNull()
+      const { recoverBranchMerges: settleBranch } = await import('../../src/landing/settle-landings.ts')
+      const { judgeMerged } = createMergeRecoveryOptions(createContext())
+      const options = { ...scenario.options, ...(judgeMerged && { judgeMerged }) }
+      return () => settleBranch({ owner: 'catalogs', name: getRepoName() }, 'main', options)
     }
-    beforeEach(() => void recorded.splice(0))
+    beforeEach(() => void recordedOutcomes.splice(0))
 
     test('is merged when the change is valid on the real parent, even while merging is stopped', async () => {
-      const { base, head } = (await scene.examine()).permit.landing
-      const looks: unknown[] = []
-      found = ({ snapshot }) => {
-        looks.push([snapshot.base, snapshot.head, snapshot.state])
+      const { base, head } = (await scenario.evaluate()).permit.landing
+      const evaluations: unknown[] = []
+      getGateInputOverrides = ({ snapshot }) => {
+        evaluations.push([snapshot.base, snapshot.head, snapshot.state])
         return { merge: { kind: 'clean', commit: head, tree: head as never } }
       }
       const settle = await merges()
-      scene.store.landingStops = async () => [{ kind: 'frozen', branch: 'main', since: 0, times: 1 } as never]
+      scenario.store.listFreezes = async () => [
+        { kind: 'frozen', branch: 'main', since: 0, times: 1 } as never,
+      ]
       await settle()
-      expect(outcomes()).toEqual(['landed'])
-      expect(scene.mismatches).toEqual([])
-      expect(looks).toEqual([[base, head, 'open']])
-      expect(recorded).toEqual([base])
+      expect(listIntentOutcomes()).toEqual(['landed'])
+      expect(scenario.mismatches).toEqual([])
+      expect(evaluations).toEqual([[base, head, 'open']])
+      expect(recordedOutcomes).toEqual([base])
     })
 
     test('is a mismatch when it is not valid there, or waits for an approval', async () => {
-      found = () => ({
-        outcomes: outcomesWith({
-          ...passed('ownership'),
+      getGateInputOverrides = () => ({
+        outcomes: createOutcomesWith({
+          ...createPassedOutcome('ownership'),
           waiting: [{ what: 'an owner must approve', who: ['bob'] }],
         }),
       })
       await (
         await merges()
       )()
-      expect(outcomes()).toEqual(['mismatch'])
-      expect(scene.mismatches[0]?.differs).toContain('an owner must approve')
+      expect(listIntentOutcomes()).toEqual(['mismatch'])
+      expect(scenario.mismatches[0]?.differs).toContain('an owner must approve')
     })
 
     test('is judged again, not at once, while a question is open', async () => {
-      let looks = 0
-      found = () => {
-        looks += 1
+      let evaluationCount = 0
+      getGateInputOverrides = () => {
+        evaluationCount += 1
         return {
-          outcomes: outcomesWith({
-            ...passed('validation'),
+          outcomes: createOutcomesWith({
+            ...createPassedOutcome('validation'),
             unanswered: [{ question: 'q', reason: 'away', retryAfter: 5 }],
           }),
         }
@@ -293,94 +309,94 @@ describe('a landing by the merge queue', () => {
       const settle = await merges()
       expect(await settle()).toMatchObject([{ settled: { kind: 'unclear', isMerged: true } }])
       expect(await settle()).toMatchObject([{ settled: { kind: 'unclear', isMerged: true } }])
-      expect(looks).toBe(1)
-      expect(scene.mismatches).toEqual([])
+      expect(evaluationCount).toBe(1)
+      expect(scenario.mismatches).toEqual([])
     })
   })
 
   test('of a group that was not validated is a mismatch', async () => {
-    await scene.land(queue)
-    const [entry] = await groupsOf()
-    for (const check of checks) await post(entry?.group?.head ?? '', check)
-    await scene.github.passTimeInQueues(scene.full)
-    expect(scene.pull.merged).not.toBeNull()
-    const { settleBranch } = await import('../../src/landing/settle-landings.ts')
-    await settleBranch({ owner: 'catalogs', name: repo() }, 'main', scene.options)
-    expect(outcomes()).toEqual(['mismatch'])
-    expect(scene.mismatches).toHaveLength(1)
+    await scenario.merge(queueMethod)
+    const [entry] = await readMergeGroups()
+    for (const check of requiredCheckNames) await postCheckRun(entry?.group?.head ?? '', check)
+    await scenario.github.passTimeInQueues(scenario.full)
+    expect(scenario.pull.merged).not.toBeNull()
+    const { recoverBranchMerges: settleBranch } = await import('../../src/landing/settle-landings.ts')
+    await settleBranch({ owner: 'catalogs', name: getRepoName() }, 'main', scenario.options)
+    expect(listIntentOutcomes()).toEqual(['mismatch'])
+    expect(scenario.mismatches).toHaveLength(1)
   })
 
   test('a lost answer is settled by reading: it is in the queue once', async () => {
     const isMutation = ({ template }: { template: string }) => template === '/graphql'
-    const { merging } = scene.options
+    const { merging } = scenario.options
     await expect(
-      scene.land(queue, {
+      scenario.merge(queueMethod, {
         merging: {
           ...merging,
           enqueue: async (permit) => {
-            scene.github.fail(isMutation, { applyThenFail: 502 }, 2)
+            scenario.github.fail(isMutation, { applyThenFail: 502 }, 2)
             return merging.enqueue(permit)
           },
         },
       }),
     ).rejects.toMatchObject({ code: 'unavailable' })
-    scene.github.clearFaults()
-    await scene.clock.sleep(31_000)
-    const after = await scene.land(queue)
+    scenario.github.clearFaults()
+    await scenario.clock.sleep(31_000)
+    const after = await scenario.merge(queueMethod)
     expect(['queued', 'refused']).toContain(after.kind)
-    expect((await groupsOf()).length).toBeLessThanOrEqual(1)
+    expect((await readMergeGroups()).length).toBeLessThanOrEqual(1)
   })
 })
 
 describe('a group of the merge queue', () => {
   test('of several pull requests is judged as a whole, each of them by itself, and lands', async () => {
     // GitHub waits for somebody else, so that neither lands before both are judged.
-    scene.rules([checksRule([{ context: 'slow ci' }])])
-    await post(scene.pull.headSha, 'slow ci')
-    await enqueue(scene.pull)
-    const second = await another('beta.yaml', false)
-    await post(second.headSha, 'slow ci')
-    await enqueue(second)
-    const looked: string[] = []
-    found = ({ snapshot }) => {
-      looked.push(snapshot.head)
+    scenario.setRules([createChecksRule([{ context: 'slow ci' }])])
+    await postCheckRun(scenario.pull.headSha, 'slow ci')
+    await enqueuePull(scenario.pull)
+    const second = await openGreenPull('beta.yaml', false)
+    await postCheckRun(second.headSha, 'slow ci')
+    await enqueuePull(second)
+    const evaluatedHeads: string[] = []
+    getGateInputOverrides = ({ snapshot }) => {
+      evaluatedHeads.push(snapshot.head)
       return {}
     }
-    await judge()
-    for (const { group } of await groupsOf()) await post(group?.head ?? '', 'slow ci')
-    await scene.github.passTimeInQueues(scene.full)
-    expect([scene.pull.merged, second.merged]).not.toContain(null)
+    await evaluateGroups()
+    for (const { group } of await readMergeGroups()) await postCheckRun(group?.head ?? '', 'slow ci')
+    await scenario.github.passTimeInQueues(scenario.full)
+    expect([scenario.pull.merged, second.merged]).not.toContain(null)
     // The first alone; then the first, the second, and both together.
-    expect(looked).toEqual([
-      scene.pull.headSha,
-      scene.pull.headSha,
+    expect(evaluatedHeads).toEqual([
+      scenario.pull.headSha,
+      scenario.pull.headSha,
       second.headSha,
-      expect.not.stringMatching(new RegExp(`^(?:${scene.pull.headSha}|${second.headSha})$`)),
+      expect.not.stringMatching(new RegExp(`^(?:${scenario.pull.headSha}|${second.headSha})$`)),
     ])
   })
 
   test('with a pull request that may not be merged fails, and says which and why', async () => {
-    await enqueue(scene.pull)
-    found = () => ({ heldBy: { login: 'bob', isBack: false } })
-    const head = (await groupsOf())[0]?.group?.head ?? ''
-    await judge()
-    expect(conclusionsOn(head)).toEqual(ownChecks.map(() => 'failure'))
-    expect(scene.github.checkRuns({ repo: scene.pull.repo, headSha: head })[0]?.summary).toContain(
+    await enqueuePull(scenario.pull)
+    getGateInputOverrides = () => ({ heldBy: { login: 'bob', isBack: false } })
+    const head = (await readMergeGroups())[0]?.group?.head ?? ''
+    await evaluateGroups()
+    expect(listConclusionsOn(head)).toEqual(ownCheckNames.map(() => 'failure'))
+    expect(scenario.github.checkRuns({ repo: scenario.pull.repo, headSha: head })[0]?.summary).toContain(
       'pull request 1: bob put it on hold',
     )
-    expect(scene.pull.merged).toBeNull()
+    expect(scenario.pull.merged).toBeNull()
   })
 
   test('whose pull requests are fine alone and break something together fails', async () => {
-    scene.rules([checksRule([{ context: 'slow ci' }])])
-    await post(scene.pull.headSha, 'slow ci')
-    await enqueue(scene.pull)
-    const second = await another('beta.yaml', false)
-    await post(second.headSha, 'slow ci')
-    await enqueue(second)
-    const together = (await groupsOf())[1]?.group?.head ?? ''
-    const alone = [scene.pull.headSha, second.headSha]
-    const broken = passed('validation', {
+    scenario.setRules([createChecksRule([{ context: 'slow ci' }])])
+    await postCheckRun(scenario.pull.headSha, 'slow ci')
+    await enqueuePull(scenario.pull)
+    const second = await openGreenPull('beta.yaml', false)
+    await postCheckRun(second.headSha, 'slow ci')
+    await enqueuePull(second)
+    const together = (await readMergeGroups())[1]?.group?.head ?? ''
+    const alone = [scenario.pull.headSha, second.headSha]
+    const broken = createPassedOutcome('validation', {
       findings: [
         {
           rule: 'two-heads',
@@ -391,53 +407,59 @@ describe('a group of the merge queue', () => {
         } as never,
       ],
     })
-    found = ({ snapshot }) => (alone.includes(snapshot.head) ? {} : { outcomes: outcomesWith(broken) })
-    await judge()
-    expect(conclusionsOn(together)).toEqual(ownChecks.map(() => 'failure'))
+    getGateInputOverrides = ({ snapshot }) =>
+      alone.includes(snapshot.head) ? {} : { outcomes: createOutcomesWith(broken) }
+    await evaluateGroups()
+    expect(listConclusionsOn(together)).toEqual(ownCheckNames.map(() => 'failure'))
   })
 
   test('with other files than its pull requests make fails', async () => {
-    await enqueue(scene.pull)
-    const head = (await groupsOf())[0]?.group?.head ?? ''
-    const treeOf = scene.mirror.treeOf.bind(scene.mirror)
-    const { base } = (await scene.examine()).permit.landing
+    await enqueuePull(scenario.pull)
+    const head = (await readMergeGroups())[0]?.group?.head ?? ''
+    const treeOf = scenario.mirror.treeOf.bind(scenario.mirror)
+    const { base } = (await scenario.evaluate()).permit.landing
     const other = await treeOf(base)
-    scene.mirror.treeOf = async (commit) => (commit === head ? other : treeOf(commit))
-    await judge()
-    expect(conclusionsOn(head)).toEqual(ownChecks.map(() => 'failure'))
-    expect(scene.pull.merged).toBeNull()
+    scenario.mirror.treeOf = async (commit) => (commit === head ? other : treeOf(commit))
+    await evaluateGroups()
+    expect(listConclusionsOn(head)).toEqual(ownCheckNames.map(() => 'failure'))
+    expect(scenario.pull.merged).toBeNull()
   })
 
   test('about which a question is open waits, is asked again, and fails in the end', async () => {
-    await enqueue(scene.pull)
-    const head = (await groupsOf())[0]?.group?.head ?? ''
-    const open = passed('images', {
+    await enqueuePull(scenario.pull)
+    const head = (await readMergeGroups())[0]?.group?.head ?? ''
+    const open = createPassedOutcome('images', {
       unanswered: [{ question: 'image a', reason: 'no answer', retryAfter: 30 }],
     })
-    found = () => ({ outcomes: outcomesWith(open) })
-    await judge()
-    expect(conclusionsOn(head)).toEqual(ownChecks.map(() => null))
-    expect(jobs).toMatchObject([{ job: { kind: 'group', branch: 'main' }, seconds: expect.any(Number) }])
-    await scene.clock.sleep(11 * 60_000)
-    await judge()
-    expect(conclusionsOn(head)).toEqual(ownChecks.map(() => 'failure'))
-    expect(scene.pull.merged).toBeNull()
+    getGateInputOverrides = () => ({ outcomes: createOutcomesWith(open) })
+    await evaluateGroups()
+    expect(listConclusionsOn(head)).toEqual(ownCheckNames.map(() => null))
+    expect(enqueuedJobs).toMatchObject([
+      { job: { kind: 'group', branch: 'main' }, seconds: expect.any(Number) },
+    ])
+    await scenario.clock.sleep(11 * 60_000)
+    await evaluateGroups()
+    expect(listConclusionsOn(head)).toEqual(ownCheckNames.map(() => 'failure'))
+    expect(scenario.pull.merged).toBeNull()
   })
 
   test('is judged once: nothing is written again that is there', async () => {
-    scene.rules([checksRule([{ context: 'slow ci' }])])
-    await post(scene.pull.headSha, 'slow ci')
-    await enqueue(scene.pull)
-    const head = (await groupsOf())[0]?.group?.head ?? ''
-    await judge()
-    expect(conclusionsOn(head).toSorted()).toEqual(['neutral', ...checks.map(() => 'success')])
-    const count = scene.github.requests.filter(({ method }) => method !== 'GET').length
-    found = () => {
+    scenario.setRules([createChecksRule([{ context: 'slow ci' }])])
+    await postCheckRun(scenario.pull.headSha, 'slow ci')
+    await enqueuePull(scenario.pull)
+    const head = (await readMergeGroups())[0]?.group?.head ?? ''
+    await evaluateGroups()
+    expect(listConclusionsOn(head).toSorted()).toEqual([
+      'neutral',
+      ...requiredCheckNames.map(() => 'success'),
+    ])
+    const count = scenario.github.requests.filter(({ method }) => method !== 'GET').length
+    getGateInputOverrides = () => {
       throw new Error('nobody looks again')
     }
-    await judge()
-    expect(conclusionsOn(head)).toHaveLength(ownChecks.length)
-    const written = scene.github.requests
+    await evaluateGroups()
+    expect(listConclusionsOn(head)).toHaveLength(ownCheckNames.length)
+    const written = scenario.github.requests
       .filter(({ method }) => method !== 'GET')
       .slice(count)
       .filter(({ path }) => path.includes('check-runs'))
@@ -445,11 +467,16 @@ describe('a group of the merge queue', () => {
   })
 
   test('is on record as good before GitHub hears of it', async () => {
-    await enqueue(scene.pull)
+    await enqueuePull(scenario.pull)
     const order: string[] = []
-    const where = place()
-    await judgeGroups(
-      { kind: 'group', installation: 1, repository: { owner: 'catalogs', name: repo() }, branch: 'main' },
+    const where = createContext()
+    await evaluateMergeGroups(
+      {
+        kind: 'group',
+        installation: 1,
+        repository: { owner: 'catalogs', name: getRepoName() },
+        branch: 'main',
+      },
       {
         ...where,
         app: {
@@ -476,8 +503,8 @@ describe('a group of the merge queue', () => {
 })
 
 test('a pull request that is not in the queue is taken out of it without a word', async () => {
-  await scene.options.merging.dequeue(pullNumber(scene.pull.number))
-  await scene.land(queue)
-  await scene.options.merging.dequeue(pullNumber(scene.pull.number))
-  expect(await groupsOf()).toEqual([])
+  await scenario.options.merging.dequeue(toPullNumber(scenario.pull.number))
+  await scenario.merge(queueMethod)
+  await scenario.options.merging.dequeue(toPullNumber(scenario.pull.number))
+  expect(await readMergeGroups()).toEqual([])
 })

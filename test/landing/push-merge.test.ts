@@ -1,39 +1,49 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { readTemporaryBranch, temporaryBranch } from '../../src/gate/temporary-branch.ts'
-import { landPull } from '../../src/landing/land-pull.ts'
-import { recordStaged, removeLeftStaged } from '../../src/landing/remove-staged.ts'
-import { commitSha, pullNumber } from '../../src/change/ids.ts'
-import { withDigest } from '../../src/app/jobs/publish-report.ts'
-import { checksRule, pullRequestRule } from '../sandbox/github/branch-rules/landing-ground.ts'
-import { LandingWorld, green, ownChecks, plainPush, type Scene } from './landing-world.ts'
+import { parseTemporaryBranch, formatTemporaryBranch } from '../../src/gate/temporary-branch.ts'
+import { mergePull } from '../../src/landing/land-pull.ts'
+import { recordStagedCommit, removeLeftoverStagingBranches } from '../../src/landing/remove-staged.ts'
+import { toCommitSha, toPullNumber } from '../../src/change/ids.ts'
+import { withContentDigest } from '../../src/app/jobs/publish-report.ts'
+import { createChecksRule, createPullRequestRule } from '../sandbox/github/branch-rules/landing-ground.ts'
+import {
+  MergeFixture,
+  greenCheckRuns,
+  botCheckNames,
+  plainPush,
+  type MergeScenario,
+} from './landing-world.ts'
 
-let world: LandingWorld
-let scene: Scene
+let mergeFixture: MergeFixture
+let scenario: MergeScenario
 beforeAll(async () => {
-  world = await LandingWorld.open()
+  mergeFixture = await MergeFixture.open()
 })
-afterAll(async () => world.stop())
+afterAll(async () => mergeFixture.stop())
 beforeEach(async () => {
-  scene = await world.scene()
+  scenario = await mergeFixture.openScenario()
 })
 afterEach(async () => {
-  await scene.close()
-  expect(world.it.github.violations.splice(0)).toEqual([])
-  scene.github.clearFaults()
-  scene.github.delayChecks(0)
+  await scenario.close()
+  expect(mergeFixture.githubFixture.github.violations.splice(0)).toEqual([])
+  scenario.github.clearFaults()
+  scenario.github.delayChecks(0)
 })
 
-const checksFirst = { kind: 'push', checksFirst: true, signed: false } as const
-const signed = { kind: 'push', checksFirst: false, signed: true } as const
-const both = { kind: 'push', checksFirst: true, signed: true } as const
-const required = () => {
-  scene.rules([checksRule(ownChecks.map((context) => ({ context, integration_id: world.it.app.id })))])
+const checksFirstPush = { kind: 'push', checksFirst: true, signed: false } as const
+const signedPush = { kind: 'push', checksFirst: false, signed: true } as const
+const signedChecksFirstPush = { kind: 'push', checksFirst: true, signed: true } as const
+const requireBotChecks = () => {
+  scenario.setRules([
+    createChecksRule(
+      botCheckNames.map((context) => ({ context, integration_id: mergeFixture.githubFixture.app.id })),
+    ),
+  ])
 }
-const pushes = () =>
-  scene.github.requests.filter(
-    ({ method, path }) => method === 'POST' && path.endsWith(`${scene.full}.git/git-receive-pack`),
+const listPushes = () =>
+  scenario.github.requests.filter(
+    ({ method, path }) => method === 'POST' && path.endsWith(`${scenario.full}.git/git-receive-pack`),
   )
-const notInstalling = withDigest({
+const failedInstallCheck = withContentDigest({
   name: 'catalog-bot / install',
   status: 'completed',
   conclusion: 'failure',
@@ -41,37 +51,37 @@ const notInstalling = withDigest({
   summary: 'it does not install',
   annotations: [],
 })
-const requestsSince = (count: number) =>
-  scene.github.requests.slice(count).map(({ method, path }) => `${method} ${path}`)
+const listRequestsSince = (count: number) =>
+  scenario.github.requests.slice(count).map(({ method, path }) => `${method} ${path}`)
 
 describe('a push of the validated merge', () => {
   test('lands, and asks GitHub nothing besides on a branch without rules', async () => {
-    const { permit, examined } = await scene.examine()
-    const before = scene.github.requests.length
+    const { permit, examined } = await scenario.evaluate()
+    const before = scenario.github.requests.length
     const plan = async () => ({ plan: { method: plainPush } })
-    const outcome = await landPull(examined, permit, { ...scene.options, plan })
+    const outcome = await mergePull(examined, permit, { ...scenario.options, plan })
     expect(outcome).toEqual({ kind: 'landed', commit: permit.landing.commit })
-    expect(scene.tip()).toBe(permit.landing.commit)
-    const rest = requestsSince(before).filter((request) => !request.includes('.git/'))
+    expect(scenario.tip()).toBe(permit.landing.commit)
+    const rest = listRequestsSince(before).filter((request) => !request.includes('.git/'))
     // The fresh look. What the base is by then the push itself asks.
     expect(rest).toEqual(['POST /graphql'])
     expect(
-      scene.github.requests.slice(before).filter(({ operation }) => operation !== undefined),
+      scenario.github.requests.slice(before).filter(({ operation }) => operation !== undefined),
     ).toMatchObject([{ operation: 'StillAs', writes: 0 }])
   })
 
   test('is refused without its checks where the branch requires them, and nothing has moved', async () => {
-    required()
-    const before = scene.tip()
-    expect(await scene.land(plainPush)).toMatchObject({
+    requireBotChecks()
+    const before = scenario.tip()
+    expect(await scenario.merge(plainPush)).toMatchObject({
       kind: 'refused',
       refusal: {
         scope: 'pull',
         reason: expect.stringContaining('2 of 2 required status checks are expected.'),
       },
     })
-    expect(scene.tip()).toBe(before)
-    expect(scene.intents.map(({ outcome }) => outcome)).toEqual(['abandoned'])
+    expect(scenario.tip()).toBe(before)
+    expect(scenario.intents.map(({ outcome }) => outcome)).toEqual(['abandoned'])
   })
 })
 
@@ -80,100 +90,100 @@ describe('a push whose checks GitHub expects on the merge, though nobody planned
     ({ checks: { required: names.map((name) => ({ name })), strict: false } }) as never
 
   test('is made again with them there, and leaves no branch behind', async () => {
-    required()
-    const { permit } = await scene.examine()
-    expect(await scene.land(plainPush, { rules: rulesWith(...ownChecks) })).toEqual({
+    requireBotChecks()
+    const { permit } = await scenario.evaluate()
+    expect(await scenario.merge(plainPush, { rules: rulesWith(...botCheckNames) })).toEqual({
       kind: 'landed',
       commit: permit.landing.commit,
     })
-    expect(scene.intents.map(({ outcome, method }) => [outcome, method])).toEqual([
+    expect(scenario.intents.map(({ outcome, method }) => [outcome, method])).toEqual([
       ['abandoned', plainPush],
-      ['landed', checksFirst],
+      ['landed', checksFirstPush],
     ])
-    expect(scene.otherBranches()).toEqual([])
+    expect(scenario.otherBranches()).toEqual([])
   })
 
   test('is not where others have to report: nothing would come', async () => {
-    required()
-    expect(await scene.land(plainPush, { rules: rulesWith(...ownChecks, 'ci') })).toMatchObject({
+    requireBotChecks()
+    expect(await scenario.merge(plainPush, { rules: rulesWith(...botCheckNames, 'ci') })).toMatchObject({
       kind: 'refused',
     })
-    expect(scene.intents).toHaveLength(1)
+    expect(scenario.intents).toHaveLength(1)
   })
 })
 
 describe('a push with checks first', () => {
   test('puts our checks on the merge itself, lands it, and leaves no branch behind', async () => {
-    required()
-    const { permit } = await scene.examine()
-    expect(await scene.land(checksFirst)).toEqual({ kind: 'landed', commit: permit.landing.commit })
-    expect(scene.tip()).toBe(permit.landing.commit)
-    expect(scene.otherBranches()).toEqual([])
-    expect(scene.pull.merged?.sha).toBe(permit.landing.commit)
-    const runs = scene.github.checkRuns({ repo: scene.pull.repo, headSha: permit.landing.commit })
+    requireBotChecks()
+    const { permit } = await scenario.evaluate()
+    expect(await scenario.merge(checksFirstPush)).toEqual({ kind: 'landed', commit: permit.landing.commit })
+    expect(scenario.tip()).toBe(permit.landing.commit)
+    expect(scenario.otherBranches()).toEqual([])
+    expect(scenario.pull.merged?.sha).toBe(permit.landing.commit)
+    const runs = scenario.github.checkRuns({ repo: scenario.pull.repo, headSha: permit.landing.commit })
     expect(runs.map(({ name, conclusion }) => [name, conclusion])).toEqual(
-      ownChecks.map((name) => [name, 'success']),
+      botCheckNames.map((name) => [name, 'success']),
     )
   })
 
   test('waits a little for GitHub to see them', async () => {
-    required()
-    scene.github.delayChecks(3000)
-    const began = scene.clock.now()
-    expect((await scene.land(checksFirst)).kind).toBe('landed')
-    expect(scene.clock.now() - began).toBeGreaterThanOrEqual(3000)
-    expect(scene.clock.now() - began).toBeLessThan(8000)
+    requireBotChecks()
+    scenario.github.delayChecks(3000)
+    const began = scenario.clock.now()
+    expect((await scenario.merge(checksFirstPush)).kind).toBe('landed')
+    expect(scenario.clock.now() - began).toBeGreaterThanOrEqual(3000)
+    expect(scenario.clock.now() - began).toBeLessThan(8000)
   })
 
   test('gives up after ten seconds, and names what GitHub waits for', async () => {
-    required()
-    scene.github.delayChecks(60_000)
-    const began = scene.clock.now()
-    expect(await scene.land(checksFirst)).toMatchObject({
+    requireBotChecks()
+    scenario.github.delayChecks(60_000)
+    const began = scenario.clock.now()
+    expect(await scenario.merge(checksFirstPush)).toMatchObject({
       kind: 'refused',
       refusal: { reason: expect.stringContaining('required status checks are expected') },
     })
-    expect(scene.clock.now() - began).toBeLessThanOrEqual(10_000)
-    expect(scene.otherBranches()).toEqual([])
+    expect(scenario.clock.now() - began).toBeLessThanOrEqual(10_000)
+    expect(scenario.otherBranches()).toEqual([])
   })
 
   test('does not wait for what will not come', async () => {
-    scene.rules([
-      checksRule([{ context: 'ci', integration_id: 4711 }]),
-      pullRequestRule({ required_approving_review_count: 1 }),
+    scenario.setRules([
+      createChecksRule([{ context: 'ci', integration_id: 4711 }]),
+      createPullRequestRule({ required_approving_review_count: 1 }),
     ])
-    const began = scene.clock.now()
-    expect(await scene.land(checksFirst)).toMatchObject({ kind: 'refused' })
-    expect(scene.clock.now() - began).toBe(0)
+    const began = scenario.clock.now()
+    expect(await scenario.merge(checksFirstPush)).toMatchObject({ kind: 'refused' })
+    expect(scenario.clock.now() - began).toBe(0)
   })
 
   test('meets a base that moves while the checks are put, and lands nothing', async () => {
-    required()
+    requireBotChecks()
     let moved = ''
-    const outcome = await scene.land(checksFirst, {
+    const outcome = await scenario.merge(checksFirstPush, {
       forge: {
-        ...scene.options.forge,
+        ...scenario.options.forge,
         perform: async (action) => {
-          moved ||= await scene.github.pushToBase(scene.full, { 'later.txt': 'x\n' })
-          return scene.options.forge.perform(action)
+          moved ||= await scenario.github.pushToBase(scenario.full, { 'later.txt': 'x\n' })
+          return scenario.options.forge.perform(action)
         },
       },
     })
     expect(outcome).toMatchObject({ kind: 'again' })
-    expect(scene.tip()).toBe(moved)
-    expect(scene.otherBranches()).toEqual([])
-    expect(scene.intents).toMatchObject([{ outcome: 'abandoned' }])
+    expect(scenario.tip()).toBe(moved)
+    expect(scenario.otherBranches()).toEqual([])
+    expect(scenario.intents).toMatchObject([{ outcome: 'abandoned' }])
   })
 
   test('meets a head that moves after the last look: the merge of what was judged lands', async () => {
-    required()
-    const { permit } = await scene.examine()
-    const outcome = await scene.land(checksFirst, {
+    requireBotChecks()
+    const { permit } = await scenario.evaluate()
+    const outcome = await scenario.merge(checksFirstPush, {
       repository: {
-        ...scene.mirror,
-        land: async (...args) => {
-          await scene.github.pushToPull(scene.pull, { 'alpha.yaml': 'name: other\n' })
-          return scene.mirror.land(...args)
+        ...scenario.mirror,
+        pushMerge: async (...args) => {
+          await scenario.github.pushToPull(scenario.pull, { 'alpha.yaml': 'name: other\n' })
+          return scenario.mirror.pushMerge(...args)
         },
       },
     })
@@ -181,64 +191,71 @@ describe('a push with checks first', () => {
   })
 
   test('where rules for all branches refuse the temporary one, that concerns the branch', async () => {
-    required()
-    scene.github.addRules(scene.full, [{ type: 'creation' }], {
+    requireBotChecks()
+    scenario.github.addRules(scenario.full, [{ type: 'creation' }], {
       conditions: { ref_name: { include: ['~ALL'] } },
     })
-    expect(await scene.land(checksFirst)).toMatchObject({ kind: 'refused', refusal: { scope: 'branch' } })
-    expect(scene.intents).toEqual([])
+    expect(await scenario.merge(checksFirstPush)).toMatchObject({
+      kind: 'refused',
+      refusal: { scope: 'branch' },
+    })
+    expect(scenario.intents).toEqual([])
   })
 
   test('never puts a check that did not pass on the merge', async () => {
-    const [first, ...others] = green
+    const [first, ...others] = greenCheckRuns
     if (first === undefined) throw new Error('no check')
     const red = { ...first, conclusion: 'failure' as const }
-    await expect(scene.land(checksFirst, { checks: [red, ...others] })).rejects.toThrow(
+    await expect(scenario.merge(checksFirstPush, { checks: [red, ...others] })).rejects.toThrow(
       'not all of our checks',
     )
-    expect(scene.otherBranches()).toEqual([])
+    expect(scenario.otherBranches()).toEqual([])
     // The temporary branch, made and removed.
-    expect(pushes()).toHaveLength(2)
+    expect(listPushes()).toHaveLength(2)
   })
 
   test('lands though an optional check has not passed, without that one on the merge', async () => {
-    required()
-    const { permit } = await scene.examine()
-    expect(await scene.land(checksFirst, { checks: [...green, notInstalling] })).toMatchObject({
+    requireBotChecks()
+    const { permit } = await scenario.evaluate()
+    expect(
+      await scenario.merge(checksFirstPush, { checks: [...greenCheckRuns, failedInstallCheck] }),
+    ).toMatchObject({
       kind: 'landed',
     })
-    const shown = await scene.options.forge.checksOn(permit.landing.commit)
-    expect(shown.map(({ name }) => name).toSorted()).toEqual(ownChecks)
+    const shown = await scenario.options.forge.readOwnChecks(permit.landing.commit)
+    expect(shown.map(({ name }) => name).toSorted()).toEqual(botCheckNames)
   })
 
   test('does not land where the branch requires the optional check, and says so', async () => {
-    required()
-    const rules = { checks: { required: [{ name: notInstalling.name }], strict: false } } as never
-    expect(await scene.land(checksFirst, { checks: [...green, notInstalling], rules })).toMatchObject({
+    requireBotChecks()
+    const rules = { checks: { required: [{ name: failedInstallCheck.name }], strict: false } } as never
+    expect(
+      await scenario.merge(checksFirstPush, { checks: [...greenCheckRuns, failedInstallCheck], rules }),
+    ).toMatchObject({
       kind: 'refused',
       refusal: { scope: 'pull', reason: expect.stringContaining('"catalog-bot / install"') },
     })
-    expect(scene.intents).toEqual([])
-    expect(scene.otherBranches()).toEqual([])
+    expect(scenario.intents).toEqual([])
+    expect(scenario.otherBranches()).toEqual([])
   })
 })
 
 describe('a temporary branch', () => {
-  const name = () => ({ owner: 'catalogs', name: scene.full.split('/')[1] ?? '' })
-  const sweep = () => removeLeftStaged(name(), { ...scene.options, leaseSeconds: 60 })
-  const branchOf = (ref: string) => scene.otherBranches().includes(`refs/heads/${ref}`)
+  const name = () => ({ owner: 'catalogs', name: scenario.full.split('/')[1] ?? '' })
+  const sweep = () => removeLeftoverStagingBranches(name(), { ...scenario.options, leaseSeconds: 60 })
+  const branchOf = (ref: string) => scenario.otherBranches().includes(`refs/heads/${ref}`)
 
   test('that another person made is neither overwritten nor removed, even with our prefix', async () => {
-    required()
-    const { permit } = await scene.examine()
+    requireBotChecks()
+    const { permit } = await scenario.evaluate()
     const names = [
-      temporaryBranch(permit.landing),
+      formatTemporaryBranch(permit.landing),
       'catalog-bot/tmp-9-main-0123456789ab',
       'catalog-bot/tmp-9',
     ]
     for (const branch of names)
-      await scene.github.pushToBase(scene.full, { 'theirs.txt': branch }, { by: 'bob', branch })
-    expect(await scene.land(checksFirst)).toMatchObject({
+      await scenario.github.pushToBase(scenario.full, { 'theirs.txt': branch }, { by: 'bob', branch })
+    expect(await scenario.merge(checksFirstPush)).toMatchObject({
       kind: 'refused',
       refusal: { scope: 'pull', reason: expect.stringContaining('did not create the branch') },
     })
@@ -247,124 +264,133 @@ describe('a temporary branch', () => {
   })
 
   test('of ours is removed by the sweep, and not when another person has moved it', async () => {
-    const { permit } = await scene.examine()
-    const branch = temporaryBranch(permit.landing)
+    const { permit } = await scenario.evaluate()
+    const branch = formatTemporaryBranch(permit.landing)
     const { base, commit } = permit.landing
-    await recordStaged(permit.landing, commit, scene.options.store)
-    expect(await scene.mirror.stage(permit)).toEqual({ kind: 'staged' })
-    expect(await scene.mirror.unstage(branch, base)).toBe(false)
-    await scene.github.pushToBase(scene.full, { 'theirs.txt': 'x' }, { by: 'bob', branch })
+    await recordStagedCommit(permit.landing, commit, scenario.options.store)
+    expect(await scenario.mirror.createStagingBranch(permit)).toEqual({ kind: 'staged' })
+    expect(await scenario.mirror.deleteStagingBranch(branch, base)).toBe(false)
+    await scenario.github.pushToBase(scenario.full, { 'theirs.txt': 'x' }, { by: 'bob', branch })
     await sweep()
     expect(branchOf(branch)).toBe(true)
   })
 
   test('that moves between the listing and the removal stays', async () => {
-    const { permit } = await scene.examine()
-    const branch = temporaryBranch(permit.landing)
-    await recordStaged(permit.landing, permit.landing.commit, scene.options.store)
-    await scene.mirror.stage(permit)
-    const unstage: typeof scene.mirror.unstage = async (...args) => {
-      await scene.github.pushToBase(scene.full, { 'theirs.txt': 'x' }, { by: 'bob', branch })
-      return scene.mirror.unstage(...args)
+    const { permit } = await scenario.evaluate()
+    const branch = formatTemporaryBranch(permit.landing)
+    await recordStagedCommit(permit.landing, permit.landing.commit, scenario.options.store)
+    await scenario.mirror.createStagingBranch(permit)
+    const deleteStagingBranch: typeof scenario.mirror.deleteStagingBranch = async (...args) => {
+      await scenario.github.pushToBase(scenario.full, { 'theirs.txt': 'x' }, { by: 'bob', branch })
+      return scenario.mirror.deleteStagingBranch(...args)
     }
-    await removeLeftStaged(name(), { ...scene.options, repository: { unstage }, leaseSeconds: 60 })
+    await removeLeftoverStagingBranches(name(), {
+      ...scenario.options,
+      repository: { deleteStagingBranch },
+      leaseSeconds: 60,
+    })
     expect(branchOf(branch)).toBe(true)
   })
 
   test('that an earlier attempt left behind is made again', async () => {
-    required()
-    const { permit } = await scene.examine()
+    requireBotChecks()
+    const { permit } = await scenario.evaluate()
     const { landing } = permit
-    await recordStaged(landing, landing.base, scene.options.store)
-    await scene.mirror.stage(permit)
-    await recordStaged(landing, landing.commit, scene.options.store)
-    expect((await scene.land(both)).kind).toBe('landed')
-    expect(scene.otherBranches()).toEqual([])
+    await recordStagedCommit(landing, landing.base, scenario.options.store)
+    await scenario.mirror.createStagingBranch(permit)
+    await recordStagedCommit(landing, landing.commit, scenario.options.store)
+    expect((await scenario.merge(signedChecksFirstPush)).kind).toBe('landed')
+    expect(scenario.otherBranches()).toEqual([])
   })
 })
 
 describe('a signed push', () => {
   test("lands GitHub's own commit of the same parents and tree, and the intent names it before the push", async () => {
-    scene.rules([{ type: 'required_signatures' }])
-    const { permit } = await scene.examine()
+    scenario.setRules([{ type: 'required_signatures' }])
+    const { permit } = await scenario.evaluate()
     const begun: (string | undefined)[] = []
-    const outcome = await scene.land(signed, {
+    const outcome = await scenario.merge(signedPush, {
       repository: {
-        ...scene.mirror,
-        land: (...args) => {
-          begun.push(scene.intents.at(-1)?.commit)
-          return scene.mirror.land(...args)
+        ...scenario.mirror,
+        pushMerge: (...args) => {
+          begun.push(scenario.intents.at(-1)?.commit)
+          return scenario.mirror.pushMerge(...args)
         },
       },
     })
     const { commit, base, head, tree } = permit.landing
-    expect(outcome).toEqual({ kind: 'landed', commit: scene.tip() })
-    expect(begun).toEqual([scene.tip()])
-    expect(scene.tip()).not.toBe(commit)
-    expect(await scene.parentsOf(scene.tip())).toEqual([base, head])
-    expect(await scene.treeOf(scene.tip())).toBe(tree)
-    expect((await scene.mirror.messageOf(scene.tip())).trim()).toBe('Merge pull request 1: Alpha\n\nHead')
-    expect(scene.otherBranches()).toEqual([])
+    expect(outcome).toEqual({ kind: 'landed', commit: scenario.tip() })
+    expect(begun).toEqual([scenario.tip()])
+    expect(scenario.tip()).not.toBe(commit)
+    expect(await scenario.parentsOf(scenario.tip())).toEqual([base, head])
+    expect(await scenario.treeOf(scenario.tip())).toBe(tree)
+    expect((await scenario.mirror.messageOf(scenario.tip())).trim()).toBe(
+      'Merge pull request 1: Alpha\n\nHead',
+    )
+    expect(scenario.otherBranches()).toEqual([])
   })
 
   test('has its checks put on that commit, not on ours', async () => {
-    required()
-    scene.rules([{ type: 'required_signatures' }])
-    const { permit } = await scene.examine()
-    expect((await scene.land(both)).kind).toBe('landed')
-    const runsOn = (headSha: string) => scene.github.checkRuns({ repo: scene.pull.repo, headSha })
-    expect(runsOn(scene.tip())).toHaveLength(2)
+    requireBotChecks()
+    scenario.setRules([{ type: 'required_signatures' }])
+    const { permit } = await scenario.evaluate()
+    expect((await scenario.merge(signedChecksFirstPush)).kind).toBe('landed')
+    const runsOn = (headSha: string) => scenario.github.checkRuns({ repo: scenario.pull.repo, headSha })
+    expect(runsOn(scenario.tip())).toHaveLength(2)
     expect(runsOn(permit.landing.commit)).toEqual([])
   })
 
   test('of a commit that GitHub does not verify is not tried', async () => {
-    const { merging } = scene.options
-    const outcome = await scene.land(signed, {
+    const { merging } = scenario.options
+    const outcome = await scenario.merge(signedPush, {
       merging: {
         ...merging,
-        sign: async (...args) => ({ ...(await merging.sign(...args)), unverified: 'unsigned' }),
+        createSignedCommit: async (...args) => ({
+          ...(await merging.createSignedCommit(...args)),
+          unverified: 'unsigned',
+        }),
       },
     })
     expect(outcome).toMatchObject({ kind: 'refused', refusal: { scope: 'branch' } })
-    expect(scene.intents).toEqual([])
-    expect(scene.otherBranches()).toEqual([])
+    expect(scenario.intents).toEqual([])
+    expect(scenario.otherBranches()).toEqual([])
   })
 
   test('of another tree or other parents is not pushed, whoever made it', async () => {
-    const { permit } = await scene.examine()
-    const before = scene.tip()
-    const { merging } = scene.options
-    const outcome = scene.land(signed, {
+    const { permit } = await scenario.evaluate()
+    const before = scenario.tip()
+    const { merging } = scenario.options
+    const outcome = scenario.merge(signedPush, {
       merging: {
         ...merging,
-        sign: async () => ({ commit: permit.landing.head }),
+        createSignedCommit: async () => ({ commit: permit.landing.head }),
       },
     })
     await expect(outcome).rejects.toMatchObject({ code: 'refused' })
-    expect(scene.tip()).toBe(before)
+    expect(scenario.tip()).toBe(before)
   })
 })
 
 describe('where approvals count only for the merge that GitHub would make', () => {
   const approved = () => {
-    scene.rules([
-      pullRequestRule({ required_approving_review_count: 1, dismiss_stale_reviews_on_push: true }),
+    scenario.setRules([
+      createPullRequestRule({ required_approving_review_count: 1, dismiss_stale_reviews_on_push: true }),
     ])
-    scene.github.review(scene.pull, 'bob', 'approve')
+    scenario.github.review(scenario.pull, 'bob', 'approve')
   }
 
   test('the same merge lands', async () => {
     approved()
-    expect((await scene.land(plainPush, { needsGitHubsTree: true })).kind).toBe('landed')
+    expect((await scenario.merge(plainPush, { needsGitHubsTree: true })).kind).toBe('landed')
   })
 
   test('another one is refused before it is tried, as a matter of this pull request', async () => {
-    const { permit } = await scene.examine()
+    const { permit } = await scenario.evaluate()
     const { base, head } = permit.landing
-    const outcome = await scene.land(plainPush, {
+    const outcome = await scenario.merge(plainPush, {
       needsGitHubsTree: true,
       repository: {
-        ...scene.mirror,
+        ...scenario.mirror,
         fetchTestMerge: async () => head,
         parentsOf: async () => [base, head],
       },
@@ -373,29 +399,35 @@ describe('where approvals count only for the merge that GitHub would make', () =
       kind: 'refused',
       refusal: { scope: 'pull', reason: expect.stringContaining('rebase') },
     })
-    expect(scene.intents).toEqual([])
-    expect(pushes()).toEqual([])
+    expect(scenario.intents).toEqual([])
+    expect(listPushes()).toEqual([])
   })
 
   test('one of another base says nothing', async () => {
-    const { permit } = await scene.examine()
+    const { permit } = await scenario.evaluate()
     const { base, head } = permit.landing
-    const outcome = await scene.land(plainPush, {
+    const outcome = await scenario.merge(plainPush, {
       needsGitHubsTree: true,
-      repository: { ...scene.mirror, fetchTestMerge: async () => head, parentsOf: async () => [head, base] },
+      repository: {
+        ...scenario.mirror,
+        fetchTestMerge: async () => head,
+        parentsOf: async () => [head, base],
+      },
     })
     expect(outcome).toMatchObject({ kind: 'mismatch' })
   })
 })
 
 test('the branch for a landing tells what it was made for, and no other branch is taken for one', async () => {
-  const commit = commitSha('0123456789abcdef'.repeat(3).slice(0, 40))
+  const commit = toCommitSha('0123456789abcdef'.repeat(3).slice(0, 40))
   for (const baseRef of ['main', 'release/v4.18', 'a%2Fb', 'ä'])
-    expect(readTemporaryBranch(temporaryBranch({ pull: pullNumber(7), baseRef, commit }))).toEqual({
+    expect(parseTemporaryBranch(formatTemporaryBranch({ pull: toPullNumber(7), baseRef, commit }))).toEqual({
       pull: 7,
       baseRef,
     })
-  expect(temporaryBranch({ pull: pullNumber(7), baseRef: 'release/v4.18', commit })).not.toMatch(/tmp-.*\//)
+  expect(formatTemporaryBranch({ pull: toPullNumber(7), baseRef: 'release/v4.18', commit })).not.toMatch(
+    /tmp-.*\//,
+  )
   for (const branch of [
     'main',
     'catalog-bot/tmp-',
@@ -405,5 +437,5 @@ test('the branch for a landing tells what it was made for, and no other branch i
     'catalog-bot/tmp-x-main-0123456789ab',
     'catalog-bot/tmp-1-a/b-0123456789ab',
   ])
-    expect(readTemporaryBranch(branch)).toBeUndefined()
+    expect(parseTemporaryBranch(branch)).toBeUndefined()
 })

@@ -1,16 +1,16 @@
 import { expect, test } from '@jest/globals'
 import type { Finding } from '../../src/findings/finding.ts'
-import { decide } from '../../src/gate/decide.ts'
-import { composeReport } from '../../src/messages/report.ts'
-import { aGateInput, outcomesWith, passed } from '../gate/build.ts'
+import { decideVerdict } from '../../src/gate/decide.ts'
+import { renderReport } from '../../src/messages/report.ts'
+import { createGateInput, createOutcomesWith, createPassedOutcome } from '../gate/build.ts'
 
 test('an annotation stands below the line where its finding begins, however many lines the finding has', () => {
   const found: Finding = {
     ...{ rule: 'self-edge', severity: 'error', what: 'x', why: '', fix: '' },
     at: { file: 'c.yaml', line: 7, column: 3, endLine: 19, endColumn: 4 },
   }
-  const outcomes = outcomesWith(passed('validation', { findings: [found] }))
-  const { checks } = composeReport(decide(aGateInput({ outcomes })), { changeLines: [] })
+  const outcomes = createOutcomesWith(createPassedOutcome('validation', { findings: [found] }))
+  const { checks } = renderReport(decideVerdict(createGateInput({ outcomes })), { changeLines: [] })
   expect(checks.flatMap(({ annotations }) => annotations)).toMatchObject([
     { path: 'c.yaml', startLine: 7, endLine: 7 },
   ])

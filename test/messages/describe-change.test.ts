@@ -1,47 +1,59 @@
 import { describe, expect, test } from '@jest/globals'
-import { changeAsMarkdown, changeAsText, describeChangeLines } from '../../src/messages/describe-change.ts'
-import { bundle, changeBetween, channel, deprecations, pkg, type Files } from '../change/build-catalog.ts'
+import {
+  formatChangeAsMarkdown,
+  formatChangeAsText,
+  describeChangeLines,
+} from '../../src/messages/describe-change.ts'
+import {
+  bundleBlob,
+  changeBetween,
+  channelBlob,
+  deprecationsBlob,
+  packageBlob,
+  type CatalogFiles,
+} from '../change/build-catalog.ts'
 
-const before = [
-  pkg('kube-green', 'alpha'),
-  channel('alpha', 'kube-green', ['kube-green.v0.7.0']),
-  bundle('kube-green.v0.7.0', 'kube-green', '0.7.0'),
+const blobsBefore = [
+  packageBlob('kube-green', 'alpha'),
+  channelBlob('alpha', 'kube-green', ['kube-green.v0.7.0']),
+  bundleBlob('kube-green.v0.7.0', 'kube-green', '0.7.0'),
 ]
-const after = [
-  pkg('kube-green', 'alpha'),
-  channel('alpha', 'kube-green', ['kube-green.v0.7.0', 'kube-green.v0.7.1 < kube-green.v0.7.0']),
-  bundle('kube-green.v0.7.0', 'kube-green', '0.7.0'),
-  bundle('kube-green.v0.7.1', 'kube-green', '0.7.1'),
+const blobsAfter = [
+  packageBlob('kube-green', 'alpha'),
+  channelBlob('alpha', 'kube-green', ['kube-green.v0.7.0', 'kube-green.v0.7.1 < kube-green.v0.7.0']),
+  bundleBlob('kube-green.v0.7.0', 'kube-green', '0.7.0'),
+  bundleBlob('kube-green.v0.7.1', 'kube-green', '0.7.1'),
 ]
-const layout = {
+const twoCatalogLayout = {
   catalogs: ['4.9', '4.20'].map((version) => ({ root: `catalogs/v${version}`, version })),
 }
-const lines = (base: Files, result: Files) => describeChangeLines(changeBetween(base, result, layout))
-const text = (base: Files, result: Files) => changeAsText(lines(base, result))
-const one = (result: Files[string]) =>
-  text({ 'catalogs/v4.20/k/c.yaml': before }, { 'catalogs/v4.20/k/c.yaml': result })
+const describeFiles = (base: CatalogFiles, result: CatalogFiles) =>
+  describeChangeLines(changeBetween(base, result, twoCatalogLayout))
+const describeAsText = (base: CatalogFiles, result: CatalogFiles) =>
+  formatChangeAsText(describeFiles(base, result))
+const describeCatalogAsText = (result: CatalogFiles[string]) =>
+  describeAsText({ 'catalogs/v4.20/k/c.yaml': blobsBefore }, { 'catalogs/v4.20/k/c.yaml': result })
 
 describe('a reader learns', () => {
   test('what an update adds, once for all catalogs that get it', () => {
-    const base = { 'catalogs/v4.9/k/c.yaml': before, 'catalogs/v4.20/k/c.yaml': before }
-    const result = { 'catalogs/v4.9/k/c.yaml': after, 'catalogs/v4.20/k/c.yaml': after }
-    expect(text(base, result)).toEqual([
+    const base = { 'catalogs/v4.9/k/c.yaml': blobsBefore, 'catalogs/v4.20/k/c.yaml': blobsBefore }
+    const result = { 'catalogs/v4.9/k/c.yaml': blobsAfter, 'catalogs/v4.20/k/c.yaml': blobsAfter }
+    expect(describeAsText(base, result)).toEqual([
       'kube-green in 4.9, 4.20:',
       '  0.7.1 added to channel alpha, replaces 0.7.0',
       '  channel alpha: head 0.7.0 → 0.7.1',
     ])
   })
   test('that a published bundle is edited, and where', () => {
-    expect(one([...before.slice(0, 2), { ...before[2]!, image: 'x', extra: 1 }])).toEqual([
-      'kube-green in 4.20:',
-      '  published bundle 0.7.0 edited: image',
-    ])
+    expect(
+      describeCatalogAsText([...blobsBefore.slice(0, 2), { ...blobsBefore[2]!, image: 'x', extra: 1 }]),
+    ).toEqual(['kube-green in 4.20:', '  published bundle 0.7.0 edited: image'])
   })
   test('of packages that come and go', () => {
     expect(
-      text(
-        { 'catalogs/v4.20/k/c.yaml': before },
-        { 'catalogs/v4.20/n/c.yaml': [pkg('new', 'alpha'), channel('alpha', 'new', ['a'])] },
+      describeAsText(
+        { 'catalogs/v4.20/k/c.yaml': blobsBefore },
+        { 'catalogs/v4.20/n/c.yaml': [packageBlob('new', 'alpha'), channelBlob('alpha', 'new', ['a'])] },
       ),
     ).toEqual([
       'kube-green removed, with 1 bundle in 4.20',
@@ -51,13 +63,13 @@ describe('a reader learns', () => {
   })
   test('of channels, defaults and deprecations', () => {
     expect(
-      one([
-        pkg('kube-green', 'beta', { description: 'd' }),
-        channel('beta', 'kube-green', [
+      describeCatalogAsText([
+        packageBlob('kube-green', 'beta', { description: 'd' }),
+        channelBlob('beta', 'kube-green', [
           { name: 'kube-green.v0.7.0', skipRange: '<0.7.0', skips: ['a', 'b'] },
         ]),
-        before[2]!,
-        deprecations('kube-green', [
+        blobsBefore[2]!,
+        deprecationsBlob('kube-green', [
           ['olm.package', '', 'm'],
           ['olm.bundle', 'kube-green.v0.7.0', 'm'],
         ]),
@@ -81,16 +93,16 @@ describe('a reader learns', () => {
       'operators/k/1/b.yaml': 'x',
       Makefile: 'x',
     }
-    expect(text({}, result)).toEqual([
+    expect(describeAsText({}, result)).toEqual([
       'sources of k: 2 files',
       'owner file operators/k/ci.yaml',
       '1 file outside packages: Makefile',
     ])
   })
   test('that blobs move between files and nothing else changes', () => {
-    const blobs = [pkg('kube-green'), channel('stable', 'kube-green', [])]
+    const blobs = [packageBlob('kube-green'), channelBlob('stable', 'kube-green', [])]
     expect(
-      text(
+      describeAsText(
         { 'catalogs/v4.20/k/catalog.yaml': blobs },
         { 'catalogs/v4.20/k/package.yaml': [blobs[0]!], 'catalogs/v4.20/k/channel.yaml': [blobs[1]!] },
       ),
@@ -99,22 +111,22 @@ describe('a reader learns', () => {
     ])
   })
   test('that nothing changes', () => {
-    expect(text({}, {})).toEqual(['Nothing: the base branch already has all of it.'])
+    expect(describeAsText({}, {})).toEqual(['Nothing: the base branch already has all of it.'])
   })
 })
 
 test('names are code in Markdown, and cannot leave it', () => {
   const evil = '`@admin` fixes #1\n# x'
-  const found = changeAsMarkdown(
-    lines({}, { 'catalogs/v4.20/n/c.yaml': [pkg(evil), channel(evil, evil, [])] }),
+  const found = formatChangeAsMarkdown(
+    describeFiles({}, { 'catalogs/v4.20/n/c.yaml': [packageBlob(evil), channelBlob(evil, evil, [])] }),
   )
   expect(found[0]).toBe('- `` `@admin` fixes #1 # x `` is new in `4.20`:')
   expect(found.join('\n').split('\n').length).toBe(2)
 })
 
 test('a change of everything stays short', () => {
-  const many = Array.from({ length: 200 }, (_, at) => pkg(`p${at}`))
-  const found = lines({}, { 'catalogs/v4.20/n/c.yaml': many })
+  const many = Array.from({ length: 200 }, (_, at) => packageBlob(`p${at}`))
+  const found = describeFiles({}, { 'catalogs/v4.20/n/c.yaml': many })
   expect(found.length).toBe(61)
   expect(found.at(-1)?.words).toEqual(['… and 340 more lines.'])
 })

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from '../seeded.ts'
-import { mergeMessage } from '../../src/messages/merge-message.ts'
-import { code, commitTitle, oneLine, plain } from '../../src/messages/escape.ts'
-import { aSnapshot } from '../gate/build.ts'
+import { formatMergeMessage } from '../../src/messages/merge-message.ts'
+import { toCodeSpan, toCommitTitle, toOneLine, escapeMarkdown } from '../../src/messages/escape.ts'
+import { createSnapshot } from '../gate/build.ts'
 
-const hostile = [
+const hostileTexts = [
   '[click](https://evil.example)',
   '![x](https://evil.example/pixel)',
   '<img src=x onerror=1>',
@@ -33,8 +33,8 @@ const hostile = [
 ]
 
 describe('escaping', () => {
-  test.each(hostile)('%j in a sentence is only text', (text) => {
-    const shown = plain(text)
+  test.each(hostileTexts)('%j in a sentence is only text', (text) => {
+    const shown = escapeMarkdown(text)
     expect(shown).not.toMatch(/(^|[^\\])[[\]`*_<>|]/)
     expect(shown).not.toMatch(/@[A-Za-z]/)
     expect(shown).not.toMatch(/#\d/)
@@ -48,7 +48,7 @@ describe('escaping', () => {
   test('a code span cannot be left, whatever backticks its text has', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('`', 'a', ' ', '\n', '|', '<', '@') }), (text) => {
-        const span = code(text)
+        const span = toCodeSpan(text)
         if (span === '*(empty)*') return
         const fence = /^`+/.exec(span)?.[0] ?? ''
         const inner = span.slice(fence.length, -fence.length)
@@ -61,7 +61,7 @@ describe('escaping', () => {
   test('a line has no control, bidirectional or invisible character and is never longer than its limit', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 100 }), (text) => {
-        const shown = oneLine(text, 20)
+        const shown = toOneLine(text, 20)
         expect([...shown].length).toBeLessThanOrEqual(20)
         expect(shown).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069]/)
       }),
@@ -69,7 +69,7 @@ describe('escaping', () => {
   })
 
   test('a commit title closes no issue and mentions nobody', () => {
-    expect(commitTitle('Fixes #12, closes https://github.com/a/b/issues/3 and GH-4 for @bob')).toBe(
+    expect(toCommitTitle('Fixes #12, closes https://github.com/a/b/issues/3 and GH-4 for @bob')).toBe(
       'Fixes 12, closes and for bob',
     )
   })
@@ -79,7 +79,7 @@ describe('escaping', () => {
  * What acts in a commit message, by the documents of those who act: GitHub (skipping workflow runs, linking a pull
  * request to an issue, autolinked references, mentions, commits with several authors), GitLab, Azure Pipelines, Travis CI.
  */
-const magic: readonly RegExp[] = [
+const activePatterns: readonly RegExp[] = [
   /\[[^\]]*(?:skip|no)[^\]]*\]/i,
   /\*\*\*\s*NO_CI/i,
   /skip-checks\s*:/i,
@@ -93,22 +93,24 @@ const magic: readonly RegExp[] = [
 ]
 
 /** As whoever normalises would read it: the forms that count as equal, without what shows nothing. */
-function readings(text: string): readonly string[] {
+function toNormalizedForms(text: string): readonly string[] {
   const bare = text.replace(/\p{Default_Ignorable_Code_Point}|\p{Cf}/gu, '')
   return [text, text.normalize('NFKC'), bare, bare.normalize('NFKC').normalize('NFC')]
 }
 
-function actsIn(message: string): readonly string[] {
-  return magic.filter((word) => readings(message).some((text) => word.test(text))).map(String)
+function findActivePatterns(message: string): readonly string[] {
+  return activePatterns
+    .filter((word) => toNormalizedForms(message).some((text) => word.test(text)))
+    .map(String)
 }
 
-const words = [
+const activeTexts = [
   ...['[skip ci]', '[ci skip]', '[no ci]', '[skip actions]', '[actions skip]', '[azp skip]', '[skip-ci]'],
   ...['***NO_CI***', 'skip-checks: true', 'skip-checks:true', 'Co-authored-by: Eve <eve@x.example>'],
   ...['Signed-off-by: Eve', 'fixes #12', 'Closes: #12', 'resolved owner/repo#1', 'fix GH-12', 'gh-1'],
   ...['closes https://github.com/a/b/issues/3', 'fix github.com/a/b/pull/3', '@acme/owners', '@eve'],
 ]
-const glue = [
+const separators = [
   ' ',
   '\u200b',
   '\u2028',
@@ -129,7 +131,7 @@ const glue = [
 ]
 
 /** The same word as fewer would recognise it. */
-const disguises: readonly ((word: string) => string)[] = [
+const disguiseFunctions: readonly ((word: string) => string)[] = [
   (word) => word,
   (word) => word.toUpperCase(),
   (word) => word.replace(/[!-~]/g, (letter) => String.fromCodePoint((letter.codePointAt(0) ?? 0) + 0xfee0)),
@@ -142,29 +144,29 @@ const disguises: readonly ((word: string) => string)[] = [
 ]
 
 describe('the message of a merge commit', () => {
-  test.each(words.flatMap((word) => disguises.map((disguise) => disguise(word))))(
+  test.each(activeTexts.flatMap((word) => disguiseFunctions.map((disguise) => disguise(word))))(
     'is not obeyed for %j in a title',
     (title) => {
-      expect(actsIn(mergeMessage(aSnapshot({ title })))).toEqual([])
+      expect(findActivePatterns(formatMergeMessage(createSnapshot({ title })))).toEqual([])
     },
   )
 
   test('is obeyed by nobody, whatever a title is put together from', () => {
     const part = fc.oneof(
-      fc.constantFrom(...words),
-      fc.constantFrom(...glue),
+      fc.constantFrom(...activeTexts),
+      fc.constantFrom(...separators),
       fc
-        .tuple(fc.constantFrom(...words), fc.constantFrom(...disguises))
+        .tuple(fc.constantFrom(...activeTexts), fc.constantFrom(...disguiseFunctions))
         .map(([word, disguise]) => disguise(word)),
       fc
-        .tuple(fc.constantFrom(...words), fc.nat(30), fc.nat(30))
+        .tuple(fc.constantFrom(...activeTexts), fc.nat(30), fc.nat(30))
         .map(([word, from, to]) => word.slice(from, to)),
       fc.string({ unit: 'binary', maxLength: 5 }),
     )
     fc.assert(
       fc.property(fc.array(part, { maxLength: 9 }), (parts) => {
-        const message = mergeMessage(aSnapshot({ title: parts.join('') }))
-        expect(actsIn(message)).toEqual([])
+        const message = formatMergeMessage(createSnapshot({ title: parts.join('') }))
+        expect(findActivePatterns(message)).toEqual([])
         expect(message.split(/\r\n|[\n\r\u000b\u000c\u0085\u2028\u2029]/)).toHaveLength(4)
       }),
       { numRuns: 3000 },
@@ -173,7 +175,7 @@ describe('the message of a merge commit', () => {
 
   test('ends no keyword of the title with words of our own', () => {
     for (const keyword of ['fixes', 'closes:', 'resolves owner/repo', 'GH-', 'skip-checks:', '@'])
-      expect(actsIn(mergeMessage(aSnapshot({ title: keyword })))).toEqual([])
+      expect(findActivePatterns(formatMergeMessage(createSnapshot({ title: keyword })))).toEqual([])
   })
 
   test.each([
@@ -182,6 +184,6 @@ describe('the message of a merge commit', () => {
     ['feat(lighthouse): a new lamp', 'feat(lighthouse): a new lamp'],
     ['Grüße, 世界', 'Grüße, 世界'],
   ])('says %j as it stands', (title, said) => {
-    expect(commitTitle(title)).toBe(said)
+    expect(toCommitTitle(title)).toBe(said)
   })
 })

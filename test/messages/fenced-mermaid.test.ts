@@ -1,16 +1,16 @@
 import { expect, test } from '@jest/globals'
 import fc from '../seeded.ts'
-import { fencedMermaid } from '../../src/messages/fenced-mermaid.ts'
+import { renderMermaidBlock } from '../../src/messages/fenced-mermaid.ts'
 
 test('a picture is a block of Mermaid', () => {
-  expect(fencedMermaid('flowchart BT')).toBe('```mermaid\nflowchart BT\n```')
+  expect(renderMermaidBlock('flowchart BT')).toBe('```mermaid\nflowchart BT\n```')
 })
 
 test('no source ends its block early', () => {
   const source = fc.array(fc.constantFrom('`', '```', '\n', 'a', '</details>'), { maxLength: 30 })
   fc.assert(
     fc.property(source, (parts) => {
-      const [opening = '', ...lines] = fencedMermaid(parts.join('')).split('\n')
+      const [opening = '', ...lines] = renderMermaidBlock(parts.join('')).split('\n')
       const fence = opening.replace('mermaid', '')
       const closing = lines.findIndex((line) => line.trim().startsWith(fence))
       expect(closing).toBe(lines.length - 1)

@@ -5,15 +5,15 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { marked } from 'marked'
 import type { Browser, Page } from 'playwright-core'
-import { hasBrowser, openBrowser } from '../browser.ts'
-import { leaveOut } from '../left-out.ts'
+import { hasBrowser, launchBrowser } from '../browser.ts'
+import { reportSkipped } from '../left-out.ts'
 import { goldenComments } from './golden-comments.ts'
 
-const folder = join(import.meta.dirname, 'golden')
-const cases = Object.entries(goldenComments).map(([name, make]) => [name, make()] as const)
+const goldenDirectory = join(import.meta.dirname, 'golden')
+const renderedComments = Object.entries(goldenComments).map(([name, make]) => [name, make()] as const)
 
 /** What stands on the first screen: no folded text, no picture, no address. */
-function visible(markdown: string): string {
+function toVisibleText(markdown: string): string {
   return markdown
     .replace(/<!--[^]*?-->/g, '')
     .replace(/<details><summary>([^]*?)<\/summary>[^]*?<\/details>/g, '$1')
@@ -21,24 +21,24 @@ function visible(markdown: string): string {
     .replace(/\]\([^)]*\)/g, ']')
     .replace(/<\/?sub>|[`*#>|[\]]|!CAUTION/g, ' ')
 }
-const words = (text: string) => text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word))
+const splitWords = (text: string) => text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word))
 
-describe.each(cases)('%s', (name, markdown) => {
+describe.each(renderedComments)('%s', (name, markdown) => {
   test('is the comment that is kept', () => {
-    const path = join(folder, `${name}.md`)
+    const path = join(goldenDirectory, `${name}.md`)
     if (process.env['UPDATE_GOLDEN'] !== undefined) writeFileSync(path, `${markdown}\n`)
     expect(existsSync(path) && readFileSync(path, 'utf8')).toBe(`${markdown}\n`)
   })
   test('has at most 130 words on the first screen', () => {
-    expect(words(visible(markdown)).length).toBeLessThanOrEqual(130)
+    expect(splitWords(toVisibleText(markdown)).length).toBeLessThanOrEqual(130)
   })
   test('says no sentence twice, and no word that only we use', () => {
-    const sentences = visible(markdown)
+    const sentences = toVisibleText(markdown)
       .split(/[.!?:]\s+|\n+/)
-      .map((sentence) => words(sentence).join(' '))
+      .map((sentence) => splitWords(sentence).join(' '))
       .filter((sentence) => sentence.split(' ').length > 3)
     expect(sentences.filter((sentence, at) => sentences.indexOf(sentence) !== at)).toEqual([])
-    expect(visible(markdown)).not.toMatch(
+    expect(toVisibleText(markdown)).not.toMatch(
       /\b(?:snapshot|verdict|epoch|permit|outcomes?|sweep|delivery|landing|landed|mint|coverage|unanswered)\b/i,
     )
   })
@@ -56,24 +56,26 @@ describe.each(cases)('%s', (name, markdown) => {
 })
 
 test('no comment is kept that nothing makes', () => {
-  expect(readdirSync(folder).sort()).toEqual(cases.map(([name]) => `${name}.md`).sort())
+  expect(readdirSync(goldenDirectory).sort()).toEqual(renderedComments.map(([name]) => `${name}.md`).sort())
 })
 
 test('a picture stands the right way up in each of its parts', () => {
-  const drawn = cases.flatMap(([, markdown]) => [...markdown.matchAll(/```mermaid\n([^]*?)\n```/g)])
+  const drawn = renderedComments.flatMap(([, markdown]) => [
+    ...markdown.matchAll(/```mermaid\n([^]*?)\n```/g),
+  ])
   expect(drawn.length).toBeGreaterThan(3)
   for (const [source] of drawn) expect(source).toMatch(/\nsubgraph [^\n]*\ndirection BT\n/)
 })
 
 /** As GitHub shows it, near enough: its alerts are quotes with a title of their own. */
-function asPage(markdown: string): string {
+function renderPage(markdown: string): string {
   const html = marked
     .parse(markdown, { gfm: true, async: false })
     .replace(/<blockquote>\s*<p>\[!CAUTION\]\s*/g, '<blockquote class="caution"><p>')
   return `<article>${html}</article>`
 }
 
-const style = `
+const pageStyle = `
 :root { color-scheme: light dark; }
 body { margin: 0; background: light-dark(#fff, #0d1117); color: light-dark(#1f2328, #f0f6fc); font: 14px/1.5 sans-serif; }
 article { width: 780px; padding: 16px; box-sizing: border-box; }
@@ -86,12 +88,12 @@ blockquote.caution::before { content: 'Caution'; color: light-dark(#cf222e, #f85
 `
 
 /** How well two colours are told apart, by the formula of the Web Content Accessibility Guidelines. */
-function contrast(one: string, other: string): number {
-  const [light = 0, dark = 0] = [one, other].map(luminance).sort((a, b) => b - a)
+function computeContrast(one: string, other: string): number {
+  const [light = 0, dark = 0] = [one, other].map(computeLuminance).sort((a, b) => b - a)
   return (light + 0.05) / (dark + 0.05)
 }
 
-function luminance(colour: string): number {
+function computeLuminance(colour: string): number {
   const [red = 0, green = 0, blue = 0] = [...colour.matchAll(/\d+/g)].map(([number]) => {
     const part = Number(number) / 255
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
@@ -99,7 +101,7 @@ function luminance(colour: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
-interface Seen {
+interface RenderedComment {
   readonly heading: string
   readonly text: string
   readonly alerts: number
@@ -110,7 +112,7 @@ interface Seen {
 }
 
 /** Run in the page. */
-const looking = `[...document.querySelectorAll('article')].map((article) => ({
+const inspectPageScript = `[...document.querySelectorAll('article')].map((article) => ({
   heading: article.querySelector('h3')?.innerText ?? '',
   text: article.innerText,
   alerts: article.querySelectorAll('blockquote.caution').length,
@@ -121,15 +123,15 @@ const looking = `[...document.querySelectorAll('article')].map((article) => ({
 
 describe('in a browser', () => {
   const withBrowser = hasBrowser ? test : test.skip
-  if (!hasBrowser) leaveOut('chromium')
+  if (!hasBrowser) reportSkipped('chromium')
   let browser: Browser
   let page: Page
   beforeAll(async () => {
     if (!hasBrowser) return
-    browser = await openBrowser()
+    browser = await launchBrowser()
     page = await browser.newPage({ viewport: { width: 800, height: 900 } })
-    const articles = cases.map(([, markdown]) => asPage(markdown)).join('')
-    await page.setContent(`<!doctype html><meta charset="utf-8"><style>${style}</style>${articles}`)
+    const articles = renderedComments.map(([, markdown]) => renderPage(markdown)).join('')
+    await page.setContent(`<!doctype html><meta charset="utf-8"><style>${pageStyle}</style>${articles}`)
   }, 60_000)
   afterAll(() => browser?.close())
 
@@ -140,16 +142,16 @@ describe('in a browser', () => {
         path: join(process.env['GOLDEN_PICTURES'], `${colorScheme}.png`),
         fullPage: true,
       })
-    const seen = await page.evaluate<readonly Seen[]>(looking)
-    expect(seen).toHaveLength(cases.length)
-    seen.forEach(({ heading, text, alerts, wide, links, colours }, at) => {
-      const [name, markdown = ''] = cases[at] ?? []
+    const rendered = await page.evaluate<readonly RenderedComment[]>(inspectPageScript)
+    expect(rendered).toHaveLength(renderedComments.length)
+    rendered.forEach(({ heading, text, alerts, wide, links, colours }, at) => {
+      const [name, markdown = ''] = renderedComments[at] ?? []
       expect({ name, heading: heading.length > 10, wide }).toEqual({ name, heading: true, wide: false })
       // Nothing of the markup is left over where people read.
       expect(text.replace(/flowchart BT[^]*?linkStyle.*/g, '')).not.toMatch(/\*\*|\]\(|\[!|<\/?\w+>/)
       expect(alerts).toBe(markdown.split('[!CAUTION]').length - 1)
       for (const link of links) expect(link).not.toContain('')
-      expect(contrast(...colours)).toBeGreaterThan(7)
+      expect(computeContrast(...colours)).toBeGreaterThan(7)
     })
   })
 })

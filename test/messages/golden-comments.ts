@@ -1,47 +1,51 @@
 // The comments that people get most, each as the whole of the code makes it: catalogs as text, the checks' own findings,
 // fixes and pictures. Only what the world says (reviews, registries, addresses of check runs) is written here.
-import { blobSha, commitSha, pullNumber } from '../../src/change/ids.ts'
-import { assemble } from '../../src/catalog/facts/assemble.ts'
-import { readFile } from '../../src/catalog/load/read-file.ts'
+import { toBlobSha, toCommitSha, toPullNumber } from '../../src/change/ids.ts'
+import { assembleCatalog } from '../../src/catalog/facts/assemble.ts'
+import { parseCatalogFile } from '../../src/catalog/load/read-file.ts'
 import { describeChange } from '../../src/change/describe-change.ts'
-import { changeAsMermaid } from '../../src/change/draw-change.ts'
+import { renderChangeAsMermaid } from '../../src/change/draw-change.ts'
 import type { CheckInput, CheckOutcome } from '../../src/checks/check.ts'
-import { fixOf } from '../../src/checks/fixes/fix-finding.ts'
+import { computeFix } from '../../src/checks/fixes/fix-finding.ts'
 import { imageByTag } from '../../src/checks/images/rules/image-by-tag.ts'
 import { imageMissing } from '../../src/checks/images/rules/image-missing.ts'
 import { newPackage } from '../../src/checks/ownership/rules/new-package.ts'
 import { notOwner } from '../../src/checks/ownership/rules/not-owner.ts'
-import { outsidePackages } from '../../src/checks/ownership/rules/outside-packages.ts'
+import { fileOutsidePackages } from '../../src/checks/ownership/rules/outside-packages.ts'
 import { validationCheck } from '../../src/checks/validation/validation.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { checkIds } from '../../src/findings/checks.ts'
 import type { Finding } from '../../src/findings/finding.ts'
-import { finding } from '../../src/findings/rule.ts'
-import { decide, type GateInput } from '../../src/gate/decide.ts'
-import { changeAsMarkdown, describeChangeLines } from '../../src/messages/describe-change.ts'
-import { describeMeanwhile } from '../../src/messages/describe-meanwhile.ts'
-import { publicationOf, publishedLines, type ToldImage } from '../../src/messages/publish-check.ts'
-import { composeReport } from '../../src/messages/report.ts'
+import { createFinding } from '../../src/findings/rule.ts'
+import { decideVerdict, type GateInput } from '../../src/gate/decide.ts'
+import { formatChangeAsMarkdown, describeChangeLines } from '../../src/messages/describe-change.ts'
+import { describeHeadConflicts } from '../../src/messages/describe-meanwhile.ts'
+import {
+  summarizePublication,
+  formatPublishedLines,
+  type PublishedImageView,
+} from '../../src/messages/publish-check.ts'
+import { renderReport } from '../../src/messages/report.ts'
 import type { ReportOptions } from '../../src/messages/report-options.ts'
-import { summariseChange } from '../../src/messages/summarise-change.ts'
-import { findingKey, type ToldFix, type TracedLine } from '../../src/messages/traced-line.ts'
-import { aGateInput, aSnapshot, outcomesWith, passed } from '../gate/build.ts'
+import { summarizeChange } from '../../src/messages/summarise-change.ts'
+import { getFindingKey, type FixView, type TracedLine } from '../../src/messages/traced-line.ts'
+import { createGateInput, createSnapshot, createOutcomesWith, createPassedOutcome } from '../gate/build.ts'
 
-const digest = `sha256:${'0123456789abcdef'.repeat(4)}`
-const layout = { catalogs: [{ root: 'catalogs/v4.20', version: '4.20' }] as const }
-const head = commitSha('beac5c8d'.padEnd(40, '1'))
-const base = commitSha('af7c16ab'.padEnd(40, '2'))
-const page = {
+const imageDigest = `sha256:${'0123456789abcdef'.repeat(4)}`
+const catalogLayout = { catalogs: [{ root: 'catalogs/v4.20', version: '4.20' }] as const }
+const headSha = toCommitSha('beac5c8d'.padEnd(40, '1'))
+const baseSha = toCommitSha('af7c16ab'.padEnd(40, '2'))
+const pullContext = {
   web: 'https://github.com',
   repository: { owner: 'acme', name: 'catalog' },
-  pull: pullNumber(12),
+  pull: toPullNumber(12),
 }
-const runs = new Map(
+const checkRunUrls = new Map(
   checkIds.map((id, at) => [`catalog-bot / ${id}`, `https://github.com/acme/catalog/runs/900${at}`]),
 )
 
 /** Entries as `1.1.0 < 1.0.0` (replaces), newest last. */
-function catalog(
+function catalogYaml(
   name: string,
   entries: readonly string[],
   more: { image?: string; extra?: string } = {},
@@ -53,7 +57,7 @@ function catalog(
   )
   const newest = parts.at(-1)?.[0]
   const imageOf = (version = '') =>
-    version === newest && more.image !== undefined ? more.image : `quay.io/acme/${name}-bundle@${digest}`
+    version === newest && more.image !== undefined ? more.image : `quay.io/acme/${name}-bundle@${imageDigest}`
   const bundles = parts.map(
     ([version]) => `---
 schema: olm.bundle
@@ -88,41 +92,41 @@ entries:
 ${lines.join('')}${bundles.join('')}`
 }
 
-const fileOf = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
+const catalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
 
-type Files = Readonly<Record<string, string>>
+type FileTexts = Readonly<Record<string, string>>
 
-const bytesOf = (text: string) => new TextEncoder().encode(text)
+const encodeText = (text: string) => new TextEncoder().encode(text)
 
 /** What lies between two trees of one catalog. */
-function changeOf(before: Files, after: Files) {
-  const [{ root, version }] = layout.catalogs
-  const read = (files: Files) =>
-    assemble(
+function buildChange(before: FileTexts, after: FileTexts) {
+  const [{ root, version }] = catalogLayout.catalogs
+  const read = (files: FileTexts) =>
+    assembleCatalog(
       Object.entries(files).map(([path, text]) => ({
         path: path.slice(root.length + 1),
-        facts: readFile(bytesOf(text)),
+        facts: parseCatalogFile(encodeText(text)),
       })),
     )
   const paths = [...new Set([...Object.keys(before), ...Object.keys(after)])].map((path) => ({
     path,
-    ...(before[path] !== undefined && { before: { mode: '100644', oid: blobSha('b'.repeat(40)) } }),
-    ...(after[path] !== undefined && { after: { mode: '100644', oid: blobSha('a'.repeat(40)) } }),
+    ...(before[path] !== undefined && { before: { mode: '100644', oid: toBlobSha('b'.repeat(40)) } }),
+    ...(after[path] !== undefined && { after: { mode: '100644', oid: toBlobSha('a'.repeat(40)) } }),
   }))
   const catalogs = paths.length === 0 ? [] : [{ root, version, base: read(before), result: read(after) }]
   const sides = { base: before, result: after }
-  const texts = {
+  const treeFiles = {
     read: (side: 'base' | 'result', path: string) => {
       const text = sides[side][path]
-      return text === undefined ? undefined : bytesOf(text)
+      return text === undefined ? undefined : encodeText(text)
     },
   }
-  return describeChange({ paths, layout, catalogs, texts })
+  return describeChange({ paths, layout: catalogLayout, catalogs, treeFiles })
 }
 
-interface Given {
-  readonly before: Files
-  readonly after: Files
+interface CommentInputs {
+  readonly before: FileTexts
+  readonly after: FileTexts
   readonly gate?: Partial<GateInput>
   readonly ownership?: Partial<CheckOutcome>
   readonly images?: Partial<CheckOutcome>
@@ -131,8 +135,8 @@ interface Given {
   readonly options?: Partial<ReportOptions>
 }
 
-function comment({ before, after, gate, ownership, images, trace, options }: Given): string {
-  const change = changeOf(before, after)
+function renderComment({ before, after, gate, ownership, images, trace, options }: CommentInputs): string {
+  const change = buildChange(before, after)
   const ownerFiles = { base: new Map<string, string>(), result: new Map<string, string>() }
   const judged = validationCheck.judge(
     { change, config: defaultConfig, ownerFiles } as unknown as CheckInput,
@@ -142,36 +146,36 @@ function comment({ before, after, gate, ownership, images, trace, options }: Giv
       },
     },
   )
-  const outcomes = outcomesWith(
-    passed('ownership', { summary: 'alice owns all of it', ...ownership }),
+  const outcomes = createOutcomesWith(
+    createPassedOutcome('ownership', { summary: 'alice owns all of it', ...ownership }),
     judged,
-    passed('images', { summary: '2 images found', ...images }),
-    passed('install', { summary: 'installs with OLM v0', isOptional: true }),
+    createPassedOutcome('images', { summary: '2 images found', ...images }),
+    createPassedOutcome('install', { summary: 'installs with OLM v0', isOptional: true }),
   )
-  const snapshot = aSnapshot({ pull: page.pull, head, base })
-  const verdict = decide(aGateInput({ snapshot, outcomes, ...gate }))
+  const snapshot = createSnapshot({ pull: pullContext.pull, head: headSha, base: baseSha })
+  const verdict = decideVerdict(createGateInput({ snapshot, outcomes, ...gate }))
   const traced = new Map<string, TracedLine>()
   const add = (file: string, line: number, last = line) => {
     const { side, first } = trace?.(line) ?? { side: 'head', first: line }
     traced.set(`${file} ${line}`, { file, line, side, first, last: first + last - line })
   }
-  const fixes: ToldFix[] = []
+  const fixes: FixView[] = []
   for (const found of outcomes.flatMap(({ findings }): readonly Finding[] => findings)) {
     if (found.at === undefined) continue
     add(found.at.file, found.at.line)
     const text = after[found.at.file]
-    const fix = text === undefined ? undefined : fixOf(found, bytesOf(text))
+    const fix = text === undefined ? undefined : computeFix(found, encodeText(text))
     if (fix === undefined) continue
     add(fix.file, fix.first, fix.last)
-    fixes.push({ finding: findingKey(found), fix })
+    fixes.push({ finding: getFindingKey(found), fix })
   }
-  return composeReport(verdict, {
-    summary: summariseChange(change),
-    changeLines: changeAsMarkdown(describeChangeLines(change)),
-    graph: changeAsMermaid(change),
+  return renderReport(verdict, {
+    summary: summarizeChange(change),
+    changeLines: formatChangeAsMarkdown(describeChangeLines(change)),
+    graph: renderChangeAsMermaid(change),
     change: 'c0ffee123456'.repeat(3),
-    page,
-    runs,
+    page: pullContext,
+    runs: checkRunUrls,
     rulesUrl: 'https://github.com/acme/catalog-bot/blob/main/docs/rules',
     lines: [...traced.values()],
     fixes,
@@ -179,25 +183,27 @@ function comment({ before, after, gate, ownership, images, trace, options }: Giv
   }).comment
 }
 
-const update = {
-  before: { [fileOf('lighthouse')]: catalog('lighthouse', ['1.0.0', '1.1.0 < 1.0.0']) },
-  after: { [fileOf('lighthouse')]: catalog('lighthouse', ['1.0.0', '1.1.0 < 1.0.0', '1.2.0 < 1.1.0']) },
+const lighthouseUpdate = {
+  before: { [catalogPath('lighthouse')]: catalogYaml('lighthouse', ['1.0.0', '1.1.0 < 1.0.0']) },
+  after: {
+    [catalogPath('lighthouse')]: catalogYaml('lighthouse', ['1.0.0', '1.1.0 < 1.0.0', '1.2.0 < 1.1.0']),
+  },
 }
-const tidepool = catalog('tidepool', ['0.4.0', '0.5.0 < 0.4.0'])
-const forked = catalog('tidepool', ['0.4.0', '0.5.0 < 0.4.0', '0.5.1 < 0.4.0'])
-const at = (name: string, line: number) => ({ file: fileOf(name), line, column: 8 })
-const tagged = catalog('tidepool', ['0.4.0', '0.5.0 < 0.4.0', '0.5.1 < 0.4.0'], {
+const tidepoolCatalog = catalogYaml('tidepool', ['0.4.0', '0.5.0 < 0.4.0'])
+const forkedCatalog = catalogYaml('tidepool', ['0.4.0', '0.5.0 < 0.4.0', '0.5.1 < 0.4.0'])
+const locationInCatalog = (name: string, line: number) => ({ file: catalogPath(name), line, column: 8 })
+const taggedCatalog = catalogYaml('tidepool', ['0.4.0', '0.5.0 < 0.4.0', '0.5.1 < 0.4.0'], {
   image: 'quay.io/acme/tidepool-bundle:v0.5',
 })
-const lineOf = (text: string, part: string) => text.split('\n').findIndex((line) => line.includes(part)) + 1
-const landed = commitSha('1656dda0'.padEnd(40, '3'))
-const published: readonly ToldImage[] = [
+const findLine = (text: string, part: string) => text.split('\n').findIndex((line) => line.includes(part)) + 1
+const mergeSha = toCommitSha('1656dda0'.padEnd(40, '3'))
+const publishedImages: readonly PublishedImageView[] = [
   {
     root: 'catalogs/v4.20',
     image: 'quay.io/acme/catalog',
     tags: ['v4.20'],
     state: {
-      ...{ kind: 'published', digest, unchanged: false, seconds: 12 },
+      ...{ kind: 'published', digest: imageDigest, unchanged: false, seconds: 12 },
       ...{ moved: [], changeLines: [] },
     },
   },
@@ -206,27 +212,27 @@ const published: readonly ToldImage[] = [
 /** By the name of its file. */
 export const goldenComments: Readonly<Record<string, () => string>> = {
   'something-to-fix': () =>
-    comment({
-      before: { [fileOf('tidepool')]: tidepool },
-      after: { [fileOf('tidepool')]: tagged },
+    renderComment({
+      before: { [catalogPath('tidepool')]: tidepoolCatalog },
+      after: { [catalogPath('tidepool')]: taggedCatalog },
       images: {
         findings: [
-          finding(imageByTag, at('tidepool', lineOf(tagged, 'bundle:v0.5')), {
+          createFinding(imageByTag, locationInCatalog('tidepool', findLine(taggedCatalog, 'bundle:v0.5')), {
             reference: 'quay.io/acme/tidepool-bundle:v0.5',
-            digest,
+            digest: imageDigest,
           }),
         ],
       },
     }),
   'two-errors': () => {
-    const text = catalog('lighthouse', ['1.0.0', '1.1.0 < 1.0.0'], { extra: '    skipRanges: <1.1.0\n' })
-    return comment({
-      before: { [fileOf('lighthouse')]: catalog('lighthouse', ['1.0.0']) },
-      after: { [fileOf('lighthouse')]: text },
+    const text = catalogYaml('lighthouse', ['1.0.0', '1.1.0 < 1.0.0'], { extra: '    skipRanges: <1.1.0\n' })
+    return renderComment({
+      before: { [catalogPath('lighthouse')]: catalogYaml('lighthouse', ['1.0.0']) },
+      after: { [catalogPath('lighthouse')]: text },
       images: {
         findings: [
-          finding(imageMissing, at('lighthouse', lineOf(text, 'version: 1.1.0') - 8), {
-            reference: `quay.io/acme/lighthouse-bundle@${digest}`,
+          createFinding(imageMissing, locationInCatalog('lighthouse', findLine(text, 'version: 1.1.0') - 8), {
+            reference: `quay.io/acme/lighthouse-bundle@${imageDigest}`,
             reason: 'manifest unknown',
           }),
         ],
@@ -234,12 +240,12 @@ export const goldenComments: Readonly<Record<string, () => string>> = {
     })
   },
   'waiting-for-an-owner': () =>
-    comment({
-      ...update,
+    renderComment({
+      ...lighthouseUpdate,
       ownership: {
         findings: [
-          finding(notOwner, at('lighthouse', 1), {
-            path: fileOf('lighthouse'),
+          createFinding(notOwner, locationInCatalog('lighthouse', 1), {
+            path: catalogPath('lighthouse'),
             package: 'lighthouse',
             author: 'alice',
             owners: ['bob'],
@@ -250,13 +256,13 @@ export const goldenComments: Readonly<Record<string, () => string>> = {
       },
     }),
   'waiting-for-a-maintainer': () =>
-    comment({
+    renderComment({
       before: {},
-      after: { [fileOf('lighthouse')]: catalog('lighthouse', ['1.0.0']) },
+      after: { [catalogPath('lighthouse')]: catalogYaml('lighthouse', ['1.0.0']) },
       ownership: {
         findings: [
-          finding(newPackage, at('lighthouse', 1), {
-            path: fileOf('lighthouse'),
+          createFinding(newPackage, locationInCatalog('lighthouse', 1), {
+            path: catalogPath('lighthouse'),
             package: 'lighthouse',
             unblock: ['maria', 'max'],
           }),
@@ -264,43 +270,49 @@ export const goldenComments: Readonly<Record<string, () => string>> = {
         waiting: [{ what: 'a maintainer must approve the change to lighthouse', who: ['maria', 'max'] }],
       },
     }),
-  merging: () => comment(update),
-  merged: () => comment({ ...update, options: { landed } }),
+  merging: () => renderComment(lighthouseUpdate),
+  merged: () => renderComment({ ...lighthouseUpdate, options: { landed: mergeSha } }),
   'merged-and-published': () =>
-    comment({
-      ...update,
-      options: { landed, published: { state: publicationOf(published), lines: publishedLines(published) } },
+    renderComment({
+      ...lighthouseUpdate,
+      options: {
+        landed: mergeSha,
+        published: {
+          state: summarizePublication(publishedImages),
+          lines: formatPublishedLines(publishedImages),
+        },
+      },
     }),
   'base-moved': () => {
-    const theirs = lineOf(forked, 'name: tidepool.v0.5.1')
-    return comment({
+    const theirs = findLine(forkedCatalog, 'name: tidepool.v0.5.1')
+    return renderComment({
       before: {
-        [fileOf('tidepool')]: catalog('tidepool', ['0.4.0', '0.5.1 < 0.4.0']),
+        [catalogPath('tidepool')]: catalogYaml('tidepool', ['0.4.0', '0.5.1 < 0.4.0']),
       },
-      after: { [fileOf('tidepool')]: forked },
+      after: { [catalogPath('tidepool')]: forkedCatalog },
       // The newest entry came with another merge: the head has none of its lines.
       trace: (line) =>
         line === theirs
           ? { side: 'base', first: line - 2 }
           : { side: 'head', first: line < theirs ? line : line - 2 },
       options: {
-        meanwhile: describeMeanwhile(
+        meanwhile: describeHeadConflicts(
           [
             {
-              ...{ commit: base, entry: 'tidepool.v0.5.1', replaces: 'tidepool.v0.4.0' },
+              ...{ commit: baseSha, entry: 'tidepool.v0.5.1', replaces: 'tidepool.v0.4.0' },
               ...{ mine: 'tidepool.v0.5.0', isSame: true },
             },
           ],
-          new Map([[base, pullNumber(7)]]),
-          page,
+          new Map([[baseSha, toPullNumber(7)]]),
+          pullContext,
           'main',
         ),
       },
     })
   },
   'registry-does-not-answer': () =>
-    comment({
-      ...update,
+    renderComment({
+      ...lighthouseUpdate,
       images: {
         summary: '1 image',
         unanswered: [
@@ -313,13 +325,13 @@ export const goldenComments: Readonly<Record<string, () => string>> = {
       },
     }),
   'by-hand': () =>
-    comment({
+    renderComment({
       before: {},
       after: {},
       ownership: {
         findings: [
-          finding(
-            outsidePackages,
+          createFinding(
+            fileOutsidePackages,
             { file: 'Makefile', line: 1, column: 1 },
             { path: 'Makefile', unblock: ['maria'] },
           ),
@@ -335,7 +347,7 @@ export const goldenComments: Readonly<Record<string, () => string>> = {
       options: { changeLines: ['- 1 file outside packages: `Makefile`'] },
     }),
   'by-hand-approved': () =>
-    comment({
+    renderComment({
       before: {},
       after: {},
       ownership: {
@@ -351,12 +363,12 @@ export const goldenComments: Readonly<Record<string, () => string>> = {
       options: { changeLines: ['- 1 file outside packages: `Makefile`'] },
     }),
   conflict: () =>
-    comment({
+    renderComment({
       before: {},
       after: {},
-      gate: { merge: { kind: 'conflict', paths: [fileOf('tidepool')] }, outcomes: [] },
+      gate: { merge: { kind: 'conflict', paths: [catalogPath('tidepool')] }, outcomes: [] },
       options: { changeLines: [] },
     }),
   'our-own-failure': () =>
-    comment({ ...update, options: { traceId: '3f1c9a52-8d6e-4f7b-9b1a-2c3d4e5f6a7b' } }),
+    renderComment({ ...lighthouseUpdate, options: { traceId: '3f1c9a52-8d6e-4f7b-9b1a-2c3d4e5f6a7b' } }),
 }

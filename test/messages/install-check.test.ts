@@ -4,22 +4,28 @@ import { describe, expect, test } from '@jest/globals'
 import type { CheckOutcome } from '../../src/checks/check.ts'
 import type { Finding } from '../../src/findings/finding.ts'
 import { checkIds } from '../../src/findings/checks.ts'
-import { decide } from '../../src/gate/decide.ts'
-import { composeReport } from '../../src/messages/report.ts'
-import { aGateInput, passed } from '../gate/build.ts'
+import { decideVerdict } from '../../src/gate/decide.ts'
+import { renderReport } from '../../src/messages/report.ts'
+import { createGateInput, createPassedOutcome } from '../gate/build.ts'
 
-const fails: Finding = { rule: 'does-not-install', severity: 'error', what: 'broken', why: 'y', fix: 'f' }
-const open = [{ question: 'whether it installs', reason: 'the registry is away', retryAfter: 60 }]
+const installFinding: Finding = {
+  rule: 'does-not-install',
+  severity: 'error',
+  what: 'broken',
+  why: 'y',
+  fix: 'f',
+}
+const openQuestions = [{ question: 'whether it installs', reason: 'the registry is away', retryAfter: 60 }]
 
-function report(install: Partial<CheckOutcome>) {
-  const outcomes = checkIds.map((id) => passed(id, id === 'install' ? install : {}))
-  const { checks, comment } = composeReport(decide(aGateInput({ outcomes })), { changeLines: [] })
+function renderInstallReport(install: Partial<CheckOutcome>) {
+  const outcomes = checkIds.map((id) => createPassedOutcome(id, id === 'install' ? install : {}))
+  const { checks, comment } = renderReport(decideVerdict(createGateInput({ outcomes })), { changeLines: [] })
   return { run: checks.find(({ name }) => name === 'catalog-bot / install'), comment }
 }
 
 describe('an install check that is not required', () => {
   test('is red where something does not install, and blocks nothing', () => {
-    const { run, comment } = report({ findings: [fails], isOptional: true })
+    const { run, comment } = renderInstallReport({ findings: [installFinding], isOptional: true })
     expect(run).toMatchObject({ conclusion: 'failure', title: '1 error; not required to merge' })
     expect(comment).toContain('All checks passed')
     expect(comment).not.toContain('[!CAUTION]')
@@ -27,7 +33,7 @@ describe('an install check that is not required', () => {
   })
 
   test('is grey where nobody could tell, never green', () => {
-    const { run, comment } = report({ unanswered: open, isOptional: true })
+    const { run, comment } = renderInstallReport({ unanswered: openQuestions, isOptional: true })
     expect(run).toMatchObject({ status: 'completed', conclusion: 'neutral' })
     expect(run?.summary).toContain('the registry is away')
     expect(comment).toContain('❔ install could not be found out')
@@ -35,25 +41,31 @@ describe('an install check that is not required', () => {
 })
 
 test('one that is required waits for the answer, as the others do', () => {
-  const { run } = report({ unanswered: open })
+  const { run } = renderInstallReport({ unanswered: openQuestions })
   expect(run).toMatchObject({ status: 'in_progress' })
   expect(run?.conclusion).toBeUndefined()
 })
 
 test('what was tried is told without any markup of strangers', () => {
-  const says = 'foo.v1: <b>@alice</b> closes #1 | x'
-  const remarks = [{ kind: 'refused' as const, says, targets: ['OLM v0' as const] }]
-  const { run } = report({
-    tried: [
+  const hostileMessage = 'foo.v1: <b>@alice</b> closes #1 | x'
+  const remarks = [{ kind: 'refused' as const, says: hostileMessage, targets: ['OLM v0' as const] }]
+  const { run } = renderInstallReport({
+    installSummaries: [
       {
         package: 'foo',
         channel: 'stable',
         catalogs: ['catalogs/v1'],
         installs: 'no',
         comesAlong: ['<i>'],
-        acceptance: [{ target: 'OLM v0', installs: 'no', because: [says] }],
+        acceptance: [{ target: 'OLM v0', installs: 'no', because: [hostileMessage] }],
         steps: [
-          { id: 'schemas', title: 'A cluster takes the objects', outcome: 'failed', facts: [says], remarks },
+          {
+            id: 'schemas',
+            title: 'A cluster takes the objects',
+            outcome: 'failed',
+            facts: [hostileMessage],
+            remarks,
+          },
         ],
       },
     ],

@@ -1,8 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
-import type { LandingPlan } from '../../src/gate/landing-method.ts'
-import { landingPlanAsMarkdown, landingPlanAsText, methodInWords } from '../../src/messages/landing-plan.ts'
+import type { MergePlan } from '../../src/gate/landing-method.ts'
+import {
+  formatMergePlanAsMarkdown,
+  formatMergePlanAsText,
+  formatMergeMethod,
+} from '../../src/messages/landing-plan.ts'
 
-const plan: LandingPlan = {
+const samplePlan: MergePlan = {
   method: { kind: 'push', checksFirst: true, signed: true },
   needsGitHubsTree: false,
   because: 'it works',
@@ -14,7 +18,7 @@ const plan: LandingPlan = {
 
 describe('a plan in words', () => {
   test('names branch, method and reason, and only the lists that hold something', () => {
-    expect(landingPlanAsText('main', plan)).toBe(
+    expect(formatMergePlanAsText('main', samplePlan)).toBe(
       [
         'main: the App pushes the validated merge (checks first, signed).',
         '  It works.',
@@ -27,7 +31,7 @@ describe('a plan in words', () => {
   })
 
   test('mentions, links and formats nothing that a check or a branch is called', () => {
-    const text = landingPlanAsMarkdown('@team`x', plan)
+    const text = formatMergePlanAsMarkdown('@team`x', samplePlan)
     expect(text).toContain('``@team`x``')
     expect(text).not.toMatch(/<b>|@team<|[^\\]#1/)
     expect(text.split('\n').filter((line) => line.startsWith('#'))).toEqual([])
@@ -38,5 +42,5 @@ describe('a plan in words', () => {
     [{ kind: 'queue' }, "through GitHub's merge queue"],
     [{ kind: 'github-merge', method: 'squash' }, 'GitHub merges (squash)'],
     [{ kind: 'push', checksFirst: false, signed: false }, 'the App pushes the validated merge'],
-  ] as const)('says of %j: %s', (method, words) => expect(methodInWords(method)).toBe(words))
+  ] as const)('says of %j: %s', (method, words) => expect(formatMergeMethod(method)).toBe(words))
 })

@@ -1,19 +1,19 @@
 // A file may have any name: its link is one link, to that file, and nothing else on the page is one.
 import { describe, expect, test } from '@jest/globals'
 import { marked, type Token, type Tokens } from 'marked'
-import { commitSha, pullNumber } from '../../src/change/ids.ts'
+import { toCommitSha, toPullNumber } from '../../src/change/ids.ts'
 import type { Finding } from '../../src/findings/finding.ts'
-import { decide } from '../../src/gate/decide.ts'
-import { composeReport } from '../../src/messages/report.ts'
-import { aGateInput, outcomesWith, passed, sha } from '../gate/build.ts'
+import { decideVerdict } from '../../src/gate/decide.ts'
+import { renderReport } from '../../src/messages/report.ts'
+import { createGateInput, createOutcomesWith, createPassedOutcome, repeatDigit } from '../gate/build.ts'
 
-const page = {
+const pullContext = {
   web: 'https://github.com',
   repository: { owner: 'acme', name: 'catalog' },
-  pull: pullNumber(7),
+  pull: toPullNumber(7),
 }
 
-function linksOf(markdown: string): readonly Tokens.Link[] {
+function parseLinks(markdown: string): readonly Tokens.Link[] {
   const found: Tokens.Link[] = []
   void marked.walkTokens(marked.lexer(markdown), (token: Token) => {
     if (token.type === 'link') found.push(token as Tokens.Link)
@@ -36,16 +36,21 @@ describe.each(['error', 'warning'] as const)('the link of an %s', (severity) => 
       ...{ rule: 'self-edge', severity, what: 'wrong', why: '', fix: 'mend' },
       at: { file, line: 7, column: 3 },
     }
-    const outcomes = outcomesWith(passed('validation', { findings: [found] }))
-    const { comment, checks } = composeReport(decide(aGateInput({ outcomes })), { changeLines: [], page })
-    const addresses = linksOf(comment).map(({ href }) => href)
+    const outcomes = createOutcomesWith(createPassedOutcome('validation', { findings: [found] }))
+    const { comment, checks } = renderReport(decideVerdict(createGateInput({ outcomes })), {
+      changeLines: [],
+      page: pullContext,
+    })
+    const addresses = parseLinks(comment).map(({ href }) => href)
     for (const address of addresses)
       expect(address).toMatch(/^https:\/\/github\.com\/acme\/catalog\/(?:blob|commit|pull)\//)
-    const place = addresses.filter((address) => address.includes('/blob/')).map((address) => new URL(address))
-    expect(place.map(({ pathname, hash, search }) => [decodeURIComponent(pathname), hash, search])).toEqual([
-      [`/acme/catalog/blob/${commitSha(sha('a'))}/${file}`, '#L7', ''],
-    ])
+    const fileUrls = addresses
+      .filter((address) => address.includes('/blob/'))
+      .map((address) => new URL(address))
+    expect(
+      fileUrls.map(({ pathname, hash, search }) => [decodeURIComponent(pathname), hash, search]),
+    ).toEqual([[`/acme/catalog/blob/${toCommitSha(repeatDigit('a'))}/${file}`, '#L7', '']])
     const summary = checks.find(({ name }) => name.endsWith('validation'))?.summary ?? ''
-    expect(linksOf(summary)).toHaveLength(1)
+    expect(parseLinks(summary)).toHaveLength(1)
   })
 })

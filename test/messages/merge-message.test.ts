@@ -1,28 +1,28 @@
 import { describe, expect, test } from '@jest/globals'
 import { parseConfig } from '../../src/config/config.ts'
-import { mergeMessage } from '../../src/messages/merge-message.ts'
-import { aSnapshot, sha } from '../gate/build.ts'
+import { formatMergeMessage } from '../../src/messages/merge-message.ts'
+import { createSnapshot, repeatDigit } from '../gate/build.ts'
 
-const head = `Head: ${sha('a')}\n`
+const headLine = `Head: ${repeatDigit('a')}\n`
 
 describe('the message of a merge', () => {
   test('names the pull request and its head where nothing else is said', () => {
-    expect(mergeMessage(aSnapshot({ title: 'Update foo' }))).toBe(
-      `Merge pull request 7: Update foo\n\n${head}`,
+    expect(formatMergeMessage(createSnapshot({ title: 'Update foo' }))).toBe(
+      `Merge pull request 7: Update foo\n\n${headLine}`,
     )
-    expect(mergeMessage(aSnapshot({ title: '@x' }))).toBe(`Merge pull request 7: x\n\n${head}`)
-    expect(mergeMessage(aSnapshot({ title: '###' }))).toBe(`Merge pull request 7\n\n${head}`)
+    expect(formatMergeMessage(createSnapshot({ title: '@x' }))).toBe(`Merge pull request 7: x\n\n${headLine}`)
+    expect(formatMergeMessage(createSnapshot({ title: '###' }))).toBe(`Merge pull request 7\n\n${headLine}`)
   })
 
   test('is what the template says, with the head below it', () => {
     const template = { title: 'catalog: {title} ({number})', body: 'By {author}.\n\n\n\nOf {head}\n' }
-    expect(mergeMessage(aSnapshot({ title: 'Update foo' }), template)).toBe(
-      `catalog: Update foo (7)\n\nBy alice.\n\nOf ${sha('a')}\n\n${head}`,
+    expect(formatMergeMessage(createSnapshot({ title: 'Update foo' }), template)).toBe(
+      `catalog: Update foo (7)\n\nBy alice.\n\nOf ${repeatDigit('a')}\n\n${headLine}`,
     )
   })
 
   test('of an account that is gone says so', () => {
-    expect(mergeMessage(aSnapshot({ author: null }), { title: '{author}' })).toContain('ghost\n')
+    expect(formatMergeMessage(createSnapshot({ author: null }), { title: '{author}' })).toContain('ghost\n')
   })
 
   test.each([
@@ -31,20 +31,24 @@ describe('the message of a merge', () => {
     ['what both make together', 'x G{title}', 'H-12', 'x'],
     ['what both make together in a line', 'see http:{title}', '//x/pull/3', 'see http:'],
   ])('has no word on which anybody acts, from %s', (_from, template, title, says) => {
-    const [first] = mergeMessage(aSnapshot({ title }), { title: template }).split('\n')
+    const [first] = formatMergeMessage(createSnapshot({ title }), { title: template }).split('\n')
     expect(first).toBe(says)
-    expect(mergeMessage(aSnapshot({ title }), { body: template })).toContain(`\n\n${says}\n\n${head}`)
+    expect(formatMergeMessage(createSnapshot({ title }), { body: template })).toContain(
+      `\n\n${says}\n\n${headLine}`,
+    )
   })
 
   test('has no trailer of the body, and no line that a title began', () => {
     const template = { title: '{title}', body: 'Co-authored-by: X <x@x>\n{title}' }
-    const lines = mergeMessage(aSnapshot({ title: 'a\nSigned-off-by: b' }), template).split('\n')
+    const lines = formatMergeMessage(createSnapshot({ title: 'a\nSigned-off-by: b' }), template).split('\n')
     expect(lines[0]).toBe('a Signed-off-by b')
     expect(lines.slice(2, 4)).toEqual(['Co-authored-by X <xx>', 'a Signed-off-by b'])
   })
 
   test('whose template is empty once it is harmless is the usual one', () => {
-    expect(mergeMessage(aSnapshot({ title: '#' }), { title: '{title}' })).toContain('Merge pull request 7')
+    expect(formatMergeMessage(createSnapshot({ title: '#' }), { title: '{title}' })).toContain(
+      'Merge pull request 7',
+    )
   })
 })
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals'
 import {
-  missingImagesIssue,
+  renderMissingImagesIssue,
   missingImagesMarker,
-  type MissingImagePlace,
-  type MissingReference,
+  type MissingImageLocation,
+  type MissingImageReference,
 } from '../../src/messages/missing-images-issue.ts'
 
-const since = Date.UTC(2026, 10, 20, 23, 59)
-const place = (differences: Partial<MissingImagePlace> = {}): MissingImagePlace => ({
+const sinceTime = Date.UTC(2026, 10, 20, 23, 59)
+const createLocation = (differences: Partial<MissingImageLocation> = {}): MissingImageLocation => ({
   package: 'lighthouse',
   bundle: 'lighthouse.v1.0.0',
   role: 'bundle',
@@ -16,20 +16,20 @@ const place = (differences: Partial<MissingImagePlace> = {}): MissingImagePlace 
   line: 12,
   ...differences,
 })
-const missing = (differences: Partial<MissingReference> = {}): MissingReference => ({
+const createMissingReference = (differences: Partial<MissingImageReference> = {}): MissingImageReference => ({
   reference: 'quay.io/coast/lighthouse:v1',
   kind: 'gone',
   reason: 'quay.io does not have it (404)',
-  since,
+  since: sinceTime,
   confirmed: true,
-  places: [place()],
+  places: [createLocation()],
   ...differences,
 })
-const nobody = { owners: new Map<string, string[]>(), mentionOwners: false }
+const noOwners = { owners: new Map<string, string[]>(), mentionOwners: false }
 
 describe('the issue about images that are gone', () => {
   test('says what, since when, where, and what to do', () => {
-    const { title, body } = missingImagesIssue([missing()], nobody)
+    const { title, body } = renderMissingImagesIssue([createMissingReference()], noOwners)
     expect(title).toBe('1 image of lighthouse is missing or changed')
     expect(body.startsWith(missingImagesMarker)).toBe(true)
     expect(body).toContain(
@@ -47,10 +47,16 @@ describe('the issue about images that are gone', () => {
 
   test('goes by package, and advises on the kinds of fault that there are, each with its page', () => {
     const all = [
-      missing({ reference: 'quay.io/z', places: [place({ package: 'tidepool' }), place()] }),
-      missing({ reference: 'quay.io/a', kind: 'unsupported' }),
+      createMissingReference({
+        reference: 'quay.io/z',
+        places: [createLocation({ package: 'tidepool' }), createLocation()],
+      }),
+      createMissingReference({ reference: 'quay.io/a', kind: 'unsupported' }),
     ]
-    const { title, body } = missingImagesIssue(all, { ...nobody, rulesUrl: 'https://pages.test/rules' })
+    const { title, body } = renderMissingImagesIssue(all, {
+      ...noOwners,
+      rulesUrl: 'https://pages.test/rules',
+    })
     expect(title).toBe('2 images of 2 packages are missing or changed')
     expect([...body.matchAll(/^### (.*)$/gm)].map(([, heading]) => heading)).toEqual([
       '`lighthouse`',
@@ -64,8 +70,8 @@ describe('the issue about images that are gone', () => {
   })
 
   test('names branches, lists and related images as what they are', () => {
-    const places = [
-      place({ role: 'related', branch: 'release' }),
+    const locations = [
+      createLocation({ role: 'related', branch: 'release' }),
       {
         package: 'lighthouse',
         bundle: 'lighthouse',
@@ -74,7 +80,7 @@ describe('the issue about images that are gone', () => {
         line: 3,
       } as const,
     ]
-    const { body } = missingImagesIssue([missing({ places })], nobody)
+    const { body } = renderMissingImagesIssue([createMissingReference({ places: locations })], noOwners)
     expect(body).toContain('a related image of `lighthouse.v1.0.0` in the catalog')
     expect(body).toContain('on the branch `release`')
     expect(body).toContain('the entry `lighthouse` in `catalogs.yaml:3`')
@@ -82,19 +88,24 @@ describe('the issue about images that are gone', () => {
 
   test('mentions owners only where the configuration wants that', () => {
     const owners = new Map([['lighthouse', ['alice', 'coast/keepers', 'not a login']]])
-    expect(missingImagesIssue([missing()], { ...nobody, owners }).body).toContain(
+    expect(renderMissingImagesIssue([createMissingReference()], { ...noOwners, owners }).body).toContain(
       'Owners: `alice`, `coast/keepers`, `not a login`',
     )
-    expect(missingImagesIssue([missing()], { owners, mentionOwners: true }).body).toContain(
-      'Owners: @alice, @coast/keepers, `not a login`',
-    )
+    expect(
+      renderMissingImagesIssue([createMissingReference()], { owners, mentionOwners: true }).body,
+    ).toContain('Owners: @alice, @coast/keepers, `not a login`')
   })
 
   test('lets no text of others mention, link or close anything', () => {
     const nasty = '@everyone closes #1 [x](https://evil.test) <img src=x>'
-    const { title, body } = missingImagesIssue(
-      [missing({ reason: nasty, places: [place({ package: nasty, bundle: `${nasty}\`` })] })],
-      { ...nobody, owners: new Map([[nasty, [nasty]]]) },
+    const { title, body } = renderMissingImagesIssue(
+      [
+        createMissingReference({
+          reason: nasty,
+          places: [createLocation({ package: nasty, bundle: `${nasty}\`` })],
+        }),
+      ],
+      { ...noOwners, owners: new Map([[nasty, [nasty]]]) },
     )
     expect(title).toBe('1 image of 1 package is missing or changed')
     const outsideCode = body.replace(/(`+)[^\n]*?\1/g, '')
@@ -103,12 +114,12 @@ describe('the issue about images that are gone', () => {
 
   test('fits into what GitHub takes, and counts what does not', () => {
     const many = Array.from({ length: 3000 }, (_, index) =>
-      missing({
+      createMissingReference({
         reference: `quay.io/coast/image-${String(index).padStart(4, '0')}@sha256:${'0'.repeat(64)}`,
-        places: [place({ package: `package-${index % 70}` })],
+        places: [createLocation({ package: `package-${index % 70}` })],
       }),
     )
-    const { title, body } = missingImagesIssue(many, nobody)
+    const { title, body } = renderMissingImagesIssue(many, noOwners)
     expect(body.length).toBeLessThan(65_536)
     expect(title).toContain('3000 images of 70 packages')
     const shown = [...body.matchAll(/\*\*is missing\*\*/g)].length
@@ -119,7 +130,11 @@ describe('the issue about images that are gone', () => {
   })
 
   test('names a few of many places, and counts the others', () => {
-    const places = Array.from({ length: 9 }, (_, index) => place({ bundle: `lighthouse.v1.0.${index}` }))
-    expect(missingImagesIssue([missing({ places })], nobody).body).toContain('  - … and 4 more places')
+    const locations = Array.from({ length: 9 }, (_, index) =>
+      createLocation({ bundle: `lighthouse.v1.0.${index}` }),
+    )
+    expect(
+      renderMissingImagesIssue([createMissingReference({ places: locations })], noOwners).body,
+    ).toContain('  - … and 4 more places')
   })
 })

@@ -1,38 +1,40 @@
 // Patches in the comment: whole or not at all, and nothing of them is more than code.
 import { describe, expect, test } from '@jest/globals'
-import type { Offer } from '../../src/checks/check.ts'
-import { decide } from '../../src/gate/decide.ts'
-import { composeReport } from '../../src/messages/report.ts'
-import { aGateInput, outcomesWith, passed } from '../gate/build.ts'
+import type { SuggestedPatch } from '../../src/checks/check.ts'
+import { decideVerdict } from '../../src/gate/decide.ts'
+import { renderReport } from '../../src/messages/report.ts'
+import { createGateInput, createOutcomesWith, createPassedOutcome } from '../gate/build.ts'
 
-const offer = (patch: string): Offer => ({
+const createOffer = (patch: string): SuggestedPatch => ({
   path: 'catalogs/v4.20/foo/catalog.yaml',
   template: 't.yaml',
   patch,
 })
-function comment(...offers: readonly Offer[]): string {
-  const outcomes = outcomesWith({ ...passed('validation'), offers })
-  return composeReport(decide(aGateInput({ outcomes })), { changeLines: [] }).comment
+function renderOffersComment(...suggestedPatches: readonly SuggestedPatch[]): string {
+  const outcomes = createOutcomesWith({ ...createPassedOutcome('validation'), suggestedPatches })
+  return renderReport(decideVerdict(createGateInput({ outcomes })), { changeLines: [] }).comment
 }
-const patch = '--- a/x\n+++ b/x\n@@ -1,1 +1,2 @@\n a\n+b\n'
+const samplePatch = '--- a/x\n+++ b/x\n@@ -1,1 +1,2 @@\n a\n+b\n'
 
 describe('a patch in the comment', () => {
   test('stands there as it is given to git', () => {
-    expect(comment(offer(patch))).toContain(`\n\`\`\`diff\n${patch}\`\`\`\n`)
-    expect(comment(offer(patch))).toContain('A patch for catalogs/v4.20/foo/catalog.yaml')
+    expect(renderOffersComment(createOffer(samplePatch))).toContain(`\n\`\`\`diff\n${samplePatch}\`\`\`\n`)
+    expect(renderOffersComment(createOffer(samplePatch))).toContain(
+      'A patch for catalogs/v4.20/foo/catalog.yaml',
+    )
   })
   test('cannot end its block, whatever its lines hold', () => {
-    const hostile = `${patch}+\`\`\`\`\n+</details> @everyone\n`
-    expect(comment(offer(hostile))).toContain(`\n\`\`\`\`\`diff\n${hostile}\`\`\`\`\`\n`)
+    const hostile = `${samplePatch}+\`\`\`\`\n+</details> @everyone\n`
+    expect(renderOffersComment(createOffer(hostile))).toContain(`\n\`\`\`\`\`diff\n${hostile}\`\`\`\`\`\n`)
   })
   test('is left out as a whole where the comment would be too long', () => {
-    const long = comment(offer(`${patch}${'+x\n'.repeat(30_000)}`))
+    const long = renderOffersComment(createOffer(`${samplePatch}${'+x\n'.repeat(30_000)}`))
     expect(long).not.toContain('```diff')
     expect(long).toContain('**Next: ')
     expect(long.length).toBeLessThan(65_536)
   })
   test('is one of three at most', () => {
-    const many = comment(...Array.from({ length: 5 }, () => offer(patch)))
+    const many = renderOffersComment(...Array.from({ length: 5 }, () => createOffer(samplePatch)))
     expect(many.match(/```diff/g)).toHaveLength(3)
   })
 })
@@ -48,8 +50,8 @@ test('annotations carry no character that shows nothing or turns what stands bes
     at: { file: 'c.yaml', line: 1, column: 1 },
     data: {},
   }
-  const outcomes = outcomesWith({ ...passed('images'), findings: [found] })
-  const { checks } = composeReport(decide(aGateInput({ outcomes })), { changeLines: [] })
+  const outcomes = createOutcomesWith({ ...createPassedOutcome('images'), findings: [found] })
+  const { checks } = renderReport(decideVerdict(createGateInput({ outcomes })), { changeLines: [] })
   const messages = checks.flatMap(({ annotations }) => annotations.map(({ message }) => message))
   const shown = 'a\ufffdb\ufffdc d\ufffd'
   expect(messages).toEqual([`${shown}\n${shown}`])

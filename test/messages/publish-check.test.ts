@@ -1,28 +1,28 @@
 // What is said of images: the same value in a check, a comment and an issue, with nobody's text taken for more.
 import { describe, expect, test } from '@jest/globals'
 import {
-  deploymentDescription,
-  publicationOf,
-  publishCheck,
-  publishedLines,
-  type ToldImage,
-  type ToldPublication,
+  formatDeploymentDescription,
+  summarizePublication,
+  renderPublishCheck,
+  formatPublishedLines,
+  type PublishedImageView,
+  type PublicationView,
 } from '../../src/messages/publish-check.ts'
-import { publishIssue, publishIssueMarker } from '../../src/messages/publish-issue.ts'
-import { composeReport } from '../../src/messages/report.ts'
-import { commitSha } from '../../src/change/ids.ts'
+import { renderPublishIssue, publishIssueMarker } from '../../src/messages/publish-issue.ts'
+import { renderReport } from '../../src/messages/report.ts'
+import { toCommitSha } from '../../src/change/ids.ts'
 
-const digest = `sha256:${'a'.repeat(64)}`
-const hostile = '@everyone [x](https://evil.example) <img src=x> | closes #1 ```'
-const told = (state: ToldPublication): ToldImage => ({
+const imageDigest = `sha256:${'a'.repeat(64)}`
+const hostileText = '@everyone [x](https://evil.example) <img src=x> | closes #1 ```'
+const createImageView = (state: PublicationView): PublishedImageView => ({
   root: 'catalogs/v4.20',
   image: 'quay.io/o/c',
   tags: ['latest', 'v4.20'],
   state,
 })
-const published = told({
+const publishedView = createImageView({
   kind: 'published',
-  digest,
+  digest: imageDigest,
   unchanged: false,
   seconds: 0.42,
   size: 51_200,
@@ -31,44 +31,53 @@ const published = told({
   moved: [],
   changeLines: [],
 })
-const failed = (isLasting: boolean) => told({ kind: 'failed', why: hostile, attempts: 2, isLasting })
-const refused = told({ kind: 'refused', why: 'the operator does not allow it' })
+const createFailedView = (isLasting: boolean) =>
+  createImageView({ kind: 'failed', why: hostileText, attempts: 2, isLasting })
+const rejectedView = createImageView({ kind: 'refused', why: 'the operator does not allow it' })
 
 describe('the check that tells of images', () => {
   test.each([
-    ['passes when all are published', [published], 'success'],
-    ['is still going on while one is built', [published, told({ kind: 'building' })], undefined],
-    ['is still going on while a registry may come back', [published, failed(false)], undefined],
-    ['fails when people should look, whatever else is published', [published, failed(true)], 'failure'],
-    ['fails when the operator refuses', [refused], 'failure'],
+    ['passes when all are published', [publishedView], 'success'],
+    [
+      'is still going on while one is built',
+      [publishedView, createImageView({ kind: 'building' })],
+      undefined,
+    ],
+    ['is still going on while a registry may come back', [publishedView, createFailedView(false)], undefined],
+    [
+      'fails when people should look, whatever else is published',
+      [publishedView, createFailedView(true)],
+      'failure',
+    ],
+    ['fails when the operator refuses', [rejectedView], 'failure'],
     [
       'is neutral when a newer commit came first',
-      [told({ kind: 'superseded', by: 'b'.repeat(40) })],
+      [createImageView({ kind: 'superseded', by: 'b'.repeat(40) })],
       'neutral',
     ],
   ])('%s', (_name, images, conclusion) => {
-    expect(publishCheck(images).conclusion).toBe(conclusion)
+    expect(renderPublishCheck(images).conclusion).toBe(conclusion)
   })
 
   test('names digest, size, contents and time', () => {
-    const { summary, title } = publishCheck([published])
+    const { summary, title } = renderPublishCheck([publishedView])
     expect(title).toBe('Published 1 image')
-    for (const words of [digest, '51.2 kB', '2 packages, 1 bundle', '0.4 s', 'quay.io/o/c:latest'])
+    for (const words of [imageDigest, '51.2 kB', '2 packages, 1 bundle', '0.4 s', 'quay.io/o/c:latest'])
       expect(summary).toContain(words)
   })
 
   test('takes no text of a registry for Markdown', () => {
     for (const text of [
-      publishCheck([failed(true)]).summary,
-      publishedLines([failed(true)]).join('\n'),
-      publishIssue([
+      renderPublishCheck([createFailedView(true)]).summary,
+      formatPublishedLines([createFailedView(true)]).join('\n'),
+      renderPublishIssue([
         {
           root: 'catalogs/v4.20',
           image: 'quay.io/o/c',
           tags: ['latest'],
           commit: 'c'.repeat(40),
           since: '2026-11-22T10:00Z',
-          why: hostile,
+          why: hostileText,
           kind: 'not-published',
         },
       ]).body.replace(publishIssueMarker, ''),
@@ -78,9 +87,11 @@ describe('the check that tells of images', () => {
   })
 
   test('fits the longest description that a deployment takes', () => {
-    for (const { state } of [published, failed(true), refused])
-      expect([...deploymentDescription(state)].length).toBeLessThanOrEqual(140)
-    expect(deploymentDescription({ kind: 'refused', why: 'x'.repeat(500) }).length).toBeLessThanOrEqual(140)
+    for (const { state } of [publishedView, createFailedView(true), rejectedView])
+      expect([...formatDeploymentDescription(state)].length).toBeLessThanOrEqual(140)
+    expect(formatDeploymentDescription({ kind: 'refused', why: 'x'.repeat(500) }).length).toBeLessThanOrEqual(
+      140,
+    )
   })
 })
 
@@ -88,25 +99,25 @@ describe("a merged pull request's comment", () => {
   const verdict = {
     kind: 'merge',
     reasons: [],
-    head: commitSha('d'.repeat(40)),
-    base: commitSha('e'.repeat(40)),
+    head: toCommitSha('d'.repeat(40)),
+    base: toCommitSha('e'.repeat(40)),
     baseRef: 'main',
     config: '',
     outcomes: [],
     waiting: [],
   } as const
-  const comment = (images: readonly ToldImage[]) =>
-    composeReport(verdict, {
+  const comment = (images: readonly PublishedImageView[]) =>
+    renderReport(verdict, {
       changeLines: [],
       landed: 'f'.repeat(40),
-      published: { state: publicationOf(images), lines: publishedLines(images) },
+      published: { state: summarizePublication(images), lines: formatPublishedLines(images) },
     }).comment
 
   test('cannot be read as if it were published when one image is not', () => {
-    expect(comment([published, failed(true)])).toMatch(/^### ❌ Merged, but not published$/m)
-    expect(comment([published, failed(true)])).toMatch(/Users do not get this change yet/)
-    expect(comment([published, failed(false)])).toMatch(/^### 🔄 Merged; being published$/m)
-    expect(comment([published])).toMatch(/^### ✅ Merged and published$/m)
-    expect(comment([published])).toContain(digest)
+    expect(comment([publishedView, createFailedView(true)])).toMatch(/^### ❌ Merged, but not published$/m)
+    expect(comment([publishedView, createFailedView(true)])).toMatch(/Users do not get this change yet/)
+    expect(comment([publishedView, createFailedView(false)])).toMatch(/^### 🔄 Merged; being published$/m)
+    expect(comment([publishedView])).toMatch(/^### ✅ Merged and published$/m)
+    expect(comment([publishedView])).toContain(imageDigest)
   })
 })

@@ -1,10 +1,13 @@
 // The check run of trials: its colour, and that nothing that others wrote gets out of its place.
 import { expect, test } from '@jest/globals'
-import { failed, type TrialOutcome } from '../../src/checks/install/trial/trial-outcome.ts'
-import type { TrialReport } from '../../src/checks/install/trial/trial-report.ts'
-import { trialCheck, type ToldTrial } from '../../src/messages/trial-check.ts'
+import { createFailedOutcome, type ClusterTestOutcome } from '../../src/checks/install/trial/trial-outcome.ts'
+import type { ClusterTestReport } from '../../src/checks/install/trial/trial-report.ts'
+import { renderClusterTestCheck, type ClusterTestView } from '../../src/messages/trial-check.ts'
 
-const report = (outcome: TrialOutcome, more: Partial<TrialReport> = {}): ToldTrial => ({
+const createTestView = (
+  outcome: ClusterTestOutcome,
+  more: Partial<ClusterTestReport> = {},
+): ClusterTestView => ({
   kind: 'tried',
   report: {
     id: 'abcdefgh',
@@ -24,22 +27,22 @@ const report = (outcome: TrialOutcome, more: Partial<TrialReport> = {}): ToldTri
     ...more,
   },
 })
-const yes = report({ verdict: 'installs' })
-const no = report(failed('crash-loop', 'it ended'))
-const environment = report(failed('quota', 'exceeded quota'))
-const infra = report(failed('registry-failing', '503'))
+const installsView = createTestView({ verdict: 'installs' })
+const crashLoopView = createTestView(createFailedOutcome('crash-loop', 'it ended'))
+const environmentView = createTestView(createFailedOutcome('quota', 'exceeded quota'))
+const infrastructureView = createTestView(createFailedOutcome('registry-failing', '503'))
 
 test('green only where everything installs, red only for what the author can mend', () => {
   const conclusions = [
-    [yes],
-    [yes, yes],
-    [yes, no],
-    [no, infra],
-    [yes, environment],
-    [infra],
-    [yes, { kind: 'not-tried', what: 'x', why: 'y' } as const],
+    [installsView],
+    [installsView, installsView],
+    [installsView, crashLoopView],
+    [crashLoopView, infrastructureView],
+    [installsView, environmentView],
+    [infrastructureView],
+    [installsView, { kind: 'not-tried', what: 'x', why: 'y' } as const],
     [],
-  ].map((told) => trialCheck(told).conclusion)
+  ].map((view) => renderClusterTestCheck(view).conclusion)
   expect(conclusions).toEqual([
     'success',
     'success',
@@ -50,11 +53,16 @@ test('green only where everything installs, red only for what the author can men
     'neutral',
     'neutral',
   ])
-  expect(trialCheck([{ kind: 'waiting' }])).toMatchObject({ status: 'queued', name: 'catalog-bot / cluster' })
+  expect(renderClusterTestCheck([{ kind: 'waiting' }])).toMatchObject({
+    status: 'queued',
+    name: 'catalog-bot / cluster',
+  })
 })
 
 test('it says what was tried in which cluster, when what happened, and what is left', () => {
-  const { summary } = trialCheck([report({ verdict: 'installs' }, { leftovers: ['Namespace x'] })])
+  const { summary } = renderClusterTestCheck([
+    createTestView({ verdict: 'installs' }, { leftovers: ['Namespace x'] }),
+  ])
   for (const words of [
     'upgrade `foo.v1` → `foo.v2`',
     '`Kubernetes v1.36.2`',
@@ -68,8 +76,8 @@ test('it says what was tried in which cluster, when what happened, and what is l
 
 test('words of others stay words: they mention nobody, link nowhere, and end no block', () => {
   const evil = '</details> @everyone [x](https://evil.test) ![y](z) ```\n# owned'
-  const { summary } = trialCheck([
-    report(failed('csv-failed', evil), {
+  const { summary } = renderClusterTestCheck([
+    createTestView(createFailedOutcome('csv-failed', evil), {
       package: evil,
       steps: [evil],
       events: [{ at: 1, says: evil }],
@@ -95,9 +103,9 @@ test('words of others stay words: they mention nobody, link nowhere, and end no 
 test('a report that is too long is cut between its parts', () => {
   const lines = Array.from({ length: 40 }, () => 'x'.repeat(500))
   const many = Array.from({ length: 6 }, () =>
-    report(failed('csv-failed', 'x'), { evidence: [{ title: 't', lines }] }),
+    createTestView(createFailedOutcome('csv-failed', 'x'), { evidence: [{ title: 't', lines }] }),
   )
-  const { summary } = trialCheck(many)
+  const { summary } = renderClusterTestCheck(many)
   expect(summary.length).toBeLessThan(60_100)
   expect(summary).toContain('The rest does not fit here.')
   expect(summary.match(/<details>/g)?.length).toBe(summary.match(/<\/details>/g)?.length)

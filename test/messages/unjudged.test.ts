@@ -1,21 +1,21 @@
 import { describe, expect, test } from '@jest/globals'
-import { malformedReason, refuseUnjudged, tooLargeReason } from '../../src/gate/decide.ts'
-import { composeReport, ownChecks } from '../../src/messages/report.ts'
-import { aGateInput } from '../gate/build.ts'
+import { createMalformedReason, rejectUnchecked, createTooLargeReason } from '../../src/gate/decide.ts'
+import { renderReport, ownCheckNames } from '../../src/messages/report.ts'
+import { createGateInput } from '../gate/build.ts'
 
 describe.each([
   {
     what: 'what is too large to check',
-    reason: tooLargeReason('it has 30 changed paths; at most 20 are checked'),
+    reason: createTooLargeReason('it has 30 changed paths; at most 20 are checked'),
     says: ['it has 30 changed paths; at most 20 are checked', 'Split it'],
   },
   {
     what: 'what git does not take',
-    reason: malformedReason(`object ${'a'.repeat(40)}: hasDotdot`),
+    reason: createMalformedReason(`object ${'a'.repeat(40)}: hasDotdot`),
     says: ['Git refuses the commits of this pull request', 'hasDotdot', 'Make the commits again'],
   },
 ])('$what', ({ reason, says }) => {
-  const verdict = refuseUnjudged(aGateInput(), reason)
+  const verdict = rejectUnchecked(createGateInput(), reason)
 
   test('is refused for good, without a permit and without asking again', () => {
     expect(verdict).toMatchObject({ kind: 'blocked', reasons: [{ code: reason.code }] })
@@ -23,8 +23,8 @@ describe.each([
   })
 
   test('has checks that fail, and a comment that says why and what to do', () => {
-    const { checks, comment } = composeReport(verdict, { changeLines: [] })
-    expect(checks.map(({ conclusion }) => conclusion)).toEqual(ownChecks.map(() => 'failure'))
+    const { checks, comment } = renderReport(verdict, { changeLines: [] })
+    expect(checks.map(({ conclusion }) => conclusion)).toEqual(ownCheckNames.map(() => 'failure'))
     for (const words of says) expect(comment).toContain(words)
   })
 })

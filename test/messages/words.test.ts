@@ -1,70 +1,83 @@
 // What the comment says: one thing once, and to those who can do something about it.
 import { describe, expect, test } from '@jest/globals'
-import type { CheckOutcome, Waiting } from '../../src/checks/check.ts'
+import type { CheckOutcome, PendingAction } from '../../src/checks/check.ts'
 import type { Finding } from '../../src/findings/finding.ts'
-import { decide } from '../../src/gate/decide.ts'
-import { composeReport } from '../../src/messages/report.ts'
-import { aGateInput, outcomesWith, passed } from '../gate/build.ts'
+import { decideVerdict } from '../../src/gate/decide.ts'
+import { renderReport } from '../../src/messages/report.ts'
+import { createGateInput, createOutcomesWith, createPassedOutcome } from '../gate/build.ts'
 
-const found = (name: string, line: number, what: string, more: Partial<Finding> = {}): Finding => ({
+const createFinding = (
+  name: string,
+  line: number,
+  message: string,
+  more: Partial<Finding> = {},
+): Finding => ({
   rule: 'bundle-edited',
   severity: 'error',
-  what,
+  what: message,
   why: 'Why it matters.',
   fix: 'What to do.',
   at: { file: 'catalog/a.yaml', line, column: 1 },
   data: { package: name },
   ...more,
 })
-const commentOf = (outcome: Partial<CheckOutcome>, snapshot = {}) => {
-  const given = aGateInput()
-  return composeReport(
-    decide({
+const renderCommentFor = (outcome: Partial<CheckOutcome>, snapshot = {}) => {
+  const given = createGateInput()
+  return renderReport(
+    decideVerdict({
       ...given,
       snapshot: { ...given.snapshot, ...snapshot },
-      outcomes: outcomesWith(passed('ownership', outcome)),
+      outcomes: createOutcomesWith(createPassedOutcome('ownership', outcome)),
     }),
     { changeLines: [] },
   ).comment
 }
-const times = (text: string, part: string) => text.split(part).length - 1
-const open = { question: 'whether x is there', reason: 'no answer', retryAfter: 5 }
+const countOccurrences = (text: string, part: string) => text.split(part).length - 1
+const openQuestion = { question: 'whether x is there', reason: 'no answer', retryAfter: 5 }
 
 describe('findings of one rule and package are one', () => {
   test('its reason and its way out are said once, each place and each other sentence too', () => {
     const findings = [
-      found('foo', 1, 'edited: a'),
-      found('foo', 2, 'edited: b'),
-      found('foo', 3, 'edited: a', { fix: 'Something else.' }),
-      found('bar', 4, 'edited: c'),
+      createFinding('foo', 1, 'edited: a'),
+      createFinding('foo', 2, 'edited: b'),
+      createFinding('foo', 3, 'edited: a', { fix: 'Something else.' }),
+      createFinding('bar', 4, 'edited: c'),
     ]
-    const text = commentOf({ findings })
-    expect(times(text, 'What to do.')).toBe(2)
-    expect(times(text, 'edited: a')).toBe(1)
+    const text = renderCommentFor({ findings })
+    expect(countOccurrences(text, 'What to do.')).toBe(2)
+    expect(countOccurrences(text, 'edited: a')).toBe(1)
     expect(text).toContain(
       '> - `catalog/a.yaml`, line 2 **edited: b**\n> - `catalog/a.yaml`, line 3 *Something else.*',
     )
     expect(text).toContain('> **edited: c** · `catalog/a.yaml`, line 4 · `bundle-edited`')
-    expect(times(text, '[!CAUTION]')).toBe(2)
+    expect(countOccurrences(text, '[!CAUTION]')).toBe(2)
   })
   test('the same words without a place are said once', () => {
-    const findings = Array.from({ length: 14 }, () => ({ ...found('foo', 1, 'edited'), at: undefined }))
-    const text = commentOf({ findings: findings.map(({ at: _, ...rest }) => rest) })
-    expect(times(text, 'edited**')).toBe(1)
+    const findings = Array.from({ length: 14 }, () => ({
+      ...createFinding('foo', 1, 'edited'),
+      at: undefined,
+    }))
+    const text = renderCommentFor({ findings: findings.map(({ at: _, ...rest }) => rest) })
+    expect(countOccurrences(text, 'edited**')).toBe(1)
   })
   test('of many the rest is counted', () => {
-    const findings = Array.from({ length: 30 }, (_, line) => found('foo', line + 1, `edited: ${line}`))
-    expect(commentOf({ findings })).toContain('… and 25 more of this rule.')
+    const findings = Array.from({ length: 30 }, (_, line) =>
+      createFinding('foo', line + 1, `edited: ${line}`),
+    )
+    expect(renderCommentFor({ findings })).toContain('… and 25 more of this rule.')
   })
   test('no errors are hidden behind warnings, nor what was let pass behind what was not', () => {
-    const text = commentOf({
+    const text = renderCommentFor({
       findings: [
-        found('foo', 1, 'edited: a'),
-        found('foo', 2, 'edited: b', { severity: 'warning', overridden: { by: 'maria', reason: 'meant' } }),
-        found('foo', 3, 'edited: c', { severity: 'warning' }),
+        createFinding('foo', 1, 'edited: a'),
+        createFinding('foo', 2, 'edited: b', {
+          severity: 'warning',
+          overridden: { by: 'maria', reason: 'meant' },
+        }),
+        createFinding('foo', 3, 'edited: c', { severity: 'warning' }),
       ],
     })
-    expect(times(text, '[!CAUTION]')).toBe(1)
+    expect(countOccurrences(text, '[!CAUTION]')).toBe(1)
     expect(text).toContain('<summary>2 warnings</summary>')
     expect(text).toContain('| edited: b (`bundle-edited`) | **Overridden by `maria`:** meant. |')
     expect(text).toContain('| edited: c (`bundle-edited`) | What to do. |')
@@ -72,7 +85,7 @@ describe('findings of one rule and package are one', () => {
 })
 
 describe('who can unblock it', () => {
-  const waits = (...waiting: Waiting[]) => commentOf({ waiting })
+  const waits = (...waiting: PendingAction[]) => renderCommentFor({ waiting })
   test('is told what they can do, and nobody what they cannot', () => {
     const text = waits(
       { what: 'an owner of foo must approve', who: ['olga'] },
@@ -88,21 +101,21 @@ describe('who can unblock it', () => {
   })
   test('is told once, whatever several approvals it takes', () => {
     const text = waits({ what: 'a', who: ['olga', 'maria'] }, { what: 'b', who: ['maria'] })
-    expect(times(text, '@maria')).toBe(1)
+    expect(countOccurrences(text, '@maria')).toBe(1)
   })
 })
 
 describe('errors that the author must mend', () => {
-  const error = found('foo', 1, 'edited: a')
+  const error = createFinding('foo', 1, 'edited: a')
   const waiting = [{ what: 'an owner of foo must approve', who: ['olga'] }]
   test('call nobody else, and say that nobody else has to act', () => {
-    const text = commentOf({ findings: [error] })
+    const text = renderCommentFor({ findings: [error] })
     expect(text).toContain('### ❌ One thing to fix, then this merges by itself\n')
     expect(text).toContain('Nobody else has to act.')
     expect(text).not.toMatch(/@(?!catalog-bot\/cli)/)
   })
   test('come before whoever is asked afterwards', () => {
-    const text = commentOf({ findings: [error], waiting })
+    const text = renderCommentFor({ findings: [error], waiting })
     expect(text).toContain('### ❌ One thing to fix\n')
     expect(text).not.toMatch(/@(?!catalog-bot\/cli)|Nobody else/)
   })
@@ -111,14 +124,14 @@ describe('errors that the author must mend', () => {
 describe('where an answer is missing', () => {
   const nothingToDo = 'Nobody has to act.'
   test('nobody has to do anything, if that is all', () => {
-    expect(commentOf({ unanswered: [open] })).toContain(nothingToDo)
+    expect(renderCommentFor({ unanswered: [openQuestion] })).toContain(nothingToDo)
   })
   test.each([
-    ['an approval', { unanswered: [open], waiting: [{ what: 'x', who: ['olga'] }] }, {}],
-    ['a draft to be made ready', { unanswered: [open] }, { draft: true }],
-    ['a label to be taken away', { unanswered: [open] }, { labels: ['hold'] }],
+    ['an approval', { unanswered: [openQuestion], waiting: [{ what: 'x', who: ['olga'] }] }, {}],
+    ['a draft to be made ready', { unanswered: [openQuestion] }, { draft: true }],
+    ['a label to be taken away', { unanswered: [openQuestion] }, { labels: ['hold'] }],
   ])('that is not said beside %s', (_what, outcome, snapshot) => {
-    const text = commentOf(outcome, snapshot)
+    const text = renderCommentFor(outcome, snapshot)
     expect(text).toContain('🔄')
     expect(text).not.toContain(nothingToDo)
   })

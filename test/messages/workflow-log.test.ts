@@ -1,10 +1,10 @@
 // What a runner reads: none of it may be a command but our own, whatever a file, a title or a registry says.
 import { describe, expect, test } from '@jest/globals'
 import type { Finding } from '../../src/findings/finding.ts'
-import { logLine } from '../../src/messages/escape.ts'
-import { workflowLog } from '../../src/messages/workflow-log.ts'
+import { toLogLine } from '../../src/messages/escape.ts'
+import { formatWorkflowLog } from '../../src/messages/workflow-log.ts'
 
-const hostile = [
+const hostileTexts = [
   'x\n::set-output name=verdict::merge',
   'x\r\n::add-mask::e',
   '::stop-commands::x',
@@ -16,7 +16,7 @@ const hostile = [
   'a:b,c::d',
 ] as const
 
-function finding(text: string, at = true): Finding {
+function createFinding(text: string, at = true): Finding {
   return {
     rule: 'two-heads',
     severity: 'error',
@@ -28,38 +28,40 @@ function finding(text: string, at = true): Finding {
 }
 
 /** What the runner (actions/runner, ActionCommand.cs) would take for a command in one line of output. */
-function commandsIn(line: string): string[] {
+function findWorkflowCommands(line: string): string[] {
   const second = /^\s*::(?<name>[^\s:]+)(?: [^\n\r]*?)?::/.exec(line)?.groups?.['name']
   if (second !== undefined) return [second]
   return [...line.matchAll(/##\[(?<name>[^\] ]+)/g)].map((match) => match.groups?.['name'] ?? '')
 }
 
 describe('the log of a workflow', () => {
-  test.each(hostile)('%j is no command, in an annotation and out of it', (text) => {
+  test.each(hostileTexts)('%j is no command, in an annotation and out of it', (text) => {
     for (const [all, expected] of [
-      [[finding(text)], ['error']],
-      [[finding(text, false)], []],
+      [[createFinding(text)], ['error']],
+      [[createFinding(text, false)], []],
     ] as const) {
-      const written = workflowLog(all).join('\n')
-      expect(written.split(/\r\n|[\n\r]/).flatMap(commandsIn)).toEqual(expected)
+      const written = formatWorkflowLog(all).join('\n')
+      expect(written.split(/\r\n|[\n\r]/).flatMap(findWorkflowCommands)).toEqual(expected)
       expect(written).not.toContain('##[')
     }
     expect(
-      logLine(text)
+      toLogLine(text)
         .split(/[\n\r]/)
-        .flatMap(commandsIn),
+        .flatMap(findWorkflowCommands),
     ).toEqual([])
   })
 
   test('a path keeps its name: what the runner unescapes is what git has', () => {
-    const [line = ''] = workflowLog([finding('a:b,c%0A\nd')])
+    const [line = ''] = formatWorkflowLog([createFinding('a:b,c%0A\nd')])
     const file = /file=(?<file>[^,]*),/.exec(line)?.groups?.['file'] ?? ''
     expect(decodeURIComponent(file)).toBe('a:b,c%0A\nd')
   })
 
   test('shows ten of a severity on their lines, and the rest below, errors first', () => {
-    const errors = Array.from({ length: 12 }, (_, index) => finding(`f${String(index).padStart(2, '0')}`))
-    const lines = workflowLog([{ ...finding('w'), severity: 'warning' }, ...errors])
+    const errors = Array.from({ length: 12 }, (_, index) =>
+      createFinding(`f${String(index).padStart(2, '0')}`),
+    )
+    const lines = formatWorkflowLog([{ ...createFinding('w'), severity: 'warning' }, ...errors])
     expect(lines.map((line) => line.slice(0, 7))).toEqual([
       ...Array<string>(10).fill('::error'),
       '| error',

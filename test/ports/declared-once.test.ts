@@ -3,19 +3,19 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 
-const src = join(import.meta.dirname, '../../src')
+const sourceDirectory = join(import.meta.dirname, '../../src')
 
 /** The first argument of each call, as it is written. */
-function namesIn(text: string, define: string): string[] {
+function findDeclaredNames(text: string, define: string): string[] {
   return [...text.matchAll(new RegExp(`= ${define}(?:<[^]*?>)?\\(\\s*([^,]*),`, 'g'))].map(
     ([, name = '']) => name,
   )
 }
 
 test.each(['defineState', 'defineCache'])('no name is given to %s twice, and each is a text', (define) => {
-  const names = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  const names = readdirSync(sourceDirectory, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
-    .flatMap((file) => namesIn(readFileSync(join(src, file), 'utf8'), define))
+    .flatMap((file) => findDeclaredNames(readFileSync(join(sourceDirectory, file), 'utf8'), define))
   expect(names.length).toBeGreaterThan(10)
   expect(names.filter((name) => !/^'[^']+'$/.test(name))).toEqual([])
   expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])

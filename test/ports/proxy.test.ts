@@ -1,28 +1,38 @@
 // Which addresses are behind the operator's proxy, and which proxy that is.
 import { describe, expect, test } from '@jest/globals'
-import { proxyFor } from '../../src/ports/proxy.ts'
+import { selectProxy } from '../../src/ports/proxy.ts'
 
-const HTTPS_PROXY = 'http://proxy.example:3128'
-const to = (url: string, environment: Record<string, string>) => proxyFor(new URL(url), environment)
+const httpsProxy = 'http://proxy.example:3128'
+const findProxy = (url: string, environment: Record<string, string>) => selectProxy(new URL(url), environment)
 
 describe('a proxy', () => {
   test.each([
     ['nothing is set', {}, 'https://github.com/', undefined],
-    ['the address is https', { HTTPS_PROXY }, 'https://github.com/', HTTPS_PROXY],
-    ['the address is plain http', { HTTPS_PROXY }, 'http://registry.example/', undefined],
-    ['it is this machine', { HTTPS_PROXY }, 'https://127.0.0.1:8443/', undefined],
-    ['it is this machine by name', { HTTPS_PROXY }, 'https://localhost/', undefined],
+    ['the address is https', { HTTPS_PROXY: httpsProxy }, 'https://github.com/', httpsProxy],
+    ['the address is plain http', { HTTPS_PROXY: httpsProxy }, 'http://registry.example/', undefined],
+    ['it is this machine', { HTTPS_PROXY: httpsProxy }, 'https://127.0.0.1:8443/', undefined],
+    ['it is this machine by name', { HTTPS_PROXY: httpsProxy }, 'https://localhost/', undefined],
     [
       'it is set for all',
       { ALL_PROXY: 'proxy.example:8080' },
       'https://quay.io/',
       'http://proxy.example:8080',
     ],
-    ['lower case goes first', { HTTPS_PROXY, https_proxy: 'http://b' }, 'https://quay.io/', 'http://b:80'],
+    [
+      'lower case goes first',
+      { HTTPS_PROXY: httpsProxy, https_proxy: 'http://b' },
+      'https://quay.io/',
+      'http://b:80',
+    ],
     ['it speaks TLS', { HTTPS_PROXY: 'https://b' }, 'https://quay.io/', 'https://b:443'],
-    ['an empty value sets nothing', { https_proxy: '', HTTPS_PROXY }, 'https://quay.io/', HTTPS_PROXY],
+    [
+      'an empty value sets nothing',
+      { https_proxy: '', HTTPS_PROXY: httpsProxy },
+      'https://quay.io/',
+      httpsProxy,
+    ],
   ])('where %s', (_what, environment, url, address) => {
-    expect(to(url, environment)?.address).toBe(address)
+    expect(findProxy(url, environment)?.url).toBe(address)
   })
 
   test.each([
@@ -40,12 +50,12 @@ describe('a proxy', () => {
     ['', 'https://github.com/', true],
     [' , ', 'https://github.com/', true],
   ])('NO_PROXY %j and %s', (NO_PROXY, url, isBehind) => {
-    expect(to(url, { HTTPS_PROXY, NO_PROXY }) !== undefined).toBe(isBehind)
+    expect(findProxy(url, { HTTPS_PROXY: httpsProxy, NO_PROXY }) !== undefined).toBe(isBehind)
   })
 
   test('has its credential apart from its address', () => {
-    expect(to('https://quay.io/', { HTTPS_PROXY: 'http://me:p%40ss%3A@proxy.example:3128' })).toEqual({
-      address: HTTPS_PROXY,
+    expect(findProxy('https://quay.io/', { HTTPS_PROXY: 'http://me:p%40ss%3A@proxy.example:3128' })).toEqual({
+      address: httpsProxy,
       hostname: 'proxy.example',
       port: 3128,
       isTls: false,
@@ -61,7 +71,9 @@ describe('a proxy', () => {
     'http://u:secret%@b',
     "http://secret';x",
   ])('%j is none, and no word of it is said', (text) => {
-    expect(() => to('https://quay.io/', { HTTPS_PROXY: text })).toThrow(/^HTTPS_PROXY is not the address/)
-    expect(() => to('https://quay.io/', { HTTPS_PROXY: text })).not.toThrow(/secret/)
+    expect(() => findProxy('https://quay.io/', { HTTPS_PROXY: text })).toThrow(
+      /^HTTPS_PROXY is not the address/,
+    )
+    expect(() => findProxy('https://quay.io/', { HTTPS_PROXY: text })).not.toThrow(/secret/)
   })
 })

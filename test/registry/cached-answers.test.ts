@@ -2,27 +2,27 @@ import { describe, expect, test } from '@jest/globals'
 import { openMemoryCache } from '../../src/examine/memory-cache.ts'
 import type { Cache } from '../../src/ports/cache.ts'
 import type { ImageAnswer } from '../../src/checks/questions.ts'
-import { withBudget } from '../../src/registry/budget.ts'
-import { cachedAnswers } from '../../src/registry/cached-answers.ts'
-import { scanImages, type ScanProgress } from '../../src/registry/scan-images.ts'
-import { handClock } from './manual-clock.ts'
+import { withQueryBudget } from '../../src/registry/budget.ts'
+import { createCachedRegistry } from '../../src/registry/cached-answers.ts'
+import { scanImages, type ImageScanProgress } from '../../src/registry/scan-images.ts'
+import { createManualClock } from './manual-clock.ts'
 
-const hex = 'a'.repeat(64)
-const ok: ImageAnswer = { kind: 'ok', digest: `sha256:${hex}`, mediaType: 'x', size: 1 }
+const sha256Hex = 'a'.repeat(64)
+const imageFound: ImageAnswer = { kind: 'ok', digest: `sha256:${sha256Hex}`, mediaType: 'x', size: 1 }
 
 /** A registry that answers from a table and counts, and a store that forgets by a clock of its own. */
-function world(answers: (reference: string) => ImageAnswer = () => ok) {
-  const asked: string[] = []
-  const clock = handClock(0)
+function createCountingRegistry(answers: (reference: string) => ImageAnswer = () => imageFound) {
+  const requested: string[] = []
+  const clock = createManualClock(0)
   const cache = openMemoryCache(clock)
   const reads: number[] = []
   return {
-    asked,
+    asked: requested,
     clock,
     reads,
     registry: {
       async resolve(reference: string) {
-        asked.push(reference)
+        requested.push(reference)
         return answers(reference)
       },
       close: async () => undefined,
@@ -40,16 +40,16 @@ function world(answers: (reference: string) => ImageAnswer = () => ok) {
 describe('answers are remembered', () => {
   const day = 24 * 3600 * 1000
   const cases: [string, string, ImageAnswer, number | undefined][] = [
-    ['a digest for seven days', `q.io/a@sha256:${hex}`, ok, 7 * day],
-    ['a tag for ten minutes', 'q.io/a:1', ok, 600_000],
-    ['a missing image for a minute', `q.io/a@sha256:${hex}`, { kind: 'missing', reason: '' }, 60_000],
+    ['a digest for seven days', `q.io/a@sha256:${sha256Hex}`, imageFound, 7 * day],
+    ['a tag for ten minutes', 'q.io/a:1', imageFound, 600_000],
+    ['a missing image for a minute', `q.io/a@sha256:${sha256Hex}`, { kind: 'missing', reason: '' }, 60_000],
     ['what may be private for a minute', 'q.io/a:1', { kind: 'missing-or-private', reason: '' }, 60_000],
     ['unknown never', 'q.io/a:1', { kind: 'unknown', reason: '', retryAfter: 1 }, undefined],
     ['blocked never', 'q.io/a:1', { kind: 'blocked', reason: '' }, undefined],
   ]
   test.each(cases)('%s', async (_name, reference, answer, life) => {
-    const { registry, store, asked, clock } = world(() => answer)
-    const cached = cachedAnswers(registry, { store, identity: async () => 'anonymous' })
+    const { registry, store, asked, clock } = createCountingRegistry(() => answer)
+    const cached = createCachedRegistry(registry, { store, identity: async () => 'anonymous' })
     expect(await cached.resolve(reference)).toEqual(answer)
     clock.advance((life ?? 1) - 1)
     expect(await cached.resolve(reference)).toEqual(answer)
@@ -59,52 +59,52 @@ describe('answers are remembered', () => {
     expect(asked).toHaveLength(life === undefined ? 3 : 2)
   })
   test('what one credential saw is not told to another, nor an answer without platforms to who wants them', async () => {
-    const { registry, store, asked } = world()
+    const { registry, store, asked } = createCountingRegistry()
     for (const [who, variant] of [
       ['one', ''],
       ['two', ''],
       ['one', 'platforms'],
     ] as const)
-      await cachedAnswers(registry, { store, identity: async () => who, variant }).resolve('q.io/a:1')
+      await createCachedRegistry(registry, { store, identity: async () => who, variant }).resolve('q.io/a:1')
     expect(asked).toHaveLength(3)
   })
   test('many references cost one read, and the second time no request', async () => {
-    const { registry, store, asked, reads } = world()
+    const { registry, store, asked, reads } = createCountingRegistry()
     const references = Array.from(
       { length: 500 },
       (_, n) => `q.io/a@sha256:${n.toString(16).padStart(64, '0')}`,
     )
     for (let round = 0; round < 2; round += 1) {
-      const cached = cachedAnswers(registry, { store, identity: async () => 'anonymous' })
+      const cached = createCachedRegistry(registry, { store, identity: async () => 'anonymous' })
       expect(await cached.resolveAll([...references, ...references])).toHaveLength(1000)
     }
     expect(asked).toHaveLength(500)
     expect(reads).toEqual([500, 500])
   })
   test('a look past what is remembered asks, and everybody hears what it brought', async () => {
-    const reference = `q.io/a@sha256:${hex}`
-    let answer: ImageAnswer = ok
-    const { registry, store, asked } = world(() => answer)
-    const cached = cachedAnswers(registry, { store, identity: async () => 'anonymous' })
+    const reference = `q.io/a@sha256:${sha256Hex}`
+    let answer: ImageAnswer = imageFound
+    const { registry, store, asked } = createCountingRegistry(() => answer)
+    const cached = createCachedRegistry(registry, { store, identity: async () => 'anonymous' })
     await cached.resolve(reference)
     answer = { kind: 'missing', reason: 'gone' }
-    expect(await cached.resolve(reference)).toEqual(ok)
+    expect(await cached.resolve(reference)).toEqual(imageFound)
     expect(await cached.refresh(reference)).toEqual(answer)
     expect(await cached.resolve(reference)).toEqual(answer)
     expect(asked).toHaveLength(2)
   })
   test('a look that learns nothing takes nothing away from what is remembered', async () => {
-    let answer: ImageAnswer = ok
-    const { registry, store } = world(() => answer)
-    const cached = cachedAnswers(registry, { store, identity: async () => 'anonymous' })
+    let answer: ImageAnswer = imageFound
+    const { registry, store } = createCountingRegistry(() => answer)
+    const cached = createCachedRegistry(registry, { store, identity: async () => 'anonymous' })
     await cached.resolve('q.io/a:1')
     answer = { kind: 'unknown', reason: 'it answered 503', retryAfter: 60 }
     await cached.refresh('q.io/a:1')
-    expect(await cached.resolve('q.io/a:1')).toEqual(ok)
+    expect(await cached.resolve('q.io/a:1')).toEqual(imageFound)
   })
   test('the same question at the same time is asked once', async () => {
-    const { registry, store, asked } = world()
-    const cached = cachedAnswers(registry, { store, identity: async () => 'anonymous' })
+    const { registry, store, asked } = createCountingRegistry()
+    const cached = createCachedRegistry(registry, { store, identity: async () => 'anonymous' })
     await Promise.all(Array.from({ length: 10 }, () => cached.resolve('q.io/a:1')))
     expect(asked).toHaveLength(1)
   })
@@ -112,8 +112,8 @@ describe('answers are remembered', () => {
 
 describe('a budget', () => {
   test('ends with so many hosts and references; what was let through once may come again', async () => {
-    const { registry, asked } = world()
-    const limited = withBudget(registry, { hosts: 2, references: 3 })
+    const { registry, asked } = createCountingRegistry()
+    const limited = withQueryBudget(registry, { hosts: 2, references: 3 })
     const kinds = []
     for (const reference of ['a.io/x:1', 'b.io/x:1', 'c.io/x:1', 'a.io/x:2', 'a.io/x:3', 'a.io/x:1'])
       kinds.push((await limited.resolve(reference)).kind)
@@ -124,15 +124,15 @@ describe('a budget', () => {
 
 describe('a scan', () => {
   const references = ['a.io/x:1', 'a.io/x:2', 'a.io/x:3', 'b.io/x:1', 'a.io/x:1', 'BAD']
-  const say = (reference: string): ImageAnswer =>
+  const answerReference = (reference: string): ImageAnswer =>
     reference === 'BAD'
       ? { kind: 'malformed', reason: '' }
       : reference === 'b.io/x:1'
         ? { kind: 'unknown', reason: '', retryAfter: 1 }
-        : ok
+        : imageFound
 
   test('asks each reference once, hosts in turn, and sums up by registry', async () => {
-    const { registry, asked, clock } = world(say)
+    const { registry, asked, clock } = createCountingRegistry(answerReference)
     const report = await scanImages(registry, references, { clock, concurrency: 1 })
     expect(asked).toEqual(['a.io/x:1', 'b.io/x:1', 'BAD', 'a.io/x:2', 'a.io/x:3'])
     expect(report.complete).toBe(true)
@@ -143,7 +143,7 @@ describe('a scan', () => {
     ])
   })
   test('goes on where an earlier run stopped, asking again what was not definite', async () => {
-    const first = world(say)
+    const first = createCountingRegistry(answerReference)
     const stop = new AbortController()
     const written = new Map<string, ImageAnswer>()
     const report = await scanImages(first.registry, references, {
@@ -156,28 +156,28 @@ describe('a scan', () => {
       },
     })
     expect([report.complete, written.size]).toEqual([false, 3])
-    const second = world(say)
+    const second = createCountingRegistry(answerReference)
     const rest = await scanImages(second.registry, references, { clock: second.clock, earlier: written })
     expect(second.asked.sort()).toEqual(['a.io/x:2', 'a.io/x:3', 'b.io/x:1'])
     expect([rest.complete, rest.answers.size]).toEqual([true, 5])
   })
   test('tells its progress, its rate and how long it will take', async () => {
-    const { registry, clock } = world()
+    const { registry, clock } = createCountingRegistry()
     const slow = {
       ...registry,
       resolve: async (reference: string) => (clock.advance(500), registry.resolve(reference)),
     }
-    const seen: ScanProgress[] = []
+    const progressSeen: ImageScanProgress[] = []
     await scanImages(
       slow,
       Array.from({ length: 8 }, (_, n) => `a.io/x:${n}`),
       {
         clock,
         concurrency: 1,
-        onProgress: (progress) => seen.push(progress),
+        onProgress: (progress) => progressSeen.push(progress),
       },
     )
-    expect(seen[0]).toEqual({ done: 2, total: 8, rate: 2, remaining: 3 })
-    expect(seen.at(-1)).toEqual({ done: 8, total: 8, rate: 2, remaining: 0 })
+    expect(progressSeen[0]).toEqual({ done: 2, total: 8, rate: 2, remaining: 3 })
+    expect(progressSeen.at(-1)).toEqual({ done: 8, total: 8, rate: 2, remaining: 0 })
   })
 })

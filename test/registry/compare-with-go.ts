@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { createHash } from 'node:crypto'
 import {
   mediaTypes,
-  parseConfig,
+  parseImageConfig,
   parseManifest,
   type Descriptor,
   type Platform,
@@ -11,19 +11,19 @@ import {
 import { RegistryError } from '../../src/registry/registry-error.ts'
 import { unpackLayers } from '../../src/registry/unpack/unpack-layers.ts'
 import type { GoReaders } from '../go-readers/go-readers.ts'
-import { packedLayer, type RandomLayer } from './random-archives.ts'
+import { packLayer, type RandomLayer } from './random-archives.ts'
 import type { RandomDocument } from './random-documents.ts'
 
-export interface Comparison {
+export interface GoComparison {
   readonly refused: boolean
   /** Why, for people. */
   readonly reason?: string
   readonly difference?: string
 }
 
-export async function compareImage(readers: GoReaders, image: readonly RandomLayer[]): Promise<Comparison> {
-  const layers = image.map(packedLayer)
-  const ours = await outcome(() =>
+export async function compareImage(readers: GoReaders, image: readonly RandomLayer[]): Promise<GoComparison> {
+  const layers = image.map(packLayer)
+  const ours = await readOutcome(() =>
     unpackLayers(
       layers.map(({ archive, bytes }) => ({
         bytes,
@@ -38,30 +38,30 @@ export async function compareImage(readers: GoReaders, image: readonly RandomLay
   const read = Object.fromEntries(
     [...ours.value].map(([path, bytes]) => [path, Buffer.from(bytes).toString('base64')]),
   )
-  return compared(read, error, files)
+  return compareResults(read, error, files)
 }
 
 export async function compareDocument(
   readers: GoReaders,
   { kind, body }: RandomDocument,
-): Promise<Comparison> {
-  const ours = await outcome(() => Promise.resolve(understood(kind, body)))
+): Promise<GoComparison> {
+  const ours = await readOutcome(() => Promise.resolve(parseDocument(kind, body)))
   if ('refused' in ours) return ours
   const { error, read } = await readers.read(kind, body)
-  return compared(ours.value, error, withoutOwnType(read))
+  return compareResults(ours.value, error, withoutMediaType(read))
 }
 
-function compared(ours: unknown, error: string | undefined, theirs: unknown): Comparison {
+function compareResults(ours: unknown, error: string | undefined, theirs: unknown): GoComparison {
   if (error !== undefined)
     return { refused: false, difference: `Go does not read it (${error}), we do: ${JSON.stringify(ours)}` }
   if (isDeepStrictEqual(ours, theirs)) return { refused: false }
   return { refused: false, difference: `we read ${JSON.stringify(ours)}, Go reads ${JSON.stringify(theirs)}` }
 }
 
-type Outcome<Value> = { readonly value: Value } | { readonly refused: true; readonly reason: string }
+type ReadOutcome<Value> = { readonly value: Value } | { readonly refused: true; readonly reason: string }
 
 /** Only what is refused on purpose is refused. */
-async function outcome<Value>(read: () => Promise<Value>): Promise<Outcome<Value>> {
+async function readOutcome<Value>(read: () => Promise<Value>): Promise<ReadOutcome<Value>> {
   try {
     return { value: await read() }
   } catch (error) {
@@ -72,27 +72,32 @@ async function outcome<Value>(read: () => Promise<Value>): Promise<Outcome<Value
   }
 }
 
-function understood(kind: RandomDocument['kind'], body: Uint8Array): unknown {
+function parseDocument(kind: RandomDocument['kind'], body: Uint8Array): unknown {
   if (kind === 'config') {
-    const { labels, diffIds, platform } = parseConfig(body)
-    return { labels, diffIds, platform: placed(platform) }
+    const { labels, diffIds, platform } = parseImageConfig(body)
+    return { labels, diffIds, platform: formatPlatform(platform) }
   }
   const read = parseManifest(body, kind === 'index' ? mediaTypes.ociIndex : mediaTypes.ociManifest)
   return read.kind === 'index'
-    ? { version: 2, manifests: read.manifests.map(described) }
-    : { version: 2, config: described(read.config), layers: read.layers.map(described) }
+    ? { version: 2, manifests: read.manifests.map(formatDescriptor) }
+    : { version: 2, config: formatDescriptor(read.config), layers: read.layers.map(formatDescriptor) }
 }
 
 /** What a document calls itself is told by what it came as, where it does not say. */
-function withoutOwnType(read: unknown): unknown {
+function withoutMediaType(read: unknown): unknown {
   const { mediaType: _, ...rest } = (read ?? {}) as Record<string, unknown>
   return rest
 }
 
-function described({ mediaType, digest, size, platform }: Descriptor & { readonly platform?: Platform }) {
-  return { digest, mediaType, platform: placed(platform), size }
+function formatDescriptor({
+  mediaType,
+  digest,
+  size,
+  platform,
+}: Descriptor & { readonly platform?: Platform }) {
+  return { digest, mediaType, platform: formatPlatform(platform), size }
 }
 
-function placed(platform: Platform | undefined): string {
+function formatPlatform(platform: Platform | undefined): string {
   return platform ? `${platform.os}/${platform.architecture}/${platform.variant ?? ''}` : ''
 }

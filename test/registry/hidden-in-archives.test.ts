@@ -4,130 +4,174 @@ import { createHash } from 'node:crypto'
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import { unpackLayers } from '../../src/registry/unpack/unpack-layers.ts'
-import { pax, tar, tarOf, type TarPart } from './tar-writer.ts'
+import { createPaxHeader, createTar, createTarOfFiles, type TarEntry } from './tar-writer.ts'
 
-const file = (name: string, data = name): TarPart => ({ name, data })
-const evil = file('manifests/evil')
-const sized = (name: string, type: string, more: Partial<TarPart> = {}): TarPart => ({
+const createTarEntry = (name: string, data = name): TarEntry => ({ name, data })
+const evilEntry = createTarEntry('manifests/evil')
+const createSizedEntry = (name: string, type: string, more: Partial<TarEntry> = {}): TarEntry => ({
   name,
   type,
   size: 1024,
   ...more,
 })
-const long = (name: string, type = 'L'): TarPart => ({ name: '././@LongLink', type, data: `${name}\0` })
-const digestOf = (archive: Buffer) => `sha256:${createHash('sha256').update(archive).digest('hex')}`
-const unpack = (archives: readonly Buffer[], packed: readonly Buffer[] = archives) =>
+const createLongNameEntry = (name: string, type = 'L'): TarEntry => ({
+  name: '././@LongLink',
+  type,
+  data: `${name}\0`,
+})
+const digestOfArchive = (archive: Buffer) => `sha256:${createHash('sha256').update(archive).digest('hex')}`
+const unpackArchives = (archives: readonly Buffer[], packed: readonly Buffer[] = archives) =>
   unpackLayers(
-    archives.map((archive, index) => ({ bytes: packed[index] ?? archive, diffId: digestOf(archive) })),
+    archives.map((archive, index) => ({ bytes: packed[index] ?? archive, diffId: digestOfArchive(archive) })),
     ['manifests', 'metadata'],
   )
-const refusal = (reason: RegExp) => ({ code: 'unsupported', message: expect.stringMatching(reason) })
+const unsupportedError = (reason: RegExp) => ({ code: 'unsupported', message: expect.stringMatching(reason) })
 
 describe('entries', () => {
-  test.each<[string, readonly TarPart[], RegExp]>([
-    ['a directory with a size', [sized('x/', '5'), evil], /has a size/],
-    ['an old directory with a size', [sized('x/', '\0'), evil], /has a size/],
-    ['a symbolic link with a size', [sized('x', '2', { link: 'a' }), evil], /has a size/],
-    ['a hard link with a size', [file('a'), sized('x', '1', { link: 'a' }), evil], /has a size/],
-    ['a device with a size', [sized('x', '3'), evil], /has a size/],
-    ['a pipe with a size', [sized('x', '6'), evil], /has a size/],
+  test.each<[string, readonly TarEntry[], RegExp]>([
+    ['a directory with a size', [createSizedEntry('x/', '5'), evilEntry], /has a size/],
+    ['an old directory with a size', [createSizedEntry('x/', '\0'), evilEntry], /has a size/],
+    ['a symbolic link with a size', [createSizedEntry('x', '2', { link: 'a' }), evilEntry], /has a size/],
+    [
+      'a hard link with a size',
+      [createTarEntry('a'), createSizedEntry('x', '1', { link: 'a' }), evilEntry],
+      /has a size/,
+    ],
+    ['a device with a size', [createSizedEntry('x', '3'), evilEntry], /has a size/],
+    ['a pipe with a size', [createSizedEntry('x', '6'), evilEntry], /has a size/],
     [
       'a size that a record gives a directory',
-      [pax({ size: '512' }), { name: 'x/', type: '5' }, evil],
+      [createPaxHeader({ size: '512' }), { name: 'x/', type: '5' }, evilEntry],
       /two sizes/,
     ],
-    ['two sizes for a file', [pax({ size: '512' }), file('x', ''), evil], /two sizes/],
-    ['a file that is called a directory', [file('manifests/a/')], /called a directory/],
-    ['the contiguous file that nobody unpacks', [{ ...evil, type: '7' }], /nobody unpacks/],
-    ['an unknown type', [{ ...evil, type: 'D' }], /nobody unpacks/],
-    ['a size behind a NUL', [{ name: 'x', size: '\x0000000001000' }, evil], /no valid size/],
-    ['a size with rubbish behind a NUL', [{ name: 'x', size: '0\0zz' }, evil], /no valid size/],
-    ['a size behind a tab', [{ name: 'x', size: '\t0000001000' }, evil], /no valid size/],
+    [
+      'two sizes for a file',
+      [createPaxHeader({ size: '512' }), createTarEntry('x', ''), evilEntry],
+      /two sizes/,
+    ],
+    ['a file that is called a directory', [createTarEntry('manifests/a/')], /called a directory/],
+    ['the contiguous file that nobody unpacks', [{ ...evilEntry, type: '7' }], /nobody unpacks/],
+    ['an unknown type', [{ ...evilEntry, type: 'D' }], /nobody unpacks/],
+    ['a size behind a NUL', [{ name: 'x', size: '\x0000000001000' }, evilEntry], /no valid size/],
+    ['a size with rubbish behind a NUL', [{ name: 'x', size: '0\0zz' }, evilEntry], /no valid size/],
+    ['a size behind a tab', [{ name: 'x', size: '\t0000001000' }, evilEntry], /no valid size/],
     [
       'a negative binary size',
       [{ name: 'x', size: Uint8Array.from([0xc0, ...Array<number>(11).fill(0)]) }],
       /size/,
     ],
-    ['a mode that is no number', [{ ...evil, over: [[100, 'zzzz']] }], /number that is none/],
-    ['a checksum of signed bytes', [{ ...file('manifests/é'), signedChecksum: true }], /damaged/],
-    ['a prefix in GNU’s form', [{ ...evil, magic: 'ustar  \0', prefix: 'other' }], /has a prefix/],
-    ['star’s form', [{ ...evil, over: [[508, 'tar\0']] }], /star’s/],
-    ['a form that nobody knows', [{ ...evil, magic: 'ustar 00' }], /no known form/],
-    ['a name that is not UTF-8', [{ ...evil, name: Buffer.from('manifests/\xff', 'latin1') }], /not UTF-8/],
+    ['a mode that is no number', [{ ...evilEntry, over: [[100, 'zzzz']] }], /number that is none/],
+    ['a checksum of signed bytes', [{ ...createTarEntry('manifests/é'), signedChecksum: true }], /damaged/],
+    ['a prefix in GNU’s form', [{ ...evilEntry, magic: 'ustar  \0', prefix: 'other' }], /has a prefix/],
+    ['star’s form', [{ ...evilEntry, over: [[508, 'tar\0']] }], /star’s/],
+    ['a form that nobody knows', [{ ...evilEntry, magic: 'ustar 00' }], /no known form/],
+    [
+      'a name that is not UTF-8',
+      [{ ...evilEntry, name: Buffer.from('manifests/\xff', 'latin1') }],
+      /not UTF-8/,
+    ],
     [
       'a part of a name that no disk takes',
-      [pax({ path: `manifests/${'n'.repeat(256)}` }), evil],
+      [createPaxHeader({ path: `manifests/${'n'.repeat(256)}` }), evilEntry],
       /255 bytes/,
     ],
-    ['content below a whiteout', [file('manifests/.wh.a/b')], /named like a whiteout/],
+    ['content below a whiteout', [createTarEntry('manifests/.wh.a/b')], /named like a whiteout/],
   ])('%s', async (_name, parts, reason) => {
-    await expect(unpack([tar(parts)])).rejects.toMatchObject(refusal(reason))
+    await expect(unpackArchives([createTar(parts)])).rejects.toMatchObject(unsupportedError(reason))
   })
   test('a byte order mark is part of a name', async () => {
-    expect([...(await unpack([tar([file('\ufeffmanifests/a'), file('manifests/b')])])).keys()]).toEqual([
-      'manifests/b',
-    ])
+    expect([
+      ...(
+        await unpackArchives([
+          createTar([createTarEntry('\ufeffmanifests/a'), createTarEntry('manifests/b')]),
+        ])
+      ).keys(),
+    ]).toEqual(['manifests/b'])
   })
 })
 
 describe('extended headers', () => {
-  test.each<[string, readonly TarPart[], RegExp]>([
-    ['a global path', [pax({ path: 'x' }, 'g'), evil], /a global header says "path"/],
-    ['a global size', [pax({ size: '0' }, 'g'), evil], /a global header says "size"/],
+  test.each<[string, readonly TarEntry[], RegExp]>([
+    ['a global path', [createPaxHeader({ path: 'x' }, 'g'), evilEntry], /a global header says "path"/],
+    ['a global size', [createPaxHeader({ size: '0' }, 'g'), evilEntry], /a global header says "size"/],
     [
       'a global header named like a file',
-      [evil, { ...pax({ comment: 'x' }, 'g'), name: 'manifests/evil' }],
+      [evilEntry, { ...createPaxHeader({ comment: 'x' }, 'g'), name: 'manifests/evil' }],
       /has the name/,
     ],
     [
       'a global header named like a whiteout',
-      [{ ...pax({ comment: 'x' }, 'g'), name: 'manifests/.wh.a' }],
+      [{ ...createPaxHeader({ comment: 'x' }, 'g'), name: 'manifests/.wh.a' }],
       /has the name/,
     ],
-    ['two of them', [pax({ path: 'x' }), pax({ mtime: '1' }), evil], /several extended headers/],
     [
-      'a global one between',
-      [pax({ path: 'x' }), pax({ comment: 'x' }, 'g'), evil],
+      'two of them',
+      [createPaxHeader({ path: 'x' }), createPaxHeader({ mtime: '1' }), evilEntry],
       /several extended headers/,
     ],
-    ['PAX and GNU', [pax({ path: 'x' }), long('y'), evil], /several extended headers/],
-    ['GNU and PAX', [long('y'), pax({ path: 'x' }), evil], /several extended headers/],
-    ['two long names', [long('x'), long('y'), evil], /several extended headers/],
-    ['an empty long name', [long(''), evil], /long name/],
-    ['a long name with rubbish behind it', [long('x\0y'), evil], /long name/],
-    ['an empty path', [pax({ path: '' }), evil], /empty path/],
-    ['a path twice', [{ name: 'p', type: 'x', data: '9 path=a\n9 path=b\n' }, evil], /"path" twice/],
-    ['a length in hexadecimal', [{ name: 'p', type: 'x', data: '0xb path=a\n' }, evil], /damaged/],
-    ['a length with a sign', [{ name: 'p', type: 'x', data: '+10 path=a\n' }, evil], /damaged/],
+    [
+      'a global one between',
+      [createPaxHeader({ path: 'x' }), createPaxHeader({ comment: 'x' }, 'g'), evilEntry],
+      /several extended headers/,
+    ],
+    [
+      'PAX and GNU',
+      [createPaxHeader({ path: 'x' }), createLongNameEntry('y'), evilEntry],
+      /several extended headers/,
+    ],
+    [
+      'GNU and PAX',
+      [createLongNameEntry('y'), createPaxHeader({ path: 'x' }), evilEntry],
+      /several extended headers/,
+    ],
+    [
+      'two long names',
+      [createLongNameEntry('x'), createLongNameEntry('y'), evilEntry],
+      /several extended headers/,
+    ],
+    ['an empty long name', [createLongNameEntry(''), evilEntry], /long name/],
+    ['a long name with rubbish behind it', [createLongNameEntry('x\0y'), evilEntry], /long name/],
+    ['an empty path', [createPaxHeader({ path: '' }), evilEntry], /empty path/],
+    ['a path twice', [{ name: 'p', type: 'x', data: '9 path=a\n9 path=b\n' }, evilEntry], /"path" twice/],
+    ['a length in hexadecimal', [{ name: 'p', type: 'x', data: '0xb path=a\n' }, evilEntry], /damaged/],
+    ['a length with a sign', [{ name: 'p', type: 'x', data: '+10 path=a\n' }, evilEntry], /damaged/],
     [
       'a path that is not UTF-8',
-      [{ name: 'p', type: 'x', data: Buffer.from('9 path=\xff\n', 'latin1') }, evil],
+      [{ name: 'p', type: 'x', data: Buffer.from('9 path=\xff\n', 'latin1') }, evilEntry],
       /UTF-8/,
     ],
-    ['an owner that is no number', [pax({ uid: 'me' }), evil], /no valid uid/],
-    ['a sparse file, form 0.0', [{ name: 'p', type: 'x', data: '23 GNU.sparse.offset=0\n' }, evil], /sparse/],
-    ['a sparse file, form 0.1', [pax({ 'GNU.sparse.map': '0,1' }), evil], /sparse/],
-    ['a sparse file by its name alone', [pax({ 'GNU.sparse.name': 'manifests/x' }), evil], /sparse/],
-    ['one for nobody', [evil, pax({ path: 'x' })], /behind an extended header/],
+    ['an owner that is no number', [createPaxHeader({ uid: 'me' }), evilEntry], /no valid uid/],
+    [
+      'a sparse file, form 0.0',
+      [{ name: 'p', type: 'x', data: '23 GNU.sparse.offset=0\n' }, evilEntry],
+      /sparse/,
+    ],
+    ['a sparse file, form 0.1', [createPaxHeader({ 'GNU.sparse.map': '0,1' }), evilEntry], /sparse/],
+    [
+      'a sparse file by its name alone',
+      [createPaxHeader({ 'GNU.sparse.name': 'manifests/x' }), evilEntry],
+      /sparse/,
+    ],
+    ['one for nobody', [evilEntry, createPaxHeader({ path: 'x' })], /behind an extended header/],
   ])('%s', async (_name, parts, reason) => {
-    await expect(unpack([tar(parts)])).rejects.toMatchObject(refusal(reason))
+    await expect(unpackArchives([createTar(parts)])).rejects.toMatchObject(unsupportedError(reason))
   })
   test('what git and others write all the time is read', async () => {
     const parts = [
-      { ...pax({ comment: '0'.repeat(40) }, 'g'), name: 'pax_global_header' },
-      { ...pax({ path: 'manifests/a', mtime: '1700000000.123', 'SCHILY.xattr.user.a': '\0' }) },
+      { ...createPaxHeader({ comment: '0'.repeat(40) }, 'g'), name: 'pax_global_header' },
+      { ...createPaxHeader({ path: 'manifests/a', mtime: '1700000000.123', 'SCHILY.xattr.user.a': '\0' }) },
       { name: Buffer.from('manifests/\xff', 'latin1'), data: '1' },
       { name: 'manifests/d/', type: '5' },
       { name: 'metadata/', type: '\0' },
       { name: 'metadata/b', type: '\0', magic: '\0\0\0\0\0\0\0\0', data: '2' },
     ]
-    expect([...(await unpack([tar(parts)])).keys()]).toEqual(['manifests/a', 'metadata/b'])
+    expect([...(await unpackArchives([createTar(parts)])).keys()]).toEqual(['manifests/a', 'metadata/b'])
   })
 })
 
 describe('where archives end', () => {
-  const first = tar([file('manifests/a')], { end: false })
-  const second = tar([evil])
+  const first = createTar([createTarEntry('manifests/a')], { end: false })
+  const second = createTar([evilEntry])
   test.each<[string, Buffer, RegExp]>([
     [
       'an empty block between entries',
@@ -139,17 +183,17 @@ describe('where archives end', () => {
     ['half a block', Buffer.concat([first, Buffer.alloc(700)]), /middle/],
     ['a file without its padding', first.subarray(0, 512 + 'manifests/a'.length), /middle/],
   ])('%s', async (_name, archive, reason) => {
-    await expect(unpack([archive])).rejects.toMatchObject(refusal(reason))
+    await expect(unpackArchives([archive])).rejects.toMatchObject(unsupportedError(reason))
   })
   test('no end, one empty block, twenty of them', async () => {
     for (const blocks of [0, 1, 20])
-      expect((await unpack([Buffer.concat([first, Buffer.alloc(512 * blocks)])])).size).toBe(1)
+      expect((await unpackArchives([Buffer.concat([first, Buffer.alloc(512 * blocks)])])).size).toBe(1)
   })
 })
 
 describe('compression', () => {
-  const archive = tarOf({ 'manifests/a': 'x'.repeat(3000) })
-  const hidden = gzipSync(tar([evil]))
+  const archive = createTarOfFiles({ 'manifests/a': 'x'.repeat(3000) })
+  const hidden = gzipSync(createTar([evilEntry]))
   /** A file name in the gzip header that makes a tar header of the first block. */
   const twoInOne = () => {
     const packed = gzipSync(archive)
@@ -203,38 +247,52 @@ describe('compression', () => {
     ['bzip2', Buffer.concat([Buffer.from('BZh9'), archive]), /bzip2/],
     ['xz', Buffer.concat([Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0]), archive]), /bzip2 or xz/],
   ])('%s', async (_name, bytes, reason) => {
-    await expect(unpack([archive], [bytes])).rejects.toMatchObject(refusal(reason))
+    await expect(unpackArchives([archive], [bytes])).rejects.toMatchObject(unsupportedError(reason))
   })
   test('a tar archive whose first name is a magic number', async () => {
-    await expect(unpack([tar([file('BZh/a')])])).rejects.toMatchObject(refusal(/bzip2/))
+    await expect(unpackArchives([createTar([createTarEntry('BZh/a')])])).rejects.toMatchObject(
+      unsupportedError(/bzip2/),
+    )
   })
 })
 
 describe('layers', () => {
   const linked = { name: 'manifests', type: '2', link: 'other' }
-  test.each<[string, readonly (readonly TarPart[])[], RegExp]>([
-    ['a file through a linked directory', [[linked, evil]], /through the link "manifests"/],
-    ['a file through a link of a lower layer', [[linked], [evil]], /through the link "manifests"/],
-    ['a whiteout through a link', [[file('other/a'), linked], [file('manifests/.wh.a')]], /through the link/],
-    ['a file below a file', [[file('manifests'), evil]], /no directory/],
-    ['a whiteout of its own layer', [[evil, file('manifests/.wh.evil')]], /its own layer/],
-    ['a whiteout of its own directory', [[file('manifests/d/x'), file('manifests/.wh.d')]], /its own layer/],
-    ['a whiteout of nothing', [[file('manifests/.wh.')]], /hides nothing/],
-    ['a whiteout of its directory', [[file('manifests/.wh...')]], /hides nothing/],
+  test.each<[string, readonly (readonly TarEntry[])[], RegExp]>([
+    ['a file through a linked directory', [[linked, evilEntry]], /through the link "manifests"/],
+    ['a file through a link of a lower layer', [[linked], [evilEntry]], /through the link "manifests"/],
+    [
+      'a whiteout through a link',
+      [[createTarEntry('other/a'), linked], [createTarEntry('manifests/.wh.a')]],
+      /through the link/,
+    ],
+    ['a file below a file', [[createTarEntry('manifests'), evilEntry]], /no directory/],
+    ['a whiteout of its own layer', [[evilEntry, createTarEntry('manifests/.wh.evil')]], /its own layer/],
+    [
+      'a whiteout of its own directory',
+      [[createTarEntry('manifests/d/x'), createTarEntry('manifests/.wh.d')]],
+      /its own layer/,
+    ],
+    ['a whiteout of nothing', [[createTarEntry('manifests/.wh.')]], /hides nothing/],
+    ['a whiteout of its directory', [[createTarEntry('manifests/.wh...')]], /hides nothing/],
     [
       'an opaque mark behind its content',
-      [[file('manifests/d/x'), file('manifests/.wh..wh..opq')]],
+      [[createTarEntry('manifests/d/x'), createTarEntry('manifests/.wh..wh..opq')]],
       /made opaque/,
     ],
-    ['a second opaque mark', [[file('manifests/.wh..wh..opq'), file('manifests/.wh..wh..opq')]], /twice/],
+    [
+      'a second opaque mark',
+      [[createTarEntry('manifests/.wh..wh..opq'), createTarEntry('manifests/.wh..wh..opq')]],
+      /twice/,
+    ],
     [
       'a hard link to what comes later',
-      [[{ name: 'manifests/a', type: '1', link: 'b' }, file('b')]],
+      [[{ name: 'manifests/a', type: '1', link: 'b' }, createTarEntry('b')]],
       /leads nowhere/,
     ],
     [
       'a hard link to itself',
-      [[file('manifests/a'), { name: 'manifests/a', type: '1', link: 'manifests/a' }]],
+      [[createTarEntry('manifests/a'), { name: 'manifests/a', type: '1', link: 'manifests/a' }]],
       /nowhere/,
     ],
     [
@@ -247,47 +305,56 @@ describe('layers', () => {
       ],
       /another link/,
     ],
-    ['a hard link to a directory', [[file('x/a'), { name: 'manifests/a', type: '1', link: 'x' }]], /nowhere/],
+    [
+      'a hard link to a directory',
+      [[createTarEntry('x/a'), { name: 'manifests/a', type: '1', link: 'x' }]],
+      /nowhere/,
+    ],
     [
       'a link from the root',
-      [[file('x'), { name: 'manifests/a', type: '2', link: '/x' }]],
+      [[createTarEntry('x'), { name: 'manifests/a', type: '2', link: '/x' }]],
       /begins with "\/"/,
     ],
     [
       'a link down and up',
-      [[file('x'), { name: 'manifests/a', type: '2', link: 'd/../../x' }]],
+      [[createTarEntry('x'), { name: 'manifests/a', type: '2', link: 'd/../../x' }]],
       /down and up/,
     ],
     [
       'a link to a file as a directory',
-      [[file('x'), { name: 'manifests/a', type: '2', link: '../x/' }]],
+      [[createTarEntry('x'), { name: 'manifests/a', type: '2', link: '../x/' }]],
       /nowhere/,
     ],
     [
       'a link to a directory',
-      [[file('x/a'), { name: 'manifests/a', type: '2', link: '../x' }]],
+      [[createTarEntry('x/a'), { name: 'manifests/a', type: '2', link: '../x' }]],
       /link to a directory/,
     ],
     ['a link without a target', [[{ name: 'manifests/a', type: '2', link: '' }]], /no valid target/],
     ['a directory that leads nowhere', [[{ ...linked, link: '/bundle' }]], /nowhere/],
   ])('%s', async (_name, layers, reason) => {
-    await expect(unpack(layers.map((parts) => tar(parts)))).rejects.toMatchObject(refusal(reason))
+    await expect(unpackArchives(layers.map((parts) => createTar(parts)))).rejects.toMatchObject(
+      unsupportedError(reason),
+    )
   })
   test('an opaque mark keeps what has an entry of its own, in directories that have one', async () => {
-    const lower = tar([file('manifests/old')])
-    const upper = tar([
+    const lower = createTar([createTarEntry('manifests/old')])
+    const upper = createTar([
       { name: 'manifests/d/', type: '5' },
-      file('manifests/d/x'),
-      file('manifests/.wh..wh..opq'),
+      createTarEntry('manifests/d/x'),
+      createTarEntry('manifests/.wh..wh..opq'),
     ])
-    expect([...(await unpack([lower, upper])).keys()]).toEqual(['manifests/d/x'])
+    expect([...(await unpackArchives([lower, upper])).keys()]).toEqual(['manifests/d/x'])
   })
   test('a hard link to a file of a lower layer is that file', async () => {
-    const files = await unpack([tar([file('x', '1')]), tar([{ name: 'manifests/a', type: '1', link: 'x' }])])
+    const files = await unpackArchives([
+      createTar([createTarEntry('x', '1')]),
+      createTar([{ name: 'manifests/a', type: '1', link: 'x' }]),
+    ])
     expect(Buffer.from(files.get('manifests/a') ?? []).toString()).toBe('1')
   })
   test('a diff id may be of sha512', async () => {
-    const archive = tar([evil])
+    const archive = createTar([evilEntry])
     const diffId = `sha512:${createHash('sha512').update(archive).digest('hex')}`
     expect((await unpackLayers([{ bytes: archive, diffId }], ['manifests'])).size).toBe(1)
   })

@@ -1,12 +1,12 @@
 // A clock that moves only by sleeping: waits cost no time, and are written down.
 import type { Clock } from '../../src/ports/clock.ts'
 
-export interface HandClock extends Clock {
+export interface ManualClock extends Clock {
   readonly slept: number[]
   advance(milliseconds: number): void
 }
 
-export function handClock(start = Date.UTC(2026, 10, 1)): HandClock {
+export function createManualClock(start = Date.UTC(2026, 10, 1)): ManualClock {
   let now = start
   const slept: number[] = []
   return {

@@ -2,138 +2,155 @@
 // What each does is written down beside it; what the client makes of it is the test.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import {
-  fixedCredentials,
-  type Credential,
+  createFixedCredentials,
+  type RegistryCredential,
   type CredentialSource,
 } from '../../src/registry/auth/credentials.ts'
 import { dockerConfigCredentials, parseDockerConfig } from '../../src/registry/auth/docker-config.ts'
-import { loopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
+import { allowLoopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
 import { mediaTypes } from '../../src/registry/manifest.ts'
-import { openRegistry, type RegistryOptions } from '../../src/registry/open-registry.ts'
+import { openRegistry, type RegistryClientOptions } from '../../src/registry/open-registry.ts'
 import type { RegistryClient } from '../../src/registry/registry-client.ts'
 import { defaultRetryPolicy } from '../../src/registry/retrying-exchange.ts'
-import { handClock, type HandClock } from './manual-clock.ts'
-import { refuse, scriptedRegistry, type Script, type ScriptedRegistry } from './scripted-registry.ts'
+import { createManualClock, type ManualClock } from './manual-clock.ts'
+import {
+  sendRegistryError,
+  startScriptedRegistry,
+  type RegistryScript,
+  type ScriptedRegistry,
+} from './scripted-registry.ts'
 
-let registry: ScriptedRegistry
+let registryServer: ScriptedRegistry
 /** The token service, blob store or sign-on host where it is another one. */
-let elsewhere: ScriptedRegistry
-let clock: HandClock
-const clients: RegistryClient[] = []
+let secondServer: ScriptedRegistry
+let clock: ManualClock
+const openClients: RegistryClient[] = []
 
 beforeEach(async () => {
-  registry = await scriptedRegistry()
-  elsewhere = await scriptedRegistry()
-  clock = handClock()
+  registryServer = await startScriptedRegistry()
+  secondServer = await startScriptedRegistry()
+  clock = createManualClock()
 })
 afterEach(async () => {
-  await Promise.all([...clients.splice(0).map((one) => one.close()), registry.close(), elsewhere.close()])
+  await Promise.all([
+    ...openClients.splice(0).map((one) => one.close()),
+    registryServer.close(),
+    secondServer.close(),
+  ])
 })
 
-function open(
-  credential?: Credential | CredentialSource,
-  options: Partial<RegistryOptions> = {},
+function openClient(
+  credential?: RegistryCredential | CredentialSource,
+  options: Partial<RegistryClientOptions> = {},
 ): RegistryClient {
   const source =
-    credential && ('find' in credential ? credential : fixedCredentials({ [registry.host]: credential }))
+    credential &&
+    ('find' in credential ? credential : createFixedCredentials({ [registryServer.host]: credential }))
   const client = openRegistry({
     clock,
     egress: {
-      ...loopbackRegistries(registry.host, elsewhere.host),
-      tokenHosts: { [registry.host]: [elsewhere.host] },
+      ...allowLoopbackRegistries(registryServer.host, secondServer.host),
+      tokenHosts: { [registryServer.host]: [secondServer.host] },
     },
     credentials: source ? [source] : [],
     random: () => 0,
     ...options,
   })
-  clients.push(client)
+  openClients.push(client)
   return client
 }
-const at = (rest: string) => `${registry.host}/${rest}`
-const asked = (method: string, part: string) =>
-  registry.requests.filter((request) => request.method === method && request.path.includes(part)).length
-const login = (username: string, password: string): Credential => ({ kind: 'basic', username, password })
-const isLogin = (header: string | undefined, username: string, password: string) =>
+const referenceTo = (rest: string) => `${registryServer.host}/${rest}`
+const findRequests = (method: string, part: string) =>
+  registryServer.requests.filter((request) => request.method === method && request.path.includes(part)).length
+const basicCredential = (username: string, password: string): RegistryCredential => ({
+  kind: 'basic',
+  username,
+  password,
+})
+const isBasicLogin = (header: string | undefined, username: string, password: string) =>
   header === `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
-const tokenFor = (scope: string | null) => `token-${Buffer.from(scope ?? '').toString('hex')}`
+const createToken = (scope: string | null) => `token-${Buffer.from(scope ?? '').toString('hex')}`
 
 /** Manifests and blobs for those only who bring the token of their repository. */
-const wantsToken =
-  (realm: string, service: string): Script =>
+const requireToken =
+  (realm: string, service: string): RegistryScript =>
   ({ path, headers }, response) => {
     const repository = /^\/v2\/(.+)\/(?:manifests|blobs)\//.exec(path)?.[1]
     if (repository === undefined) return
     const scope = `repository:${repository}:pull`
-    if (headers.authorization === `Bearer ${tokenFor(scope)}`) return
+    if (headers.authorization === `Bearer ${createToken(scope)}`) return
     const error = headers.authorization === undefined ? '' : ',error="insufficient_scope"'
     response.setHeader(
       'www-authenticate',
       `Bearer realm="${realm}",service="${service}",scope="${scope}"${error}`,
     )
-    refuse(response, 401, 'UNAUTHORIZED', 'authentication required')
+    sendRegistryError(response, 401, 'UNAUTHORIZED', 'authentication required')
   }
 /** Says "not found" for a type that the Accept header does not name, as ghcr.io and ACR do. */
-const strictAccept =
-  (type: string): Script =>
+const requireAcceptedType =
+  (type: string): RegistryScript =>
   ({ headers }, response) => {
     if (!(headers.accept ?? '').includes(type))
-      refuse(
+      sendRegistryError(
         response,
         404,
         'MANIFEST_UNKNOWN',
         'OCI index found, but Accept header does not support OCI indexes',
       )
   }
-const all =
-  (...scripts: readonly Script[]): Script =>
+const combineScripts =
+  (...scripts: readonly RegistryScript[]): RegistryScript =>
   async (request, response, earlier) => {
     for (const script of scripts)
       if ((await script(request, response, earlier)) || response.writableEnded) return true
     return false
   }
-const index = { schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests: [] }
+const emptyIndex = { schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests: [] }
 
 describe('Docker Hub', () => {
   // Everyone gets a token of 300 s, without the scope for what is private or not there; a HEAD is no pull.
   const isPublic = (repository: string) => repository.startsWith('library/')
   beforeEach(() => {
-    registry.script = all(wantsToken(`${elsewhere.origin}/token`, 'registry.docker.io'), (_, response) => {
-      response.setHeader('ratelimit-limit', '100;w=21600').setHeader('ratelimit-remaining', '99;w=21600')
-    })
-    elsewhere.script = ({ query, headers }, response) => {
+    registryServer.script = combineScripts(
+      requireToken(`${secondServer.origin}/token`, 'registry.docker.io'),
+      (_, response) => {
+        response.setHeader('ratelimit-limit', '100;w=21600').setHeader('ratelimit-remaining', '99;w=21600')
+      },
+    )
+    secondServer.script = ({ query, headers }, response) => {
       const scope = query.get('scope') ?? ''
       const allowed =
-        isPublic(scope.split(':')[1] ?? '') || isLogin(headers.authorization, 'me', 'dckr_pat_x')
-      response.end(JSON.stringify({ token: tokenFor(allowed ? scope : ''), expires_in: 300 }))
+        isPublic(scope.split(':')[1] ?? '') || isBasicLogin(headers.authorization, 'me', 'dckr_pat_x')
+      response.end(JSON.stringify({ token: createToken(allowed ? scope : ''), expires_in: 300 }))
     }
-    registry.add('library/busybox', '1')
-    registry.add('me/private', '1')
+    registryServer.add('library/busybox', '1')
+    registryServer.add('me/private', '1')
   })
-  const hub = (credential?: Credential) =>
-    open(credential && fixedCredentials({ [registry.host]: credential }), {
-      rules: [{ prefix: 'docker.io', location: registry.host }],
+  const hub = (credential?: RegistryCredential) =>
+    openClient(credential && createFixedCredentials({ [registryServer.host]: credential }), {
+      rules: [{ prefix: 'docker.io', location: registryServer.host }],
     })
   test('a short name is found by HEADs alone, which count as no pull', async () => {
     expect(await hub().resolve('busybox:1')).toMatchObject({ kind: 'ok' })
-    expect(asked('GET', '/manifests/')).toBe(0)
-    expect(elsewhere.requests[0]?.query.get('service')).toBe('registry.docker.io')
-    expect(elsewhere.requests[0]?.query.get('scope')).toBe('repository:library/busybox:pull')
+    expect(findRequests('GET', '/manifests/')).toBe(0)
+    expect(secondServer.requests[0]?.query.get('service')).toBe('registry.docker.io')
+    expect(secondServer.requests[0]?.query.get('scope')).toBe('repository:library/busybox:pull')
   })
   test('private and missing cannot be told apart by strangers, and can with an access token', async () => {
-    const [anonymous, known] = [hub(), hub(login('me', 'dckr_pat_x'))]
+    const [anonymous, known] = [hub(), hub(basicCredential('me', 'dckr_pat_x'))]
     for (const name of ['me/private:1', 'me/nothing:1'])
       expect(await anonymous.resolve(name)).toMatchObject({ kind: 'missing-or-private' })
     expect(await known.resolve('me/private:1')).toMatchObject({ kind: 'ok' })
     expect(await known.resolve('me/nothing:1')).toMatchObject({ kind: 'missing' })
   })
   test('the limit of pulls and the bare 429 against abuse are waits, not absences', async () => {
-    registry.script = (_, response) =>
-      refuse(response, 429, 'TOOMANYREQUESTS', 'You have reached your pull rate limit')
+    registryServer.script = (_, response) =>
+      sendRegistryError(response, 429, 'TOOMANYREQUESTS', 'You have reached your pull rate limit')
     expect(await hub().resolve('busybox:1')).toMatchObject({
       kind: 'unknown',
       reason: expect.stringContaining('limits requests'),
     })
-    registry.script = (_, response) => void response.writeHead(429).end('Too Many Requests')
+    registryServer.script = (_, response) => void response.writeHead(429).end('Too Many Requests')
     expect(await hub().resolve('busybox:1')).toMatchObject({ kind: 'unknown' })
   })
 })
@@ -141,71 +158,77 @@ describe('Docker Hub', () => {
 describe('quay.io', () => {
   // Tokens from the registry itself, for robots named org+name; old images in schema 1; touchy about rates.
   beforeEach(() => {
-    registry.script = all(
+    registryServer.script = combineScripts(
       ({ path, query, headers }, response) => {
         if (path !== '/v2/auth') return
         const scope = query.get('scope') ?? ''
-        const allowed = scope.includes(':open/') || isLogin(headers.authorization, 'org+robot', 'KEY:1')
-        response.end(JSON.stringify({ token: tokenFor(allowed ? scope : '') }))
+        const allowed = scope.includes(':open/') || isBasicLogin(headers.authorization, 'org+robot', 'KEY:1')
+        response.end(JSON.stringify({ token: createToken(allowed ? scope : '') }))
         return true
       },
-      wantsToken(`${registry.origin}/v2/auth`, registry.host),
+      requireToken(`${registryServer.origin}/v2/auth`, registryServer.host),
     )
   })
   test('a robot account sees what is private, and its name arrives whole', async () => {
-    registry.add('org/app', '1')
-    expect(await open(login('org+robot', 'KEY:1')).resolve(at('org/app:1'))).toMatchObject({ kind: 'ok' })
-    expect(registry.requests.find(({ path }) => path === '/v2/auth')?.query.get('account')).toBe('org+robot')
-    expect(await open().resolve(at('org/app:1'))).toMatchObject({ kind: 'missing-or-private' })
+    registryServer.add('org/app', '1')
+    expect(
+      await openClient(basicCredential('org+robot', 'KEY:1')).resolve(referenceTo('org/app:1')),
+    ).toMatchObject({ kind: 'ok' })
+    expect(registryServer.requests.find(({ path }) => path === '/v2/auth')?.query.get('account')).toBe(
+      'org+robot',
+    )
+    expect(await openClient().resolve(referenceTo('org/app:1'))).toMatchObject({ kind: 'missing-or-private' })
   })
   test('an image in schema 1 is there, and no cluster pulls it', async () => {
-    registry.add(
+    registryServer.add(
       'open/old',
       '1',
       { schemaVersion: 1, fsLayers: [] },
       'application/vnd.docker.distribution.manifest.v1+prettyjws',
     )
-    expect(await open().resolve(at('open/old:1'))).toMatchObject({ kind: 'unsupported' })
+    expect(await openClient().resolve(referenceTo('open/old:1'))).toMatchObject({ kind: 'unsupported' })
   })
   test('a 401 out of nothing is met with a new token', async () => {
-    registry.add('open/app', '1')
-    registry.add('open/app', '2')
-    const client = open()
-    await client.resolve(at('open/app:1'))
-    const script = registry.script as Script
+    registryServer.add('open/app', '1')
+    registryServer.add('open/app', '2')
+    const client = openClient()
+    await client.resolve(referenceTo('open/app:1'))
+    const script = registryServer.script as RegistryScript
     let noise = 1
-    registry.script = async (request, response, earlier) => {
+    registryServer.script = async (request, response, earlier) => {
       if (!request.path.includes('/manifests/') || noise-- <= 0) return script(request, response, earlier)
       response.setHeader(
         'www-authenticate',
-        `Bearer realm="${registry.origin}/v2/auth",service="${registry.host}"`,
+        `Bearer realm="${registryServer.origin}/v2/auth",service="${registryServer.host}"`,
       )
-      refuse(response, 401, 'UNAUTHORIZED', 'noise')
+      sendRegistryError(response, 401, 'UNAUTHORIZED', 'noise')
     }
-    expect(await client.resolve(at('open/app:2'))).toMatchObject({ kind: 'ok' })
+    expect(await client.resolve(referenceTo('open/app:2'))).toMatchObject({ kind: 'ok' })
   })
   test('asked carefully: four at a time at first, fewer after a 429, all answered in the end', async () => {
     const window = defaultRetryPolicy.windows['quay.io']
     expect(window).toEqual({ start: 4, most: 32 })
-    let [active, most, refused] = [0, 0, 0]
-    const script = registry.script as Script
+    let [active, maxConcurrent, rejected] = [0, 0, 0]
+    const script = registryServer.script as RegistryScript
     const names = Array.from({ length: 20 }, (_, n) => `${n}`)
-    for (const tag of names) registry.add('open/app', tag)
-    registry.script = async (request, response, earlier) => {
+    for (const tag of names) registryServer.add('open/app', tag)
+    registryServer.script = async (request, response, earlier) => {
       if (!request.path.includes('/manifests/')) return script(request, response, earlier)
       active += 1
       // What is under way before the first answer that was no refusal.
-      if (refused <= 3) most = Math.max(most, active)
+      if (rejected <= 3) maxConcurrent = Math.max(maxConcurrent, active)
       await new Promise((done) => setTimeout(done, 5))
       active -= 1
-      if (request.headers.authorization !== undefined && refused++ < 3)
+      if (request.headers.authorization !== undefined && rejected++ < 3)
         return void response.writeHead(429, { 'retry-after': '1' }).end()
       return script(request, response, earlier)
     }
-    const client = open(undefined, { limits: { windows: window ? { [registry.host]: window } : {} } })
-    const answers = await Promise.all(names.map((tag) => client.resolve(at(`open/app:${tag}`))))
+    const client = openClient(undefined, {
+      limits: { windows: window ? { [registryServer.host]: window } : {} },
+    })
+    const answers = await Promise.all(names.map((tag) => client.resolve(referenceTo(`open/app:${tag}`))))
     expect(new Set(answers.map(({ kind }) => kind))).toEqual(new Set(['ok']))
-    expect(most).toBe(4)
+    expect(maxConcurrent).toBe(4)
     expect(clock.slept.some((wait) => wait === 1000)).toBe(true)
   })
 })
@@ -213,32 +236,38 @@ describe('quay.io', () => {
 describe('ghcr.io', () => {
   // The token itself is refused for what is private or not there; types that Accept does not name do not exist.
   beforeEach(() => {
-    registry.script = all(
+    registryServer.script = combineScripts(
       ({ path, query, headers }, response) => {
         if (path !== '/token') return
         const scope = query.get('scope') ?? ''
-        if (scope.includes(':open/') || isLogin(headers.authorization, 'user', 'ghp_x'))
-          response.end(JSON.stringify({ token: tokenFor(scope) }))
-        else refuse(response, 403, 'DENIED', 'requested access to the resource is denied')
+        if (scope.includes(':open/') || isBasicLogin(headers.authorization, 'user', 'ghp_x'))
+          response.end(JSON.stringify({ token: createToken(scope) }))
+        else sendRegistryError(response, 403, 'DENIED', 'requested access to the resource is denied')
         return true
       },
-      wantsToken(`${registry.origin}/token`, 'ghcr.io'),
-      strictAccept(mediaTypes.ociIndex),
+      requireToken(`${registryServer.origin}/token`, 'ghcr.io'),
+      requireAcceptedType(mediaTypes.ociIndex),
     )
-    registry.add('open/app', '1', index, mediaTypes.ociIndex)
-    registry.add('org/private', '1', index, mediaTypes.ociIndex)
+    registryServer.add('open/app', '1', emptyIndex, mediaTypes.ociIndex)
+    registryServer.add('org/private', '1', emptyIndex, mediaTypes.ociIndex)
   })
   test('a public index is found, because all four types are accepted', async () => {
-    expect(await open().resolve(at('open/app:1'))).toMatchObject({
+    expect(await openClient().resolve(referenceTo('open/app:1'))).toMatchObject({
       kind: 'ok',
       mediaType: mediaTypes.ociIndex,
     })
-    expect(await open().resolve(at('open/app:2'))).toMatchObject({ kind: 'missing' })
+    expect(await openClient().resolve(referenceTo('open/app:2'))).toMatchObject({ kind: 'missing' })
   })
   test('a refused token means missing or private to strangers, and our trouble with a token of ours', async () => {
-    expect(await open().resolve(at('org/private:1'))).toMatchObject({ kind: 'missing-or-private' })
-    expect(await open(login('user', 'ghp_x')).resolve(at('org/private:1'))).toMatchObject({ kind: 'ok' })
-    expect(await open(login('user', 'ghp_expired')).resolve(at('org/private:1'))).toMatchObject({
+    expect(await openClient().resolve(referenceTo('org/private:1'))).toMatchObject({
+      kind: 'missing-or-private',
+    })
+    expect(
+      await openClient(basicCredential('user', 'ghp_x')).resolve(referenceTo('org/private:1')),
+    ).toMatchObject({ kind: 'ok' })
+    expect(
+      await openClient(basicCredential('user', 'ghp_expired')).resolve(referenceTo('org/private:1')),
+    ).toMatchObject({
       kind: 'unknown',
       reason: expect.stringContaining('does not take our credentials'),
     })
@@ -249,43 +278,46 @@ describe('registry.redhat.io', () => {
   // Tokens from the single sign-on; service accounts with a "|" in the name; a help text for strangers; blobs on a CDN.
   const account = '12345678|catalog-bot'
   beforeEach(() => {
-    registry.script = all(
-      wantsToken(`${elsewhere.origin}/auth/realms/rhc4tp/protocol/docker-v2/auth`, 'docker-registry'),
+    registryServer.script = combineScripts(
+      requireToken(`${secondServer.origin}/auth/realms/rhc4tp/protocol/docker-v2/auth`, 'docker-registry'),
       ({ path }, response) => {
         if (path.includes('/blobs/'))
-          response.writeHead(302, { location: `${elsewhere.origin}/cdn?sig=x` }).end()
-        else if (!registry.holds(path.slice('/v2/'.length).replace('/manifests/', '@')))
-          refuse(response, 404, 'UNKNOWN', 'Not Found')
+          response.writeHead(302, { location: `${secondServer.origin}/cdn?sig=x` }).end()
+        else if (!registryServer.holds(path.slice('/v2/'.length).replace('/manifests/', '@')))
+          sendRegistryError(response, 404, 'UNKNOWN', 'Not Found')
       },
     )
-    elsewhere.script = ({ path, query, headers }, response) => {
+    secondServer.script = ({ path, query, headers }, response) => {
       if (path === '/cdn') response.end('layer')
-      else if (isLogin(headers.authorization, account, 'jwt.jwt.jwt'))
+      else if (isBasicLogin(headers.authorization, account, 'jwt.jwt.jwt'))
         response.end(
-          JSON.stringify({ access_token: tokenFor(query.get('scope')), token: tokenFor(query.get('scope')) }),
+          JSON.stringify({
+            access_token: createToken(query.get('scope')),
+            token: createToken(query.get('scope')),
+          }),
         )
       else
-        refuse(
+        sendRegistryError(
           response,
           401,
           'UNAUTHORIZED',
           'Please login to the Red Hat Registry using your Customer Portal credentials. Further instructions can be found here: https://access.redhat.com/RegistryAuthentication',
         )
     }
-    registry.add('rhel9/app', '1')
+    registryServer.add('rhel9/app', '1')
   })
   test('a service account is known to the single sign-on, a missing manifest is missing', async () => {
-    const client = open(login(account, 'jwt.jwt.jwt'))
-    expect(await client.resolve(at('rhel9/app:1'))).toMatchObject({ kind: 'ok' })
-    expect(await client.resolve(at('rhel9/app:2'))).toMatchObject({ kind: 'missing' })
-    expect(elsewhere.requests[0]?.query.get('account')).toBe(account)
-    const blob = { mediaType: '', digest: registry.addBlob('layer').digest, size: 5 }
-    await client.fetchBlob({ host: registry.host, repository: 'rhel9/app' }, blob)
-    const fromCdn = elsewhere.requests.filter(({ path }) => path === '/cdn')
+    const client = openClient(basicCredential(account, 'jwt.jwt.jwt'))
+    expect(await client.resolve(referenceTo('rhel9/app:1'))).toMatchObject({ kind: 'ok' })
+    expect(await client.resolve(referenceTo('rhel9/app:2'))).toMatchObject({ kind: 'missing' })
+    expect(secondServer.requests[0]?.query.get('account')).toBe(account)
+    const blob = { mediaType: '', digest: registryServer.addBlob('layer').digest, size: 5 }
+    await client.fetchBlob({ host: registryServer.host, repository: 'rhel9/app' }, blob)
+    const fromCdn = secondServer.requests.filter(({ path }) => path === '/cdn')
     expect(fromCdn.map(({ headers }) => headers.authorization)).toEqual([undefined])
   })
   test('strangers are shown the help text', async () => {
-    expect(await open().resolve(at('rhel9/app:1'))).toMatchObject({
+    expect(await openClient().resolve(referenceTo('rhel9/app:1'))).toMatchObject({
       kind: 'missing-or-private',
       reason: expect.stringContaining('https://access.redhat.com/RegistryAuthentication'),
     })
@@ -295,31 +327,33 @@ describe('registry.redhat.io', () => {
 describe('ECR', () => {
   // Basic with a password of twelve hours, no tokens; HEAD without the digest.
   beforeEach(() => {
-    registry.script = ({ method, path, headers }, response) => {
-      if (!isLogin(headers.authorization, 'AWS', 'twelve-hours'))
+    registryServer.script = ({ method, path, headers }, response) => {
+      if (!isBasicLogin(headers.authorization, 'AWS', 'twelve-hours'))
         return void response
           .writeHead(401, {
             'www-authenticate': 'Basic realm="https://ecr.example/",service="ecr.amazonaws.com"',
           })
           .end('Not Authorized')
-      if (method === 'HEAD' && registry.holds(path.slice('/v2/'.length).replace('/manifests/', '@')))
+      if (method === 'HEAD' && registryServer.holds(path.slice('/v2/'.length).replace('/manifests/', '@')))
         response.writeHead(200, { 'content-type': mediaTypes.dockerManifest, 'content-length': 300 }).end()
     }
   })
   test('is found by its bytes, with no token asked for, and forgets nobody between two images', async () => {
-    const digest = registry.add('team/app', '1')
-    registry.add('team/other', '1')
-    const client = open(login('AWS', 'twelve-hours'))
-    expect(await client.resolve(at('team/app:1'))).toMatchObject({ kind: 'ok', digest })
-    registry.requests.length = 0
-    expect(await client.resolve(at('team/other:1'))).toMatchObject({ kind: 'ok' })
+    const digest = registryServer.add('team/app', '1')
+    registryServer.add('team/other', '1')
+    const client = openClient(basicCredential('AWS', 'twelve-hours'))
+    expect(await client.resolve(referenceTo('team/app:1'))).toMatchObject({ kind: 'ok', digest })
+    registryServer.requests.length = 0
+    expect(await client.resolve(referenceTo('team/other:1'))).toMatchObject({ kind: 'ok' })
     // With the password at once: what the host wants is remembered.
-    expect(registry.requests).toHaveLength(1)
-    expect(await client.resolve(at('team/app:2'))).toMatchObject({ kind: 'missing' })
-    expect(registry.requests.some(({ path }) => path.includes('token'))).toBe(false)
+    expect(registryServer.requests).toHaveLength(1)
+    expect(await client.resolve(referenceTo('team/app:2'))).toMatchObject({ kind: 'missing' })
+    expect(registryServer.requests.some(({ path }) => path.includes('token'))).toBe(false)
   })
   test('a password that has run out is our trouble', async () => {
-    expect(await open(login('AWS', 'yesterday')).resolve(at('team/app:1'))).toMatchObject({ kind: 'unknown' })
+    expect(
+      await openClient(basicCredential('AWS', 'yesterday')).resolve(referenceTo('team/app:1')),
+    ).toMatchObject({ kind: 'unknown' })
   })
 })
 
@@ -328,17 +362,17 @@ describe('GAR', () => {
   // is not there, 404 for an image that is not there.
   const key = JSON.stringify({ type: 'service_account', private_key: '-----BEGIN\n:"\\' })
   beforeEach(() => {
-    registry.script = all(
+    registryServer.script = combineScripts(
       ({ path, query, headers }, response) => {
         if (path !== '/v2/token') return
         const known =
-          isLogin(headers.authorization, '_json_key', key) ||
-          isLogin(headers.authorization, 'oauth2accesstoken', 'ya29.x')
+          isBasicLogin(headers.authorization, '_json_key', key) ||
+          isBasicLogin(headers.authorization, 'oauth2accesstoken', 'ya29.x')
         const scope = query.get('scope') ?? ''
         if (known || scope.includes(':open-project/'))
-          response.end(JSON.stringify({ token: tokenFor(scope), expires_in: 3600 }))
+          response.end(JSON.stringify({ token: createToken(scope), expires_in: 3600 }))
         else
-          refuse(
+          sendRegistryError(
             response,
             403,
             'DENIED',
@@ -346,38 +380,47 @@ describe('GAR', () => {
           )
         return true
       },
-      wantsToken(`${registry.origin}/v2/token`, registry.host),
+      requireToken(`${registryServer.origin}/v2/token`, registryServer.host),
       ({ path }, response) => {
         if (path.includes('/no-project/'))
-          refuse(response, 403, 'DENIED', 'Permission denied on resource (or it may not exist)')
+          sendRegistryError(response, 403, 'DENIED', 'Permission denied on resource (or it may not exist)')
         else if (path.includes('/no-repo/'))
-          refuse(response, 404, 'NAME_UNKNOWN', 'Repository "no-repo" not found')
+          sendRegistryError(response, 404, 'NAME_UNKNOWN', 'Repository "no-repo" not found')
       },
     )
-    registry.add('project/repo/image', '1')
-    registry.add('open-project/repo/image', '1')
+    registryServer.add('project/repo/image', '1')
+    registryServer.add('open-project/repo/image', '1')
   })
   test.each([
     ['_json_key', key],
     ['oauth2accesstoken', 'ya29.x'],
   ])('%s opens project, repository and image', async (username, password) => {
-    const client = open(login(username, password))
-    expect(await client.resolve(at('project/repo/image:1'))).toMatchObject({ kind: 'ok' })
-    expect(await client.resolve(at('project/repo/image:2'))).toMatchObject({ kind: 'missing' })
-    expect(await client.resolve(at('project/no-repo/image:1'))).toMatchObject({ kind: 'missing' })
+    const client = openClient(basicCredential(username, password))
+    expect(await client.resolve(referenceTo('project/repo/image:1'))).toMatchObject({ kind: 'ok' })
+    expect(await client.resolve(referenceTo('project/repo/image:2'))).toMatchObject({ kind: 'missing' })
+    expect(await client.resolve(referenceTo('project/no-repo/image:1'))).toMatchObject({ kind: 'missing' })
     // Google itself does not say which: so neither do we.
-    expect(await client.resolve(at('no-project/x/image:1'))).toMatchObject({ kind: 'missing-or-private' })
+    expect(await client.resolve(referenceTo('no-project/x/image:1'))).toMatchObject({
+      kind: 'missing-or-private',
+    })
   })
   test('a key survives the docker config that gcloud and `docker login` write', async () => {
     const auth = Buffer.from(`_json_key:${key}`).toString('base64')
     const source = dockerConfigCredentials(
-      parseDockerConfig(JSON.stringify({ auths: { [`https://${registry.host}`]: { auth } } }), 'config.json'),
+      parseDockerConfig(
+        JSON.stringify({ auths: { [`https://${registryServer.host}`]: { auth } } }),
+        'config.json',
+      ),
     )
-    expect(await open(source).resolve(at('project/repo/image:1'))).toMatchObject({ kind: 'ok' })
+    expect(await openClient(source).resolve(referenceTo('project/repo/image:1'))).toMatchObject({
+      kind: 'ok',
+    })
   })
   test('what is public is open to strangers, the rest missing or private', async () => {
-    expect(await open().resolve(at('open-project/repo/image:1'))).toMatchObject({ kind: 'ok' })
-    expect(await open().resolve(at('project/repo/image:1'))).toMatchObject({ kind: 'missing-or-private' })
+    expect(await openClient().resolve(referenceTo('open-project/repo/image:1'))).toMatchObject({ kind: 'ok' })
+    expect(await openClient().resolve(referenceTo('project/repo/image:1'))).toMatchObject({
+      kind: 'missing-or-private',
+    })
   })
 })
 
@@ -385,7 +428,7 @@ describe('ACR', () => {
   // A refresh token under the user of zeros, exchanged by POST for an `access_token`; or an admin's password.
   const zeros = '00000000-0000-0000-0000-000000000000'
   beforeEach(() => {
-    registry.script = all(
+    registryServer.script = combineScripts(
       ({ method, path, query, headers, body }, response) => {
         if (path !== '/oauth2/token') return
         const form = new URLSearchParams(body.toString())
@@ -393,30 +436,34 @@ describe('ACR', () => {
         const known =
           method === 'POST'
             ? form.get('grant_type') === 'refresh_token' && form.get('refresh_token') === 'refresh'
-            : isLogin(headers.authorization, 'admin', 'p')
-        if (known) response.end(JSON.stringify({ access_token: tokenFor(scope) }))
-        else refuse(response, 401, 'UNAUTHORIZED', 'authentication required')
+            : isBasicLogin(headers.authorization, 'admin', 'p')
+        if (known) response.end(JSON.stringify({ access_token: createToken(scope) }))
+        else sendRegistryError(response, 401, 'UNAUTHORIZED', 'authentication required')
         return true
       },
-      wantsToken(`${registry.origin}/oauth2/token`, registry.host),
-      strictAccept(mediaTypes.ociIndex),
+      requireToken(`${registryServer.origin}/oauth2/token`, registryServer.host),
+      requireAcceptedType(mediaTypes.ociIndex),
     )
-    registry.add('app', '1', index, mediaTypes.ociIndex)
+    registryServer.add('app', '1', emptyIndex, mediaTypes.ociIndex)
   })
   test('what `az acr login` leaves in the docker config opens it', async () => {
     const entry = { auth: Buffer.from(`${zeros}:`).toString('base64'), identitytoken: 'refresh' }
     const source = dockerConfigCredentials(
-      parseDockerConfig(JSON.stringify({ auths: { [registry.host]: entry } }), 'config.json'),
+      parseDockerConfig(JSON.stringify({ auths: { [registryServer.host]: entry } }), 'config.json'),
     )
-    expect(await open(source).resolve(at('app:1'))).toMatchObject({ kind: 'ok' })
-    const post = registry.requests.find(({ method }) => method === 'POST')
+    expect(await openClient(source).resolve(referenceTo('app:1'))).toMatchObject({ kind: 'ok' })
+    const post = registryServer.requests.find(({ method }) => method === 'POST')
     expect(new URLSearchParams(post?.body.toString()).get('scope')).toBe('repository:app:pull')
     expect(post?.headers.authorization).toBeUndefined()
   })
   test("so does the admin's password, and no wrong one", async () => {
-    expect(await open(login('admin', 'p')).resolve(at('app:1'))).toMatchObject({ kind: 'ok' })
-    expect(await open(login('admin', 'q')).resolve(at('app:1'))).toMatchObject({ kind: 'unknown' })
-    expect(await open().resolve(at('app:1'))).toMatchObject({ kind: 'missing-or-private' })
+    expect(await openClient(basicCredential('admin', 'p')).resolve(referenceTo('app:1'))).toMatchObject({
+      kind: 'ok',
+    })
+    expect(await openClient(basicCredential('admin', 'q')).resolve(referenceTo('app:1'))).toMatchObject({
+      kind: 'unknown',
+    })
+    expect(await openClient().resolve(referenceTo('app:1'))).toMatchObject({ kind: 'missing-or-private' })
   })
 })
 
@@ -424,41 +471,43 @@ describe('Harbor', () => {
   // Tokens from /service/token for robots named robot$project+name; UNKNOWN for what is not there; a proxy cache below
   // a project's name; Content-Type with parameters from the proxy in front.
   beforeEach(() => {
-    registry.script = all(
+    registryServer.script = combineScripts(
       ({ path, query, headers }, response) => {
         if (path !== '/service/token') return
         const scope = query.get('scope') ?? ''
-        const allowed = isLogin(headers.authorization, 'robot$project+bot', 's')
+        const allowed = isBasicLogin(headers.authorization, 'robot$project+bot', 's')
         response.end(
-          JSON.stringify({ token: tokenFor(allowed ? scope : ''), access_token: '', expires_in: 1800 }),
+          JSON.stringify({ token: createToken(allowed ? scope : ''), access_token: '', expires_in: 1800 }),
         )
         return true
       },
-      wantsToken(`${registry.origin}/service/token`, 'harbor-registry'),
+      requireToken(`${registryServer.origin}/service/token`, 'harbor-registry'),
       ({ path }, response) => {
-        if (registry.holds(path.slice('/v2/'.length).replace('/manifests/', '@'))) return
-        refuse(response, 404, 'UNKNOWN', 'Not Found')
+        if (registryServer.holds(path.slice('/v2/'.length).replace('/manifests/', '@'))) return
+        sendRegistryError(response, 404, 'UNKNOWN', 'Not Found')
       },
     )
-    registry.add('quay-proxy/org/app', '1', undefined, `${mediaTypes.ociManifest}; charset=utf-8`)
+    registryServer.add('quay-proxy/org/app', '1', undefined, `${mediaTypes.ociManifest}; charset=utf-8`)
   })
   test('a robot finds what a project holds, below any prefix, and UNKNOWN is missing', async () => {
-    const client = open(login('robot$project+bot', 's'))
-    expect(await client.resolve(at('quay-proxy/org/app:1'))).toMatchObject({
+    const client = openClient(basicCredential('robot$project+bot', 's'))
+    expect(await client.resolve(referenceTo('quay-proxy/org/app:1'))).toMatchObject({
       kind: 'ok',
       mediaType: mediaTypes.ociManifest,
     })
-    expect(asked('HEAD', '/manifests/')).toBe(0)
-    expect(await client.resolve(at('quay-proxy/org/app:2'))).toMatchObject({ kind: 'missing' })
-    expect(await open().resolve(at('quay-proxy/org/app:1'))).toMatchObject({ kind: 'missing-or-private' })
+    expect(findRequests('HEAD', '/manifests/')).toBe(0)
+    expect(await client.resolve(referenceTo('quay-proxy/org/app:2'))).toMatchObject({ kind: 'missing' })
+    expect(await openClient().resolve(referenceTo('quay-proxy/org/app:1'))).toMatchObject({
+      kind: 'missing-or-private',
+    })
   })
 })
 
 describe('Nexus', () => {
   // Basic; HEAD says 404 for what GET has; HTML for its own errors.
   beforeEach(() => {
-    registry.script = ({ method, path, headers }, response) => {
-      if (!isLogin(headers.authorization, 'u', 'p'))
+    registryServer.script = ({ method, path, headers }, response) => {
+      if (!isBasicLogin(headers.authorization, 'u', 'p'))
         response
           .writeHead(401, { 'www-authenticate': 'BASIC realm="Sonatype Nexus Repository Manager"' })
           .end()
@@ -466,20 +515,20 @@ describe('Nexus', () => {
       else if (path.includes('/broken/'))
         response.writeHead(500, { 'content-type': 'text/html' }).end('<html>Error</html>')
     }
-    registry.add('hosted/app', '1')
-    registry.add('hosted/app', '2')
+    registryServer.add('hosted/app', '1')
+    registryServer.add('hosted/app', '2')
   })
   test('is asked by GET, and is believed when both say no', async () => {
-    const client = open(login('u', 'p'))
-    expect(await client.resolve(at('hosted/none:1'))).toMatchObject({ kind: 'missing' })
-    const heads = asked('HEAD', '/manifests/')
+    const client = openClient(basicCredential('u', 'p'))
+    expect(await client.resolve(referenceTo('hosted/none:1'))).toMatchObject({ kind: 'missing' })
+    const heads = findRequests('HEAD', '/manifests/')
     expect(heads).toBeGreaterThan(0)
     for (const tag of ['1', '2'])
-      expect(await client.resolve(at(`hosted/app:${tag}`))).toMatchObject({ kind: 'ok' })
-    expect(asked('HEAD', '/manifests/')).toBe(heads)
+      expect(await client.resolve(referenceTo(`hosted/app:${tag}`))).toMatchObject({ kind: 'ok' })
+    expect(findRequests('HEAD', '/manifests/')).toBe(heads)
   })
   test('its own trouble is trouble', async () => {
-    const answer = await open(login('u', 'p')).resolve(at('hosted/broken/app:1'))
+    const answer = await openClient(basicCredential('u', 'p')).resolve(referenceTo('hosted/broken/app:1'))
     expect(answer).toMatchObject({ kind: 'unknown', reason: expect.not.stringContaining('<') })
   })
 })

@@ -6,30 +6,30 @@ import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readRegistryBundle } from '../../src/bundle/registry-bundle.ts'
-import { renderBundle, type OlmBundle } from '../../src/bundle/render/render-bundle.ts'
-import { loopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
+import { renderBundle, type OlmBundleBlob } from '../../src/bundle/render/render-bundle.ts'
+import { allowLoopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
 import { mediaTypes } from '../../src/registry/manifest.ts'
 import { openRegistry } from '../../src/registry/open-registry.ts'
 import type { RegistryClient } from '../../src/registry/registry-client.ts'
 import { pullBundle } from '../../src/registry/pull-bundle.ts'
 import { readBundle } from '../../src/registry/read-bundle.ts'
-import { bundleFiles, shapes } from '../bundle/bundle-shapes.ts'
-import { missingProgram } from '../left-out.ts'
-import { handClock } from './manual-clock.ts'
-import { realRegistry, type RealRegistry } from './real-registry.ts'
-import { scriptedRegistry, sha256, type ScriptedRegistry } from './scripted-registry.ts'
-import { tarOf } from './tar-writer.ts'
+import { createBundleFiles, sampleBundles } from '../bundle/bundle-shapes.ts'
+import { findMissingProgram } from '../left-out.ts'
+import { createManualClock } from './manual-clock.ts'
+import { startRealRegistry, type RealRegistry } from './real-registry.ts'
+import { startScriptedRegistry, sha256Digest, type ScriptedRegistry } from './scripted-registry.ts'
+import { createTarOfFiles } from './tar-writer.ts'
 
-const labels = { 'operators.operatorframework.io.bundle.package.v1': 'x' }
+const packageLabels = { 'operators.operatorframework.io.bundle.package.v1': 'x' }
 
-;(missingProgram('docker-registry', 'skopeo', 'opm') ? describe.skip : describe)(
+;(findMissingProgram('docker-registry', 'skopeo', 'opm') ? describe.skip : describe)(
   'from docker-registry',
   () => {
     let registry: RealRegistry
     let client: RegistryClient
     beforeAll(async () => {
-      registry = await realRegistry()
-      client = openRegistry({ clock: handClock(), egress: loopbackRegistries(registry.host) })
+      registry = await startRealRegistry()
+      client = openRegistry({ clock: createManualClock(), egress: allowLoopbackRegistries(registry.host) })
     })
     afterAll(async () => {
       await client.close()
@@ -39,15 +39,15 @@ const labels = { 'operators.operatorframework.io.bundle.package.v1': 'x' }
     test.each(['everything-in-the-metadata', 'images-of-deployments'])(
       '%s is rendered as opm renders its image',
       async (name) => {
-        const files = [...bundleFiles(name, shapes[name])]
+        const files = [...createBundleFiles(name, sampleBundles[name])]
         // One layer for the manifests, one for the metadata, as Dockerfiles of bundles have it.
         const layer = (directory: string) =>
-          tarOf(Object.fromEntries(files.filter(([path]) => path.startsWith(directory))))
-        const image = { labels, layers: [layer('manifests/'), layer('metadata/')] }
+          createTarOfFiles(Object.fromEntries(files.filter(([path]) => path.startsWith(directory))))
+        const image = { labels: packageLabels, layers: [layer('manifests/'), layer('metadata/')] }
         const digest = await registry.push(image, `test/${name}:v1`)
         const reference = `${registry.host}/test/${name}@${digest}`
         const pulled = await pullBundle(client, reference)
-        expect(pulled).toMatchObject({ digest, labels })
+        expect(pulled).toMatchObject({ digest, labels: packageLabels })
         const answer = await client.readBundle(reference)
         expect(answer).toMatchObject({
           kind: 'bundle',
@@ -62,16 +62,16 @@ const labels = { 'operators.operatorframework.io.bundle.package.v1': 'x' }
           { timeout: 60_000 },
         )
         expect(JSON.parse(JSON.stringify(renderBundle(bundle, reference, { csvMetadata: true })))).toEqual(
-          JSON.parse(stdout) as OlmBundle,
+          JSON.parse(stdout) as OlmBundleBlob,
         )
       },
       60_000,
     )
 
     test('a bundle for several platforms is pulled for one of them', async () => {
-      const layer = tarOf({ 'manifests/a.yaml': 'a: 1' })
+      const layer = createTarOfFiles({ 'manifests/a.yaml': 'a: 1' })
       const digest = await registry.push(
-        { labels, layers: [layer], architectures: ['arm64', 'amd64'] },
+        { labels: packageLabels, layers: [layer], architectures: ['arm64', 'amd64'] },
         'test/index:v1',
       )
       const pulled = await pullBundle(client, `${registry.host}/test/index:v1`)
@@ -85,10 +85,10 @@ describe('from a registry that serves games', () => {
   let registry: ScriptedRegistry
   let client: RegistryClient
   beforeAll(async () => {
-    registry = await scriptedRegistry()
+    registry = await startScriptedRegistry()
     client = openRegistry({
-      clock: handClock(),
-      egress: loopbackRegistries(registry.host),
+      clock: createManualClock(),
+      egress: allowLoopbackRegistries(registry.host),
       limits: { attempts: 1 },
     })
   })
@@ -96,7 +96,7 @@ describe('from a registry that serves games', () => {
     await client.close()
     await registry.close()
   })
-  const archive = tarOf({ 'manifests/a.yaml': 'a: 1' })
+  const archive = createTarOfFiles({ 'manifests/a.yaml': 'a: 1' })
   const descriptor = (
     content: Buffer | string,
     mediaType = 'application/vnd.oci.image.layer.v1.tar+gzip',
@@ -105,7 +105,7 @@ describe('from a registry that serves games', () => {
     mediaType,
   })
   const config = (diffIds: readonly string[]) =>
-    descriptor(JSON.stringify({ rootfs: { diff_ids: diffIds }, config: { Labels: labels } }))
+    descriptor(JSON.stringify({ rootfs: { diff_ids: diffIds }, config: { Labels: packageLabels } }))
   const diffId = `sha256:${createHash('sha256').update(archive).digest('hex')}`
   const pull = (name: string) => pullBundle(client, `${registry.host}/${name}`)
   const add = (tag: string, document: object, type: string = mediaTypes.ociManifest) =>
@@ -167,7 +167,7 @@ describe('from a registry that serves games', () => {
     add('honest', { config: config([diffId]), layers: [descriptor(gzipSync(archive))] })
     const read = (name: string) => client.readBundle(`${registry.host}/${name}`)
     expect(await read('games/b:honest')).toMatchObject({ kind: 'bundle', findings: expect.any(Array) })
-    const climbing = tarOf({ 'manifests/../../x': '' })
+    const climbing = createTarOfFiles({ 'manifests/../../x': '' })
     add('climbing', {
       config: config([`sha256:${createHash('sha256').update(climbing).digest('hex')}`]),
       layers: [descriptor(gzipSync(climbing))],
@@ -184,7 +184,7 @@ describe('from a registry that serves games', () => {
     const reference = `${registry.host}/games/b:honest`
     // A small one, or one that is refused for its first file, would be over before the shortest clock there is strikes, at times.
     const much = 'x'.repeat(8_000_000)
-    const large = tarOf({
+    const large = createTarOfFiles({
       'manifests/a.yaml': 'a: 1',
       ...Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`tests/much-${at}`, much])),
     })
@@ -207,15 +207,15 @@ describe('from a registry that serves games', () => {
     await expect(pull('games/b:larger')).rejects.toMatchObject({ code: 'digest-mismatch' })
     add('shorter', { config: config([diffId]), layers: [{ ...honest, size: honest.size + 1 }] })
     await expect(pull('games/b:shorter')).rejects.toMatchObject({ code: 'digest-mismatch' })
-    add('gone', { config: config([diffId]), layers: [{ ...honest, digest: sha256('nothing') }] })
+    add('gone', { config: config([diffId]), layers: [{ ...honest, digest: sha256Digest('nothing') }] })
     await expect(pull('games/b:gone')).rejects.toMatchObject({ code: 'missing' })
   })
   describe('an index', () => {
-    const other = gzipSync(tarOf({ 'manifests/other.yaml': 'x' }))
+    const other = gzipSync(createTarOfFiles({ 'manifests/other.yaml': 'x' }))
     const images = () => [
       add('choice1', { config: config([diffId]), layers: [descriptor(gzipSync(archive))] }),
       add('choice2', {
-        config: config([sha256(tarOf({ 'manifests/other.yaml': 'x' }))]),
+        config: config([sha256Digest(createTarOfFiles({ 'manifests/other.yaml': 'x' }))]),
         layers: [descriptor(other)],
       }),
     ]

@@ -1,27 +1,32 @@
 // Images made at random but repeatably, of all the forms that tar headers have, honest ones and those that readers take
 // for different things; some bytes damaged. What we make of them and what Go makes is compared (bench/fuzz-archives.ts).
 import { gzipSync } from 'node:zlib'
-import type { Random } from '../go/fast/mutated-documents.ts'
-import { packed, randomFrames, type Frame, type Packing } from './random-frames.ts'
-import { checkSum, pax, tar, type TarPart } from './tar-writer.ts'
+import type { SeededRandom } from '../go/fast/mutated-documents.ts'
+import {
+  packFrames,
+  createRandomFrames,
+  type CompressedFrame,
+  type CompressionFormat,
+} from './random-frames.ts'
+import { computeHeaderChecksum, createPaxHeader, createTar, type TarEntry } from './tar-writer.ts'
 
 export interface RandomLayer {
-  readonly parts: readonly TarPart[]
+  readonly parts: readonly TarEntry[]
   /** Behind the entries: the usual two empty blocks, or something else. */
   readonly ending: Uint8Array
   /** Places and values of bytes that are changed; the header's sum is made right again where the third is true. */
   readonly damage: readonly (readonly [number, number, boolean])[]
   readonly cut: number
-  readonly packing: Packing | 'none'
+  readonly packing: CompressionFormat | 'none'
   /** What it is compressed in. */
-  readonly frames: readonly Frame[]
+  readonly frames: readonly CompressedFrame[]
   /** Places, from behind, and values of bytes that are changed once all is packed. */
   readonly packedDamage: readonly (readonly [number, number])[]
   /** Behind the compressed bytes. */
   readonly rest: Uint8Array
 }
 
-const names = [
+const usualNames = [
   'manifests/a',
   'manifests/b',
   'manifests/d/x',
@@ -68,7 +73,7 @@ const oddNames: readonly (string | Uint8Array)[] = [
   `manifests/${'n'.repeat(80)}`,
   'pax_global_header',
 ]
-const targets = [
+const linkTargets = [
   'a',
   'b',
   '../other/a',
@@ -88,7 +93,7 @@ const targets = [
   '.',
   '',
 ]
-const magics = [
+const magicFields = [
   'ustar\u000000',
   'ustar  \0',
   '\0\0\0\0\0\0\0\0',
@@ -97,7 +102,7 @@ const magics = [
   'ustar\0\0\0',
   'xxxxxxxx',
 ]
-const numbers: readonly (string | Uint8Array)[] = [
+const numberFields: readonly (string | Uint8Array)[] = [
   '00000001000\0',
   '\x0000000001000',
   '       1000 ',
@@ -116,21 +121,21 @@ const numbers: readonly (string | Uint8Array)[] = [
   new Uint8Array(12).fill(0xff),
 ]
 
-export function randomImage(random: Random): readonly RandomLayer[] {
+export function createRandomImage(random: SeededRandom): readonly RandomLayer[] {
   // One archive in four is nearly honest: something must be left to agree on.
   const wildness = random.pick([2, 10, 25, 45])
   const layers = 1 + random.below(2) * random.below(2)
-  return Array.from({ length: layers }, () => randomLayer(random, wildness))
+  return Array.from({ length: layers }, () => createRandomLayer(random, wildness))
 }
 
-function randomLayer(random: Random, wildness: number): RandomLayer {
+function createRandomLayer(random: SeededRandom, wildness: number): RandomLayer {
   const isOdd = (share = 1) => random.below(100) < wildness * share
-  const parts = Array.from({ length: 1 + random.below(5) }, () => randomParts(random, isOdd)).flat()
+  const parts = Array.from({ length: 1 + random.below(5) }, () => createRandomEntry(random, isOdd)).flat()
   const length = parts.length * 700
   const packing = random.pick(['none', 'none', 'none', 'gzip', 'zstd', 'zstd'] as const)
   return {
     parts,
-    ending: isOdd(0.5) ? random.pick(endings)() : Buffer.alloc(1024),
+    ending: isOdd(0.5) ? random.pick(archiveEndings)() : Buffer.alloc(1024),
     damage: Array.from({ length: isOdd(0.6) ? 1 + random.below(3) : 0 }, () => [
       // In the header mostly.
       random.below(3) === 0 ? random.below(length) : 512 * random.below(parts.length * 2) + random.below(512),
@@ -154,7 +159,7 @@ function randomLayer(random: Random, wildness: number): RandomLayer {
     ]),
     cut: isOdd(0.3) ? random.below(1500) : 0,
     packing,
-    frames: packing === 'none' ? [] : randomFrames(random, packing, isOdd),
+    frames: packing === 'none' ? [] : createRandomFrames(random, packing, isOdd),
     packedDamage: Array.from({ length: isOdd(0.3) ? 1 : 0 }, () => [
       1 + random.below(300),
       random.below(256),
@@ -165,42 +170,42 @@ function randomLayer(random: Random, wildness: number): RandomLayer {
   }
 }
 
-const endings: readonly (() => Buffer)[] = [
+const archiveEndings: readonly (() => Buffer)[] = [
   () => Buffer.alloc(0),
   () => Buffer.alloc(512),
   () => Buffer.alloc(700),
   () => Buffer.alloc(10_240),
-  () => Buffer.concat([Buffer.alloc(512), tar([{ name: 'manifests/late', data: 'late' }])]),
-  () => Buffer.concat([Buffer.alloc(1024), tar([{ name: 'manifests/late', data: 'late' }])]),
+  () => Buffer.concat([Buffer.alloc(512), createTar([{ name: 'manifests/late', data: 'late' }])]),
+  () => Buffer.concat([Buffer.alloc(1024), createTar([{ name: 'manifests/late', data: 'late' }])]),
   () => Buffer.concat([Buffer.alloc(1024), Buffer.from('garbage')]),
 ]
 
-type Odd = (share?: number) => boolean
+type ChooseOdd = (share?: number) => boolean
 
 /** One entry, with the headers that stand in front of it. */
-function randomParts(random: Random, isOdd: Odd): readonly TarPart[] {
+function createRandomEntry(random: SeededRandom, isOdd: ChooseOdd): readonly TarEntry[] {
   const type = isOdd() ? random.pick([...'\x007123456SDMNVXAgxLK9']) : random.pick([...'0000000055512'])
-  const name = isOdd() ? random.pick(oddNames) : random.pick(names)
+  const name = isOdd() ? random.pick(oddNames) : random.pick(usualNames)
   const hasData = isOdd() ? random.below(2) === 0 : type === '0' || type === '\0'
-  const part: TarPart = {
+  const part: TarEntry = {
     name: type === '5' && typeof name === 'string' && random.below(2) === 0 ? `${name}/` : name,
     type,
-    ...(hasData && { data: content(random) }),
+    ...(hasData && { data: createFileContent(random) }),
     ...('12'.includes(type) && {
-      link: isOdd() ? random.pick(targets) : random.pick(type === '1' ? names : targets),
+      link: isOdd() ? random.pick(linkTargets) : random.pick(type === '1' ? usualNames : linkTargets),
     }),
-    ...(isOdd(0.5) && { size: random.pick([0, 1, 511, 512, 513, 1024, ...numbers]) }),
-    ...(isOdd() && { magic: random.pick(magics) }),
+    ...(isOdd(0.5) && { size: random.pick([0, 1, 511, 512, 513, 1024, ...numberFields]) }),
+    ...(isOdd() && { magic: random.pick(magicFields) }),
     ...(isOdd(0.5) && { prefix: random.pick(['manifests', 'other', 'manifests/d/', '.', '\xff', '12345']) }),
     ...(isOdd(0.2) && { breakChecksum: true }),
     ...(isOdd(0.2) && { signedChecksum: true }),
-    ...(isOdd(0.5) && { over: [randomField(random)] }),
+    ...(isOdd(0.5) && { over: [createRandomField(random)] }),
   }
-  return isOdd(1.2) ? [...randomExtensions(random, isOdd), part] : [part]
+  return isOdd(1.2) ? [...createRandomExtensions(random, isOdd), part] : [part]
 }
 
 /** Numbers that decide nothing, times that may be a prefix, star's mark, the sparse map. */
-function randomField(random: Random): readonly [number, string | Uint8Array] {
+function createRandomField(random: SeededRandom): readonly [number, string | Uint8Array] {
   const [at, length] = random.pick([
     [100, 8],
     [108, 8],
@@ -211,11 +216,11 @@ function randomField(random: Random): readonly [number, string | Uint8Array] {
     [386, 12],
     [483, 12],
   ] as const)
-  const value = random.pick(numbers)
+  const value = random.pick(numberFields)
   return random.below(6) === 0 ? [508, 'tar\0'] : [at, value.slice(0, length)]
 }
 
-const keys = [
+const paxKeys = [
   'path',
   'path',
   'linkpath',
@@ -227,9 +232,9 @@ const keys = [
   'SCHILY.xattr.user.a',
   'hdrcharset',
 ]
-const sparseKeys = ['major', 'minor', 'name', 'realsize', 'size', 'map', 'numblocks', 'offset', 'numbytes']
+const sparsePaxKeys = ['major', 'minor', 'name', 'realsize', 'size', 'map', 'numblocks', 'offset', 'numbytes']
 
-function randomExtensions(random: Random, isOdd: Odd): readonly TarPart[] {
+function createRandomExtensions(random: SeededRandom, isOdd: ChooseOdd): readonly TarEntry[] {
   return Array.from({ length: isOdd() ? 2 + random.below(2) : 1 }, () => {
     const name = random.pick(['PaxHeader', '././@LongLink', 'manifests/a'])
     const kind = random.below(10)
@@ -237,27 +242,27 @@ function randomExtensions(random: Random, isOdd: Odd): readonly TarPart[] {
       return {
         name,
         type: random.pick(['L', 'K']),
-        data: `${String(random.pick(names))}${isOdd() ? '' : '\0'}`,
+        data: `${String(random.pick(usualNames))}${isOdd() ? '' : '\0'}`,
       }
-    if (kind === 2) return { name, type: 'x', data: random.pick(damagedRecords) }
+    if (kind === 2) return { name, type: 'x', data: random.pick(damagedPaxRecords) }
     const records: Record<string, string> = {}
     for (let left = 1 + random.below(3); left > 0; left -= 1) {
-      const key = isOdd(0.5) ? `GNU.sparse.${random.pick(sparseKeys)}` : random.pick(keys)
-      records[key] = valueOf(random, key, isOdd)
+      const key = isOdd(0.5) ? `GNU.sparse.${random.pick(sparsePaxKeys)}` : random.pick(paxKeys)
+      records[key] = createPaxValue(random, key, isOdd)
     }
-    return { ...pax(records, kind === 3 ? 'g' : 'x'), name }
+    return { ...createPaxHeader(records, kind === 3 ? 'g' : 'x'), name }
   })
 }
 
-function valueOf(random: Random, key: string, isOdd: Odd): string {
+function createPaxValue(random: SeededRandom, key: string, isOdd: ChooseOdd): string {
   if (isOdd(0.5))
     return random.pick(['', '-1', '+5', '1e3', '0x10', 'a\0b', '../a', '\u00e9', '0,5', '1', '0'])
-  if (key === 'path' || key === 'GNU.sparse.name') return random.pick(names)
-  if (key === 'linkpath') return random.pick(targets)
+  if (key === 'path' || key === 'GNU.sparse.name') return random.pick(usualNames)
+  if (key === 'linkpath') return random.pick(linkTargets)
   return random.pick(['0', '1', '5', '512', '1700000000.5'])
 }
 
-const damagedRecords = [
+const damagedPaxRecords = [
   '18 path=manifests\n',
   '0x12 path=manifests\n',
   ' 18 path=manifests\n',
@@ -273,25 +278,25 @@ const damagedRecords = [
   '24 GNU.sparse.offset=0\n26 GNU.sparse.numbytes=5\n',
 ]
 
-function content(random: Random): string {
+function createFileContent(random: SeededRandom): string {
   const length = random.pick([0, 1, 5, 511, 512, 513, 1100])
   return random.pick('abcdefgh'.split('')).repeat(length)
 }
 
 /** The bytes of a layer before its compression, and after. */
-export function packedLayer(layer: RandomLayer): { readonly archive: Buffer; readonly bytes: Buffer } {
-  let archive = Buffer.concat([tar(layer.parts, { end: false }), layer.ending])
-  for (const [at, value, mends] of layer.damage) {
+export function packLayer(layer: RandomLayer): { readonly archive: Buffer; readonly bytes: Buffer } {
+  let archive = Buffer.concat([createTar(layer.parts, { end: false }), layer.ending])
+  for (const [at, value, fixesChecksum] of layer.damage) {
     if (at >= archive.length) continue
     archive[at] = value
     const header = archive.subarray(at - (at % 512), at - (at % 512) + 512)
     const isInSum = at % 512 >= 148 && at % 512 < 156
-    if (mends && !isInSum && header.length === 512)
-      header.write(`${checkSum(header).toString(8).padStart(6, '0')}\0 `, 148)
+    if (fixesChecksum && !isInSum && header.length === 512)
+      header.write(`${computeHeaderChecksum(header).toString(8).padStart(6, '0')}\0 `, 148)
   }
   archive = archive.subarray(0, Math.max(archive.length - layer.cut, 0))
   const { packing, frames, packedDamage, rest } = layer
-  const bytes = Buffer.concat([packing === 'none' ? archive : packed(archive, packing, frames), rest])
+  const bytes = Buffer.concat([packing === 'none' ? archive : packFrames(archive, packing, frames), rest])
   for (const [behind, value] of packedDamage) if (behind <= bytes.length) bytes[bytes.length - behind] = value
   return { archive, bytes }
 }

@@ -1,6 +1,6 @@
 // Manifests, indexes and configs made at random but repeatably: keys in other cases, twice, of other types, absent; bytes
 // damaged. What we make of them and what Go makes is compared (bench/fuzz-archives.ts).
-import type { Random } from '../go/fast/mutated-documents.ts'
+import type { SeededRandom } from '../go/fast/mutated-documents.ts'
 import { mediaTypes } from '../../src/registry/manifest.ts'
 
 export interface RandomDocument {
@@ -8,13 +8,13 @@ export interface RandomDocument {
   readonly body: Buffer
 }
 
-const digest = (letter: string) => `sha256:${letter.repeat(64)}`
+const fakeDigest = (letter: string) => `sha256:${letter.repeat(64)}`
 
-export function randomDocument(random: Random): RandomDocument {
+export function createRandomDocument(random: SeededRandom): RandomDocument {
   const kind = random.pick(['manifest', 'index', 'config'] as const)
   const wildness = random.pick([0, 2, 8])
-  const text = written(random, documents[kind](random), wildness)
-  const body = Buffer.from(random.below(8) === 0 ? random.pick(wrappings)(text) : text)
+  const text = writeJsonVariant(random, documentGenerators[kind](random), wildness)
+  const body = Buffer.from(random.below(8) === 0 ? random.pick(textDamages)(text) : text)
   for (let left = random.below(10) === 0 ? 1 + random.below(2) : 0; left > 0; left -= 1)
     body[random.below(body.length)] = random.pick([
       0x20,
@@ -29,20 +29,20 @@ export function randomDocument(random: Random): RandomDocument {
   return { kind, body }
 }
 
-const documents: Readonly<Record<RandomDocument['kind'], (random: Random) => object>> = {
+const documentGenerators: Readonly<Record<RandomDocument['kind'], (random: SeededRandom) => object>> = {
   manifest: (random) => ({
     schemaVersion: 2,
     ...(random.below(3) > 0 && { mediaType: mediaTypes.ociManifest }),
-    config: descriptor(random),
-    layers: Array.from({ length: random.below(3) }, () => descriptor(random)),
-    ...(random.below(4) === 0 && { subject: descriptor(random), artifactType: 'a/b' }),
+    config: createDescriptor(random),
+    layers: Array.from({ length: random.below(3) }, () => createDescriptor(random)),
+    ...(random.below(4) === 0 && { subject: createDescriptor(random), artifactType: 'a/b' }),
     ...(random.below(3) === 0 && { annotations: { a: 'b', A: 'c', size: '1' } }),
   }),
   index: (random) => ({
     schemaVersion: 2,
     ...(random.below(3) > 0 && { mediaType: mediaTypes.ociIndex }),
     manifests: Array.from({ length: random.below(3) }, () => ({
-      ...descriptor(random),
+      ...createDescriptor(random),
       ...(random.below(3) > 0 && {
         platform: {
           architecture: 'amd64',
@@ -66,21 +66,21 @@ const documents: Readonly<Record<RandomDocument['kind'], (random: Random) => obj
       Cmd: null,
       Volumes: { '/a': {} },
     },
-    rootfs: { type: 'layers', diff_ids: [digest('a'), digest('b')].slice(random.below(3)) },
+    rootfs: { type: 'layers', diff_ids: [fakeDigest('a'), fakeDigest('b')].slice(random.below(3)) },
     history: [{ created_by: 'x', empty_layer: true }],
   }),
 }
 
-function descriptor(random: Random): object {
+function createDescriptor(random: SeededRandom): object {
   return {
     mediaType: random.pick(['application/vnd.oci.image.layer.v1.tar+gzip', 'x/y']),
-    digest: digest(random.pick([...'abcdef0123'])),
+    digest: fakeDigest(random.pick([...'abcdef0123'])),
     size: random.below(100_000),
     ...(random.below(6) === 0 && { urls: ['https://example.com'], data: 'e30=', annotations: { x: 'y' } }),
   }
 }
 
-const wrappings: readonly ((text: string) => string)[] = [
+const textDamages: readonly ((text: string) => string)[] = [
   (text) => `\ufeff${text}`,
   (text) => `${text}${text}`,
   (text) => `${text}\n`,
@@ -96,21 +96,22 @@ const wrappings: readonly ((text: string) => string)[] = [
 ]
 
 /** As JSON, now and then with a key or a value that readers take for different things. */
-function written(random: Random, value: unknown, wildness: number): string {
-  if (random.below(100) < wildness / 2) return random.pick(oddValues)
-  if (Array.isArray(value)) return `[${value.map((item) => written(random, item, wildness)).join(',')}]`
+function writeJsonVariant(random: SeededRandom, value: unknown, wildness: number): string {
+  if (random.below(100) < wildness / 2) return random.pick(unusualValues)
+  if (Array.isArray(value))
+    return `[${value.map((item) => writeJsonVariant(random, item, wildness)).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const entries = Object.entries(value).flatMap(([key, item]) => {
-    const entry = `${JSON.stringify(key)}:${written(random, item, wildness)}`
+    const entry = `${JSON.stringify(key)}:${writeJsonVariant(random, item, wildness)}`
     if (random.below(100) >= wildness) return random.below(100) < wildness / 2 ? [] : [entry]
-    const other = `${random.pick(oddKeys)(key)}:${written(random, item, 0)}`
+    const other = `${random.pick(keyVariants)(key)}:${writeJsonVariant(random, item, 0)}`
     return random.pick([[entry, other], [other, entry], [other]])
   })
-  if (random.below(100) < wildness) entries.push(random.pick(strayEntries))
+  if (random.below(100) < wildness) entries.push(random.pick(unexpectedMembers))
   return `{${entries.join(', ')}}`
 }
 
-const oddKeys: readonly ((key: string) => string)[] = [
+const keyVariants: readonly ((key: string) => string)[] = [
   (key) => JSON.stringify(key),
   (key) => JSON.stringify(key.toUpperCase()),
   (key) => JSON.stringify(key.toLowerCase()),
@@ -121,7 +122,7 @@ const oddKeys: readonly ((key: string) => string)[] = [
   (key) => JSON.stringify(`${key[0]?.toUpperCase() ?? ''}${key.slice(1)}`),
 ]
 
-const oddValues = [
+const unusualValues = [
   'null',
   '0',
   '-0',
@@ -136,14 +137,14 @@ const oddValues = [
   '"\\ud800"',
   '"\\ud83d\\ude00"',
   '"md5:d41d8cd98f00b204e9800998ecf8427e"',
-  `"${digest('A')}"`,
+  `"${fakeDigest('A')}"`,
   '[]',
   '[null]',
   '{}',
   '{"a":1,"a":2}',
   '"100"',
 ]
-const strayEntries = [
+const unexpectedMembers = [
   '"layers":[]',
   '"Layers":[]',
   '"layer\u017f":[]',

@@ -1,12 +1,12 @@
 // An archive cut into the frames of zstd (RFC 8878) or the members of gzip (RFC 1952), honest ones and those that readers take
 // for different things. Frames that no compressor writes are put together by hand.
 import { constants, crc32, deflateRawSync, zstdCompressSync } from 'node:zlib'
-import type { Random } from '../go/fast/mutated-documents.ts'
+import type { SeededRandom } from '../go/fast/mutated-documents.ts'
 
-export type Packing = 'zstd' | 'gzip'
+export type CompressionFormat = 'zstd' | 'gzip'
 
 /** One frame or member, by the share of the archive that it has: some have nothing of it. */
-export interface Frame {
+export interface CompressedFrame {
   readonly kind: 'compressed' | 'raw' | 'runs' | 'empty' | 'skippable' | 'bytes'
   /** zstd: a checksum behind it, a window of its own, a size of the content that it tells. */
   readonly checksum?: 'right' | 'wrong' | 'missing'
@@ -21,12 +21,17 @@ export interface Frame {
   readonly bytes?: Uint8Array
 }
 
-export function randomFrames(random: Random, packing: Packing, isOdd: (share?: number) => boolean): Frame[] {
-  const one = (): Frame => (packing === 'zstd' ? randomZstd(random, isOdd) : randomGzip(random, isOdd))
+export function createRandomFrames(
+  random: SeededRandom,
+  packing: CompressionFormat,
+  isOdd: (share?: number) => boolean,
+): CompressedFrame[] {
+  const one = (): CompressedFrame =>
+    packing === 'zstd' ? createRandomZstdFrame(random, isOdd) : createRandomGzipMember(random, isOdd)
   return Array.from({ length: 1 + random.below(3) }, one)
 }
 
-function randomZstd(random: Random, isOdd: (share?: number) => boolean): Frame {
+function createRandomZstdFrame(random: SeededRandom, isOdd: (share?: number) => boolean): CompressedFrame {
   return {
     kind: random.pick(
       isOdd()
@@ -38,11 +43,11 @@ function randomZstd(random: Random, isOdd: (share?: number) => boolean): Frame {
     ...(random.below(3) === 0 && { size: isOdd() ? 'wrong' : 'right' }),
     ...(isOdd(0.3) && { flags: random.pick([0x08, 0x10, 0x20, 0x40, 0x80]) }),
     ...(isOdd(0.2) && { dictionary: random.pick([0, 1, 77]) }),
-    bytes: random.pick(strays),
+    bytes: random.pick(strayBytes),
   }
 }
 
-function randomGzip(random: Random, isOdd: (share?: number) => boolean): Frame {
+function createRandomGzipMember(random: SeededRandom, isOdd: (share?: number) => boolean): CompressedFrame {
   return {
     kind: random.pick(
       isOdd() ? (['empty', 'raw', 'bytes', 'skippable'] as const) : (['compressed'] as const),
@@ -52,11 +57,11 @@ function randomGzip(random: Random, isOdd: (share?: number) => boolean): Frame {
     ...(isOdd(0.4) && { flags: random.pick([0x01, 0x20, 0x40, 0x80]) }),
     ...(isOdd(0.2) && { method: random.pick([0, 7, 9]) }),
     fields: (['extra', 'name', 'comment', 'sum'] as const).filter(() => isOdd()),
-    bytes: random.pick(strays),
+    bytes: random.pick(strayBytes),
   }
 }
 
-const strays = [
+const strayBytes = [
   Buffer.alloc(1),
   Buffer.alloc(7),
   Buffer.alloc(512),
@@ -69,7 +74,11 @@ const strays = [
   Buffer.from([0x50, 0x2a, 0x4d, 0x18, 0xff, 0xff, 0xff, 0x7f]),
 ]
 
-export function packed(archive: Buffer, packing: Packing, frames: readonly Frame[]): Buffer {
+export function packFrames(
+  archive: Buffer,
+  packing: CompressionFormat,
+  frames: readonly CompressedFrame[],
+): Buffer {
   const sharing = frames.filter(({ kind }) => kind !== 'empty' && kind !== 'skippable' && kind !== 'bytes')
   const step = Math.ceil(archive.length / Math.max(1, sharing.length))
   let at = 0
@@ -79,20 +88,20 @@ export function packed(archive: Buffer, packing: Packing, frames: readonly Frame
       const part = has ? archive.subarray(at, at + step) : Buffer.alloc(0)
       if (has) at += step
       if (frame.kind === 'bytes') return Buffer.from(frame.bytes ?? [])
-      if (frame.kind === 'skippable') return skippable(frame.bytes ?? new Uint8Array(0))
-      return packing === 'zstd' ? zstd(part, frame) : gzip(part, frame)
+      if (frame.kind === 'skippable') return createSkippableFrame(frame.bytes ?? new Uint8Array(0))
+      return packing === 'zstd' ? createZstdFrame(part, frame) : createGzipMember(part, frame)
     }),
   )
 }
 
-function skippable(bytes: Uint8Array): Buffer {
+function createSkippableFrame(bytes: Uint8Array): Buffer {
   const header = Buffer.alloc(8)
   header.writeUInt32LE(0x184d2a50 + (bytes.length % 16))
   header.writeUInt32LE(bytes.length, 4)
   return Buffer.concat([header, bytes])
 }
 
-function zstd(part: Buffer, frame: Frame): Buffer {
+function createZstdFrame(part: Buffer, frame: CompressedFrame): Buffer {
   const { kind, checksum, window, size, flags = 0, dictionary } = frame
   const params = {
     [constants.ZSTD_c_checksumFlag]: checksum === 'right' ? 1 : 0,
@@ -109,11 +118,11 @@ function zstd(part: Buffer, frame: Frame): Buffer {
   // By hand: what a compressor made of the blocks is taken out of its frame, whose header Node writes in one known form.
   const blocks =
     kind === 'compressed'
-      ? blocksOf(zstdCompressSync(part, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }))
+      ? extractBlocks(zstdCompressSync(part, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }))
       : kind === 'runs'
-        ? runs(part)
-        : raw(part)
-  const sum = { right: checkSumOf(part), wrong: Buffer.from('nope'), missing: Buffer.alloc(0) }[
+        ? createRunBlocks(part)
+        : createRawBlocks(part)
+  const sum = { right: contentChecksum(part), wrong: Buffer.from('nope'), missing: Buffer.alloc(0) }[
     checksum ?? 'missing'
   ]
   const sizeBytes = size === undefined ? 0 : 4
@@ -128,46 +137,46 @@ function zstd(part: Buffer, frame: Frame): Buffer {
 }
 
 /** Behind magic, first byte and what that says; up to the end, for there is no checksum. */
-function blocksOf(frame: Buffer): Buffer {
+function extractBlocks(frame: Buffer): Buffer {
   const flags = frame[4] ?? 0
   const isSingle = (flags & 0x20) !== 0
   const size = [isSingle ? 1 : 0, 2, 4, 8][flags >> 6] ?? 0
   return frame.subarray(5 + (isSingle ? 0 : 1) + ([0, 1, 2, 4][flags & 3] ?? 0) + size)
 }
 
-function blockHeader(isLast: boolean, type: number, size: number): Buffer {
+function createBlockHeader(isLast: boolean, type: number, size: number): Buffer {
   const header = Buffer.alloc(3)
   header.writeUIntLE((size << 3) | (type << 1) | (isLast ? 1 : 0), 0, 3)
   return header
 }
 
-function raw(part: Buffer): Buffer {
+function createRawBlocks(part: Buffer): Buffer {
   const blocks: Buffer[] = []
   for (let at = 0; at < part.length || at === 0; at += 1024) {
     const piece = part.subarray(at, at + 1024)
-    blocks.push(blockHeader(at + 1024 >= part.length, 0, piece.length), piece)
+    blocks.push(createBlockHeader(at + 1024 >= part.length, 0, piece.length), piece)
   }
   return Buffer.concat(blocks)
 }
 
 /** Each run of one byte as a block of its own. */
-function runs(part: Buffer): Buffer {
+function createRunBlocks(part: Buffer): Buffer {
   const blocks: Buffer[] = []
   for (let at = 0; at < part.length;) {
     let end = at + 1
     while (end < part.length && part[end] === part[at] && end - at < 1024) end += 1
-    blocks.push(blockHeader(end === part.length, 1, end - at), part.subarray(at, at + 1))
+    blocks.push(createBlockHeader(end === part.length, 1, end - at), part.subarray(at, at + 1))
     at = end
   }
-  return blocks.length === 0 ? blockHeader(true, 0, 0) : Buffer.concat(blocks)
+  return blocks.length === 0 ? createBlockHeader(true, 0, 0) : Buffer.concat(blocks)
 }
 
 /** The frame's own: its last four bytes where one is asked for. */
-function checkSumOf(part: Buffer): Buffer {
+function contentChecksum(part: Buffer): Buffer {
   return zstdCompressSync(part, { params: { [constants.ZSTD_c_checksumFlag]: 1 } }).subarray(-4)
 }
 
-function gzip(part: Buffer, frame: Frame): Buffer {
+function createGzipMember(part: Buffer, frame: CompressedFrame): Buffer {
   const { kind, checksum, size, flags = 0, fields = [], method = 8 } = frame
   const bit = { sum: 2, extra: 4, name: 8, comment: 16 }
   const header = Buffer.from([

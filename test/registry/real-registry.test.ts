@@ -7,35 +7,37 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { fixedCredentials, type Credential } from '../../src/registry/auth/credentials.ts'
-import { loopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
+import { createFixedCredentials, type RegistryCredential } from '../../src/registry/auth/credentials.ts'
+import { allowLoopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
 import { openRegistry } from '../../src/registry/open-registry.ts'
 import { openPusher } from '../../src/image/open-pusher.ts'
-import { missingProgram } from '../left-out.ts'
-import { handClock } from './manual-clock.ts'
-import { indexToPush, imageToPush } from '../image/images-to-push.ts'
-import { realRegistry, type RealRegistry } from './real-registry.ts'
-import { tokenServer } from './auth/token-server.ts'
+import { findMissingProgram } from '../left-out.ts'
+import { createManualClock } from './manual-clock.ts'
+import { createImageIndex, createImage } from '../image/images-to-push.ts'
+import { startRealRegistry, type RealRegistry } from './real-registry.ts'
+import { startTokenServer } from './auth/token-server.ts'
 
-const withRegistry = missingProgram('docker-registry', 'skopeo', 'htpasswd') ? describe.skip : describe
+const describeWithRegistry = findMissingProgram('docker-registry', 'skopeo', 'htpasswd')
+  ? describe.skip
+  : describe
 
-const image = { layers: [Buffer.alloc(1024)] }
-const robot = { kind: 'basic', username: 'robot', password: 'secret' } as const
+const sampleImage = { layers: [Buffer.alloc(1024)] }
+const robotCredential = { kind: 'basic', username: 'robot', password: 'secret' } as const
 
-async function resolving(
+async function resolveAll(
   registry: RealRegistry,
-  credential: Credential | undefined,
+  credential: RegistryCredential | undefined,
   more: readonly string[] = [],
   platforms = false,
 ) {
   const client = openRegistry({
-    clock: handClock(),
+    clock: createManualClock(),
     platforms,
     egress: {
-      ...loopbackRegistries(registry.host, ...more),
+      ...allowLoopbackRegistries(registry.host, ...more),
       tokenHosts: { [registry.host]: more },
     },
-    credentials: credential ? [fixedCredentials({ [registry.host]: credential })] : [],
+    credentials: credential ? [createFixedCredentials({ [registry.host]: credential })] : [],
     limits: { attempts: 1 },
   })
   return {
@@ -44,26 +46,26 @@ async function resolving(
   }
 }
 
-withRegistry('an open docker-registry', () => {
+describeWithRegistry('an open docker-registry', () => {
   let registry: RealRegistry
   beforeAll(async () => {
-    registry = await realRegistry()
+    registry = await startRealRegistry()
   })
   afterAll(() => registry.close())
 
   test("finds what skopeo put there, of all four types, with skopeo's digests", async () => {
     const pushed = {
-      'a/oci:1': await registry.push(image, 'a/oci:1', { format: 'oci' }),
-      'a/docker:1': await registry.push(image, 'a/docker:1', { format: 'v2s2' }),
-      'a/index:1': await registry.push({ ...image, architectures: ['amd64', 'arm64'] }, 'a/index:1', {
+      'a/oci:1': await registry.push(sampleImage, 'a/oci:1', { format: 'oci' }),
+      'a/docker:1': await registry.push(sampleImage, 'a/docker:1', { format: 'v2s2' }),
+      'a/index:1': await registry.push({ ...sampleImage, architectures: ['amd64', 'arm64'] }, 'a/index:1', {
         format: 'oci',
       }),
-      'a/list:1': await registry.push({ ...image, architectures: ['amd64', 's390x'] }, 'a/list:1', {
+      'a/list:1': await registry.push({ ...sampleImage, architectures: ['amd64', 's390x'] }, 'a/list:1', {
         format: 'v2s2',
       }),
     }
-    const { resolve, client } = await resolving(registry, undefined)
-    const withPlatforms = await resolving(registry, undefined, [], true)
+    const { resolve, client } = await resolveAll(registry, undefined)
+    const withPlatforms = await resolveAll(registry, undefined, [], true)
     for (const [name, digest] of Object.entries(pushed)) {
       expect(await resolve(name)).toMatchObject({ kind: 'ok', digest })
       expect(await resolve(`${name.split(':')[0]}@${digest}`)).toMatchObject({ kind: 'ok', digest })
@@ -82,60 +84,60 @@ withRegistry('an open docker-registry', () => {
   }, 180_000)
 })
 
-withRegistry('docker-registry behind htpasswd', () => {
+describeWithRegistry('docker-registry behind htpasswd', () => {
   test('opens for the right password only', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'htpasswd-'))
     const file = join(folder, 'htpasswd')
     await writeFile(file, spawnSync('htpasswd', ['-Bbn', 'robot', 'secret']).stdout)
-    const registry = await realRegistry({ kind: 'htpasswd', file })
-    const digest = await registry.push(image, 'a/b:1', { credentials: 'robot:secret' })
-    const known = await resolving(registry, robot)
+    const registry = await startRealRegistry({ kind: 'htpasswd', file })
+    const digest = await registry.push(sampleImage, 'a/b:1', { credentials: 'robot:secret' })
+    const known = await resolveAll(registry, robotCredential)
     expect(await known.resolve('a/b:1')).toMatchObject({ kind: 'ok', digest })
     expect(await known.resolve('a/b:2')).toMatchObject({ kind: 'missing' })
-    const stranger = await resolving(registry, undefined)
-    expect(await stranger.resolve('a/b:1')).toMatchObject({ kind: 'missing-or-private' })
-    const wrong = await resolving(registry, { ...robot, password: 'wrong' })
+    const anonymous = await resolveAll(registry, undefined)
+    expect(await anonymous.resolve('a/b:1')).toMatchObject({ kind: 'missing-or-private' })
+    const wrong = await resolveAll(registry, { ...robotCredential, password: 'wrong' })
     expect(await wrong.resolve('a/b:1')).toMatchObject({ kind: 'unknown' })
-    await Promise.all([known, stranger, wrong].map(({ client }) => client.close()))
+    await Promise.all([known, anonymous, wrong].map(({ client }) => client.close()))
     await registry.close()
     await rm(folder, { recursive: true })
   }, 180_000)
 })
 
-withRegistry('docker-registry behind a token service', () => {
+describeWithRegistry('docker-registry behind a token service', () => {
   test('one token per repository; strangers may see what is public only', async () => {
-    const service = await tokenServer()
+    const service = await startTokenServer()
     const tokenHost = service.host
-    const registry = await realRegistry(service.login)
-    const secret = await registry.push(image, 'private/b:1', { credentials: 'robot:secret' })
-    const open = await registry.push(image, 'public/b:1', { credentials: 'robot:secret' })
+    const registry = await startRealRegistry(service.login)
+    const secret = await registry.push(sampleImage, 'private/b:1', { credentials: 'robot:secret' })
+    const open = await registry.push(sampleImage, 'public/b:1', { credentials: 'robot:secret' })
     service.scopes.length = 0
-    const known = await resolving(registry, robot, [tokenHost])
+    const known = await resolveAll(registry, robotCredential, [tokenHost])
     const answers = await Promise.all(Array.from({ length: 20 }, () => known.resolve('private/b:1')))
     for (const answer of answers) expect(answer).toMatchObject({ kind: 'ok', digest: secret })
     expect(service.scopes).toEqual(['repository:private/b:pull'])
     expect(await known.resolve('private/b:2')).toMatchObject({ kind: 'missing' })
-    const stranger = await resolving(registry, undefined, [tokenHost])
-    expect(await stranger.resolve('public/b:1')).toMatchObject({ kind: 'ok', digest: open })
-    expect(await stranger.resolve('private/b:1')).toMatchObject({ kind: 'missing-or-private' })
-    await Promise.all([known.client.close(), stranger.client.close(), registry.close()])
+    const anonymous = await resolveAll(registry, undefined, [tokenHost])
+    expect(await anonymous.resolve('public/b:1')).toMatchObject({ kind: 'ok', digest: open })
+    expect(await anonymous.resolve('private/b:1')).toMatchObject({ kind: 'missing-or-private' })
+    await Promise.all([known.client.close(), anonymous.client.close(), registry.close()])
     await service.close()
   }, 180_000)
 })
 
 /** Pushes by our own pusher, reads back by skopeo and by our own reader. */
-async function pushesAndReadsBack(
+async function expectPushAndReadBack(
   registry: RealRegistry,
-  credential: Credential | undefined,
+  credential: RegistryCredential | undefined,
   tokenHosts: readonly string[] = [],
 ): Promise<void> {
   const egress = {
-    ...loopbackRegistries(registry.host, ...tokenHosts),
+    ...allowLoopbackRegistries(registry.host, ...tokenHosts),
     tokenHosts: { [registry.host]: tokenHosts },
   }
-  const credentials = credential ? [fixedCredentials({ [registry.host]: credential })] : []
-  const pusher = openPusher({ clock: handClock(), egress, credentials, limits: { attempts: 1 } })
-  const reader = openRegistry({ clock: handClock(), egress, credentials, limits: { attempts: 1 } })
+  const credentials = credential ? [createFixedCredentials({ [registry.host]: credential })] : []
+  const pusher = openPusher({ clock: createManualClock(), egress, credentials, limits: { attempts: 1 } })
+  const reader = openRegistry({ clock: createManualClock(), egress, credentials, limits: { attempts: 1 } })
   const skopeo = async (name: string) => {
     const login = credential?.kind === 'basic' ? [`--creds=robot:secret`] : ['--no-creds']
     const { stdout } = await promisify(execFile)(
@@ -146,7 +148,7 @@ async function pushesAndReadsBack(
     return stdout
   }
   const where = { host: registry.host, repository: 'pushed/app' }
-  const single = imageToPush({ 'configs/a.yaml': 'a' })
+  const single = createImage({ 'configs/a.yaml': 'a' })
   const order = { ...where, ...single, tags: ['v1', 'latest'] }
   const pushed = await pusher.push(order)
   expect(pushed.blobs).toEqual({ present: 0, mounted: 0, uploaded: 2 })
@@ -185,9 +187,9 @@ async function pushesAndReadsBack(
     mounted: 0,
     uploaded: 2,
   })
-  const index = indexToPush(['amd64', 'arm64'])
+  const index = createImageIndex(['amd64', 'arm64'])
   const many = await pusher.push({ ...where, repository: 'pushed/many', ...index, tags: ['v1'] })
-  const detailed = openRegistry({ clock: handClock(), egress, credentials, platforms: true })
+  const detailed = openRegistry({ clock: createManualClock(), egress, credentials, platforms: true })
   expect(await detailed.resolve(`${registry.host}/pushed/many:v1`)).toMatchObject({
     kind: 'ok',
     digest: many.digest,
@@ -201,14 +203,14 @@ async function pushesAndReadsBack(
   await Promise.all([pusher, reader, detailed].map((one) => one.close()))
 }
 
-withRegistry('our own pusher', () => {
+describeWithRegistry('our own pusher', () => {
   test('pushes to an open docker-registry what skopeo and our reader find there', async () => {
-    const registry = await realRegistry()
-    await pushesAndReadsBack(registry, undefined)
+    const registry = await startRealRegistry()
+    await expectPushAndReadBack(registry, undefined)
     await registry.close()
   }, 180_000)
   test('pushes in pieces through a proxy that lets only small bodies pass', async () => {
-    const registry = await realRegistry()
+    const registry = await startRealRegistry()
     const sizes: number[] = []
     const proxy = createServer((incoming, outgoing) => {
       const size = Number(incoming.headers['content-length'] ?? 0)
@@ -224,14 +226,19 @@ withRegistry('our own pusher', () => {
     })
     await new Promise<void>((ready) => proxy.listen(0, '127.0.0.1', ready))
     const host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`
-    const egress = loopbackRegistries(host)
-    const pusher = openPusher({ clock: handClock(), egress, credentials: [], limits: { piece: 1000 } })
+    const egress = allowLoopbackRegistries(host)
+    const pusher = openPusher({
+      clock: createManualClock(),
+      egress,
+      credentials: [],
+      limits: { chunkBytes: 1000 },
+    })
     const noise = Buffer.from(Array.from({ length: 3000 }, (_, n) => (n * n * 7919) >> 5))
-    const large = imageToPush({ 'configs/large': noise })
+    const large = createImage({ 'configs/large': noise })
     const { digest, blobs } = await pusher.push({ host, repository: 'a/large', ...large, tags: ['v1'] })
     expect(blobs.uploaded).toBe(2)
     expect(sizes.filter((size) => size === 1000).length).toBeGreaterThan(0)
-    const reader = openRegistry({ clock: handClock(), egress })
+    const reader = openRegistry({ clock: createManualClock(), egress })
     const pulled = await reader.fetchManifest({ host, repository: 'a/large', tag: 'v1' })
     expect(pulled.digest).toBe(digest)
     const layer = pulled.manifest.kind === 'image' ? pulled.manifest.layers[0] : undefined
@@ -247,19 +254,19 @@ withRegistry('our own pusher', () => {
     const folder = await mkdtemp(join(tmpdir(), 'htpasswd-'))
     const file = join(folder, 'htpasswd')
     await writeFile(file, spawnSync('htpasswd', ['-Bbn', 'robot', 'secret']).stdout)
-    const registry = await realRegistry({ kind: 'htpasswd', file })
-    await pushesAndReadsBack(registry, robot)
-    for (const credential of [undefined, { ...robot, password: 'wrong' }]) {
+    const registry = await startRealRegistry({ kind: 'htpasswd', file })
+    await expectPushAndReadBack(registry, robotCredential)
+    for (const credential of [undefined, { ...robotCredential, password: 'wrong' }]) {
       const pusher = openPusher({
-        clock: handClock(),
-        egress: loopbackRegistries(registry.host),
-        credentials: credential ? [fixedCredentials({ [registry.host]: credential })] : [],
+        clock: createManualClock(),
+        egress: allowLoopbackRegistries(registry.host),
+        credentials: credential ? [createFixedCredentials({ [registry.host]: credential })] : [],
         limits: { attempts: 1 },
       })
       const order = {
         host: registry.host,
         repository: 'pushed/app',
-        ...imageToPush({ a: '1' }),
+        ...createImage({ a: '1' }),
         tags: ['v9'],
       }
       await expect(pusher.push(order)).rejects.toMatchObject({ code: 'credentials' })
@@ -269,13 +276,13 @@ withRegistry('our own pusher', () => {
     await rm(folder, { recursive: true })
   }, 180_000)
   test('pushes behind a token service, asking for the right to push; the reader asks for pulls only', async () => {
-    const service = await tokenServer()
-    const registry = await realRegistry(service.login)
-    await pushesAndReadsBack(registry, robot, [service.host])
+    const service = await startTokenServer()
+    const registry = await startRealRegistry(service.login)
+    await expectPushAndReadBack(registry, robotCredential, [service.host])
     expect(service.scopes).toContain('repository:pushed/app:pull,push')
     expect(service.scopes).toContain('repository:pushed/copy:pull,push repository:pushed/app:pull')
     service.scopes.length = 0
-    const reader = await resolving(registry, robot, [service.host])
+    const reader = await resolveAll(registry, robotCredential, [service.host])
     await reader.resolve('pushed/app:v1')
     expect(service.scopes).toEqual(['repository:pushed/app:pull'])
     await Promise.all([reader.client.close(), registry.close(), service.close()])

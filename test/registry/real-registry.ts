@@ -12,14 +12,14 @@ export interface RealRegistry {
   readonly host: string
   /** Lays out an image and copies it here with skopeo. Returns the digest that skopeo reports. */
   push(
-    image: LaidOutImage,
+    image: ImageSpec,
     name: string,
     options?: { readonly credentials?: string; readonly format?: 'oci' | 'v2s2' },
   ): Promise<string>
   close(): Promise<void>
 }
 
-export interface LaidOutImage {
+export interface ImageSpec {
   readonly labels?: Readonly<Record<string, string>>
   /** Uncompressed tar archives. */
   readonly layers: readonly Uint8Array[]
@@ -27,7 +27,7 @@ export interface LaidOutImage {
   readonly architectures?: readonly string[]
 }
 
-export type Login =
+export type RegistryLogin =
   | { readonly kind: 'none' }
   | { readonly kind: 'htpasswd'; readonly file: string }
   | {
@@ -38,9 +38,12 @@ export type Login =
       readonly certificate: string
     }
 
-export async function realRegistry(login: Login = { kind: 'none' }, port?: number): Promise<RealRegistry> {
+export async function startRealRegistry(
+  login: RegistryLogin = { kind: 'none' },
+  port?: number,
+): Promise<RealRegistry> {
   const folder = await mkdtemp(join(tmpdir(), 'real-registry-'))
-  const chosen = port ?? (await freePort())
+  const chosen = port ?? (await findFreePort())
   const host = `127.0.0.1:${chosen}`
   const auth = {
     none: {},
@@ -69,13 +72,13 @@ export async function realRegistry(login: Login = { kind: 'none' }, port?: numbe
   // JSON is YAML.
   await writeFile(join(folder, 'config.yml'), JSON.stringify(config))
   const child = spawn('docker-registry', ['serve', join(folder, 'config.yml')], { stdio: 'ignore' })
-  await answers(host, child)
+  await waitUntilReady(host, child)
   let count = 0
   return {
     host,
     async push(image, name, options = {}) {
       const layout = join(folder, `layout-${(count += 1)}`)
-      await layOut(image, layout)
+      await writeImageLayout(image, layout)
       const digestFile = join(layout, 'digest')
       // Not spawnSync: a token service of the test lives in this very process.
       await promisify(execFile)(
@@ -108,7 +111,7 @@ export async function realRegistry(login: Login = { kind: 'none' }, port?: numbe
 }
 
 /** Writes an OCI image layout with the single name `image`. */
-export async function layOut(image: LaidOutImage, folder: string): Promise<void> {
+export async function writeImageLayout(image: ImageSpec, folder: string): Promise<void> {
   const blobs = join(folder, 'blobs', 'sha256')
   await mkdir(blobs, { recursive: true })
   const put = async (content: Uint8Array | string, mediaType: string) => {
@@ -154,7 +157,7 @@ export async function layOut(image: LaidOutImage, folder: string): Promise<void>
   await writeFile(join(folder, 'index.json'), JSON.stringify({ schemaVersion: 2, manifests: [top] }))
 }
 
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
   const { port } = server.address() as AddressInfo
@@ -162,7 +165,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-async function answers(host: string, child: ChildProcess): Promise<void> {
+async function waitUntilReady(host: string, child: ChildProcess): Promise<void> {
   for (let attempt = 0; attempt < 200; attempt += 1) {
     if (child.exitCode !== null) throw new Error(`docker-registry ended with code ${child.exitCode}`)
     const up = await fetch(`http://${host}/v2/`).then(

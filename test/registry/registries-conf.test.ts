@@ -4,28 +4,32 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { parseImageReference } from '../../src/go/reference/image-reference.ts'
-import { egressPolicy } from '../../src/registry/transport/egress-policy.ts'
-import { endpointsOf, type RegistryRule } from '../../src/registry/endpoints.ts'
+import { createEgressPolicy } from '../../src/registry/transport/egress-policy.ts'
+import { getEndpoints, type RegistryConfRule } from '../../src/registry/endpoints.ts'
 import { openRegistry } from '../../src/registry/open-registry.ts'
-import { egressOf, parseRegistriesConf, readRegistriesConf } from '../../src/registry/registries-conf.ts'
+import {
+  toEgressOptions,
+  parseRegistriesConf,
+  readRegistriesConf,
+} from '../../src/registry/registries-conf.ts'
 import { readRegistryAccess } from '../../src/registry/registry-access.ts'
-import { handClock } from './manual-clock.ts'
-import { loopbackCertificate, scriptedRegistry } from './scripted-registry.ts'
+import { createManualClock } from './manual-clock.ts'
+import { loopbackCertificate, startScriptedRegistry } from './scripted-registry.ts'
 
-const digest = `sha256:${'a'.repeat(64)}`
+const imageDigest = `sha256:${'a'.repeat(64)}`
 
 /** The places for a reference, `mirror!` before mirrors: `mirror!m.example/a b.example/c`. */
-function places(rules: readonly RegistryRule[], text: string): string {
+function formatEndpoints(rules: readonly RegistryConfRule[], text: string): string {
   const { reference } = parseImageReference(text)
   if (!reference) throw new Error(text)
-  return endpointsOf(reference, rules)
+  return getEndpoints(reference, rules)
     .map(({ host, repository, isMirror }) => `${isMirror ? 'mirror!' : ''}${host}/${repository}`)
     .join(' ')
 }
-const parse = (text: string) => parseRegistriesConf(text, 'registries.conf')
+const parseConf = (text: string) => parseRegistriesConf(text, 'registries.conf')
 
 describe('the rules of a file', () => {
-  const rules = parse(`
+  const rules = parseConf(`
     unqualified-search-registries = ["docker.io"]
     short-name-mode = "enforcing"
     [[registry]]
@@ -59,9 +63,9 @@ describe('the rules of a file', () => {
   `)
   test.each([
     ['quay.io/a/b:1', 'mirror!mirror.example/quay/a/b mirror!tags.example/a/b quay.io/a/b'],
-    [`quay.io/a/b@${digest}`, 'mirror!mirror.example/quay/a/b mirror!digests.example/a/b quay.io/a/b'],
+    [`quay.io/a/b@${imageDigest}`, 'mirror!mirror.example/quay/a/b mirror!digests.example/a/b quay.io/a/b'],
     // The longest prefix counts, alone: quay.io's own mirrors are not asked.
-    [`quay.io/org/app@${digest}`, 'mirror!mirror.example:8443/app other.example/renamed'],
+    [`quay.io/org/app@${imageDigest}`, 'mirror!mirror.example:8443/app other.example/renamed'],
     ['quay.io/org/app:1', 'other.example/renamed'],
     ['quay.io/org/app/sub:1', 'other.example/renamed/sub'],
     [
@@ -78,13 +82,13 @@ describe('the rules of a file', () => {
     ['foo', 'hub.example/library/foo'],
     ['org/foo', 'registry-1.docker.io/org/foo'],
   ])('%s is asked for at %s', (text, expected) => {
-    expect(places(rules, text)).toBe(expected)
+    expect(formatEndpoints(rules, text)).toBe(expected)
   })
   test('what is blocked is asked for nowhere', async () => {
-    expect(() => places(rules, 'a.corp.example/secret/x:1')).toThrow(/registries\.conf blocks/)
-    expect(places(rules, 'a.corp.example/secretary:1')).toContain('cache.example/secretary')
+    expect(() => formatEndpoints(rules, 'a.corp.example/secret/x:1')).toThrow(/registries\.conf blocks/)
+    expect(formatEndpoints(rules, 'a.corp.example/secretary:1')).toContain('cache.example/secretary')
     const client = openRegistry({
-      clock: handClock(),
+      clock: createManualClock(),
       rules,
       resolve: () => Promise.reject(new Error('asked')),
     })
@@ -119,13 +123,13 @@ describe('a file that cannot be used', () => {
     ['an insecure wildcard', '[[registry]]\nprefix = "*.b"\ninsecure = true', /one by one/],
     ['one prefix twice', '[[registry]]\nlocation = "a.b"\n[[registry]]\nprefix = "A.b"', /there twice/],
   ])('%s', (_name, text, reason) => {
-    expect(() => parse(text)).toThrow(reason)
+    expect(() => parseConf(text)).toThrow(reason)
   })
 })
 
 describe('what a file opens', () => {
-  const egress = egressOf(
-    parse(`
+  const egress = toEgressOptions(
+    parseConf(`
       [[registry]]
       location = "quay.io"
       [[registry.mirror]]
@@ -139,7 +143,7 @@ describe('what a file opens', () => {
       location = "b.example"
     `),
   )
-  const policy = egressPolicy(egress)
+  const policy = createEgressPolicy(egress)
   test('a mirror may be at a private address and any port, and without TLS only where that is written', () => {
     policy.checkUrl(new URL('http://mirror.test:7000/v2/'))
     policy.checkAddresses('mirror.test', 7000, ['10.1.2.3'])
@@ -181,13 +185,13 @@ describe('where files are found', () => {
   })
   afterAll(() => rm(folder, { recursive: true }))
   const quay = async (environment: Record<string, string>) =>
-    places(await readRegistriesConf(environment, join(folder, 'etc')), 'quay.io/a')
+    formatEndpoints(await readRegistriesConf(environment, join(folder, 'etc')), 'quay.io/a')
 
   test("the user's file stands for the machine's, whose drop-ins count all the same", async () => {
     expect(await quay({ HOME: join(folder, 'nobody') })).toContain('machine.example')
     const rules = await readRegistriesConf({ HOME: join(folder, 'home') }, join(folder, 'etc'))
-    expect(places(rules, 'quay.io/a')).toContain('user.example')
-    expect(() => places(rules, 'a.example/x')).toThrow(/blocks/)
+    expect(formatEndpoints(rules, 'quay.io/a')).toContain('user.example')
+    expect(() => formatEndpoints(rules, 'a.example/x')).toThrow(/blocks/)
     expect(await readRegistriesConf({ HOME: join(folder, 'nobody') }, join(folder, 'nothing'))).toEqual([])
   })
   test('a file that is named stands for both, and later drop-ins win', async () => {
@@ -207,8 +211,8 @@ describe('where files are found', () => {
 describe('an operator asks registries', () => {
   test('by way of the mirror, with its certificate, at the address that is allowed, and of no others', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'access-'))
-    const secure = await scriptedRegistry({ tls: true })
-    const mirror = await scriptedRegistry()
+    const secure = await startScriptedRegistry({ tls: true })
+    const mirror = await startScriptedRegistry()
     const found = mirror.add('cache/org/app', 'v1')
     secure.add('a/b', '1')
     await writeFile(
@@ -224,7 +228,7 @@ describe('an operator asks registries', () => {
       INTERNAL_REGISTRIES: `${secure.host}=127.0.0.1/32`,
       ONLY_REGISTRIES: `${mirror.host}, ${secure.host}`,
     }
-    const client = openRegistry({ clock: handClock(), ...(await readRegistryAccess(environment)) })
+    const client = openRegistry({ clock: createManualClock(), ...(await readRegistryAccess(environment)) })
     expect(await client.resolve('quay.io/org/app:v1')).toMatchObject({ kind: 'ok', digest: found })
     expect(await client.resolve(`${secure.host}/a/b:1`)).toMatchObject({ kind: 'ok' })
     expect(await client.resolve('ghcr.io/a/b:1')).toEqual({

@@ -1,168 +1,176 @@
 // The client against registries that behave as the real ones do, each in its own way.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { systemClock } from '../../src/examine/system-clock.ts'
-import { fixedCredentials } from '../../src/registry/auth/credentials.ts'
-import { loopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
+import { createFixedCredentials } from '../../src/registry/auth/credentials.ts'
+import { allowLoopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
 import { mediaTypes } from '../../src/registry/manifest.ts'
-import { openRegistry, type RegistryOptions } from '../../src/registry/open-registry.ts'
+import { openRegistry, type RegistryClientOptions } from '../../src/registry/open-registry.ts'
 import type { RegistryClient } from '../../src/registry/registry-client.ts'
-import { handClock, type HandClock } from './manual-clock.ts'
+import { createManualClock, type ManualClock } from './manual-clock.ts'
 import {
-  imageManifest,
-  refuse,
-  scriptedRegistry,
-  sha256,
+  createImageManifest,
+  sendRegistryError,
+  startScriptedRegistry,
+  sha256Digest,
   type ScriptedRegistry,
 } from './scripted-registry.ts'
 
-let registry: ScriptedRegistry
-let clock: HandClock
-const clients: RegistryClient[] = []
+let registryServer: ScriptedRegistry
+let clock: ManualClock
+const openClients: RegistryClient[] = []
 
 beforeEach(async () => {
-  registry = await scriptedRegistry()
-  clock = handClock()
+  registryServer = await startScriptedRegistry()
+  clock = createManualClock()
 })
 afterEach(async () => {
-  await Promise.all([...clients.splice(0).map((client) => client.close()), registry.close()])
+  await Promise.all([...openClients.splice(0).map((client) => client.close()), registryServer.close()])
 })
 
-function open(options: Partial<RegistryOptions> = {}): RegistryClient {
+function openClient(options: Partial<RegistryClientOptions> = {}): RegistryClient {
   const client = openRegistry({
     clock,
-    egress: loopbackRegistries(registry.host),
+    egress: allowLoopbackRegistries(registryServer.host),
     random: () => 0,
     ...options,
   })
-  clients.push(client)
+  openClients.push(client)
   return client
 }
-const at = (rest: string) => `${registry.host}/${rest}`
+const referenceTo = (rest: string) => `${registryServer.host}/${rest}`
 /** Docker Hub's images, whose manifests count as pulls; asked here. */
-const hub = (options: Partial<RegistryOptions> = {}) =>
-  open({ rules: [{ prefix: 'docker.io', location: registry.host }], ...options })
-const methods = () => registry.requests.map(({ method }) => method)
+const openDockerHubClient = (options: Partial<RegistryClientOptions> = {}) =>
+  openClient({ rules: [{ prefix: 'docker.io', location: registryServer.host }], ...options })
+const listMethods = () => registryServer.requests.map(({ method }) => method)
 
 test('closing the client ends what waits for patience or for a place, and nothing is asked any more', async () => {
-  registry.script = (_, response) => void response.writeHead(429, { 'retry-after': '30' }).end()
-  const client = open({ clock: systemClock })
-  const answers = Array.from({ length: 40 }, (_, index) => client.resolve(at(`org/app:${index}`)))
-  while (registry.requests.length === 0) await new Promise(setImmediate)
+  registryServer.script = (_, response) => void response.writeHead(429, { 'retry-after': '30' }).end()
+  const client = openClient({ clock: systemClock })
+  const answers = Array.from({ length: 40 }, (_, index) => client.resolve(referenceTo(`org/app:${index}`)))
+  while (registryServer.requests.length === 0) await new Promise(setImmediate)
   await client.close()
-  const asked = registry.requests.length
+  const requestsBefore = registryServer.requests.length
   for (const answer of await Promise.all(answers)) expect(answer.kind).toBe('unknown')
-  expect(await client.resolve(at('org/app:later'))).toMatchObject({ kind: 'unknown' })
-  expect(registry.requests).toHaveLength(asked)
+  expect(await client.resolve(referenceTo('org/app:later'))).toMatchObject({ kind: 'unknown' })
+  expect(registryServer.requests).toHaveLength(requestsBefore)
 }, 20_000)
 
 describe('existence', () => {
   test('one request says that an image exists, by tag and by digest: a manifest that can be had is looked at', async () => {
-    const digest = registry.add('org/app', 'v1')
-    const found = { kind: 'ok', digest, mediaType: mediaTypes.ociManifest, size: expect.any(Number) }
-    const client = open()
-    expect(await client.resolve(at('org/app:v1'))).toEqual(found)
-    expect(await client.resolve(at(`org/app@${digest}`))).toEqual(found)
-    expect(methods()).toEqual(['GET', 'GET'])
+    const digest = registryServer.add('org/app', 'v1')
+    const resolved = { kind: 'ok', digest, mediaType: mediaTypes.ociManifest, size: expect.any(Number) }
+    const client = openClient()
+    expect(await client.resolve(referenceTo('org/app:v1'))).toEqual(resolved)
+    expect(await client.resolve(referenceTo(`org/app@${digest}`))).toEqual(resolved)
+    expect(listMethods()).toEqual(['GET', 'GET'])
   })
   test('where that counts as a pull, one HEAD says it', async () => {
-    const digest = registry.add('org/app', 'v1')
-    const client = hub()
+    const digest = registryServer.add('org/app', 'v1')
+    const client = openDockerHubClient()
     expect(await client.resolve('org/app:v1')).toMatchObject({ kind: 'ok', digest })
     expect(await client.resolve(`docker.io/org/app@${digest}`)).toMatchObject({ kind: 'ok', digest })
-    expect(methods()).toEqual(['HEAD', 'HEAD'])
+    expect(listMethods()).toEqual(['HEAD', 'HEAD'])
   })
   test('the digest wins over the tag', async () => {
-    const digest = registry.add('org/app', 'v1')
-    expect(await open().resolve(at(`org/app:gone@${digest}`))).toMatchObject({ kind: 'ok' })
+    const digest = registryServer.add('org/app', 'v1')
+    expect(await openClient().resolve(referenceTo(`org/app:gone@${digest}`))).toMatchObject({ kind: 'ok' })
   })
   test('the connection survives a HEAD', async () => {
-    registry.add('org/app', 'v1')
-    const client = hub()
+    registryServer.add('org/app', 'v1')
+    const client = openDockerHubClient()
     for (let round = 0; round < 20; round += 1) await client.resolve('org/app:v1')
     // Two, because a client of undici's counts as busy for a moment after its reply has ended.
-    const careful = registry.connections()
+    const careful = registryServer.connections()
     expect(careful).toBeLessThanOrEqual(2)
-    const careless = hub({ keepAliveAfterHead: false })
+    const careless = openDockerHubClient({ keepAliveAfterHead: false })
     for (let round = 0; round < 20; round += 1) await careless.resolve('org/app:v1')
-    expect(registry.connections() - careful).toBe(20)
+    expect(registryServer.connections() - careful).toBe(20)
   })
   test('all four types are accepted in one header, on HEAD and GET', async () => {
-    await open().resolve(at('org/app:none'))
-    for (const { headers } of registry.requests)
+    await openClient().resolve(referenceTo('org/app:none'))
+    for (const { headers } of registryServer.requests)
       for (const type of Object.values(mediaTypes)) expect(headers.accept?.split(', ')).toContain(type)
   })
   test('missing is said only after HEAD and GET agree', async () => {
-    expect(await open().resolve(at('org/app:none'))).toEqual({
+    expect(await openClient().resolve(referenceTo('org/app:none'))).toEqual({
       kind: 'missing',
-      reason: `${registry.host} does not have it (404 MANIFEST_UNKNOWN)`,
+      reason: `${registryServer.host} does not have it (404 MANIFEST_UNKNOWN)`,
     })
-    expect(methods()).toEqual(['GET', 'HEAD'])
+    expect(listMethods()).toEqual(['GET', 'HEAD'])
   })
   test('what HEAD has and GET has not is unknown', async () => {
-    registry.add('org/app', 'v1')
-    registry.script = ({ method }, response) => void (method === 'GET' && response.writeHead(404).end())
-    expect(await open().resolve(at('org/app:v1'))).toMatchObject({ kind: 'unknown' })
+    registryServer.add('org/app', 'v1')
+    registryServer.script = ({ method }, response) => void (method === 'GET' && response.writeHead(404).end())
+    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({ kind: 'unknown' })
   })
   test('malformed references are asked of nobody', async () => {
-    expect(await open().resolve(at('org/App:1'))).toMatchObject({ kind: 'malformed' })
-    expect(registry.requests).toHaveLength(0)
+    expect(await openClient().resolve(referenceTo('org/App:1'))).toMatchObject({ kind: 'malformed' })
+    expect(registryServer.requests).toHaveLength(0)
   })
   test('a cancelled question is unknown', async () => {
     const stop = new AbortController()
-    registry.script = () => {
+    registryServer.script = () => {
       stop.abort()
       return true
     }
-    expect(await open().resolve(at('org/app:v1'), stop.signal)).toMatchObject({ kind: 'unknown' })
+    expect(await openClient().resolve(referenceTo('org/app:v1'), stop.signal)).toMatchObject({
+      kind: 'unknown',
+    })
   })
 })
 
 describe('bytes and types', () => {
   test('a HEAD without a digest (ECR, proxies) is followed by a GET whose bytes are hashed', async () => {
-    const digest = registry.add('org/app', 'v1')
-    registry.script = ({ method }, response) => {
+    const digest = registryServer.add('org/app', 'v1')
+    registryServer.script = ({ method }, response) => {
       if (method === 'HEAD')
         response.writeHead(200, { 'content-type': mediaTypes.ociManifest, 'content-length': 5 }).end()
     }
-    expect(await hub().resolve('org/app:v1')).toMatchObject({ kind: 'ok', digest })
-    expect(methods()).toEqual(['HEAD', 'GET'])
+    expect(await openDockerHubClient().resolve('org/app:v1')).toMatchObject({ kind: 'ok', digest })
+    expect(listMethods()).toEqual(['HEAD', 'GET'])
   })
   test('other bytes under a digest are a mismatch, after a second look', async () => {
-    const wanted = sha256('something else')
-    const bytes = JSON.stringify(imageManifest('x'))
-    registry.script = ({ method }, response) => {
+    const wanted = sha256Digest('something else')
+    const bytes = JSON.stringify(createImageManifest('x'))
+    registryServer.script = ({ method }, response) => {
       response.writeHead(200, { 'content-type': mediaTypes.ociManifest, 'content-length': bytes.length })
       response.end(method === 'HEAD' ? undefined : bytes)
     }
-    expect(await open().resolve(at(`org/app@${wanted}`))).toMatchObject({ kind: 'digest-mismatch' })
-    expect(methods()).toEqual(['GET', 'GET'])
+    expect(await openClient().resolve(referenceTo(`org/app@${wanted}`))).toMatchObject({
+      kind: 'digest-mismatch',
+    })
+    expect(listMethods()).toEqual(['GET', 'GET'])
   })
   test('a page of a proxy is not a wrong image', async () => {
-    registry.script = (_, response) =>
+    registryServer.script = (_, response) =>
       void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>login')
-    expect(await open().resolve(at(`org/app@${sha256('x')}`))).toMatchObject({ kind: 'unknown' })
-    expect(await open().resolve(at('org/app:v1'))).toMatchObject({ kind: 'unknown' })
+    expect(await openClient().resolve(referenceTo(`org/app@${sha256Digest('x')}`))).toMatchObject({
+      kind: 'unknown',
+    })
+    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({ kind: 'unknown' })
   })
   test('a wrong digest header on a tag is not believed', async () => {
-    const digest = registry.add('org/app', 'v1')
-    registry.script = ({ method }, response) => {
+    const digest = registryServer.add('org/app', 'v1')
+    registryServer.script = ({ method }, response) => {
       if (method === 'HEAD')
         response
           .writeHead(200, { 'content-type': mediaTypes.ociManifest, 'docker-content-digest': 'nonsense' })
           .end()
     }
-    expect(await open().resolve(at('org/app:v1'))).toMatchObject({ kind: 'ok', digest })
+    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({ kind: 'ok', digest })
   })
   test.each([
     'application/vnd.docker.distribution.manifest.v1+prettyjws',
     'application/vnd.docker.distribution.manifest.v1+json; charset=utf-8',
   ])('schema 1 (%s) exists and is refused', async (type) => {
-    registry.add('org/app', 'v1', { schemaVersion: 1, fsLayers: [] }, type)
-    expect(await open().resolve(at('org/app:v1'))).toMatchObject({
+    registryServer.add('org/app', 'v1', { schemaVersion: 1, fsLayers: [] }, type)
+    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({
       kind: 'unsupported',
       reason: expect.stringContaining('schema 1'),
     })
-    expect(await open({ platforms: true }).resolve(at('org/app:v1'))).toMatchObject({ kind: 'unsupported' })
+    expect(await openClient({ platforms: true }).resolve(referenceTo('org/app:v1'))).toMatchObject({
+      kind: 'unsupported',
+    })
   })
   test.each<[string, unknown, string]>([
     [
@@ -178,7 +186,7 @@ describe('bytes and types', () => {
     ['an image without layers', { schemaVersion: 2, config: {} }, mediaTypes.ociManifest],
     [
       'a negative size',
-      { schemaVersion: 2, manifests: [{ digest: sha256('x'), size: -1 }] },
+      { schemaVersion: 2, manifests: [{ digest: sha256Digest('x'), size: -1 }] },
       mediaTypes.ociIndex,
     ],
     ['no JSON', 'no json', mediaTypes.ociManifest],
@@ -188,17 +196,17 @@ describe('bytes and types', () => {
       'application/vnd.example.thing',
     ],
   ])('%s is no image: definite where the digest vouches for it', async (_name, document, type) => {
-    const digest = registry.add('org/app', 'v1', document, type)
-    expect(await open({ platforms: true }).resolve(at(`org/app@${digest}`))).toMatchObject({
+    const digest = registryServer.add('org/app', 'v1', document, type)
+    expect(await openClient({ platforms: true }).resolve(referenceTo(`org/app@${digest}`))).toMatchObject({
       kind: 'unsupported',
     })
   })
   test('a manifest larger than 4 MiB is not taken in, nor by anybody else', async () => {
-    registry.script = ({ method }, response) => {
+    registryServer.script = ({ method }, response) => {
       response.writeHead(200, { 'content-type': mediaTypes.ociManifest })
       response.end(method === 'HEAD' ? undefined : Buffer.alloc(5 * 1024 * 1024, 32))
     }
-    expect(await open().resolve(at('org/app:v1'))).toMatchObject({
+    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({
       kind: 'unsupported',
       reason: expect.stringContaining('larger'),
     })
@@ -206,11 +214,11 @@ describe('bytes and types', () => {
   test('the platforms of an index and of a single image', async () => {
     const entry = (os: string, architecture: string, variant?: string) => ({
       mediaType: mediaTypes.ociManifest,
-      digest: sha256(architecture),
+      digest: sha256Digest(architecture),
       size: 3,
       platform: { os, architecture, variant },
     })
-    registry.add(
+    registryServer.add(
       'org/app',
       'multi',
       {
@@ -224,40 +232,42 @@ describe('bytes and types', () => {
       },
       mediaTypes.ociIndex,
     )
-    const config = registry.addBlob(JSON.stringify({ os: 'linux', architecture: 's390x' }))
-    registry.add('org/app', 'single', { schemaVersion: 2, config, layers: [] })
-    const client = open({ platforms: true })
-    expect(await client.resolve(at('org/app:multi'))).toMatchObject({
+    const config = registryServer.addBlob(JSON.stringify({ os: 'linux', architecture: 's390x' }))
+    registryServer.add('org/app', 'single', { schemaVersion: 2, config, layers: [] })
+    const client = openClient({ platforms: true })
+    expect(await client.resolve(referenceTo('org/app:multi'))).toMatchObject({
       platforms: ['linux/amd64', 'linux/arm64', 'linux/arm/v7'],
     })
-    expect(await client.resolve(at('org/app:single'))).toMatchObject({ platforms: ['linux/s390x'] })
+    expect(await client.resolve(referenceTo('org/app:single'))).toMatchObject({ platforms: ['linux/s390x'] })
   })
 })
 
 describe('registries with habits', () => {
   test('Nexus: HEAD says 404, GET has it, and HEAD is not asked again', async () => {
-    registry.add('org/app', 'v1')
-    registry.script = ({ method }, response) => void (method === 'HEAD' && response.writeHead(404).end())
-    const client = hub()
+    registryServer.add('org/app', 'v1')
+    registryServer.script = ({ method }, response) =>
+      void (method === 'HEAD' && response.writeHead(404).end())
+    const client = openDockerHubClient()
     for (let round = 0; round < 3; round += 1)
       expect(await client.resolve('org/app:v1')).toMatchObject({ kind: 'ok' })
-    expect(methods()).toEqual(['HEAD', 'GET', 'GET', 'GET'])
+    expect(listMethods()).toEqual(['HEAD', 'GET', 'GET', 'GET'])
   })
   test.each([400, 401, 403, 405, 500, 502])(
     'a proxy that answers HEAD with %i is asked by GET',
     async (status) => {
-      registry.add('org/app', 'v1')
-      registry.script = ({ method }, response) => void (method === 'HEAD' && response.writeHead(status).end())
-      expect(await hub().resolve('org/app:v1')).toMatchObject({ kind: 'ok' })
+      registryServer.add('org/app', 'v1')
+      registryServer.script = ({ method }, response) =>
+        void (method === 'HEAD' && response.writeHead(status).end())
+      expect(await openDockerHubClient().resolve('org/app:v1')).toMatchObject({ kind: 'ok' })
     },
   )
   test('Harbor and Red Hat: code UNKNOWN with status 404 is missing', async () => {
-    registry.script = (_, response) => refuse(response, 404, 'UNKNOWN', 'Not Found')
-    expect(await open().resolve(at('org/app:v1'))).toMatchObject({ kind: 'missing' })
+    registryServer.script = (_, response) => sendRegistryError(response, 404, 'UNKNOWN', 'Not Found')
+    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({ kind: 'missing' })
   })
   test('ECR: Basic, no exchange of tokens', async () => {
-    registry.add('org/app', 'v1')
-    registry.script = ({ headers }, response) => {
+    registryServer.add('org/app', 'v1')
+    registryServer.script = ({ headers }, response) => {
       if (headers.authorization !== `Basic ${btoa('AWS:secret')}`)
         response
           .writeHead(401, {
@@ -266,20 +276,31 @@ describe('registries with habits', () => {
           .end()
     }
     const credentials = [
-      fixedCredentials({ [registry.host]: { kind: 'basic', username: 'AWS', password: 'secret' } }),
+      createFixedCredentials({
+        [registryServer.host]: { kind: 'basic', username: 'AWS', password: 'secret' },
+      }),
     ]
-    expect(await open({ credentials }).resolve(at('org/app:v1'))).toMatchObject({ kind: 'ok' })
-    expect(await open().resolve(at('org/app:v1'))).toMatchObject({ kind: 'missing-or-private' })
-    const wrong = [fixedCredentials({ [registry.host]: { kind: 'basic', username: 'AWS', password: 'old' } })]
-    expect(await open({ credentials: wrong }).resolve(at('org/app:v1'))).toMatchObject({
+    expect(await openClient({ credentials }).resolve(referenceTo('org/app:v1'))).toMatchObject({ kind: 'ok' })
+    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({
+      kind: 'missing-or-private',
+    })
+    const wrong = [
+      createFixedCredentials({ [registryServer.host]: { kind: 'basic', username: 'AWS', password: 'old' } }),
+    ]
+    expect(await openClient({ credentials: wrong }).resolve(referenceTo('org/app:v1'))).toMatchObject({
       kind: 'unknown',
-      reason: `${registry.host} does not take our credentials`,
+      reason: `${registryServer.host} does not take our credentials`,
     })
   })
   test('Red Hat: the help text of a refusal reaches the reader, on one line and cut', async () => {
-    registry.script = (_, response) =>
-      refuse(response, 401, 'UNAUTHORIZED', `Please login\n[x](https://evil)\u202e${'y'.repeat(500)}`)
-    const answer = await open().resolve(at('org/app:v1'))
+    registryServer.script = (_, response) =>
+      sendRegistryError(
+        response,
+        401,
+        'UNAUTHORIZED',
+        `Please login\n[x](https://evil)\u202e${'y'.repeat(500)}`,
+      )
+    const answer = await openClient().resolve(referenceTo('org/app:v1'))
     expect(answer).toMatchObject({
       kind: 'missing-or-private',
       reason: expect.stringContaining('Please login'),
@@ -288,32 +309,39 @@ describe('registries with habits', () => {
     expect((answer as { reason: string }).reason.length).toBeLessThan(320)
   })
   test('a bare details text is read too, and HTML is not repeated', async () => {
-    registry.script = (_, response) => void response.writeHead(401).end('{"details":"unauthorized here"}')
-    expect(await open().resolve(at('org/app:v1'))).toMatchObject({
+    registryServer.script = (_, response) =>
+      void response.writeHead(401).end('{"details":"unauthorized here"}')
+    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({
       reason: expect.stringContaining('unauthorized here'),
     })
-    registry.script = (_, response) => void response.writeHead(403).end('<html><b>no</b>')
-    expect(await open().resolve(at('org/app:v1'))).toMatchObject({ reason: expect.not.stringContaining('<') })
+    registryServer.script = (_, response) => void response.writeHead(403).end('<html><b>no</b>')
+    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({
+      reason: expect.not.stringContaining('<'),
+    })
   })
   test('403 DENIED without credentials may be private', async () => {
-    registry.script = (_, response) => refuse(response, 403, 'DENIED', 'denied')
-    expect(await open().resolve(at('org/app:v1'))).toMatchObject({ kind: 'missing-or-private' })
+    registryServer.script = (_, response) => sendRegistryError(response, 403, 'DENIED', 'denied')
+    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({
+      kind: 'missing-or-private',
+    })
   })
   test('blobs come over a signed redirect without our authorization', async () => {
-    const storage = await scriptedRegistry()
-    const blob = registry.addBlob('layer')
+    const storage = await startScriptedRegistry()
+    const blob = registryServer.addBlob('layer')
     storage.script = (_, response) => void response.writeHead(200).end('layer')
-    registry.script = ({ path, headers }, response) => {
+    registryServer.script = ({ path, headers }, response) => {
       if (headers.authorization === undefined)
         response.writeHead(401, { 'www-authenticate': 'Basic realm=x' }).end()
       else if (path.includes('/blobs/'))
         response.writeHead(307, { location: `${storage.origin}/signed?X-Signature=abc` }).end()
     }
-    const client = open({
-      egress: loopbackRegistries(registry.host, storage.host),
-      credentials: [fixedCredentials({ [registry.host]: { kind: 'basic', username: 'u', password: 'p' } })],
+    const client = openClient({
+      egress: allowLoopbackRegistries(registryServer.host, storage.host),
+      credentials: [
+        createFixedCredentials({ [registryServer.host]: { kind: 'basic', username: 'u', password: 'p' } }),
+      ],
     })
-    const reference = { host: registry.host, repository: 'org/app' }
+    const reference = { host: registryServer.host, repository: 'org/app' }
     expect(Buffer.from(await client.fetchBlob(reference, { mediaType: '', ...blob })).toString()).toBe(
       'layer',
     )
@@ -336,41 +364,44 @@ describe('limits and outages', () => {
     ['a date', 'Sun, 01 Nov 2026 00:00:20 GMT', 20_000],
     ['nothing', undefined, 500],
   ])('429 with %s is waited for and asked again', async (_name, retryAfter, wait) => {
-    registry.add('org/app', 'v1')
-    registry.script = (_, response, earlier) => {
+    registryServer.add('org/app', 'v1')
+    registryServer.script = (_, response, earlier) => {
       if (earlier === 0)
         response.writeHead(429, retryAfter === undefined ? {} : { 'retry-after': retryAfter }).end()
     }
-    expect(await open().resolve(at('org/app:v1'))).toMatchObject({ kind: 'ok' })
+    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({ kind: 'ok' })
     expect(clock.slept[0]).toBe(wait)
   })
   test('a limit that lasts longer than a minute is told, not slept through', async () => {
-    registry.script = (_, response) => void response.writeHead(429, { 'retry-after': '3600' }).end()
-    expect(await open().resolve(at('org/app:v1'))).toMatchObject({ kind: 'unknown', retryAfter: 3600 })
+    registryServer.script = (_, response) => void response.writeHead(429, { 'retry-after': '3600' }).end()
+    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({
+      kind: 'unknown',
+      retryAfter: 3600,
+    })
     expect(clock.slept).toEqual([])
   })
   test('a code TOOMANYREQUESTS counts as a limit whatever the status', async () => {
-    registry.script = (_, response) => refuse(response, 403, 'TOOMANYREQUESTS', 'slow down')
-    expect(await open({ limits: { attempts: 1 } }).resolve(at('org/app:v1'))).toMatchObject({
+    registryServer.script = (_, response) => sendRegistryError(response, 403, 'TOOMANYREQUESTS', 'slow down')
+    expect(await openClient({ limits: { attempts: 1 } }).resolve(referenceTo('org/app:v1'))).toMatchObject({
       kind: 'unknown',
     })
   })
   test.each([500, 502, 503, 504, 408, 499, 522])(
     '%i is an outage, asked again with growing pauses',
     async (status) => {
-      registry.script = (_, response) => void response.writeHead(status).end()
-      expect(await open().resolve(at('org/app:v1'))).toMatchObject({
+      registryServer.script = (_, response) => void response.writeHead(status).end()
+      expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({
         kind: 'unknown',
-        reason: `${registry.host} answered ${status}`,
+        reason: `${registryServer.host} answered ${status}`,
       })
       expect(clock.slept).toEqual([500, 1000, 2000])
-      expect(methods()).toEqual(['GET', 'GET', 'GET', 'GET'])
+      expect(listMethods()).toEqual(['GET', 'GET', 'GET', 'GET'])
     },
   )
   test('a dead host is unknown, and the next reference does not try it again at once', async () => {
-    const dead = await scriptedRegistry()
+    const dead = await startScriptedRegistry()
     await dead.close()
-    const client = open({ egress: loopbackRegistries(dead.host) })
+    const client = openClient({ egress: allowLoopbackRegistries(dead.host) })
     expect(await client.resolve(`${dead.host}/a/b:1`)).toEqual({
       kind: 'unknown',
       reason: `${dead.host} refuses connections`,
@@ -384,16 +415,19 @@ describe('limits and outages', () => {
     expect(clock.slept.length).toBeGreaterThan(slept)
   })
   test('a connection that breaks in the middle is asked again', async () => {
-    registry.add('org/app', 'v1')
-    registry.script = (_, response, earlier) => {
+    registryServer.add('org/app', 'v1')
+    registryServer.script = (_, response, earlier) => {
       if (earlier > 0) return false
       response.socket?.destroy()
       return true
     }
-    expect(await open().resolve(at('org/app:v1'))).toMatchObject({ kind: 'ok' })
+    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({ kind: 'ok' })
   })
   test('a name that cannot be resolved is unknown', async () => {
-    const client = open({ resolve: () => Promise.reject(new Error('ENOTFOUND')), limits: { attempts: 1 } })
+    const client = openClient({
+      resolve: () => Promise.reject(new Error('ENOTFOUND')),
+      limits: { attempts: 1 },
+    })
     expect(await client.resolve('no.such.example/a/b:1')).toEqual({
       kind: 'unknown',
       reason: 'no.such.example cannot be resolved',
@@ -401,8 +435,8 @@ describe('limits and outages', () => {
     })
   })
   test('a certificate that we do not know is unknown, not missing', async () => {
-    const secure = await scriptedRegistry({ tls: true })
-    const client = open({ egress: { internal: { [secure.host]: ['127.0.0.1/32'] } } })
+    const secure = await startScriptedRegistry({ tls: true })
+    const client = openClient({ egress: { internal: { [secure.host]: ['127.0.0.1/32'] } } })
     expect(await client.resolve(`${secure.host}/a/b:1`)).toMatchObject({
       kind: 'unknown',
       reason: expect.stringContaining('TLS'),
@@ -410,9 +444,9 @@ describe('limits and outages', () => {
     await secure.close()
   })
   test('a registry that never answers is given up', async () => {
-    registry.script = () => true
+    registryServer.script = () => true
     expect(
-      await open({ limits: { headersTimeout: 50, attempts: 1 } }).resolve(at('org/app:v1')),
+      await openClient({ limits: { headersTimeout: 50, attempts: 1 } }).resolve(referenceTo('org/app:v1')),
     ).toMatchObject({
       kind: 'unknown',
       reason: expect.stringMatching(/in time/),
@@ -422,48 +456,50 @@ describe('limits and outages', () => {
 
 describe('mirrors', () => {
   test('a mirror is asked first, the registry itself has the last word', async () => {
-    const mirror = await scriptedRegistry()
-    const digest = registry.add('org/app', 'v1')
-    const client = open({
-      egress: loopbackRegistries(registry.host, mirror.host),
-      rules: [{ prefix: `${registry.host}/org`, mirrors: [{ location: `${mirror.host}/cache` }] }],
+    const mirror = await startScriptedRegistry()
+    const digest = registryServer.add('org/app', 'v1')
+    const client = openClient({
+      egress: allowLoopbackRegistries(registryServer.host, mirror.host),
+      rules: [{ prefix: `${registryServer.host}/org`, mirrors: [{ location: `${mirror.host}/cache` }] }],
       limits: { attempts: 1 },
     })
-    expect(await client.resolve(at('org/app:v1'))).toMatchObject({ kind: 'ok', digest })
+    expect(await client.resolve(referenceTo('org/app:v1'))).toMatchObject({ kind: 'ok', digest })
     expect(mirror.requests[0]?.path).toBe('/v2/cache/app/manifests/v1')
-    mirror.add('cache/app', 'v1', imageManifest('mirrored'))
-    const before = registry.requests.length
-    expect(await client.resolve(at('org/app:v1'))).toMatchObject({ kind: 'ok' })
-    expect(registry.requests).toHaveLength(before)
-    expect(await client.resolve(at('org/none:v1'))).toMatchObject({
+    mirror.add('cache/app', 'v1', createImageManifest('mirrored'))
+    const before = registryServer.requests.length
+    expect(await client.resolve(referenceTo('org/app:v1'))).toMatchObject({ kind: 'ok' })
+    expect(registryServer.requests).toHaveLength(before)
+    expect(await client.resolve(referenceTo('org/none:v1'))).toMatchObject({
       kind: 'missing',
       reason: expect.stringContaining('; mirror: '),
     })
     // A prefix ends at a slash.
     mirror.requests.length = 0
-    await client.resolve(at('organization/app:v1'))
+    await client.resolve(referenceTo('organization/app:v1'))
     expect(mirror.requests).toHaveLength(0)
     await mirror.close()
   })
   test("the origin's credentials stay away from the mirror, and digests only means digests only", async () => {
-    const mirror = await scriptedRegistry()
-    const digest = registry.add('org/app', 'v1')
+    const mirror = await startScriptedRegistry()
+    const digest = registryServer.add('org/app', 'v1')
     mirror.script = (_, response) =>
       void response.writeHead(401, { 'www-authenticate': 'Basic realm=x' }).end()
-    const client = open({
-      egress: loopbackRegistries(registry.host, mirror.host),
+    const client = openClient({
+      egress: allowLoopbackRegistries(registryServer.host, mirror.host),
       rules: [
         {
-          prefix: registry.host,
+          prefix: registryServer.host,
           mirrors: [{ location: mirror.host, for: 'digests', namespaceQuery: true }],
         },
       ],
-      credentials: [fixedCredentials({ [registry.host]: { kind: 'basic', username: 'u', password: 'p' } })],
+      credentials: [
+        createFixedCredentials({ [registryServer.host]: { kind: 'basic', username: 'u', password: 'p' } }),
+      ],
     })
-    await client.resolve(at('org/app:v1'))
+    await client.resolve(referenceTo('org/app:v1'))
     expect(mirror.requests).toHaveLength(0)
-    await client.resolve(at(`org/app@${digest}`))
-    expect(mirror.requests[0]?.query.get('ns')).toBe(registry.host)
+    await client.resolve(referenceTo(`org/app@${digest}`))
+    expect(mirror.requests[0]?.query.get('ns')).toBe(registryServer.host)
     for (const { headers } of mirror.requests) expect(headers.authorization).toBeUndefined()
     await mirror.close()
   })

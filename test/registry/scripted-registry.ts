@@ -15,7 +15,7 @@ export interface ScriptedRequest {
   readonly body: Buffer
 }
 
-export type Script = (
+export type RegistryScript = (
   request: ScriptedRequest,
   response: ServerResponse,
   /** How many requests for this method and path came before. */
@@ -29,7 +29,7 @@ export interface ScriptedRegistry {
   readonly requests: ScriptedRequest[]
   connections(): number
   /** Answers first; true (or an ended response) means answered. */
-  script: Script | undefined
+  script: RegistryScript | undefined
   /** Adds a manifest under a tag and its digest, returns the digest. */
   add(repository: string, tag: string, document?: unknown, mediaType?: string): string
   addBlob(content: Uint8Array | string): { digest: string; size: number }
@@ -38,15 +38,15 @@ export interface ScriptedRegistry {
   close(): Promise<void>
 }
 
-const folder = new URL('./loopback-certificate/', import.meta.url)
-export const loopbackCertificate = readFileSync(new URL('certificate.pem', folder), 'utf8')
+const certificateDirectory = new URL('./loopback-certificate/', import.meta.url)
+export const loopbackCertificate = readFileSync(new URL('certificate.pem', certificateDirectory), 'utf8')
 
-export function sha256(content: Uint8Array | string): string {
+export function sha256Digest(content: Uint8Array | string): string {
   return `sha256:${createHash('sha256').update(content).digest('hex')}`
 }
 
-export function imageManifest(seed: string): unknown {
-  const config = sha256(seed)
+export function createImageManifest(seed: string): unknown {
+  const config = sha256Digest(seed)
   return {
     schemaVersion: 2,
     mediaType: mediaTypes.ociManifest,
@@ -55,10 +55,12 @@ export function imageManifest(seed: string): unknown {
   }
 }
 
-export async function scriptedRegistry(options: { readonly tls?: boolean } = {}): Promise<ScriptedRegistry> {
+export async function startScriptedRegistry(
+  options: { readonly tls?: boolean } = {},
+): Promise<ScriptedRegistry> {
   const manifests = new Map<string, { bytes: Buffer; mediaType: string }>()
   const blobs = new Map<string, Buffer>()
-  const seen = new Map<string, number>()
+  const requestCounts = new Map<string, number>()
   let connections = 0
 
   const listener = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -68,28 +70,28 @@ export async function scriptedRegistry(options: { readonly tls?: boolean } = {})
       path: url.pathname,
       query: url.searchParams,
       headers: incoming.headers,
-      body: await bodyOf(incoming),
+      body: await readBody(incoming),
     }
     registry.requests.push(request)
     const key = `${request.method} ${request.path}`
-    const earlier = seen.get(key) ?? 0
-    seen.set(key, earlier + 1)
+    const earlier = requestCounts.get(key) ?? 0
+    requestCounts.set(key, earlier + 1)
     if ((await registry.script?.(request, response, earlier)) || response.writableEnded) return
     if (takePush(request, response)) return
     const manifest = /^\/v2\/(.+)\/manifests\/(.+)$/.exec(request.path)
     const blob = /^\/v2\/.+\/blobs\/(.+)$/.exec(request.path)
     if (manifest) {
       const found = manifests.get(`${manifest[1]}@${manifest[2]}`)
-      if (!found) return refuse(response, 404, 'MANIFEST_UNKNOWN', 'manifest unknown')
+      if (!found) return sendRegistryError(response, 404, 'MANIFEST_UNKNOWN', 'manifest unknown')
       response.writeHead(200, {
         'content-type': found.mediaType,
         'content-length': found.bytes.length,
-        'docker-content-digest': sha256(found.bytes),
+        'docker-content-digest': sha256Digest(found.bytes),
       })
       response.end(request.method === 'HEAD' ? undefined : found.bytes)
     } else if (blob) {
       const found = blobs.get(blob[1] ?? '')
-      if (!found) return refuse(response, 404, 'BLOB_UNKNOWN', 'blob unknown')
+      if (!found) return sendRegistryError(response, 404, 'BLOB_UNKNOWN', 'blob unknown')
       response.writeHead(200, { 'content-length': found.length })
       response.end(request.method === 'HEAD' ? undefined : found)
     } else response.writeHead(request.path === '/v2/' ? 200 : 404).end('{}')
@@ -103,9 +105,9 @@ export async function scriptedRegistry(options: { readonly tls?: boolean } = {})
     const manifest = /^\/v2\/(.+)\/manifests\/(.+)$/.exec(path)
     if (method === 'PUT' && manifest) {
       const mediaType = headers['content-type'] ?? ''
-      for (const name of [manifest[2], sha256(body)])
+      for (const name of [manifest[2], sha256Digest(body)])
         manifests.set(`${manifest[1]}@${name}`, { bytes: body, mediaType })
-      response.writeHead(201, { 'docker-content-digest': sha256(body) }).end()
+      response.writeHead(201, { 'docker-content-digest': sha256Digest(body) }).end()
       return true
     }
     const start = /^(\/v2\/.+\/blobs\/uploads\/)$/.exec(path)
@@ -121,16 +123,20 @@ export async function scriptedRegistry(options: { readonly tls?: boolean } = {})
     const all = Buffer.concat([known, body])
     uploads.set(step[1] ?? '', all)
     if (method === 'PATCH') response.writeHead(202, { location: `${path}?_state=a%3Db` }).end()
-    else if (sha256(all) !== query.get('digest')) refuse(response, 400, 'DIGEST_INVALID', 'digest invalid')
+    else if (sha256Digest(all) !== query.get('digest'))
+      sendRegistryError(response, 400, 'DIGEST_INVALID', 'digest invalid')
     else {
-      blobs.set(sha256(all), all)
-      response.writeHead(201, { 'docker-content-digest': sha256(all) }).end()
+      blobs.set(sha256Digest(all), all)
+      response.writeHead(201, { 'docker-content-digest': sha256Digest(all) }).end()
     }
     return true
   }
   const onRequest: RequestListener = (request, response) => void listener(request, response)
   const server = options.tls
-    ? createTlsServer({ key: readFileSync(new URL('key.pem', folder)), cert: loopbackCertificate }, onRequest)
+    ? createTlsServer(
+        { key: readFileSync(new URL('key.pem', certificateDirectory)), cert: loopbackCertificate },
+        onRequest,
+      )
     : createServer(onRequest)
   server.keepAliveTimeout = 60_000
   server.on(options.tls ? 'secureConnection' : 'connection', () => (connections += 1))
@@ -146,17 +152,17 @@ export async function scriptedRegistry(options: { readonly tls?: boolean } = {})
     add(
       repository,
       tag,
-      document = imageManifest(`${repository}:${tag}`),
+      document = createImageManifest(`${repository}:${tag}`),
       mediaType = mediaTypes.ociManifest,
     ) {
       const bytes = Buffer.from(typeof document === 'string' ? document : JSON.stringify(document))
-      const digest = sha256(bytes)
+      const digest = sha256Digest(bytes)
       for (const name of [tag, digest]) manifests.set(`${repository}@${name}`, { bytes, mediaType })
       return digest
     },
     addBlob(content) {
       const bytes = Buffer.from(content)
-      const digest = sha256(bytes)
+      const digest = sha256Digest(bytes)
       blobs.set(digest, bytes)
       return { digest, size: bytes.length }
     },
@@ -170,7 +176,7 @@ export async function scriptedRegistry(options: { readonly tls?: boolean } = {})
   return registry
 }
 
-async function bodyOf(incoming: IncomingMessage): Promise<Buffer> {
+async function readBody(incoming: IncomingMessage): Promise<Buffer> {
   const pieces: Buffer[] = []
   try {
     for await (const piece of incoming) pieces.push(piece as Buffer)
@@ -180,7 +186,12 @@ async function bodyOf(incoming: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-export function refuse(response: ServerResponse, status: number, code: string, message: string): void {
+export function sendRegistryError(
+  response: ServerResponse,
+  status: number,
+  code: string,
+  message: string,
+): void {
   response
     .writeHead(status, { 'content-type': 'application/json' })
     .end(JSON.stringify({ errors: [{ code, message }] }))

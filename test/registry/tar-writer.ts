@@ -1,6 +1,6 @@
 // Tar archives for tests, honest and hostile: every field can be set to something else.
 
-export interface TarPart {
+export interface TarEntry {
   readonly name: string | Uint8Array
   readonly type?: string
   readonly data?: Uint8Array | string
@@ -17,19 +17,19 @@ export interface TarPart {
   readonly over?: readonly (readonly [number, string | Uint8Array])[]
 }
 
-export function tar(parts: readonly TarPart[], options: { readonly end?: boolean } = {}): Buffer {
-  const blocks = parts.map(part)
+export function createTar(parts: readonly TarEntry[], options: { readonly end?: boolean } = {}): Buffer {
+  const blocks = parts.map(createTarEntry)
   if (options.end !== false) blocks.push(Buffer.alloc(1024))
   return Buffer.concat(blocks)
 }
 
 /** An honest archive of files. */
-export function tarOf(files: Readonly<Record<string, Uint8Array | string>>): Buffer {
-  return tar(Object.entries(files).map(([name, data]) => ({ name, data })))
+export function createTarOfFiles(files: Readonly<Record<string, Uint8Array | string>>): Buffer {
+  return createTar(Object.entries(files).map(([name, data]) => ({ name, data })))
 }
 
 /** A PAX header for the next entry. */
-export function pax(records: Readonly<Record<string, string>>, type = 'x'): TarPart {
+export function createPaxHeader(records: Readonly<Record<string, string>>, type = 'x'): TarEntry {
   const data = Object.entries(records)
     .map(([key, value]) => {
       const rest = Buffer.byteLength(` ${key}=${value}\n`)
@@ -41,7 +41,7 @@ export function pax(records: Readonly<Record<string, string>>, type = 'x'): TarP
   return { name: 'PaxHeader', type, data }
 }
 
-function part(one: TarPart): Buffer {
+function createTarEntry(one: TarEntry): Buffer {
   const { name, type = '0', data = '', link = '', prefix = '', size, magic = 'ustar\u000000' } = one
   const content = Buffer.from(data)
   const header = Buffer.alloc(512)
@@ -60,13 +60,13 @@ function part(one: TarPart): Buffer {
   header.write(magic, 257, 'latin1')
   header.write(prefix, 345, 155, 'utf8')
   for (const [at, bytes] of one.over ?? []) header.set(Buffer.from(bytes as string, 'latin1'), at)
-  const sum = checkSum(header, one.signedChecksum === true) + (one.breakChecksum ? 1 : 0)
+  const sum = computeHeaderChecksum(header, one.signedChecksum === true) + (one.breakChecksum ? 1 : 0)
   header.write(`${Math.max(sum, 0).toString(8).padStart(6, '0')}\0 `, 148)
   return Buffer.concat([header, content, Buffer.alloc((512 - (content.length % 512)) % 512)])
 }
 
 /** Of a header, its own field taken for spaces. */
-export function checkSum(header: Buffer, isSigned = false): number {
+export function computeHeaderChecksum(header: Buffer, isSigned = false): number {
   let sum = 0
   for (const [at, byte] of header.entries())
     sum += at >= 148 && at < 156 ? 32 : isSigned && byte > 127 ? byte - 256 : byte

@@ -4,48 +4,48 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startGitHub, type GitHub } from '../../sandbox/github/github.ts'
-import { probes } from '../../scripts/canary/probes.ts'
+import { startMockGitHub, type MockGitHub } from '../../sandbox/github/github.ts'
+import { canaryProbes } from '../../scripts/canary/probes.ts'
 
-const root = join(import.meta.dirname, '../..')
-const full = 'acme/canary'
-let directory: string
-let github: GitHub
+const projectRoot = join(import.meta.dirname, '../..')
+const repositoryName = 'acme/canary'
+let temporaryDirectory: string
+let githubServer: MockGitHub
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'canary-test-'))
-  github = await startGitHub({ directory: join(directory, 'github') })
-  github.createUser('admin')
-  github.createOrganization('acme', ['admin'])
-  await github.createRepository('acme', 'canary')
-  await github.createRepository('acme', 'used', { files: { 'catalog.yaml': 'x\n' } })
-  await writeFile(join(directory, 'token'), `${github.tokenFor('admin')}\n`, { mode: 0o600 })
+  temporaryDirectory = await mkdtemp(join(tmpdir(), 'canary-test-'))
+  githubServer = await startMockGitHub({ directory: join(temporaryDirectory, 'github') })
+  githubServer.createUser('admin')
+  githubServer.createOrganization('acme', ['admin'])
+  await githubServer.createRepository('acme', 'canary')
+  await githubServer.createRepository('acme', 'used', { files: { 'catalog.yaml': 'x\n' } })
+  await writeFile(join(temporaryDirectory, 'token'), `${githubServer.tokenFor('admin')}\n`, { mode: 0o600 })
 })
 afterAll(async () => {
-  await github.stop()
-  await rm(directory, { recursive: true, force: true, maxRetries: 10 })
+  await githubServer.stop()
+  await rm(temporaryDirectory, { recursive: true, force: true, maxRetries: 10 })
 })
 /** What a run leaves: nothing but what was there. */
 afterEach(() => {
-  github.clearFaults()
-  github.delayChecks(0)
-  const repo = github.repository(full)
-  expect([...repo.known.keys()]).toEqual(['refs/heads/main'])
+  githubServer.clearFaults()
+  githubServer.delayChecks(0)
+  const repo = githubServer.repository(repositoryName)
+  expect([...repo.knownRefs.keys()]).toEqual(['refs/heads/main'])
   expect(repo.rulesets.size).toBe(0)
   expect([...repo.pulls.values()].filter(({ state }) => state === 'open')).toEqual([])
 })
 
-interface Ended {
+interface CanaryResult {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
 }
 
-function canary(args: readonly string[], interruptAt?: RegExp): Promise<Ended> {
+function runCanary(args: readonly string[], interruptAt?: RegExp): Promise<CanaryResult> {
   const child = spawn(
     process.execPath,
-    ['--no-warnings', 'scripts/canary.ts', '--token-file', join(directory, 'token'), ...args],
-    { cwd: root, env: { PATH: process.env['PATH'], GITHUB_API_URL: github.url } },
+    ['--no-warnings', 'scripts/canary.ts', '--token-file', join(temporaryDirectory, 'token'), ...args],
+    { cwd: projectRoot, env: { PATH: process.env['PATH'], GITHUB_API_URL: githubServer.url } },
   )
   const out = { stdout: '', stderr: '' }
   child.stdout.on('data', (chunk: Buffer) => (out.stdout += chunk.toString()))
@@ -56,23 +56,25 @@ function canary(args: readonly string[], interruptAt?: RegExp): Promise<Ended> {
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, ...out })))
 }
 
-const different = ({ stdout }: Ended): string[] =>
+const findDifferences = ({ stdout }: CanaryResult): string[] =>
   stdout.split('\n').flatMap((line) => /^\| (.*?) \| .* \| NO \|$/.exec(line)?.[1] ?? [])
-const run = ['--repository', full, '--settle-seconds', '0.2']
+const canaryArguments = ['--repository', repositoryName, '--settle-seconds', '0.2']
 
 describe('the canary', () => {
   test('finds the sandbox as the App expects GitHub to be', async () => {
-    const ended = await canary(run)
-    expect(different(ended)).toEqual([])
+    const ended = await runCanary(canaryArguments)
+    expect(findDifferences(ended)).toEqual([])
     expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('Cleaned up.') })
-    expect(ended.stdout.split('\n').filter((line) => line.endsWith('| yes |'))).toHaveLength(probes.length)
+    expect(ended.stdout.split('\n').filter((line) => line.endsWith('| yes |'))).toHaveLength(
+      canaryProbes.length,
+    )
   }, 120_000)
 
   test('finds a GitHub that does not see checks on a merge', async () => {
-    github.delayChecks(3_600_000)
-    const ended = await canary(run)
+    githubServer.delayChecks(3_600_000)
+    const ended = await runCanary(canaryArguments)
     expect(ended.code).toBe(1)
-    expect(different(ended)).toEqual([
+    expect(findDifferences(ended)).toEqual([
       'Checks on the merge count for its push, though the head is behind and has none',
       'They count where branches must be up to date, too: the merge contains the base',
       'The pushed merge of an up-to-date pull request needs no checks on the merge commit',
@@ -82,26 +84,28 @@ describe('the canary', () => {
 
   test('finds a GitHub that takes what it should refuse', async () => {
     // The first ruleset of the run is never in force.
-    github.fail('POST /repos/{owner}/{repo}/rulesets', { status: 201, body: { id: 1 } })
-    const ended = await canary(run)
+    githubServer.fail('POST /repos/{owner}/{repo}/rulesets', { status: 201, body: { id: 1 } })
+    const ended = await runCanary(canaryArguments)
     expect(ended.code).toBe(1)
-    expect(different(ended)).toEqual(['Checks on a head that is behind do not count for its pushed merge'])
+    expect(findDifferences(ended)).toEqual([
+      'Checks on a head that is behind do not count for its pushed merge',
+    ])
   }, 120_000)
 
   test('cleans up after an interrupt', async () => {
-    const ended = await canary(run, /^7\//m)
+    const ended = await runCanary(canaryArguments, /^7\//m)
     expect(ended).toMatchObject({ code: 130, stderr: expect.stringContaining('Cleaned up.') })
   }, 120_000)
 
   test('refuses a repository that is in use, and says what to do', async () => {
-    const ended = await canary(['--repository', 'acme/used'])
+    const ended = await runCanary(['--repository', 'acme/used'])
     expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('the file catalog.yaml') })
     expect(ended.stderr).toContain('--yes')
-    expect(github.repository('acme/used').known.size).toBe(1)
+    expect(githubServer.repository('acme/used').knownRefs.size).toBe(1)
   }, 30_000)
 
   test('shows no token', async () => {
-    const ended = await canary(['--repository', 'acme/absent'])
+    const ended = await runCanary(['--repository', 'acme/absent'])
     expect(ended.code).toBe(2)
     expect(ended.stdout + ended.stderr).not.toContain('ghp_')
   }, 30_000)

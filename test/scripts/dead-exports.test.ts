@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { findDeadExports } from '../../scripts/dead-exports.ts'
 
-const root = mkdtempSync(join(tmpdir(), 'exports-'))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const temporaryDirectory = mkdtempSync(join(tmpdir(), 'exports-'))
+afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
 
 test('an export that nobody imports is found, however others are imported', () => {
   const files = {
@@ -33,10 +33,10 @@ void (await import('../a.ts')).picked
     'docs/a.ts': "import { dead } from '../src/a.ts'\n",
   }
   for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, path)), { recursive: true })
-    writeFileSync(join(root, path), text)
+    mkdirSync(dirname(join(temporaryDirectory, path)), { recursive: true })
+    writeFileSync(join(temporaryDirectory, path), text)
   }
-  expect(findDeadExports(root)).toEqual([
+  expect(findDeadExports(temporaryDirectory)).toEqual([
     { file: 'src/a.ts', name: 'dead' },
     { file: 'src/a.ts', name: 'alsoDead' },
   ])

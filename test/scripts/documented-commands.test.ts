@@ -2,28 +2,28 @@
 import { describe, expect, test } from '@jest/globals'
 import { findCommands, partsOf } from '../../scripts/documented-commands.mjs'
 
-const scripts = {
+const packageScripts = {
   test: 'jest',
   lint: 'oxlint',
   types: 'tsc',
   check: 'npm run lint && npm run types && npm test',
   timed: 'node scripts/run-steps.mjs lint+types test',
 }
-const read = (text: string) => findCommands('PAGE.md', text, scripts)
-const commandsOf = (text: string) => read(text).commands.map(({ command }) => command)
+const readCommands = (text: string) => findCommands('PAGE.md', text, packageScripts)
+const listCommands = (text: string) => readCommands(text).commands.map(({ command }) => command)
 
 describe('commands of a page', () => {
   test('are the lines of its shell blocks, without what is said about them', () => {
     const page =
       '# T\n\n```sh\nnpm ci && npm test   # the tests\n\n# only said\nnpm start\n```\n\n```yaml\na: b\n```\n'
-    expect(read(page).commands.map(({ command, line }) => [line, command])).toEqual([
+    expect(readCommands(page).commands.map(({ command, line }) => [line, command])).toEqual([
       [4, 'npm ci && npm test'],
       [7, 'npm start'],
     ])
   })
 
   test('go on over lines that say so', () => {
-    expect(commandsOf('```sh\nnpm run x \\\n  --y\nnpm start\n```\n')).toEqual([
+    expect(listCommands('```sh\nnpm run x \\\n  --y\nnpm start\n```\n')).toEqual([
       'npm run x \\\n  --y',
       'npm start',
     ])
@@ -31,20 +31,20 @@ describe('commands of a page', () => {
 
   test('are run in the checkout unless a comment says where, for the next block alone', () => {
     const page = '<!-- ci: in a catalog repository -->\n\n```sh\nnpx a\n```\n\n```sh\nnpm b\n```\n'
-    expect(read(page).commands.map(({ place }) => place)).toEqual(['catalog', 'checkout'])
+    expect(readCommands(page).commands.map(({ place }) => place)).toEqual(['catalog', 'checkout'])
   })
 
   test('that do not end say when it is enough', () => {
-    expect(read('<!-- ci: until "listens" -->\n\n```sh\nnpm start\n```\n').commands).toMatchObject([
+    expect(readCommands('<!-- ci: until "listens" -->\n\n```sh\nnpm start\n```\n').commands).toMatchObject([
       { until: 'listens' },
     ])
   })
 
   test('are left out for a reason only', () => {
-    expect(read('<!-- ci: not run, needs a cluster -->\n```sh\nhelm install\n```\n').commands).toMatchObject([
-      { notRun: 'needs a cluster' },
-    ])
-    expect(read('<!-- ci: not run -->\n```sh\nhelm install\n```\n').problems).toEqual([
+    expect(
+      readCommands('<!-- ci: not run, needs a cluster -->\n```sh\nhelm install\n```\n').commands,
+    ).toMatchObject([{ notRun: 'needs a cluster' }])
+    expect(readCommands('<!-- ci: not run -->\n```sh\nhelm install\n```\n').problems).toEqual([
       'PAGE.md:1: nobody knows "not run"',
     ])
   })
@@ -52,23 +52,23 @@ describe('commands of a page', () => {
 
 describe('a page', () => {
   test('may not tell of a script that does not exist', () => {
-    expect(read('Then `npm run lint` and `npm run lnt`.').problems).toEqual([
+    expect(readCommands('Then `npm run lint` and `npm run lnt`.').problems).toEqual([
       'PAGE.md:1: there is no npm script "lnt"',
     ])
   })
 
   test("may not tell of running a file with the reader's Node.js", () => {
-    expect(read('Or `node bench/pull.ts DIR`.').problems).toHaveLength(1)
+    expect(readCommands('Or `node bench/pull.ts DIR`.').problems).toHaveLength(1)
   })
 
   test('may not have a comment for CI that belongs to no block', () => {
-    expect(read('<!-- ci: in a copy -->\n\nText.\n').problems).toHaveLength(1)
+    expect(readCommands('<!-- ci: in a copy -->\n\nText.\n').problems).toHaveLength(1)
   })
 })
 
 test('a script that only runs others is run when those are', () => {
-  expect(partsOf('npm run check', scripts)).toEqual(['npm run lint', 'npm run types', 'npm test'])
-  expect(partsOf('npm run timed', scripts)).toEqual(['npm run lint', 'npm run types', 'npm test'])
-  expect(partsOf('npm run lint', scripts)).toEqual(['npm run lint'])
-  expect(partsOf('npm ci && npm test', scripts)).toEqual(['npm ci && npm test'])
+  expect(partsOf('npm run check', packageScripts)).toEqual(['npm run lint', 'npm run types', 'npm test'])
+  expect(partsOf('npm run timed', packageScripts)).toEqual(['npm run lint', 'npm run types', 'npm test'])
+  expect(partsOf('npm run lint', packageScripts)).toEqual(['npm run lint'])
+  expect(partsOf('npm ci && npm test', packageScripts)).toEqual(['npm ci && npm test'])
 })

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import typescript from 'typescript'
-import { findViolations, pure } from '../../scripts/floors.ts'
+import { findLayerViolations, pureLayers } from '../../scripts/floors.ts'
 
-const project = join(import.meta.dirname, '..', '..')
+const projectRoot = join(import.meta.dirname, '..', '..')
 
 describe('the guard of the floors', () => {
   let root: string
@@ -19,7 +19,8 @@ describe('the guard of the floors', () => {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, text)
   }
-  const says = () => findViolations(root).map((violation) => `${violation.file}: ${violation.says}`)
+  const listViolations = () =>
+    findLayerViolations(root).map((violation) => `${violation.file}: ${violation.says}`)
 
   test('lets a floor import floors above it and itself', () => {
     write(
@@ -27,32 +28,34 @@ describe('the guard of the floors', () => {
       "import { mint } from './merge-permit.ts'\nimport type { Finding } from '../findings/finding.ts'\n",
     )
     write('cli.ts', "import { x } from './git/mirror.ts'\n")
-    expect(says()).toEqual([])
+    expect(listViolations()).toEqual([])
   })
 
   test('refuses an import that goes down', () => {
     write('catalog/read.ts', "import type { Registry } from '../ports/registry.ts'\n")
-    expect(says()).toEqual(['src/catalog/read.ts: floor catalog imports floor ports, which stands below it'])
+    expect(listViolations()).toEqual([
+      'src/catalog/read.ts: floor catalog imports floor ports, which stands below it',
+    ])
   })
 
   test('sees imports that span lines, re-exports and dynamic imports', () => {
     write('checks/a.ts', "import {\n  b,\n  c,\n} from '../git/mirror.ts'\n")
     write('checks/b.ts', "export * from '../store/store.ts'\n")
     write('checks/c.ts', "const late = () => import('../web/page.ts')\n")
-    expect(says()).toHaveLength(3)
+    expect(listViolations()).toHaveLength(3)
   })
 
   test('refuses the platform in a pure floor', () => {
     write('gate/decide.ts', "import { readFileSync } from 'node:fs'\n")
-    expect(says()).toEqual(['src/gate/decide.ts: a pure floor imports node:fs'])
+    expect(listViolations()).toEqual(['src/gate/decide.ts: a pure floor imports node:fs'])
   })
 
   test('refuses an adapter that calls another adapter', () => {
     write('git/mirror.ts', "import { x } from '../github/octokit.ts'\n")
-    expect(says()[0]).toContain('floor git imports floor github')
+    expect(listViolations()[0]).toContain('floor git imports floor github')
     rmSync(join(root, 'src'), { recursive: true })
     write('github/octokit.ts', "import { x } from '../git/mirror.ts'\n")
-    expect(says()[0]).toContain('adapters meet only below them')
+    expect(listViolations()[0]).toContain('adapters meet only below them')
   })
 
   test('lets what moves a branch stand in its own files alone', () => {
@@ -67,30 +70,30 @@ describe('the guard of the floors', () => {
       'await octokit.rest.git.createCommit({ tree })',
     ]
     for (const [at, call] of calls.entries()) write(`app/a${at}.ts`, `${call}\n`)
-    expect(says()).toHaveLength(calls.length)
+    expect(listViolations()).toHaveLength(calls.length)
     rmSync(join(root, 'src'), { recursive: true })
     for (const call of calls.slice(0, 6)) write('github/merge-calls.ts', `${call}\n`)
     write('git/land.ts', `${calls[6]}\n`)
     write('github/propose-tree.ts', `${calls[7]}\n`)
     write('app/b.ts', "// pulls.merge is not called here\nconst kind = 'push'\n")
-    expect(says()).toEqual([])
+    expect(listViolations()).toEqual([])
   })
 
   test('lets nobody but the gate mint a permit', () => {
     write('app/land.ts', "import { mint } from '../gate/merge-permit.ts'\n")
-    expect(says()).toEqual(['src/app/land.ts: only gate/decide.ts may mint a merge permit'])
+    expect(listViolations()).toEqual(['src/app/land.ts: only gate/decide.ts may mint a merge permit'])
   })
 
   test('refuses a folder that is no floor, and a floor that imports the entry files', () => {
     write('utils/strings.ts', '')
     write('web/page.ts', "import { run } from '../cli.ts'\n")
-    expect(says()).toHaveLength(2)
+    expect(listViolations()).toHaveLength(2)
   })
 
   test('refuses an import of what is not in src, also in the entry files', () => {
     write('cli.ts', "const late = () => import('../sandbox/demo.ts')\n")
     write('web/page.ts', "import { furnish } from '../../test/sample-world.ts'\n")
-    expect(says()).toEqual([
+    expect(listViolations()).toEqual([
       'src/cli.ts: imports ../sandbox/demo.ts, which is outside src',
       'src/web/page.ts: imports ../../test/sample-world.ts, which is outside src',
     ])
@@ -102,10 +105,10 @@ describe('the guard of the floors', () => {
       '{ "dependencies": { "@a/b": "1", "c": "1" }, "devDependencies": { "ajv": "1" } }',
     )
     write('web/page.ts', "import { x } from '@a/b/deep'\nimport y from 'c'\nimport { z } from 'node:fs'\n")
-    expect(says()).toEqual([])
+    expect(listViolations()).toEqual([])
     write('web/page.ts', "import type { Ajv } from 'ajv'\n")
     write('../sandbox/validator.ts', "import { Ajv } from 'ajv/dist/2020.js'\n")
-    expect(says()).toEqual([
+    expect(listViolations()).toEqual([
       'src/web/page.ts: imports ajv, which is no dependency of the published package',
       'sandbox/validator.ts: imports ajv, which is no dependency of the published package',
     ])
@@ -116,24 +119,26 @@ describe('the guard of the floors', () => {
     write('git/deep/b.ts', "export { c } from '../c.ts'\n")
     write('git/c.ts', "const late = () => import('./a.ts')\n")
     write('git/d.ts', "import { a } from './a.ts'\n")
-    expect(says()).toEqual(['src/git/a.ts: imports itself by way of src/git/c.ts, src/git/deep/b.ts'])
+    expect(listViolations()).toEqual([
+      'src/git/a.ts: imports itself by way of src/git/c.ts, src/git/deep/b.ts',
+    ])
     write('git/c.ts', '')
-    expect(says()).toEqual([])
+    expect(listViolations()).toEqual([])
   })
 
   test('passes on the project itself', () => {
-    expect(findViolations(project)).toEqual([])
+    expect(findLayerViolations(projectRoot)).toEqual([])
   })
 })
 
 describe('the pure floors', () => {
-  const isThere = (floor: string) => existsSync(join(project, 'src', floor))
-  const expected = pure.filter(isThere).sort()
+  const isThere = (floor: string) => existsSync(join(projectRoot, 'src', floor))
+  const expected = pureLayers.filter(isThere).sort()
 
   test('are those that are compiled without the types of Node', () => {
     const { config } = typescript.parseConfigFileTextToJson(
       '',
-      readFileSync(join(project, 'tsconfig.pure.json'), 'utf8'),
+      readFileSync(join(projectRoot, 'tsconfig.pure.json'), 'utf8'),
     ) as {
       config: { include: string[] }
     }
@@ -142,7 +147,7 @@ describe('the pure floors', () => {
   })
 
   test('are those that the lint allows no clock, no chance and no waiting', () => {
-    const { overrides } = JSON.parse(readFileSync(join(project, '.oxlintrc.json'), 'utf8')) as {
+    const { overrides } = JSON.parse(readFileSync(join(projectRoot, '.oxlintrc.json'), 'utf8')) as {
       overrides: { files: string[]; rules: Record<string, unknown> }[]
     }
     const pureOnes = overrides.find(({ rules }) => 'oxc/no-async-await' in rules)?.files ?? []

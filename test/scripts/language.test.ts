@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { checkLanguage } from '../../scripts/language.ts'
 
-const problems = (file: string, text: string) =>
+const findLanguageProblems = (file: string, text: string) =>
   checkLanguage(file, text).map((it) => [it.line, it.what, it.text])
 
 test('private terms are found in names, comments and messages, each at its line', () => {
@@ -12,7 +12,7 @@ test('private terms are found in names, comments and messages, each at its line'
     '  return toldPulls.map((it) => `${it}: nobody approved`)',
     '}',
   ].join('\n')
-  expect(problems('src/a.ts', source)).toEqual([
+  expect(findLanguageProblems('src/a.ts', source)).toEqual([
     [1, 'comment', 'anew'],
     [2, 'name', 'mostPages'],
     [3, 'name', 'whatStops'],
@@ -24,7 +24,11 @@ test('private terms are found in names, comments and messages, each at its line'
 test('plain sentences, code and the words of commands pass', () => {
   const source =
     "// Retries, because the registry did not respond.\nconst maxPages = 3\nfail('Push a fix.')\n"
-  expect(problems('src/a.ts', source)).toEqual([])
-  expect(problems('docs/a.md', 'Run `catalog-bot landings`.\n\n```sh\n# by itself\n```\n')).toEqual([])
-  expect(problems('docs/a.md', 'Fine.\nIt merges by itself.\n')).toEqual([[2, 'document', 'by itself']])
+  expect(findLanguageProblems('src/a.ts', source)).toEqual([])
+  expect(
+    findLanguageProblems('docs/a.md', 'Run `catalog-bot landings`.\n\n```sh\n# by itself\n```\n'),
+  ).toEqual([])
+  expect(findLanguageProblems('docs/a.md', 'Fine.\nIt merges by itself.\n')).toEqual([
+    [2, 'document', 'by itself'],
+  ])
 })

@@ -1,38 +1,46 @@
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { findShape, renamed, tokensOf } from '../../scripts/code-shape.ts'
-import { filesInSimulator, locate, locateTest, openSources, readMutants } from '../../scripts/mutants.ts'
+import { findFragment, applyRenames, tokenize } from '../../scripts/code-shape.ts'
+import {
+  listSimulatorFiles,
+  locateEdit,
+  locateTest,
+  createSourceReader,
+  readMutants,
+} from '../../scripts/mutants.ts'
 
-const root = join(import.meta.dirname, '..', '..')
-const mutants = readMutants(root)
+const projectRoot = join(import.meta.dirname, '..', '..')
+const allMutants = readMutants(projectRoot)
 
 test('every mutant fits the code it breaks, and its test file exists', () => {
-  const sources = openSources(root)
-  const wrong = mutants.flatMap(({ id, edits = [], test: killer }) => [
+  const sources = createSourceReader(projectRoot)
+  const wrong = allMutants.flatMap(({ id, edits = [], test: killer }) => [
     ...edits.flatMap((edit) => {
-      const located = locate(sources, edit)
+      const located = locateEdit(sources, edit)
       return typeof located === 'string' ? [`${id}: ${edit.file}: ${located}`] : []
     }),
-    ...(killer !== undefined && locateTest(root, killer[0]) === undefined ? [`${id}: no ${killer[0]}`] : []),
+    ...(killer !== undefined && locateTest(projectRoot, killer[0]) === undefined
+      ? [`${id}: no ${killer[0]}`]
+      : []),
   ])
   expect(wrong).toEqual([])
 })
 
 test('ids are unique', () => {
-  const ids = mutants.map(({ id }) => id)
+  const ids = allMutants.map(({ id }) => id)
   expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([])
 })
 
 test('the files that simulated runs execute are found by their imports', () => {
-  const files = filesInSimulator(root)
+  const files = listSimulatorFiles(projectRoot)
   expect(files).toContain('src/landing/land-train.ts')
   expect(files).toContain('src/github/still-as.ts')
   expect(files).not.toContain('src/app/edge/deliveries.ts')
 })
 
 describe('a fragment of code', () => {
-  const fragment = tokensOf("if (head !== expected.head) throw new Moved('the head moved', head)")
-  const matches = (source: string) => findShape(fragment, tokensOf(source))
+  const fragment = tokenize("if (head !== expected.head) throw new Moved('the head moved', head)")
+  const matches = (source: string) => findFragment(fragment, tokenize(source))
 
   test('is found after names, sentences, comments and layout changed', () => {
     const source = `const a = 1
@@ -40,7 +48,7 @@ describe('a fragment of code', () => {
       if (tip !== wanted.tip)
         throw new Conflict('someone pushed a commit', tip)`
     expect(matches(source)).toHaveLength(1)
-    expect(renamed('accept(head, expected.base)', matches(source)[0]?.names ?? new Map())).toBe(
+    expect(applyRenames('accept(head, expected.base)', matches(source)[0]?.names ?? new Map())).toBe(
       'accept(tip, wanted.base)',
     )
   })

@@ -5,25 +5,25 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { check, resolveConfig } from 'prettier'
-import { filesOfCheck, writeCheck } from '../../scripts/new-check.ts'
+import { createCheckFiles, writeCheck } from '../../scripts/new-check.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { checkIds as checkIdsBefore } from '../../src/findings/checks.ts'
 
-const project = join(import.meta.dirname, '../..')
-let root: string
+const projectRoot = join(import.meta.dirname, '../..')
+let temporaryDirectory: string
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'new-check-'))
+  temporaryDirectory = mkdtempSync(join(tmpdir(), 'new-check-'))
   for (const part of ['package.json', 'src', 'scripts'])
-    cpSync(join(project, part), join(root, part), { recursive: true })
-  symlinkSync(join(project, 'node_modules'), join(root, 'node_modules'))
+    cpSync(join(projectRoot, part), join(temporaryDirectory, part), { recursive: true })
+  symlinkSync(join(projectRoot, 'node_modules'), join(temporaryDirectory, 'node_modules'))
 })
-afterEach(() => rmSync(root, { recursive: true }))
+afterEach(() => rmSync(temporaryDirectory, { recursive: true }))
 
 test('a new check is in every list, passes what it does not look at, and can have rules', async () => {
-  writeCheck(root, 'price-tags', 'Nobody has to pay')
+  writeCheck(temporaryDirectory, 'price-tags', 'Nobody has to pay')
   const load = (path: string): Promise<Record<string, unknown>> =>
-    import(pathToFileURL(join(root, path)).href)
+    import(pathToFileURL(join(temporaryDirectory, path)).href)
   const { checkIds } = await load('src/findings/checks.ts')
   expect(checkIds).toEqual([...checkIdsBefore, 'price-tags'])
   const { allChecks } = (await load('src/checks/all-checks.ts')) as {
@@ -38,17 +38,21 @@ test('a new check is in every list, passes what it does not look at, and can hav
   const { writeRule } = (await load('scripts/new-rule.ts')) as {
     writeRule: (root: string, id: string, kind: string) => string[]
   }
-  writeRule(root, 'costs-money', 'price-tags')
-  expect(readFileSync(join(root, 'src/checks/price-tags/rules.ts'), 'utf8')).toContain('= [costsMoney]')
-  expect(readFileSync(join(root, 'src/checks/all-rules.ts'), 'utf8')).toContain('  ...priceTagsRules,\n')
-  expect(() => writeCheck(root, 'price-tags', 'Nobody has to pay')).toThrow(/exists already/)
+  writeRule(temporaryDirectory, 'costs-money', 'price-tags')
+  expect(readFileSync(join(temporaryDirectory, 'src/checks/price-tags/rules.ts'), 'utf8')).toContain(
+    '= [costsMoney]',
+  )
+  expect(readFileSync(join(temporaryDirectory, 'src/checks/all-rules.ts'), 'utf8')).toContain(
+    '  ...priceTagsRules,\n',
+  )
+  expect(() => writeCheck(temporaryDirectory, 'price-tags', 'Nobody has to pay')).toThrow(/exists already/)
 })
 
 test.each([
   ['PriceTags', 'Nobody has to pay', /kebab-case/],
   ['price-tags', 'nobody has to pay.', /title/],
 ])('%s "%s" is refused', (id, title, says) => {
-  expect(() => filesOfCheck(id, title)).toThrow(says)
+  expect(() => createCheckFiles(id, title)).toThrow(says)
 })
 
 test.each([
@@ -56,7 +60,7 @@ test.each([
   [['Price', 'Nobody has to pay'], /^new-check: a check's id is kebab-case, not "Price"\n$/],
   [['images', 'Nobody has to pay'], /^new-check: src\/checks\/images\/images.ts exists already\n$/],
 ])('%j gets a sentence and exit code 2, and no trace', (words, says) => {
-  const script = join(project, 'scripts/new-check.ts')
+  const script = join(projectRoot, 'scripts/new-check.ts')
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--no-warnings', script, ...words], {
     encoding: 'utf8',
   })
@@ -65,9 +69,9 @@ test.each([
 
 test('a title that fills its line is written as prettier writes it', async () => {
   const title = `Nobody has to pay ${'a lot '.repeat(10)}for it`
-  for (const path of writeCheck(root, 'price-tags', title)) {
-    const text = readFileSync(join(root, path), 'utf8')
-    const options = await resolveConfig(join(project, path))
+  for (const path of writeCheck(temporaryDirectory, 'price-tags', title)) {
+    const text = readFileSync(join(temporaryDirectory, path), 'utf8')
+    const options = await resolveConfig(join(projectRoot, path))
     expect({ path, isFormatted: await check(text, { ...options, filepath: path }) }).toEqual({
       path,
       isFormatted: true,

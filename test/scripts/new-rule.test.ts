@@ -12,26 +12,26 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { readCasesOf } from '../../scripts/rule-examples/cases.ts'
-import { judgeCase } from '../../scripts/rule-examples/judge-case.ts'
-import { suites } from '../../src/findings/suites.ts'
-import { filesOf, kinds, nextSteps, writeRule } from '../../scripts/new-rule.ts'
+import { readCasesOfRule } from '../../scripts/rule-examples/cases.ts'
+import { evaluateExample } from '../../scripts/rule-examples/judge-case.ts'
+import { suiteNames } from '../../src/findings/suites.ts'
+import { createRuleFiles, ruleKinds, describeNextSteps, writeRule } from '../../scripts/new-rule.ts'
 
-const project = join(import.meta.dirname, '../..')
-let root: string
+const projectRoot = join(import.meta.dirname, '../..')
+let temporaryDirectory: string
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'new-rule-'))
-  cpSync(join(project, 'package.json'), join(root, 'package.json'))
-  cpSync(join(project, 'src'), join(root, 'src'), { recursive: true })
-  symlinkSync(join(project, 'node_modules'), join(root, 'node_modules'))
+  temporaryDirectory = mkdtempSync(join(tmpdir(), 'new-rule-'))
+  cpSync(join(projectRoot, 'package.json'), join(temporaryDirectory, 'package.json'))
+  cpSync(join(projectRoot, 'src'), join(temporaryDirectory, 'src'), { recursive: true })
+  symlinkSync(join(projectRoot, 'node_modules'), join(temporaryDirectory, 'node_modules'))
 })
 
 afterEach(() => {
-  rmSync(root, { recursive: true })
+  rmSync(temporaryDirectory, { recursive: true })
 })
 
-const listed = [
+const listedRuleKinds = [
   ['catalog', 'src/checks/validation/rules/KIND.ts', 'src/checks/validation/rules.ts', 'rules'],
   [
     'upgrade',
@@ -61,9 +61,9 @@ const listed = [
 ] as const
 
 /** The ids in these lists, by the lists' names: one process loads them all. */
-function idsInLists(lists: readonly (readonly [list: string, name: string])[]): Record<string, string[]> {
+function loadRuleIds(lists: readonly (readonly [list: string, name: string])[]): Record<string, string[]> {
   const script = `const ids = {}
-    for (const [list, name] of ${JSON.stringify(lists.map(([list, name]) => [join(root, list), name]))})
+    for (const [list, name] of ${JSON.stringify(lists.map(([list, name]) => [join(temporaryDirectory, list), name]))})
       ids[name] = (await import(list))[name].map(({ id }) => id)
     console.log(JSON.stringify(ids))`
   return JSON.parse(
@@ -75,46 +75,48 @@ function idsInLists(lists: readonly (readonly [list: string, name: string])[]): 
 
 describe('a new rule', () => {
   test('of each kind has its words, a page, two examples and a place in a list, and loads', () => {
-    for (const [kind, file] of listed) {
+    for (const [kind, file] of listedRuleKinds) {
       const id = `new-of-${kind}`
-      const written = writeRule(root, id, kind)
+      const written = writeRule(temporaryDirectory, id, kind)
       expect(written).toContain(file.replace('KIND', id))
       expect(written).toContain(`docs/rules/${id}.md`)
       for (const example of ['good/plain', 'bad/rename-me'])
         expect(written.some((path) => path.startsWith(`fixtures/rules/${id}/${example}/`))).toBe(true)
-      expect(readFileSync(join(root, `docs/rules/${id}.md`), 'utf8')).toMatch(new RegExp(`^# ${id}\n`))
+      expect(readFileSync(join(temporaryDirectory, `docs/rules/${id}.md`), 'utf8')).toMatch(
+        new RegExp(`^# ${id}\n`),
+      )
     }
-    const ids = idsInLists([
-      ...listed.map(([, , list, name]) => [list, name] as const),
+    const ids = loadRuleIds([
+      ...listedRuleKinds.map(([, , list, name]) => [list, name] as const),
       ['src/checks/all-rules.ts', 'allRules'],
     ])
-    for (const [kind, , , name] of listed) {
+    for (const [kind, , , name] of listedRuleKinds) {
       expect(ids[name]).toContain(`new-of-${kind}`)
       expect(ids['allRules']).toContain(`new-of-${kind}`)
     }
   })
 
   test('has examples of its kind in which nothing is found', async () => {
-    for (const [kind, { judges }] of Object.entries(kinds)) {
-      for (const [path, text] of filesOf('three-heads', kind)) {
-        mkdirSync(dirname(join(root, kind, path)), { recursive: true })
-        writeFileSync(join(root, kind, path), text)
+    for (const [kind, { judges }] of Object.entries(ruleKinds)) {
+      for (const [path, text] of createRuleFiles('three-heads', kind)) {
+        mkdirSync(dirname(join(temporaryDirectory, kind, path)), { recursive: true })
+        writeFileSync(join(temporaryDirectory, kind, path), text)
       }
-      const [good] = readCasesOf('three-heads', join(root, kind, 'fixtures/rules'))
-      const { findings } = await judgeCase({ ...good!, judges })
+      const [good] = readCasesOfRule('three-heads', join(temporaryDirectory, kind, 'fixtures/rules'))
+      const { findings } = await evaluateExample({ ...good!, judges })
       expect({ kind, found: findings.map(({ rule }) => rule) }).toEqual({ kind, found: [] })
     }
   })
 
   test('of a suite has examples that pass all rules of the suite', async () => {
-    for (const suite of suites) {
-      const files = filesOf('three-heads', 'bundle', suite)
+    for (const suite of suiteNames) {
+      const files = createRuleFiles('three-heads', 'bundle', suite)
       for (const [path, text] of files) {
-        mkdirSync(dirname(join(root, suite, path)), { recursive: true })
-        writeFileSync(join(root, suite, path), text)
+        mkdirSync(dirname(join(temporaryDirectory, suite, path)), { recursive: true })
+        writeFileSync(join(temporaryDirectory, suite, path), text)
       }
-      const [good] = readCasesOf('three-heads', join(root, suite, 'fixtures/rules'))
-      const { findings } = await judgeCase({ ...good!, judges: 'bundle' }, { suites: [suite] })
+      const [good] = readCasesOfRule('three-heads', join(temporaryDirectory, suite, 'fixtures/rules'))
+      const { findings } = await evaluateExample({ ...good!, judges: 'bundle' }, { suites: [suite] })
       expect({ suite, found: findings.map(({ rule }) => rule) }).toEqual({ suite, found: [] })
       const bad = [...files].filter(([path]) => path.includes('/bad/')).map(([, text]) => text)
       expect({ suite, marks: bad.join('').match(/ # three-heads$/gm)?.length }).toEqual({ suite, marks: 1 })
@@ -123,25 +125,25 @@ describe('a new rule', () => {
 
   test('about templates has a template beside the catalog', () => {
     const at = 'fixtures/rules/three-heads/bad/rename-me/result/operators/foo/catalog-templates/v4.20.yaml'
-    expect(filesOf('three-heads', 'template').get(at)).toMatch(
+    expect(createRuleFiles('three-heads', 'template').get(at)).toMatch(
       /^schema: olm\.template\.basic # three-heads\n/,
     )
   })
 
   test('that does not search by itself is found in a file that there is, and its author is told which', () => {
-    for (const [kind, { search, foundIn }] of Object.entries(kinds)) {
+    for (const [kind, { search, foundIn }] of Object.entries(ruleKinds)) {
       expect({ kind, says: (search === undefined) === (foundIn !== undefined) }).toEqual({ kind, says: true })
       if (foundIn === undefined) continue
-      expect(existsSync(join(project, foundIn))).toBe(true)
-      expect(nextSteps('three-heads', kind)).toContain(foundIn)
+      expect(existsSync(join(projectRoot, foundIn))).toBe(true)
+      expect(describeNextSteps('three-heads', kind)).toContain(foundIn)
     }
-    expect(nextSteps('three-heads', 'image')).toContain('finding(threeHeads, place, data)')
-    expect(nextSteps('three-heads', 'opm-bundle')).toContain("opm's message")
-    expect(nextSteps('three-heads')).toContain('src/checks/validation/rules/three-heads.ts')
+    expect(describeNextSteps('three-heads', 'image')).toContain('finding(threeHeads, place, data)')
+    expect(describeNextSteps('three-heads', 'opm-bundle')).toContain("opm's message")
+    expect(describeNextSteps('three-heads')).toContain('src/checks/validation/rules/three-heads.ts')
   })
 
   test('about images has an example that names an image for the first time', () => {
-    const files = filesOf('three-heads', 'image')
+    const files = createRuleFiles('three-heads', 'image')
     const example = (tree: string) =>
       files.get(`fixtures/rules/three-heads/bad/rename-me/${tree}/catalog/foo/catalog.yaml`) ?? ''
     const [marked = ''] = example('result')
@@ -152,37 +154,43 @@ describe('a new rule', () => {
   })
 
   test('keeps a list sorted by id', () => {
-    writeRule(root, 'three-heads')
-    const { rules: ids = [] } = idsInLists([['src/checks/validation/rules.ts', 'rules']])
+    writeRule(temporaryDirectory, 'three-heads')
+    const { rules: ids = [] } = loadRuleIds([['src/checks/validation/rules.ts', 'rules']])
     expect(ids).toContain('three-heads')
     expect(ids).toEqual(ids.toSorted())
   })
 
   test('overwrites nothing', () => {
     for (const kind of ['catalog', 'opm-bundle']) {
-      writeRule(root, `of-${kind}`, kind)
-      expect(() => writeRule(root, `of-${kind}`, kind)).toThrow(/exists already/)
+      writeRule(temporaryDirectory, `of-${kind}`, kind)
+      expect(() => writeRule(temporaryDirectory, `of-${kind}`, kind)).toThrow(/exists already/)
     }
   })
 
   test('is refused where no list would hold it, and nothing is written', () => {
-    rmSync(join(root, 'src/checks/commits/rules.ts'))
-    expect(() => writeRule(root, 'three-heads', 'commits')).toThrow(/src\/checks\/commits\/rules has no list/)
-    expect(existsSync(join(root, 'docs/rules/three-heads.md'))).toBe(false)
+    rmSync(join(temporaryDirectory, 'src/checks/commits/rules.ts'))
+    expect(() => writeRule(temporaryDirectory, 'three-heads', 'commits')).toThrow(
+      /src\/checks\/commits\/rules has no list/,
+    )
+    expect(existsSync(join(temporaryDirectory, 'docs/rules/three-heads.md'))).toBe(false)
   })
 
   test('is the first of its folder where a list waits for it', () => {
-    rmSync(join(root, 'src/checks/commits/rules'), { recursive: true })
-    writeRule(root, 'three-heads', 'commits')
-    const list = readFileSync(join(root, 'src/checks/commits/rules.ts'), 'utf8')
+    rmSync(join(temporaryDirectory, 'src/checks/commits/rules'), { recursive: true })
+    writeRule(temporaryDirectory, 'three-heads', 'commits')
+    const list = readFileSync(join(temporaryDirectory, 'src/checks/commits/rules.ts'), 'utf8')
     expect(list).toContain('export const commitRules: readonly AnyRule[] = [threeHeads]\n')
   })
 
   test('stands in a suite that there is, where it is about bundles', () => {
-    const text = filesOf('three-heads', 'bundle', 'good-practices').get('src/bundle/rules/three-heads.ts')
+    const text = createRuleFiles('three-heads', 'bundle', 'good-practices').get(
+      'src/bundle/rules/three-heads.ts',
+    )
     expect(text).toContain("  suite: 'good-practices',\n")
-    expect(() => filesOf('three-heads', 'bundle', 'songs')).toThrow(/good-practices/)
-    expect(() => filesOf('three-heads', 'catalog', 'good-practices')).toThrow(/only rules about bundles/)
+    expect(() => createRuleFiles('three-heads', 'bundle', 'songs')).toThrow(/good-practices/)
+    expect(() => createRuleFiles('three-heads', 'catalog', 'good-practices')).toThrow(
+      /only rules about bundles/,
+    )
   })
 
   test.each([
@@ -193,7 +201,7 @@ describe('a new rule', () => {
     [['two-heads', 'bundle', 'community', 'songs'], /^usage: /],
     [[], /^usage: npm run new-rule ID /],
   ])('of %j gets a sentence and exit code 2, and no trace', (words, says) => {
-    const script = join(project, 'scripts/new-rule.ts')
+    const script = join(projectRoot, 'scripts/new-rule.ts')
     const { status, stdout, stderr } = spawnSync(process.execPath, ['--no-warnings', script, ...words], {
       encoding: 'utf8',
     })
@@ -203,8 +211,8 @@ describe('a new rule', () => {
 
   test('is named in kebab-case, and is of a kind that there is', () => {
     for (const id of ['TwoHeads', 'two_heads', '../escape', '', '-x', 'x-', '2-heads'])
-      expect(() => filesOf(id)).toThrow(TypeError)
-    expect(() => filesOf('two-heads', 'song')).toThrow(/catalog, upgrade, bundle/)
-    expect(Object.keys(kinds)).toContain('ownership')
+      expect(() => createRuleFiles(id)).toThrow(TypeError)
+    expect(() => createRuleFiles('two-heads', 'song')).toThrow(/catalog, upgrade, bundle/)
+    expect(Object.keys(ruleKinds)).toContain('ownership')
   })
 })

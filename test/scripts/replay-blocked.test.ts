@@ -3,35 +3,44 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { makeOrigin, temporary, type Files, type Origin } from '../git/origin.ts'
+import {
+  createOrigin,
+  createTemporaryFolder,
+  type OriginFiles,
+  type OriginRepository,
+} from '../git/origin.ts'
 
-const root = join(import.meta.dirname, '../..')
-const folder = temporary('replay-blocked')
-let origin: Origin
+const projectRoot = join(import.meta.dirname, '../..')
+const temporaryDirectory = createTemporaryFolder('replay-blocked')
+let originRepository: OriginRepository
 beforeAll(() => {
-  origin = makeOrigin(folder.path)
+  originRepository = createOrigin(temporaryDirectory.path)
 })
-afterAll(() => folder.remove())
+afterAll(() => temporaryDirectory.remove())
 
-interface Bundle {
+interface BundleDirectoryOptions {
   readonly directory?: string
   readonly version?: string
   readonly name?: string
-  readonly its?: string
+  readonly packageName?: string
   readonly spec?: string
-  readonly more?: Files
+  readonly more?: OriginFiles
 }
 
 /** The files of a bundle directory. */
-function bundle(
-  place: string,
-  { version = place.split('/')[1] ?? '', its = place.split('/')[0] ?? '', ...more }: Bundle = {},
-): Files {
-  const at = `operators/${place}`
+function createBundleDirectory(
+  bundlePath: string,
+  {
+    version = bundlePath.split('/')[1] ?? '',
+    packageName = bundlePath.split('/')[0] ?? '',
+    ...more
+  }: BundleDirectoryOptions = {},
+): OriginFiles {
+  const at = `operators/${bundlePath}`
   return {
     [`${at}/manifests/its.clusterserviceversion.yaml`]: `apiVersion: operators.coreos.com/v1alpha1
 kind: ClusterServiceVersion
-metadata: {name: ${more.name ?? `${its}.v${version}`}}
+metadata: {name: ${more.name ?? `${packageName}.v${version}`}}
 spec:
   version: ${version}
   displayName: its
@@ -42,36 +51,36 @@ ${more.spec ?? ''}`,
   operators.operatorframework.io.bundle.mediatype.v1: registry+v1
   operators.operatorframework.io.bundle.manifests.v1: manifests/
   operators.operatorframework.io.bundle.metadata.v1: metadata/
-  operators.operatorframework.io.bundle.package.v1: ${its}
+  operators.operatorframework.io.bundle.package.v1: ${packageName}
   operators.operatorframework.io.bundle.channels.v1: stable
 `,
     ...more.more,
   }
 }
 
-const digest = `sha256:${'a'.repeat(64)}`
-const channel = (name: string, entries: string) =>
+const imageDigest = `sha256:${'a'.repeat(64)}`
+const channelYaml = (name: string, entries: string) =>
   `---\nschema: olm.channel\npackage: harbor\nname: ${name}\nentries: [${entries}]\n`
-const blob = (version: string, image = digest) => `---
+const bundleYaml = (version: string, image = imageDigest) => `---
 schema: olm.bundle
 name: harbor.v${version}
 package: harbor
 image: quay.io/harbor/harbor@${image}
 properties: [{type: olm.package, value: {packageName: harbor, version: ${version}}}]
 `
-const harbor = 'catalogs/v4.20/harbor/catalog.yaml'
-const catalog = (...blobs: string[]) =>
+const harborCatalogPath = 'catalogs/v4.20/harbor/catalog.yaml'
+const catalogYaml = (...blobs: string[]) =>
   `schema: olm.package\nname: harbor\ndefaultChannel: stable\n${blobs.join('')}`
-const first = [channel('stable', '{name: harbor.v1.0.0}'), blob('1.0.0')]
+const firstRelease = [channelYaml('stable', '{name: harbor.v1.0.0}'), bundleYaml('1.0.0')]
 
-const mapping = `fbc:
+const mappingYaml = `fbc:
   enabled: true
   catalog_mapping: [{template_name: t.yaml, type: olm.template.basic, catalog_names: [v4.20]}]
 `
-const release = (template: string, replaces: string): Files => ({
+const createReleaseConfig = (template: string, replaces: string): OriginFiles => ({
   'operators/harbor/1.1.0/release-config.yaml': `catalog_templates:\n  - {template_name: ${template}, channels: [stable]${replaces}}\n`,
 })
-const crd: Files = {
+const crdFiles: OriginFiles = {
   'operators/plain/1.1.0/manifests/crd.yaml': `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: plains.example.com}
@@ -82,126 +91,145 @@ spec:
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
 `,
 }
-const account: Files = {
+const serviceAccountFiles: OriginFiles = {
   'operators/plain/1.1.0/manifests/account.yaml':
     'apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: other, namespace: elsewhere}\n',
 }
-const owned = (group: string) =>
+const ownedCrdYaml = (group: string) =>
   `  customresourcedefinitions: {owned: [{name: plains.example.com, version: v1, kind: Plain${group}, description: A.}]}\n`
 
-const base: Files = {
+const baseFiles: OriginFiles = {
   '.github/workflows/build.yml': 'on: push\n',
-  'operators/harbor/ci.yaml': mapping,
+  'operators/harbor/ci.yaml': mappingYaml,
   'operators/harbor/catalog-templates/t.yaml': `schema: olm.template.basic
 entries:
 - {schema: olm.package, name: harbor, defaultChannel: stable}
 - {schema: olm.channel, package: harbor, name: stable, entries: [{name: harbor.v1.0.0}]}
-- {schema: olm.bundle, image: 'quay.io/harbor/harbor@${digest}'}
+- {schema: olm.bundle, image: 'quay.io/harbor/harbor@${imageDigest}'}
 `,
-  [harbor]: catalog(...first, channel('old', '{name: harbor.v1.0.0}')),
-  ...bundle('harbor/1.0.0'),
+  [harborCatalogPath]: catalogYaml(...firstRelease, channelYaml('old', '{name: harbor.v1.0.0}')),
+  ...createBundleDirectory('harbor/1.0.0'),
   'operators/plain/ci.yaml': 'updateGraph: replaces-mode\n',
-  ...bundle('plain/1.0.0'),
+  ...createBundleDirectory('plain/1.0.0'),
   'operators/sorted/ci.yaml': 'updateGraph: semver-mode\n',
-  ...bundle('sorted/1.0.0'),
+  ...createBundleDirectory('sorted/1.0.0'),
 }
-const { [`operators/harbor/ci.yaml`]: _, ...others } = base
-const next = '  replaces: plain.v1.0.0\n'
+const { [`operators/harbor/ci.yaml`]: _, ...others } = baseFiles
+const replacesLine = '  replaces: plain.v1.0.0\n'
 
 /** A pull request that was merged onto `base`, as the replay tells of it. */
-function replay(after: Files, ...more: string[]) {
-  const from = origin.commit(base)
-  origin.branch('main', origin.commit(after, [from]))
+function replayPull(after: OriginFiles, ...more: string[]) {
+  const from = originRepository.commit(baseFiles)
+  originRepository.branch('main', originRepository.commit(after, [from]))
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    ['--no-warnings', 'scripts/replay.ts', '--mirror', origin.directory, '--branch', 'main', ...more],
-    { cwd: root, encoding: 'utf8' },
+    [
+      '--no-warnings',
+      'scripts/replay.ts',
+      '--mirror',
+      originRepository.directory,
+      '--branch',
+      'main',
+      ...more,
+    ],
+    { cwd: projectRoot, encoding: 'utf8' },
   )
   const [line] = stdout.trim().split('\n')
   const { decision, rules, warnings } = JSON.parse(line || '{}') as Record<string, unknown>
   return { status, decision, rules, warnings, stderr }
 }
 
-test.each<[string, string, Files]>([
+test.each<[string, string, OriginFiles]>([
   [
     'group-in-owned-crd',
     'the group beside the name of an owned CRD',
-    { ...base, ...bundle('plain/1.1.0', { spec: next + owned(', group: example.com') }), ...crd },
+    {
+      ...baseFiles,
+      ...createBundleDirectory('plain/1.1.0', { spec: replacesLine + ownedCrdYaml(', group: example.com') }),
+      ...crdFiles,
+    },
   ],
   [
     'bundle-directory-of-other-version',
     'a directory whose name begins with v',
-    { ...base, ...bundle('plain/v1.1.0', { version: '1.1.0', spec: next }) },
+    { ...baseFiles, ...createBundleDirectory('plain/v1.1.0', { version: '1.1.0', spec: replacesLine }) },
   ],
   [
     'bundle-directory-unconnected',
     'a bundle without a way from those before it',
-    { ...base, ...bundle('plain/1.1.0') },
+    { ...baseFiles, ...createBundleDirectory('plain/1.1.0') },
   ],
   [
     'bundle-directory-edge-to-nowhere',
     'a bundle that replaces one that other histories have',
-    { ...base, ...bundle('plain/1.1.0', { spec: '  replaces: plain.v0.9.0\n' }) },
+    { ...baseFiles, ...createBundleDirectory('plain/1.1.0', { spec: '  replaces: plain.v0.9.0\n' }) },
   ],
   [
     'removed-bundle-in-use',
     'a bundle that is removed below another',
     (() => {
-      const { ...all } = { ...base, ...bundle('plain/1.0.1', { spec: next }) } as Record<
-        string,
-        Files[string]
-      >
-      for (const path of Object.keys(bundle('plain/1.0.0'))) delete all[path]
+      const { ...all } = {
+        ...baseFiles,
+        ...createBundleDirectory('plain/1.0.1', { spec: replacesLine }),
+      } as Record<string, OriginFiles[string]>
+      for (const path of Object.keys(createBundleDirectory('plain/1.0.0'))) delete all[path]
       return all
     })(),
   ],
   [
     'release-config-mismatch',
     'a template that ci.yaml does not map',
-    { ...base, ...bundle('harbor/1.1.0'), ...release('other.yaml', '') },
+    { ...baseFiles, ...createBundleDirectory('harbor/1.1.0'), ...createReleaseConfig('other.yaml', '') },
   ],
   [
     'several-heads',
     'a release that leaves two heads',
-    { ...base, ...bundle('harbor/1.1.0'), ...release('t.yaml', '') },
+    { ...baseFiles, ...createBundleDirectory('harbor/1.1.0'), ...createReleaseConfig('t.yaml', '') },
   ],
   [
     'bundle-directory-name-taken',
     'two directories of one name beside templates',
-    { ...base, ...bundle('harbor/1.1.0', { name: 'harbor.v1.0.0' }) },
+    { ...baseFiles, ...createBundleDirectory('harbor/1.1.0', { name: 'harbor.v1.0.0' }) },
   ],
   [
     'malformed-package-settings',
     'a template that its first release makes',
-    { ...others, 'operators/harbor/ci.yaml': mapping.replaceAll('t.yaml', 'new.yaml') },
+    { ...others, 'operators/harbor/ci.yaml': mappingYaml.replaceAll('t.yaml', 'new.yaml') },
   ],
   [
     'unreadable-bundle',
     'manifests beside metadata',
     {
-      ...base,
+      ...baseFiles,
       'operators/plain/1.1.0/metadata/annotations.yaml':
-        bundle('plain/1.1.0')['operators/plain/1.1.0/metadata/annotations.yaml'] ?? '',
+        createBundleDirectory('plain/1.1.0')['operators/plain/1.1.0/metadata/annotations.yaml'] ?? '',
     },
   ],
-  ['channel-removed', 'a channel that a maintainer is asked about', { ...base, [harbor]: catalog(...first) }],
+  [
+    'channel-removed',
+    'a channel that a maintainer is asked about',
+    { ...baseFiles, [harborCatalogPath]: catalogYaml(...firstRelease) },
+  ],
   [
     'broken-object-metadata',
     'a namespace that OLM replaces',
-    { ...base, ...bundle('plain/1.1.0', { spec: next }), ...account },
+    { ...baseFiles, ...createBundleDirectory('plain/1.1.0', { spec: replacesLine }), ...serviceAccountFiles },
   ],
   [
     'unparsable-min-kube-version',
     'a v that OLM ignores',
-    { ...base, ...bundle('plain/1.1.0', { spec: `${next}  minKubeVersion: v1.25.0\n` }) },
+    {
+      ...baseFiles,
+      ...createBundleDirectory('plain/1.1.0', { spec: `${replacesLine}  minKubeVersion: v1.25.0\n` }),
+    },
   ],
   [
     'broken-examples',
     'examples that are not JSON',
     {
-      ...base,
+      ...baseFiles,
       ...Object.fromEntries(
-        Object.entries(bundle('plain/1.1.0', { spec: next })).map(([path, text]) => [
+        Object.entries(createBundleDirectory('plain/1.1.0', { spec: replacesLine })).map(([path, text]) => [
           path,
           (text as string).replace('metadata: {', "metadata: {annotations: {alm-examples: '[{'}, "),
         ]),
@@ -211,10 +239,10 @@ test.each<[string, string, Files]>([
   [
     'workflow-edit-in-history',
     'workflows that the pull request shows',
-    { ...base, '.github/workflows/build.yml': 'on: [push]\n' },
+    { ...baseFiles, '.github/workflows/build.yml': 'on: [push]\n' },
   ],
 ])('%s blocks nothing: %s', (rule, _what, after) => {
-  const { decision, rules, warnings, status, stderr } = replay(after, '--max-blocked', '0')
+  const { decision, rules, warnings, status, stderr } = replayPull(after, '--max-blocked', '0')
   expect({ rules, warnings }).toMatchObject({ rules: [], warnings: expect.arrayContaining([rule]) })
   expect(decision).not.toBe('blocked')
   expect(stderr).toContain('\nwould have blocked 0 of 1 judged (0.0 %)\n')
@@ -222,66 +250,75 @@ test.each<[string, string, Files]>([
 })
 
 test('in semver-mode the bundle that another one replaces is ignored', () => {
-  const { rules, warnings } = replay({
-    ...base,
-    ...bundle('sorted/1.1.0', { spec: '  replaces: other.v1.0.0\n' }),
+  const { rules, warnings } = replayPull({
+    ...baseFiles,
+    ...createBundleDirectory('sorted/1.1.0', { spec: '  replaces: other.v1.0.0\n' }),
   })
   expect([rules, warnings]).toEqual([[], expect.not.arrayContaining(['bundle-directory-edge-to-nowhere'])])
 })
 
-test.each<[string, Files]>([
+test.each<[string, OriginFiles]>([
   [
     'several-heads',
     {
-      ...base,
-      [harbor]: catalog(
-        channel('stable', '{name: harbor.v1.0.0}, {name: harbor.v1.1.0}'),
-        channel('old', '{name: harbor.v1.0.0}'),
-        blob('1.0.0'),
-        blob('1.1.0'),
+      ...baseFiles,
+      [harborCatalogPath]: catalogYaml(
+        channelYaml('stable', '{name: harbor.v1.0.0}, {name: harbor.v1.1.0}'),
+        channelYaml('old', '{name: harbor.v1.0.0}'),
+        bundleYaml('1.0.0'),
+        bundleYaml('1.1.0'),
       ),
     },
   ],
   [
     'bundle-edited',
     {
-      ...base,
-      [harbor]: catalog(
-        first[0] ?? '',
-        blob('1.0.0', `sha256:${'b'.repeat(64)}`),
-        channel('old', '{name: harbor.v1.0.0}'),
+      ...baseFiles,
+      [harborCatalogPath]: catalogYaml(
+        firstRelease[0] ?? '',
+        bundleYaml('1.0.0', `sha256:${'b'.repeat(64)}`),
+        channelYaml('old', '{name: harbor.v1.0.0}'),
       ),
     },
   ],
   [
     'installed-version-stranded',
     {
-      ...base,
-      [harbor]: catalog(
-        channel('stable', '{name: harbor.v1.1.0}'),
-        channel('old', '{name: harbor.v1.0.0}'),
-        blob('1.0.0'),
-        blob('1.1.0'),
+      ...baseFiles,
+      [harborCatalogPath]: catalogYaml(
+        channelYaml('stable', '{name: harbor.v1.1.0}'),
+        channelYaml('old', '{name: harbor.v1.0.0}'),
+        bundleYaml('1.0.0'),
+        bundleYaml('1.1.0'),
       ),
     },
   ],
-  ['bundle-directory-of-other-package', { ...base, ...bundle('plain/1.1.0', { its: 'harbor' }) }],
-  ['bundle-directory-name-taken', { ...base, ...bundle('plain/1.1.0', { name: 'plain.v1.0.0' }) }],
+  [
+    'bundle-directory-of-other-package',
+    { ...baseFiles, ...createBundleDirectory('plain/1.1.0', { packageName: 'harbor' }) },
+  ],
+  [
+    'bundle-directory-name-taken',
+    { ...baseFiles, ...createBundleDirectory('plain/1.1.0', { name: 'plain.v1.0.0' }) },
+  ],
   [
     'unparsable-min-kube-version',
-    { ...base, ...bundle('plain/1.1.0', { spec: `${next}  minKubeVersion: new\n` }) },
+    {
+      ...baseFiles,
+      ...createBundleDirectory('plain/1.1.0', { spec: `${replacesLine}  minKubeVersion: new\n` }),
+    },
   ],
   [
     'broken-object-metadata',
     {
-      ...base,
-      ...bundle('plain/1.1.0', { spec: next }),
+      ...baseFiles,
+      ...createBundleDirectory('plain/1.1.0', { spec: replacesLine }),
       'operators/plain/1.1.0/manifests/account.yaml':
         'apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: other, labels: {"a b": c}}\n',
     },
   ],
 ])('%s blocks where it harms users, and more than the limit ends the replay with 1', (rule, after) => {
-  const { decision, rules, status, stderr } = replay(after, '--max-blocked', '0.5')
+  const { decision, rules, status, stderr } = replayPull(after, '--max-blocked', '0.5')
   expect({ decision, rules, status }).toMatchObject({
     decision: 'blocked',
     rules: expect.arrayContaining([rule]),
@@ -291,6 +328,6 @@ test.each<[string, Files]>([
 })
 
 test('a limit that nothing was held to is not kept', () => {
-  const { status } = replay(base, '--max-blocked', '0.5', '--since', '2090-01-01')
+  const { status } = replayPull(baseFiles, '--max-blocked', '0.5', '--since', '2090-01-01')
   expect(status).toBe(1)
 })

@@ -2,17 +2,22 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { mergedPulls } from '../../scripts/merged-pulls.ts'
+import { listMergedPulls } from '../../scripts/merged-pulls.ts'
 import type { CommitSha } from '../../src/change/ids.ts'
-import { makeOrigin, temporary, type Files, type Origin } from '../git/origin.ts'
+import {
+  createOrigin,
+  createTemporaryFolder,
+  type OriginFiles,
+  type OriginRepository,
+} from '../git/origin.ts'
 
-const root = join(import.meta.dirname, '../..')
-const folder = temporary('replay')
-let origin: Origin
+const projectRoot = join(import.meta.dirname, '../..')
+const temporaryDirectory = createTemporaryFolder('replay')
+let originRepository: OriginRepository
 
-const owned = 'reviewers: [ann]\n'
-const pipeline = (version: string): Files => ({
-  'operators/harbor/ci.yaml': owned,
+const reviewersYaml = 'reviewers: [ann]\n'
+const createPipelineFiles = (version: string): OriginFiles => ({
+  'operators/harbor/ci.yaml': reviewersYaml,
   'catalogs/v4.20/harbor/catalog.yaml': `---
 schema: olm.package
 name: harbor
@@ -31,62 +36,74 @@ properties: [{type: olm.package, value: {packageName: harbor, version: ${version
 `,
 })
 /** A commit that says who made it and why, as GitHub writes both. */
-function put(files: Files, message: string, email: string, ...parents: CommitSha[]): CommitSha {
-  const tree = origin.tree(origin.commit(files))
-  const who = ['-c', 'user.name=Somebody', '-c', `user.email=${email}`]
+function commitFiles(files: OriginFiles, message: string, email: string, ...parents: CommitSha[]): CommitSha {
+  const tree = originRepository.tree(originRepository.commit(files))
+  const identity = ['-c', 'user.name=Somebody', '-c', `user.email=${email}`]
   const on = parents.flatMap((parent) => ['-p', parent])
-  return origin.git([...who, 'commit-tree', tree, ...on, '-m', message]) as CommitSha
+  return originRepository.git([...identity, 'commit-tree', tree, ...on, '-m', message]) as CommitSha
 }
 
-let commits: Record<'first' | 'squashed' | 'head' | 'merged' | 'plain', CommitSha>
+let sampleCommits: Record<'first' | 'squashed' | 'head' | 'merged' | 'plain', CommitSha>
 beforeAll(() => {
-  origin = makeOrigin(folder.path)
-  const first = put(pipeline('1.0.0'), 'Begin', 'ann@example.com')
-  const squashed = put(
-    { ...pipeline('1.0.0'), 'docs/a.md': 'a\n' },
+  originRepository = createOrigin(temporaryDirectory.path)
+  const first = commitFiles(createPipelineFiles('1.0.0'), 'Begin', 'ann@example.com')
+  const squashed = commitFiles(
+    { ...createPipelineFiles('1.0.0'), 'docs/a.md': 'a\n' },
     'Write a page (#7)',
     '1+mallory@users.noreply.github.com',
     first,
   )
-  const head = put(pipeline('1.0.1'), 'harbor 1.0.1', '2+ann@users.noreply.github.com', first)
-  const merged = put(
-    { ...pipeline('1.0.1'), 'docs/a.md': 'a\n' },
+  const head = commitFiles(
+    createPipelineFiles('1.0.1'),
+    'harbor 1.0.1',
+    '2+ann@users.noreply.github.com',
+    first,
+  )
+  const merged = commitFiles(
+    { ...createPipelineFiles('1.0.1'), 'docs/a.md': 'a\n' },
     'Merge pull request #8 from ann/next',
     'web-flow@example.com',
     squashed,
     head,
   )
-  const plain = put({ ...pipeline('1.0.1'), 'docs/a.md': 'b\n' }, 'By hand', 'zoe@example.com', merged)
-  commits = { first, squashed, head, merged, plain }
-  origin.branch('main', plain)
+  const plain = commitFiles(
+    { ...createPipelineFiles('1.0.1'), 'docs/a.md': 'b\n' },
+    'By hand',
+    'zoe@example.com',
+    merged,
+  )
+  sampleCommits = { first, squashed, head, merged, plain }
+  originRepository.branch('main', plain)
 })
-afterAll(() => folder.remove())
+afterAll(() => temporaryDirectory.remove())
 
 describe('the pull requests of a branch', () => {
   test('are the commits of its first-parent line, with what was merged and who made that', () => {
-    const { first, squashed, head, merged, plain } = commits
-    expect(mergedPulls(origin.directory, 'main', { most: 10 })).toMatchObject([
+    const { first, squashed, head, merged, plain } = sampleCommits
+    expect(listMergedPulls(originRepository.directory, 'main', { most: 10 })).toMatchObject([
       { number: 7, commit: squashed, base: first, head: squashed, author: 'mallory:1' },
       { number: 8, commit: merged, base: squashed, head, author: 'ann:2' },
       { number: undefined, commit: plain, base: merged, head: plain, author: 'zoe@example.com' },
     ])
   })
   test('are the newest, as many as are wanted', () => {
-    expect(mergedPulls(origin.directory, 'main', { most: 1 })).toMatchObject([{ commit: commits.plain }])
+    expect(listMergedPulls(originRepository.directory, 'main', { most: 1 })).toMatchObject([
+      { commit: sampleCommits.plain },
+    ])
   })
   test('are none since tomorrow', () => {
-    expect(mergedPulls(origin.directory, 'main', { most: 10, since: '2090-01-01' })).toEqual([])
+    expect(listMergedPulls(originRepository.directory, 'main', { most: 10, since: '2090-01-01' })).toEqual([])
   })
   test('of a branch that is not there are an error in words', () => {
-    expect(() => mergedPulls(origin.directory, 'gone', { most: 1 })).toThrow(/gone/)
+    expect(() => listMergedPulls(originRepository.directory, 'gone', { most: 1 })).toThrow(/gone/)
   })
 })
 
 test('each is told with its decision, the rules and the cost, and all of them in a summary', () => {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    ['--no-warnings', 'scripts/replay.ts', '--mirror', origin.directory, '--branch', 'main'],
-    { cwd: root, encoding: 'utf8' },
+    ['--no-warnings', 'scripts/replay.ts', '--mirror', originRepository.directory, '--branch', 'main'],
+    { cwd: projectRoot, encoding: 'utf8' },
   )
   expect({ status, stderr: stderr.split('\n')[0] }).toEqual({ status: 0, stderr: '3 pull requests' })
   const lines = stdout

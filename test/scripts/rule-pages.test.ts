@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import type { AnyRule } from '../../src/findings/rule.ts'
 import {
-  pageRules,
-  renderHarm,
-  renderIndex,
-  renderPages,
-  renewPage,
-  strayPages,
+  rulesWithPages,
+  renderHarmTable,
+  renderRuleIndex,
+  renderRulePages,
+  updateRulePage,
+  findStrayPages,
 } from '../../scripts/rule-pages.ts'
 
-const project = join(import.meta.dirname, '../..')
-const rule: AnyRule = {
+const projectRoot = join(import.meta.dirname, '../..')
+const sampleRule: AnyRule = {
   id: 'two-heads',
   check: 'validation',
   judges: 'catalog',
@@ -22,25 +22,25 @@ const rule: AnyRule = {
 }
 
 // The example is judged in earnest, so it is one of a rule that there is.
-const fixtures = join(project, 'fixtures/rules')
-const judged: AnyRule = { ...rule, id: 'several-heads' }
-const mark = (path: string) => `<!-- example ${path} -->\nold\n<!-- /example -->\n`
+const ruleFixtures = join(projectRoot, 'fixtures/rules')
+const severalHeadsRule: AnyRule = { ...sampleRule, id: 'several-heads' }
+const exampleMarkers = (path: string) => `<!-- example ${path} -->\nold\n<!-- /example -->\n`
 
 describe('pages of rules', () => {
   test('every page is as the script makes it, and none speaks of a rule that does not exist', async () => {
-    for (const [path, text] of await renderPages(project))
-      expect({ path, text: readFileSync(join(project, path), 'utf8') }).toEqual({ path, text })
-    expect(strayPages(project)).toEqual([])
+    for (const [path, text] of await renderRulePages(projectRoot))
+      expect({ path, text: readFileSync(join(projectRoot, path), 'utf8') }).toEqual({ path, text })
+    expect(findStrayPages(projectRoot)).toEqual([])
   })
 
   test('no two rules share an id, or their pages would be one', () => {
-    const ids = pageRules.map(({ id }) => id)
+    const ids = rulesWithPages.map(({ id }) => id)
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
   })
 
   test('box and example are renewed, and what people wrote stays', async () => {
-    const page = `# several-heads\n\nold\n\n| network |\n| --- |\n| yes |\n\n## What\n\nBy people.\n\n${mark('bad/fork')}`
-    const renewed = await renewPage(page, judged, fixtures)
+    const page = `# several-heads\n\nold\n\n| network |\n| --- |\n| yes |\n\n## What\n\nBy people.\n\n${exampleMarkers('bad/fork')}`
+    const renewed = await updateRulePage(page, severalHeadsRule, ruleFixtures)
     expect(renewed).toContain('# several-heads\n\nA channel has one head.\n\n| check ')
     expect(renewed).toContain('| validation | error    | 0.1.0 | no      |\n\n## What\n')
     expect(renewed).toContain('\n\nBy people.\n\n')
@@ -52,19 +52,19 @@ describe('pages of rules', () => {
     expect(renewed).toContain('multiple channel heads found in graph: foo.v1.1.0, foo.v1.2.0\n```')
     expect(renewed).not.toContain('schema: olm.bundle')
     expect(renewed).not.toContain('old')
-    expect(await renewPage(renewed, judged, fixtures)).toBe(renewed)
+    expect(await updateRulePage(renewed, severalHeadsRule, ruleFixtures)).toBe(renewed)
   })
 
   test('a pull request is shown as a diff', async () => {
-    const page = `# not-owner\n\n## What\n\n${mark('bad/a-stranger')}`
-    const renewed = await renewPage(page, { ...rule, id: 'not-owner' }, fixtures)
+    const page = `# not-owner\n\n## What\n\n${exampleMarkers('bad/a-stranger')}`
+    const renewed = await updateRulePage(page, { ...sampleRule, id: 'not-owner' }, ruleFixtures)
     expect(renewed).toContain('```diff\n--- a/catalog/foo/catalog.yaml\n')
     expect(renewed).toContain('which mallory does not own')
   })
 
   test('what a pull request brings besides its tree is told beside the diff', async () => {
     const shownFor = (id: string, path: string) =>
-      renewPage(`# ${id}\n\n## What\n\n${mark(path)}`, { ...rule, id }, fixtures)
+      updateRulePage(`# ${id}\n\n## What\n\n${exampleMarkers(path)}`, { ...sampleRule, id }, ruleFixtures)
     const closing = await shownFor('closes-other-pull', 'bad/a-draft')
     expect(closing).toContain('"Describe bar" (the head of pull request 8)\n')
     expect(closing).toContain('Pull request 8 of bob is open, a draft.\n')
@@ -77,25 +77,29 @@ describe('pages of rules', () => {
 
   test('a page without a body, with another title, or with an example that is no fixture is refused', async () => {
     const body = '\n## What\n'
-    await expect(renewPage('# two-heads\n', rule, fixtures)).rejects.toThrow(/no "## What"/)
-    await expect(renewPage(`# other\n${body}`, rule, fixtures)).rejects.toThrow(/does not begin/)
+    await expect(updateRulePage('# two-heads\n', sampleRule, ruleFixtures)).rejects.toThrow(/no "## What"/)
+    await expect(updateRulePage(`# other\n${body}`, sampleRule, ruleFixtures)).rejects.toThrow(
+      /does not begin/,
+    )
     for (const path of ['bad/x', 'bad/fork/no-such-file.yaml'])
-      await expect(renewPage(`# several-heads\n${body}${mark(path)}`, judged, fixtures)).rejects.toThrow(
-        /does not exist/,
-      )
+      await expect(
+        updateRulePage(`# several-heads\n${body}${exampleMarkers(path)}`, severalHeadsRule, ruleFixtures),
+      ).rejects.toThrow(/does not exist/)
   })
 
   test("the index tells opm's rules from ours", () => {
-    const index = renderIndex([rule, { ...rule, id: 'no-head', fixed: true }])
+    const index = renderRuleIndex([sampleRule, { ...sampleRule, id: 'no-head', fixed: true }])
     expect(index.indexOf('[two-heads](two-heads.md)')).toBeLessThan(index.indexOf('## Validation: what opm'))
     expect(index.indexOf('[no-head](no-head.md)')).toBeGreaterThan(index.indexOf('## Validation: what opm'))
   })
 
   test('every error that is not opm’s says who comes to harm, and nothing else does', () => {
-    const error = { ...rule, severity: 'error' as const }
-    expect(renderHarm([error], { [rule.id]: 'Users: it fails.' })).toContain('| Users: it fails.')
-    expect(() => renderHarm([error], {})).toThrow(/does not say who/)
-    expect(() => renderHarm([{ ...rule, severity: 'warning' }], { [rule.id]: 'x' })).toThrow(/is no error/)
-    expect(renderHarm([{ ...error, fixed: true }], {})).not.toContain(rule.id)
+    const error = { ...sampleRule, severity: 'error' as const }
+    expect(renderHarmTable([error], { [sampleRule.id]: 'Users: it fails.' })).toContain('| Users: it fails.')
+    expect(() => renderHarmTable([error], {})).toThrow(/does not say who/)
+    expect(() => renderHarmTable([{ ...sampleRule, severity: 'warning' }], { [sampleRule.id]: 'x' })).toThrow(
+      /is no error/,
+    )
+    expect(renderHarmTable([{ ...error, fixed: true }], {})).not.toContain(sampleRule.id)
   })
 })

@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { compareServing } from '../../scripts/compare-serving.ts'
-import { missingProgram } from '../left-out.ts'
-import { writeOddCatalog } from './odd-catalog.ts'
+import { findMissingProgram } from '../left-out.ts'
+import { writeUnusualCatalog } from './odd-catalog.ts'
 
-const missing = missingProgram('opm')
+const isOpmMissing = findMissingProgram('opm')
 
 test('every call has the answer that opm serve gives', async () => {
-  if (missing !== undefined) return
+  if (isOpmMissing !== undefined) return
   const dir = mkdtempSync(join(tmpdir(), 'compare-serving-'))
   try {
-    writeOddCatalog(dir)
+    writeUnusualCatalog(dir)
     const { calls, random, differences } = await compareServing(dir)
     expect(differences).toEqual([])
     expect({ calls, random }).toEqual({ calls: 123, random: 0 })

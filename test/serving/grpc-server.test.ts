@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Client, credentials, status, type ClientReadableStream, type ServiceError } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
 import descriptor from 'protobufjs/ext/descriptor/index.js'
-import { readServedFile } from '../../src/catalog/api/served-file.ts'
-import { servedCatalog, type ServedCatalog } from '../../src/catalog/api/served-catalog.ts'
+import { parseServedFile } from '../../src/catalog/api/served-file.ts'
+import { buildServedCatalog, type ServedCatalog } from '../../src/catalog/api/served-catalog.ts'
 import { openGrpcServer, type GrpcServer } from '../../src/serving/grpc-server.ts'
-import { serviceOf, type Message } from '../../src/serving/services.ts'
+import { getGrpcService, type ProtoMessage } from '../../src/serving/services.ts'
 
-const bundles = 24
+const bundleCount = 24
 /** More than any window of a connection takes. */
-function largeCatalog(): ServedCatalog {
+function createLargeCatalog(): ServedCatalog {
   const padding = 'x'.repeat(256 * 1024)
   const blobs: object[] = [
     { schema: 'olm.package', name: 'large', defaultChannel: 'only' },
@@ -19,12 +19,12 @@ function largeCatalog(): ServedCatalog {
       schema: 'olm.channel',
       package: 'large',
       name: 'only',
-      entries: Array.from({ length: bundles }, (_, at) => ({
+      entries: Array.from({ length: bundleCount }, (_, at) => ({
         name: `large.v${at}.0.0`,
         ...(at > 0 && { replaces: `large.v${at - 1}.0.0` }),
       })),
     },
-    ...Array.from({ length: bundles }, (_, at) => ({
+    ...Array.from({ length: bundleCount }, (_, at) => ({
       schema: 'olm.bundle',
       package: 'large',
       name: `large.v${at}.0.0`,
@@ -36,53 +36,53 @@ function largeCatalog(): ServedCatalog {
     })),
   ]
   const text = blobs.map((blob) => JSON.stringify(blob)).join('\n')
-  const read = servedCatalog([{ path: 'catalog.json', file: readServedFile(Buffer.from(text)) }])
+  const read = buildServedCatalog([{ path: 'catalog.json', file: parseServedFile(Buffer.from(text)) }])
   if (!read.ok) throw new Error(read.error)
   return read.value
 }
 
-let catalog: ServedCatalog
-let server: GrpcServer
-let client: Client
+let testCatalog: ServedCatalog
+let grpcServer: GrpcServer
+let grpcClient: Client
 beforeAll(async () => {
-  catalog = largeCatalog()
-  server = await openGrpcServer(catalog, { host: '127.0.0.1', port: 0 })
-  client = new Client(`127.0.0.1:${server.port}`, credentials.createInsecure())
+  testCatalog = createLargeCatalog()
+  grpcServer = await openGrpcServer(testCatalog, { host: '127.0.0.1', port: 0 })
+  grpcClient = new Client(`127.0.0.1:${grpcServer.port}`, credentials.createInsecure())
 })
 afterAll(async () => {
-  client.close()
-  await server.close(1000)
+  grpcClient.close()
+  await grpcServer.close(1000)
 })
 
-function stream(
+function openStream(
   service: string,
   method: string,
-  request: Message,
-  by = client,
-): ClientReadableStream<Message> {
-  const definition = serviceOf(service)[method]
+  request: ProtoMessage,
+  by = grpcClient,
+): ClientReadableStream<ProtoMessage> {
+  const definition = getGrpcService(service)[method]
   if (!definition) throw new Error('no such method')
   const { path, requestSerialize, responseDeserialize } = definition
   return by.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request)
 }
-const listBundles = (by = client) => stream('api.Registry', 'ListBundles', {}, by)
+const streamBundles = (by = grpcClient) => openStream('api.Registry', 'ListBundles', {}, by)
 
-async function reflect(version: string, request: Message): Promise<Message> {
-  const definition = serviceOf(`grpc.reflection.${version}.ServerReflection`)['ServerReflectionInfo']
+async function requestReflection(version: string, request: ProtoMessage): Promise<ProtoMessage> {
+  const definition = getGrpcService(`grpc.reflection.${version}.ServerReflection`)['ServerReflectionInfo']
   if (!definition) throw new Error('no such method')
   const { path, requestSerialize, responseDeserialize } = definition
-  const call = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize)
+  const call = grpcClient.makeBidiStreamRequest(path, requestSerialize, responseDeserialize)
   call.write(request)
   call.end()
-  const answers: Message[] = []
-  for await (const answer of call) answers.push(answer as Message)
+  const answers: ProtoMessage[] = []
+  for await (const answer of call) answers.push(answer as ProtoMessage)
   expect(answers).toHaveLength(1)
-  return answers[0] as Message
+  return answers[0] as ProtoMessage
 }
 
 describe('reflection', () => {
   test.each(['v1', 'v1alpha'])('%s lists the services that opm serves', async (version) => {
-    expect(await reflect(version, { list_services: '' })).toMatchObject({
+    expect(await requestReflection(version, { list_services: '' })).toMatchObject({
       list_services_response: {
         service: [
           { name: 'api.ExperimentalRegistry' },
@@ -95,7 +95,7 @@ describe('reflection', () => {
     })
   })
   test('describes them so that a client needs nothing else to call them', async () => {
-    const { file_descriptor_response: found } = await reflect('v1', {
+    const { file_descriptor_response: found } = await requestReflection('v1', {
       file_containing_symbol: 'api.Registry.GetPackage',
     })
     const { file_descriptor_proto: files } = found as { file_descriptor_proto: Uint8Array[] }
@@ -123,7 +123,9 @@ describe('reflection', () => {
       { file_containing_symbol: 'api.Nothing' },
       { all_extension_numbers_of_type: 'api.Bundle' },
     ])
-      expect(await reflect('v1', request)).toMatchObject({ error_response: { error_code: status.NOT_FOUND } })
+      expect(await requestReflection('v1', request)).toMatchObject({
+        error_response: { error_code: status.NOT_FOUND },
+      })
   })
 })
 
@@ -131,31 +133,31 @@ describe('a list that is long', () => {
   test('arrives whole, and other calls are answered meanwhile', async () => {
     const events: string[] = []
     const list = (async () => {
-      for await (const _ of listBundles()) events.push('bundle')
+      for await (const _ of streamBundles()) events.push('bundle')
     })()
     const packages = (async () => {
-      for await (const answer of stream('api.Registry', 'ListPackages', {}))
+      for await (const answer of openStream('api.Registry', 'ListPackages', {}))
         events.push((answer as { name: string }).name)
     })()
     await Promise.all([list, packages])
-    expect(events.filter((event) => event === 'bundle')).toHaveLength(bundles)
+    expect(events.filter((event) => event === 'bundle')).toHaveLength(bundleCount)
     expect(events.indexOf('large')).toBeLessThan(events.length - 1)
   })
   test('is not read further for a client that went away', async () => {
     let read = 0
     const counting: ServedCatalog = {
-      ...catalog,
-      index: catalog.index,
-      blobs: catalog.blobs,
+      ...testCatalog,
+      index: testCatalog.index,
+      blobs: testCatalog.blobs,
       providedApis: () => [],
       bundle(key) {
         read++
-        return catalog.bundle(key)
+        return testCatalog.bundle(key)
       },
     }
     const other = await openGrpcServer(counting, { host: '127.0.0.1', port: 0 })
     const leaving = new Client(`127.0.0.1:${other.port}`, credentials.createInsecure())
-    const call = listBundles(leaving)
+    const call = streamBundles(leaving)
     const code = await new Promise((resolve) => {
       call.on('error', (error: ServiceError) => resolve(error.code))
       call.once('data', () => call.cancel())
@@ -164,14 +166,14 @@ describe('a list that is long', () => {
     leaving.close()
     // Nobody waits for what is left: the server ends at once.
     await other.close(60_000)
-    expect(read).toBeLessThan(bundles)
+    expect(read).toBeLessThan(bundleCount)
   })
 })
 
 test('a server that ends lets the call under way have its answer, and takes no other', async () => {
-  const ending = await openGrpcServer(catalog, { host: '127.0.0.1', port: 0 })
-  const asking = new Client(`127.0.0.1:${ending.port}`, credentials.createInsecure())
-  const call = listBundles(asking)
+  const ending = await openGrpcServer(testCatalog, { host: '127.0.0.1', port: 0 })
+  const reflectionClient = new Client(`127.0.0.1:${ending.port}`, credentials.createInsecure())
+  const call = streamBundles(reflectionClient)
   let count = 0
   let closed: Promise<void> | undefined
   for await (const _ of call) {
@@ -179,18 +181,18 @@ test('a server that ends lets the call under way have its answer, and takes no o
     closed ??= ending.close(60_000)
   }
   await closed
-  expect(count).toBe(bundles)
-  const late = listBundles(asking)
+  expect(count).toBe(bundleCount)
+  const late = streamBundles(reflectionClient)
   await expect(
     (async () => {
       for await (const _ of late) count++
     })(),
   ).rejects.toMatchObject({ code: status.UNAVAILABLE })
-  asking.close()
+  reflectionClient.close()
 })
 
 test('a port that is taken is told of', async () => {
-  await expect(openGrpcServer(catalog, { host: '127.0.0.1', port: server.port })).rejects.toThrow(
+  await expect(openGrpcServer(testCatalog, { host: '127.0.0.1', port: grpcServer.port })).rejects.toThrow(
     'EADDRINUSE',
   )
 })

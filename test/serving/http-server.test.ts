@@ -1,52 +1,52 @@
 // catalogd's HTTP API: all blobs or those that are asked for, conditional requests, and what it refuses in Go's words.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { request } from 'undici'
-import { readServedFile } from '../../src/catalog/api/served-file.ts'
-import { judgeConditions } from '../../src/serving/http-conditions.ts'
+import { parseServedFile } from '../../src/catalog/api/served-file.ts'
+import { evaluateConditions } from '../../src/serving/http-conditions.ts'
 import { openHttpServer, type HttpServer } from '../../src/serving/http-server.ts'
-import { oddCatalog } from './odd-catalog.ts'
+import { unusualCatalog } from './odd-catalog.ts'
 
-const modified = Date.UTC(2026, 10, 22, 10, 0, 0, 500)
-const blobs = Object.entries(oddCatalog)
+const modifiedTime = Date.UTC(2026, 10, 22, 10, 0, 0, 500)
+const oddCatalogBlobs = Object.entries(unusualCatalog)
   .sort(([a], [b]) => (a < b ? -1 : 1))
-  .flatMap(([, text]) => readServedFile(Buffer.from(text)).blobs)
+  .flatMap(([, text]) => parseServedFile(Buffer.from(text)).blobs)
 
-let server: HttpServer
+let httpServer: HttpServer
 beforeAll(async () => {
-  server = await openHttpServer(blobs, { host: '127.0.0.1', port: 0, modified })
+  httpServer = await openHttpServer(oddCatalogBlobs, { host: '127.0.0.1', port: 0, modified: modifiedTime })
 })
-afterAll(() => server.close(1000))
+afterAll(() => httpServer.close(1000))
 
-async function ask(
+async function sendRequest(
   path: string,
   headers: Record<string, string> = {},
   method: 'GET' | 'HEAD' | 'POST' = 'GET',
 ) {
-  const answer = await request(`http://127.0.0.1:${server.port}${path}`, { headers, method })
+  const answer = await request(`http://127.0.0.1:${httpServer.port}${path}`, { headers, method })
   return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() }
 }
-const linesOf = (text: string) =>
+const parseLines = (text: string) =>
   text
     .split('\n')
     .slice(0, -1)
     .map((line) => JSON.parse(line) as { schema: string; package?: string; name?: string })
-const all = '/api/v1/all'
+const allBlobsPath = '/api/v1/all'
 
 describe('/api/v1/all', () => {
   test('is every blob as a line of JSON with sorted keys, as opm makes it of the file', async () => {
-    const { status, headers, text } = await ask(all)
+    const { status, headers, text } = await sendRequest(allBlobsPath)
     expect({ status, type: headers['content-type'], date: headers['last-modified'] }).toEqual({
       status: 200,
       type: 'application/jsonl',
       date: 'Sun, 22 Nov 2026 10:00:00 GMT',
     })
-    expect(linesOf(text)).toHaveLength(blobs.length)
+    expect(parseLines(text)).toHaveLength(oddCatalogBlobs.length)
     expect(text.split('\n')[0]).toBe(
       '{"defaultChannel":"stable","description":"The package\'s <own> words & more \\u2028","icon":{"base64data":"PHN2Zy8+","mediatype":"image/svg+xml"},"name":"metadata","schema":"olm.package"}',
     )
   })
   test('is not sent again to who has it', async () => {
-    const { headers } = await ask(all)
+    const { headers } = await sendRequest(allBlobsPath)
     const etag = String(headers.etag)
     for (const [condition, status] of [
       [{ 'if-none-match': etag }, 304],
@@ -55,7 +55,7 @@ describe('/api/v1/all', () => {
       [{ 'if-modified-since': 'Sun, 22 Nov 2026 09:59:59 GMT' }, 200],
       [{ 'if-match': '"other"' }, 412],
     ] as const) {
-      const answer = await ask(all, condition)
+      const answer = await sendRequest(allBlobsPath, condition)
       expect({ condition, status: answer.status, empty: answer.text === '' }).toEqual({
         condition,
         status,
@@ -64,7 +64,10 @@ describe('/api/v1/all', () => {
     }
   })
   test('to HEAD says how long it is, and nothing else', async () => {
-    const [head, whole] = await Promise.all([ask(all, {}, 'HEAD'), ask(all)])
+    const [head, whole] = await Promise.all([
+      sendRequest(allBlobsPath, {}, 'HEAD'),
+      sendRequest(allBlobsPath),
+    ])
     expect(head).toMatchObject({ status: 200, text: '' })
     expect(head.headers['content-length']).toBe(String(Buffer.byteLength(whole.text)))
   })
@@ -79,16 +82,16 @@ describe('/api/v1/metas', () => {
     ['name=metadata', 1],
     ['schema=example.com.custom&package=', 3],
     ['schema=no.such', 0],
-    ['', blobs.length],
+    ['', oddCatalogBlobs.length],
   ])('%s gives the blobs that say so', async (query, count) => {
-    const { status, text } = await ask(`/api/v1/metas?${query}`)
+    const { status, text } = await sendRequest(`/api/v1/metas?${query}`)
     expect(status).toBe(200)
-    expect(linesOf(text)).toHaveLength(count)
+    expect(parseLines(text)).toHaveLength(count)
     for (const [name, value] of new URLSearchParams(query))
-      if (value !== '') for (const blob of linesOf(text)) expect(blob).toMatchObject({ [name]: value })
+      if (value !== '') for (const blob of parseLines(text)) expect(blob).toMatchObject({ [name]: value })
   })
   test('takes no parameter that catalogd does not know', async () => {
-    expect(await ask('/api/v1/metas?schema=olm.package&version=1')).toMatchObject({
+    expect(await sendRequest('/api/v1/metas?schema=olm.package&version=1')).toMatchObject({
       status: 400,
       text: '400 Bad Request\n',
     })
@@ -96,9 +99,12 @@ describe('/api/v1/metas', () => {
 })
 
 test('nothing else is there, and nothing can be written', async () => {
-  expect(await ask('/api/v1/other')).toMatchObject({ status: 404 })
-  expect(await ask('/')).toMatchObject({ status: 404 })
-  expect(await ask(all, {}, 'POST')).toMatchObject({ status: 405, text: 'Method Not Allowed\n' })
+  expect(await sendRequest('/api/v1/other')).toMatchObject({ status: 404 })
+  expect(await sendRequest('/')).toMatchObject({ status: 404 })
+  expect(await sendRequest(allBlobsPath, {}, 'POST')).toMatchObject({
+    status: 405,
+    text: 'Method Not Allowed\n',
+  })
 })
 
 describe('conditions', () => {
@@ -124,6 +130,6 @@ describe('conditions', () => {
     [{ ifModifiedSince: 'tomorrow' }, 200],
     [{ ifModifiedSince: '2027-01-01' }, 200],
   ] as const)('%j are answered with %d', (asked, expected) => {
-    expect(judgeConditions(asked, representation)).toBe(expected)
+    expect(evaluateConditions(asked, representation)).toBe(expected)
   })
 })

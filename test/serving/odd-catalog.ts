@@ -2,16 +2,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const base64 = (text: string): string => Buffer.from(text).toString('base64')
+const toBase64 = (text: string): string => Buffer.from(text).toString('base64')
 
-const csv = JSON.stringify({
+const csvJson = JSON.stringify({
   apiVersion: 'operators.coreos.com/v1alpha1',
   kind: 'ClusterServiceVersion',
   metadata: { name: 'manifests.v1.0.0' },
   spec: { description: '<b>&amp;</b> \u2028', version: '1.0.0' },
 })
 
-const packages = `---
+const packagesYaml = `---
 schema: olm.package
 name: metadata
 defaultChannel: stable
@@ -34,7 +34,7 @@ defaultChannel: only
 icon: {base64data: "", mediatype: ""}
 `
 
-const metadata = `---
+const metadataYaml = `---
 schema: olm.channel
 package: metadata
 name: stable
@@ -123,14 +123,14 @@ properties:
 - {type: olm.csv.metadata, value: {description: Its own words}}
 `
 
-const manifests = `{"schema":"olm.channel","package":"manifests","name":"beta","entries":[{"name":"manifests.v1.0.0","skips":null}]}
+const manifestsJson = `{"schema":"olm.channel","package":"manifests","name":"beta","entries":[{"name":"manifests.v1.0.0","skips":null}]}
 {"schema":"olm.bundle","package":"manifests","name":"manifests.v1.0.0","image":"","properties":[
  {"type":"olm.package","value":{"packageName":"manifests","version":"1.0.0"}},
  {"type":"olm.gvk","value":{"group":"example.com","kind":"Thing","version":"v1"}},
- {"type":"olm.bundle.object","value":{"data":"${base64('kind: Service\nmetadata: {name: "<s>"}\nspec:\n  ports: [8080, 1.50, 0x1F]\n')}"}},
- {"type":"olm.bundle.object","value":{"data":"${base64(`  ${csv}\n`)}"}},
+ {"type":"olm.bundle.object","value":{"data":"${toBase64('kind: Service\nmetadata: {name: "<s>"}\nspec:\n  ports: [8080, 1.50, 0x1F]\n')}"}},
+ {"type":"olm.bundle.object","value":{"data":"${toBase64(`  ${csvJson}\n`)}"}},
  {"type":"olm.bundle.object","value":{}},
- {"type":"olm.bundle.object","value":{"data":"${base64('{kind: ConfigMap, data: {a: b}}')}"}},
+ {"type":"olm.bundle.object","value":{"data":"${toBase64('{kind: ConfigMap, data: {a: b}}')}"}},
  {"type":"olm.bundle.object","value":{"data":""}}
 ]}
 {"schema":"example.com.custom","package":"manifests","name":"c","nested":{"list":[1,"two",null,true,{"a":1.5}]}}
@@ -138,7 +138,7 @@ const manifests = `{"schema":"olm.channel","package":"manifests","name":"beta","
 {"schema":"example.com.custom","name":"without a package"}
 `
 
-const rest = `---
+const otherPackagesYaml = `---
 schema: olm.channel
 package: iconless
 name: only
@@ -152,7 +152,7 @@ properties:
 - {type: olm.package, value: {packageName: iconless, version: 1.0.0}}
 - {type: olm.csv.metadata, value: {}}
 - type: olm.bundle.object
-  value: {data: ${base64('{"kind":"Secret","metadata":{"name":"s"}}')}}
+  value: {data: ${toBase64('{"kind":"Secret","metadata":{"name":"s"}}')}}
 ---
 schema: olm.channel
 package: emptied
@@ -167,19 +167,19 @@ properties:
 - {type: olm.package, value: {packageName: emptied, version: 1.0.0}}
 - {type: olm.csv.metadata, value: {crdDescriptions: {owned: null}, provider: null, annotations: null}}
 - type: olm.bundle.object
-  value: {data: ${base64('{kind: ClusterServiceVersion, metadata: {name: flow}}')}}
+  value: {data: ${toBase64('{kind: ClusterServiceVersion, metadata: {name: flow}}')}}
 `
 
 /** Its files by path. */
-export const oddCatalog: Readonly<Record<string, string>> = {
-  'packages.yaml': packages,
-  'sub/metadata.yaml': metadata,
-  'sub/manifests.json': manifests,
-  'z.yml': rest,
+export const unusualCatalog: Readonly<Record<string, string>> = {
+  'packages.yaml': packagesYaml,
+  'sub/metadata.yaml': metadataYaml,
+  'sub/manifests.json': manifestsJson,
+  'z.yml': otherPackagesYaml,
 }
 
 /** Writes it below `dir`. */
-export function writeOddCatalog(dir: string): void {
+export function writeUnusualCatalog(dir: string): void {
   mkdirSync(join(dir, 'sub'), { recursive: true })
-  for (const [path, text] of Object.entries(oddCatalog)) writeFileSync(join(dir, path), text)
+  for (const [path, text] of Object.entries(unusualCatalog)) writeFileSync(join(dir, path), text)
 }

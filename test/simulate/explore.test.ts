@@ -1,11 +1,11 @@
 // Going through small worlds: none is left out, and none is run that is another one again. The runs are the test's own.
 import { expect, test } from '@jest/globals'
-import { explore } from '../../simulate/explore.ts'
-import type { Plan } from '../../simulate/plan.ts'
-import type { RunResult } from '../../simulate/run.ts'
-import type { Scope } from '../../simulate/small-plans.ts'
+import { explorePlans } from '../../simulate/explore.ts'
+import type { SimulationPlan } from '../../simulate/plan.ts'
+import type { SimulationResult } from '../../simulate/run.ts'
+import type { ExplorationScope } from '../../simulate/small-plans.ts'
 
-const scope: Scope = {
+const explorationScope: ExplorationScope = {
   openings: [[{ do: 'open', by: 'ann', edits: [{ kind: 'readme' }] }]],
   acts: [
     { do: 'close', by: 'ann', pull: 1 },
@@ -16,18 +16,18 @@ const scope: Scope = {
 }
 
 /** A world that is idle at 50, and in which a pull request can be closed when it is open, and opened when it is closed. */
-async function run(plan: Plan): Promise<RunResult> {
+async function runPlan(plan: SimulationPlan): Promise<SimulationResult> {
   let isOpen = true
   const taken = plan.events.map((event) => {
-    const what = 'do' in event ? event.do : event.fault
-    const isVain = (what === 'close' && !isOpen) || (what === 'reopen' && isOpen)
-    if (what === 'close' || what === 'reopen') isOpen = what === 'reopen'
+    const eventName = 'do' in event ? event.do : event.fault
+    const isVain = (eventName === 'close' && !isOpen) || (eventName === 'reopen' && isOpen)
+    if (eventName === 'close' || eventName === 'reopen') isOpen = eventName === 'reopen'
     return { event, step: Math.min(event.at, 50), isVain }
   })
   return { plan, violations: [], trace: [], steps: 100, landings: 0, taken, isModelled: true, idleAt: 50 }
 }
 
-const told = ({ plan }: RunResult) =>
+const formatEvents = ({ plan }: SimulationResult) =>
   plan.events
     .slice(1)
     .map((event) => `${'do' in event ? event.do : ''}@${event.at}`)
@@ -35,8 +35,8 @@ const told = ({ plan }: RunResult) =>
 
 test('every world with up to two events is run once, but for those that are like another', async () => {
   const ran: string[] = []
-  const onRun = (result: RunResult) => (ran.push(told(result)), true)
-  const depths = await explore({ scope, run, onRun, mostEvents: 2 })
+  const onRun = (result: SimulationResult) => (ran.push(formatEvents(result)), true)
+  const depths = await explorePlans({ scope: explorationScope, run: runPlan, onRun, maxEvents: 2 })
   expect(depths).toEqual([
     { events: 0, runs: 1, cut: 0, isWhole: true },
     // At 90 nothing is otherwise than at 60; what is open cannot be opened.
@@ -54,7 +54,12 @@ test('every world with up to two events is run once, but for those that are like
 
 test('what ends it is told as not whole', async () => {
   let left = 3
-  const depths = await explore({ scope, run, onRun: () => (left -= 1) > 0, mostEvents: 2 })
+  const depths = await explorePlans({
+    scope: explorationScope,
+    run: runPlan,
+    onRun: () => (left -= 1) > 0,
+    maxEvents: 2,
+  })
   expect(depths.map(({ runs, isWhole }) => [runs, isWhole])).toEqual([
     [1, true],
     [2, false],

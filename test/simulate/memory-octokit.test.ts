@@ -1,47 +1,48 @@
 // GitHub in memory, as src/github/ reads it: all pages of a list, and whatever changes is seen, by either interface.
 import { expect, test } from '@jest/globals'
-import { pullNumber } from '../../src/change/ids.ts'
-import type { Snapshot } from '../../src/change/snapshot.ts'
+import { toPullNumber } from '../../src/change/ids.ts'
+import type { PullSnapshot } from '../../src/change/snapshot.ts'
 import { readSnapshot } from '../../src/github/read-snapshot.ts'
-import { stillAs } from '../../src/github/still-as.ts'
-import { act, furnish } from '../../simulate/act.ts'
-import type { Deed } from '../../simulate/plan.ts'
+import { findUnchangedPulls } from '../../src/github/still-as.ts'
+import { applyUserAction, seedRepository } from '../../simulate/act.ts'
+import type { UserAction } from '../../simulate/plan.ts'
 import { openMemoryOctokit } from '../../simulate/ports/memory-octokit.ts'
-import { appId, Server } from '../../simulate/world/server.ts'
+import { appId, SimulatedGitHub } from '../../simulate/world/server.ts'
 
-const pull = pullNumber(1)
+const pull = toPullNumber(1)
 
-function aWorld() {
+function createMemoryGitHub() {
   const time = { step: 1, now: Date.parse('2026-01-01T00:00:00Z') }
-  const server = new Server(() => time)
-  furnish(server)
-  const happen = (deed: Deed) => {
+  const server = new SimulatedGitHub(() => time)
+  seedRepository(server)
+  const happen = (deed: UserAction) => {
     time.step += 1
     time.now += 60_000
-    act(server, deed)
+    applyUserAction(server, deed)
   }
   const octokit = openMemoryOctokit(server, {
     ask: async (_, answer) => answer(),
     lag: () => 0,
     onAnswer: () => undefined,
   })
-  const read = async (): Promise<Snapshot> => {
+  const read = async (): Promise<PullSnapshot> => {
     const snapshot = await readSnapshot(octokit, server.name, pull, { appId })
     if (snapshot === null) throw new Error('no pull request')
     return snapshot
   }
-  const isSame = async (snapshot: Snapshot) => (await stillAs(octokit, server.name, [snapshot])).has(pull)
+  const isSame = async (snapshot: PullSnapshot) =>
+    (await findUnchangedPulls(octokit, server.name, [snapshot])).has(pull)
   happen({ do: 'open', by: 'ann', edits: [{ kind: 'release', package: 'foo' }] })
   return { happen, read, isSame }
 }
 
 test('all pages of the comments are read', async () => {
-  const { happen, read } = aWorld()
+  const { happen, read } = createMemoryGitHub()
   for (let count = 0; count < 120; count++) happen({ do: 'comment', by: 'eve', pull: 1, body: `${count}` })
   expect((await read()).comments).toHaveLength(120)
 })
 
-test.each<Deed>([
+test.each<UserAction>([
   { do: 'push', by: 'ann', pull: 1, edits: [{ kind: 'extra', package: 'foo', part: 1 }] },
   { do: 'retarget', by: 'ann', pull: 1, base: 'release' },
   { do: 'close', by: 'ann', pull: 1 },
@@ -53,7 +54,7 @@ test.each<Deed>([
   { do: 'edit-comment', by: 'max', pull: 1, body: '/hold' },
   { do: 'delete-comment', by: 'max', pull: 1 },
 ])('$do is seen', async (deed) => {
-  const { happen, read, isSame } = aWorld()
+  const { happen, read, isSame } = createMemoryGitHub()
   happen({ do: 'review', by: 'amy', pull: 1, state: 'approved' })
   happen({ do: 'comment', by: 'amy', pull: 1, body: 'fine' })
   const before = await read()

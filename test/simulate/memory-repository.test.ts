@@ -2,14 +2,14 @@
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { CommitSha } from '../../src/change/ids.ts'
-import { openMirror, type Mirror } from '../../src/git/mirror.ts'
-import { Dice } from '../../simulate/chance.ts'
-import { Objects } from '../../simulate/git/objects.ts'
-import { openObjects } from '../../simulate/ports/memory-repository.ts'
+import { openMirror, type GitMirror } from '../../src/git/mirror.ts'
+import { SeededRandom } from '../../simulate/chance.ts'
+import { GitObjects } from '../../simulate/git/objects.ts'
+import { createObjectReader } from '../../simulate/ports/memory-repository.ts'
 import { fuzzSeed } from '../seeded.ts'
-import { temporary } from '../git/origin.ts'
+import { createTemporaryFolder } from '../git/origin.ts'
 
-const paths = [
+const samplePaths = [
   'README.md',
   'a/one.json',
   'a/two.json',
@@ -17,15 +17,21 @@ const paths = [
   'b.json',
   '.github/workflows/x.yml',
 ]
-const by = 'people <people@example.invalid>'
+const commitAuthor = 'people <people@example.invalid>'
 
 /** Commits that grow from one another, with merges of what merges cleanly. */
-async function grow(objects: Objects, dice: Dice): Promise<readonly CommitSha[]> {
-  const memory = openObjects(objects)
+async function growHistory(objects: GitObjects, dice: SeededRandom): Promise<readonly CommitSha[]> {
+  const memory = createObjectReader(objects)
   const empty = objects.addTree(new Map())
-  const first = Object.fromEntries(paths.slice(0, 4).map((path) => [path, `first ${path}\n`]))
+  const first = Object.fromEntries(samplePaths.slice(0, 4).map((path) => [path, `first ${path}\n`]))
   const commits = [
-    objects.addCommit({ tree: objects.edit(empty, first), parents: [], message: 'Begin\n', by, time: 1000 }),
+    objects.addCommit({
+      tree: objects.edit(empty, first),
+      parents: [],
+      message: 'Begin\n',
+      by: commitAuthor,
+      time: 1000,
+    }),
   ]
   for (let count = 1; count < 24; count++) {
     const parent = dice.of(commits)
@@ -39,21 +45,23 @@ async function grow(objects: Objects, dice: Dice): Promise<readonly CommitSha[]>
       if (merged?.kind === 'clean') commits.push(merged.commit)
       continue
     }
-    const path = dice.of(paths)
+    const path = dice.of(samplePaths)
     const text = dice.isTrue(0.15) ? undefined : `${dice.of(['red', 'green', 'blue'])} ${path} ${count}\n`
     const tree = objects.edit(objects.commit(parent).tree, { [path]: text })
-    commits.push(objects.addCommit({ tree, parents: [parent], message: `Change ${count}\n`, by, time }))
+    commits.push(
+      objects.addCommit({ tree, parents: [parent], message: `Change ${count}\n`, by: commitAuthor, time }),
+    )
   }
   return [...new Set(commits)]
 }
 
 /** The stream by which git makes the same objects. */
-function importStream(objects: Objects, commits: readonly CommitSha[]): string {
+function buildFastImportStream(objects: GitObjects, commits: readonly CommitSha[]): string {
   const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`
   const marks = new Map(commits.map((commit, at) => [commit, `:${at + 1}`]))
   return commits
     .map((id) => {
-      const { tree, parents, message, by: who, time } = objects.commit(id)
+      const { tree, parents, message, by: authorLine, time } = objects.commit(id)
       const [from, ...others] = parents.map((parent) => marks.get(parent))
       const files = [...objects.tree(tree)].map(
         ([path, { mode, oid }]) =>
@@ -61,7 +69,7 @@ function importStream(objects: Objects, commits: readonly CommitSha[]): string {
       )
       return [
         `commit refs/heads/made-${marks.get(id)?.slice(1)}\nmark ${marks.get(id)}\n`,
-        `author ${who} ${time} +0000\ncommitter ${who} ${time} +0000\n${data(message)}`,
+        `author ${authorLine} ${time} +0000\ncommitter ${authorLine} ${time} +0000\n${data(message)}`,
         from === undefined ? '' : `from ${from}\n`,
         ...others.map((other) => `merge ${other}\n`),
         'deleteall\n',
@@ -71,16 +79,16 @@ function importStream(objects: Objects, commits: readonly CommitSha[]): string {
     .join('')
 }
 
-const objects = new Objects()
-const memory = openObjects(objects)
-const folder = temporary('simulated')
+const objects = new GitObjects()
+const memoryRepository = createObjectReader(objects)
+const folder = createTemporaryFolder('simulated')
 let commits: readonly CommitSha[] = []
-let real: Mirror
+let realMirror: GitMirror
 
 beforeAll(async () => {
-  commits = await grow(objects, new Dice(fuzzSeed))
+  commits = await growHistory(objects, new SeededRandom(fuzzSeed))
   const directory = `${folder.path}/mirror.git`
-  real = await openMirror({
+  realMirror = await openMirror({
     directory,
     url: `file://${folder.path}/none.git`,
     credential: async () => undefined,
@@ -88,45 +96,50 @@ beforeAll(async () => {
   const env = { PATH: process.env['PATH'] ?? '', GIT_CONFIG_NOSYSTEM: '1', HOME: '/nonexistent' }
   execFileSync('git', ['fast-import', '--quiet', '--force'], {
     cwd: directory,
-    input: importStream(objects, commits),
+    input: buildFastImportStream(objects, commits),
     env,
   })
 })
 afterAll(async () => {
-  await real.close()
+  await realMirror.close()
   folder.remove()
 })
 
 describe('in memory and in git', () => {
   test('commits and trees have the same ids and the same content', async () => {
     for (const commit of commits) {
-      const tree = await memory.treeOf(commit)
-      expect(await real.treeOf(commit)).toBe(tree)
-      expect(await real.parentsOf(commit)).toEqual(await memory.parentsOf(commit))
-      expect(await real.messageOf(commit)).toBe(await memory.messageOf(commit))
-      expect(await real.list(tree)).toEqual(await memory.list(tree))
+      const tree = await memoryRepository.treeOf(commit)
+      expect(await realMirror.treeOf(commit)).toBe(tree)
+      expect(await realMirror.parentsOf(commit)).toEqual(await memoryRepository.parentsOf(commit))
+      expect(await realMirror.messageOf(commit)).toBe(await memoryRepository.messageOf(commit))
+      expect(await realMirror.list(tree)).toEqual(await memoryRepository.list(tree))
     }
   })
 
   test('pairs of commits merge to the same commit, differ in the same paths, and have the same in common', async () => {
-    const dice = new Dice(fuzzSeed + 1)
+    const dice = new SeededRandom(fuzzSeed + 1)
     const kinds = new Set<string>()
     for (let count = 0; count < 16; count++) {
       const [base, head] = [dice.of(commits), dice.of(commits)]
-      const bases = await memory.mergeBases(base, head)
-      expect(await real.mergeBases(base, head)).toEqual(bases)
-      expect(await real.contains(base, head)).toBe(await memory.contains(base, head))
-      expect(await real.wasTip(base, head)).toBe(await memory.wasTip(base, head))
-      expect(await real.firstParents(head, base)).toEqual(await memory.firstParents(head, base))
-      const [from, to] = [await memory.treeOf(base), await memory.treeOf(head)]
-      expect(await real.diff(from, to)).toEqual(await memory.diff(from, to))
+      const bases = await memoryRepository.mergeBases(base, head)
+      expect(await realMirror.mergeBases(base, head)).toEqual(bases)
+      expect(await realMirror.contains(base, head)).toBe(await memoryRepository.contains(base, head))
+      expect(await realMirror.wasTip(base, head)).toBe(await memoryRepository.wasTip(base, head))
+      expect(await realMirror.firstParents(head, base)).toEqual(
+        await memoryRepository.firstParents(head, base),
+      )
+      const [from, to] = [await memoryRepository.treeOf(base), await memoryRepository.treeOf(head)]
+      expect(await realMirror.diff(from, to)).toEqual(await memoryRepository.diff(from, to))
       const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1)
-      const [theirs, ours] = [await real.carried(base, head), await memory.carried(base, head)]
+      const [theirs, ours] = [
+        await realMirror.readIncomingCommits(base, head),
+        await memoryRepository.readIncomingCommits(base, head),
+      ]
       expect(theirs.commits.toSorted(byId)).toEqual(ours.commits.toSorted(byId))
       if (bases.length !== 1) continue
-      const merged = await memory.merge(base, head, 'Merge pull request 1\n')
+      const merged = await memoryRepository.merge(base, head, 'Merge pull request 1\n')
       kinds.add(merged.kind)
-      expect(await real.merge(base, head, 'Merge pull request 1\n')).toEqual(merged)
+      expect(await realMirror.merge(base, head, 'Merge pull request 1\n')).toEqual(merged)
     }
     expect([...kinds].toSorted()).toEqual(['clean', 'conflict', 'nothing'])
   })

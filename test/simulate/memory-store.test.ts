@@ -1,16 +1,16 @@
 // The store in memory remembers as the real one does, where both are held to the same contracts.
 import { describe } from '@jest/globals'
-import { openMemoryStore, Tables } from '../../simulate/ports/memory-store.ts'
-import { landingStopsContract } from '../store/landing-stops-contract.ts'
+import { openMemoryStore, StoreTables } from '../../simulate/ports/memory-store.ts'
+import { mergeFreezesContract } from '../store/landing-stops-contract.ts'
 import { pullMemoryContract } from '../store/pull-memory-contract.ts'
 
 describe('the store in memory', () => {
   let now = Date.now()
   const store = openMemoryStore({
-    tables: new Tables(),
+    tables: new StoreTables(),
     now: () => (now += 1),
     turn: async (_, act) => act(),
   })
-  landingStopsContract(() => store)
+  mergeFreezesContract(() => store)
   pullMemoryContract(() => store)
 })

@@ -1,88 +1,92 @@
 // The simulator itself: a run is the same each time, oracles see what they are there for, a failing plan becomes small, and
 // some worlds of its making end without a violation.
 import { describe, expect, test } from '@jest/globals'
-import { pullNumber } from '../../src/change/ids.ts'
-import { mint } from '../../src/gate/merge-permit.ts'
-import { act, furnish } from '../../simulate/act.ts'
-import { makePlan } from '../../simulate/make-plan.ts'
-import { judgeLanding } from '../../simulate/oracles/judge-landing.ts'
-import type { Observed } from '../../simulate/oracles/observed.ts'
-import type { Deed, Edit, Event, Plan } from '../../simulate/plan.ts'
-import { openObjects } from '../../simulate/ports/memory-repository.ts'
-import { Tables } from '../../simulate/ports/memory-store.ts'
-import { run, type RunResult } from '../../simulate/run.ts'
-import { shrink } from '../../simulate/shrink.ts'
-import { smallPlan, smallPlans } from '../../simulate/small-plans.ts'
-import { main, Server } from '../../simulate/world/server.ts'
+import { toPullNumber } from '../../src/change/ids.ts'
+import { mintMergePermit } from '../../src/gate/merge-permit.ts'
+import { applyUserAction, seedRepository } from '../../simulate/act.ts'
+import { generatePlan } from '../../simulate/make-plan.ts'
+import { checkMerge } from '../../simulate/oracles/judge-landing.ts'
+import type { ObservedRun } from '../../simulate/oracles/observed.ts'
+import type { UserAction, FileEdit, PlannedEvent, SimulationPlan } from '../../simulate/plan.ts'
+import { createObjectReader } from '../../simulate/ports/memory-repository.ts'
+import { StoreTables } from '../../simulate/ports/memory-store.ts'
+import { runSimulation, type SimulationResult } from '../../simulate/run.ts'
+import { shrinkPlan } from '../../simulate/shrink.ts'
+import { createSmallPlan, smallPlanCount } from '../../simulate/small-plans.ts'
+import { mainBranch, SimulatedGitHub } from '../../simulate/world/server.ts'
 import { fuzzSeed } from '../seeded.ts'
 
 /** More of them for a mutant, and for who looks for something. */
-const worlds = Number(process.env['SIMULATED_WORLDS'] ?? 12)
+const simulationCount = Number(process.env['SIMULATED_WORLDS'] ?? 12)
 
 describe('simulated worlds', () => {
   test('end without a violation', async () => {
     const found: string[] = []
-    for (let at = 0; at < worlds && found.length === 0; at++) {
-      const plan = at % 3 === 2 ? smallPlan(fuzzSeed + at) : makePlan(fuzzSeed + at)
-      const { violations } = await run(plan)
+    for (let at = 0; at < simulationCount && found.length === 0; at++) {
+      const plan = at % 3 === 2 ? createSmallPlan(fuzzSeed + at) : generatePlan(fuzzSeed + at)
+      const { violations } = await runSimulation(plan)
       found.push(...violations.map(({ invariant, what }) => `world ${at}: ${invariant}: ${what}`))
     }
     expect(found).toEqual([])
   }, 600_000)
 
   test('are the same when they are run again', async () => {
-    const plan = makePlan(fuzzSeed + 3)
-    const first = await run(plan, { isTraced: true })
-    const again = await run(plan, { isTraced: true })
+    const plan = generatePlan(fuzzSeed + 3)
+    const first = await runSimulation(plan, { isTraced: true })
+    const again = await runSimulation(plan, { isTraced: true })
     expect(again.trace).toEqual(first.trace)
     expect(first.steps).toBeGreaterThan(100)
   })
 
   test('have pull requests that land, and such that do not', async () => {
-    const events: Event[] = [
+    const events: PlannedEvent[] = [
       { at: 0, do: 'open', by: 'ann', edits: [{ kind: 'release', package: 'foo' }] },
       { at: 0, do: 'open', by: 'eve', edits: [{ kind: 'release', package: 'bar' }] },
     ]
-    const { landings, violations } = await run({ seed: 1, instances: 1, webhooks: true, events })
+    const { landings, violations } = await runSimulation({ seed: 1, instances: 1, webhooks: true, events })
     expect({ landings, violations }).toEqual({ landings: 1, violations: [] })
   })
 })
 
 test('small worlds are all different, and come again only after all of them', () => {
-  const told = (number: number) => JSON.stringify(smallPlan(number).events)
-  expect(new Set(Array.from({ length: 500 }, (_, at) => told(at))).size).toBeGreaterThan(490)
-  expect(told(smallPlans + 7)).toBe(told(7))
+  const formatPlanEvents = (number: number) => JSON.stringify(createSmallPlan(number).events)
+  expect(new Set(Array.from({ length: 500 }, (_, at) => formatPlanEvents(at))).size).toBeGreaterThan(490)
+  expect(formatPlanEvents(smallPlanCount + 7)).toBe(formatPlanEvents(7))
 })
 
 test('I24: a landing that nobody heard of is settled, though its pull request is for another branch by now', async () => {
-  const events: Event[] = [
+  const events: PlannedEvent[] = [
     { at: 38, do: 'open', by: 'amy', edits: [{ kind: 'executable', package: 'foo' }] },
     { at: 43, do: 'open', by: 'bob', edits: [{ kind: 'release', package: 'bar' }] },
     { at: 54, fault: 'fails', to: 'push', when: 'before', times: 1 },
     { at: 210, do: 'comment', by: 'wes', pull: 2, body: '/override several-heads because it is wanted' },
     { at: 268, do: 'retarget', by: 'eve', pull: 2, base: 'release' },
   ]
-  expect((await run({ seed: 21_270, instances: 1, webhooks: false, events })).violations).toEqual([])
+  expect((await runSimulation({ seed: 21_270, instances: 1, webhooks: false, events })).violations).toEqual(
+    [],
+  )
 })
 
 test('I19: what was merged while a look at it was under way is not told to be blocked', async () => {
-  const release = (by: string): Event => ({
+  const release = (by: string): PlannedEvent => ({
     at: 4,
     do: 'open',
     by,
     edits: [{ kind: 'release', package: 'foo' }],
   })
-  const events: Event[] = [
+  const events: PlannedEvent[] = [
     release('amy'),
     { ...release('ann'), at: 5 },
     { at: 16, do: 'open', by: 'amy', edits: [{ kind: 'release', package: 'foo' }], draft: true },
     { at: 161, fault: 'pause', seconds: 20 },
   ]
-  expect((await run({ seed: 20_482, instances: 1, webhooks: false, events })).violations).toEqual([])
+  expect((await runSimulation({ seed: 20_482, instances: 1, webhooks: false, events })).violations).toEqual(
+    [],
+  )
 })
 
 test('I4: an approval does not outlive a visit to a branch that the bot does not work for', async () => {
-  const events: Event[] = [
+  const events: PlannedEvent[] = [
     { at: 2, do: 'open', by: 'bo', edits: [{ kind: 'release', package: 'foo' }] },
     { at: 4, do: 'label', by: 'max', pull: 1, label: 'hold' },
     { at: 131, do: 'comment', by: 'amy', pull: 1, body: '/approve' },
@@ -90,23 +94,23 @@ test('I4: an approval does not outlive a visit to a branch that the bot does not
     { at: 281, do: 'retarget', by: 'bo', pull: 1, base: 'main' },
     { at: 334, do: 'label', by: 'max', pull: 1, label: 'hold', off: true },
   ]
-  const { landings, violations } = await run({ seed: 6023, instances: 2, webhooks: false, events })
+  const { landings, violations } = await runSimulation({ seed: 6023, instances: 2, webhooks: false, events })
   expect({ landings, violations }).toEqual({ landings: 0, violations: [] })
 })
 
 test('I4: an approval that nobody had read when its pull request went to another branch is not of what comes back', async () => {
-  const events: Event[] = [
+  const events: PlannedEvent[] = [
     { at: 2, do: 'open', by: 'eve', edits: [{ kind: 'release', package: 'bar' }] },
     { at: 70, do: 'review', by: 'bob', pull: 1, state: 'approved' },
     { at: 82, do: 'retarget', by: 'eve', pull: 1, base: 'release' },
     { at: 131, do: 'retarget', by: 'eve', pull: 1, base: 'main' },
   ]
-  const { landings, violations } = await run({ seed: 20_095, instances: 1, webhooks: true, events })
+  const { landings, violations } = await runSimulation({ seed: 20_095, instances: 1, webhooks: true, events })
   expect({ landings, violations }).toEqual({ landings: 0, violations: [] })
 })
 
 test('I4: what was something else between its verdict and its landing is judged again', async () => {
-  const events: Event[] = [
+  const events: PlannedEvent[] = [
     { at: 1, do: 'open', by: 'eve', edits: [{ kind: 'release', package: 'foo' }] },
     { at: 124, do: 'comment', by: 'amy', pull: 1, body: '/approve' },
     {
@@ -119,80 +123,90 @@ test('I4: what was something else between its verdict and its landing is judged 
     },
     { at: 223, do: 'return', by: 'eve', pull: 1 },
   ]
-  const { landings, violations } = await run({ seed: 7133, instances: 1, webhooks: true, events })
+  const { landings, violations } = await runSimulation({ seed: 7133, instances: 1, webhooks: true, events })
   expect({ landings, violations }).toEqual({ landings: 0, violations: [] })
 })
 
 describe('what lands is judged by what is true of the world', () => {
-  const release: Edit = { kind: 'release', package: 'foo' }
-  const open = (by: string, ...edits: Edit[]): Deed => ({ do: 'open', by, edits })
+  const release: FileEdit = { kind: 'release', package: 'foo' }
+  const open = (by: string, ...edits: FileEdit[]): UserAction => ({ do: 'open', by, edits })
 
   interface Meanwhile {
     /** What people do after the merge was made, and before it lands. */
-    readonly meanwhile?: readonly Deed[]
+    readonly meanwhile?: readonly UserAction[]
     readonly isUnwritten?: boolean
   }
 
   /** What the oracles say when the pull request lands after these deeds. */
-  async function judged(deeds: readonly Deed[], { meanwhile = [], isUnwritten = false }: Meanwhile = {}) {
+  async function judged(
+    deeds: readonly UserAction[],
+    { meanwhile = [], isUnwritten = false }: Meanwhile = {},
+  ) {
     const time = { step: 1, now: Date.parse('2026-01-01T00:00:00Z') }
-    const server = new Server(() => time)
-    furnish(server)
-    const number = pullNumber(1)
-    const looks: Observed['looks'] = []
+    const server = new SimulatedGitHub(() => time)
+    seedRepository(server)
+    const number = toPullNumber(1)
+    const evaluations: ObservedRun['evaluations'] = []
     for (const deed of deeds) {
       time.step += 10
       time.now += 60_000
-      act(server, deed)
-      looks.push({ pull: number, since: time.step + 1, until: time.step + 2 })
+      applyUserAction(server, deed)
+      evaluations.push({ pull: number, since: time.step + 1, until: time.step + 2 })
     }
     const pull = server.pull(number)
     if (pull === undefined) throw new Error('there is no pull request')
-    const base = server.mustTip(main)
-    const merged = await openObjects(server.objects).merge(base, pull.head, 'Merge')
+    const base = server.mustTip(mainBranch)
+    const merged = await createObjectReader(server.objects).merge(base, pull.head, 'Merge')
     if (merged.kind !== 'clean') throw new Error(merged.kind)
     const { commit, tree } = merged
-    const of = { repository: server.name, pull: number, baseRef: main, base, head: pull.head, config: 'c' }
-    const permit = mint({ ...of, commit, tree })
-    for (const deed of meanwhile) act(server, deed)
-    const tables = new Tables()
+    const of = {
+      repository: server.name,
+      pull: number,
+      baseRef: mainBranch,
+      base,
+      head: pull.head,
+      config: 'c',
+    }
+    const permit = mintMergePermit({ ...of, commit, tree })
+    for (const deed of meanwhile) applyUserAction(server, deed)
+    const tables = new StoreTables()
     if (isUnwritten !== true)
       tables.intents.push({ intent: { ...permit.landing, id: 1, fence: 1 }, lease: 'land' })
     const process = { name: 'bot 1', isAlive: true, pausedUntil: 0, skew: 0 }
-    const observed: Observed = {
+    const observed: ObservedRun = {
       server,
       tables,
-      landings: [],
-      freshLooks: new Map(),
-      looks,
+      merges: [],
+      freshReads: new Map(),
+      evaluations,
       leasesTaken: new Map(),
       ownFailures: [],
       hadTwins: false,
     }
     const { step, now: at } = time
-    const landing = {
+    const pendingMerge = {
       process,
       pull: number,
       permit,
       by: 'push' as const,
       commit,
-      on: server.mustTip(main),
+      on: server.mustTip(mainBranch),
       step,
       at,
     }
-    return judgeLanding(observed, landing).map(({ invariant }) => invariant)
+    return checkMerge(observed, pendingMerge).map(({ invariant }) => invariant)
   }
 
   test("nothing is said of an owner's release, nor of one that an owner approved", async () => {
     expect(await judged([open('ann', release)])).toEqual([])
-    const approve: Deed = { do: 'review', by: 'amy', pull: 1, state: 'approved' }
+    const approve: UserAction = { do: 'review', by: 'amy', pull: 1, state: 'approved' }
     expect(await judged([open('eve', release), approve])).toEqual([])
     expect(
       await judged([open('eve', release), { do: 'comment', by: 'max', pull: 1, body: '/approve' }]),
     ).toEqual([])
   })
 
-  test.each<[string, string, readonly Deed[]]>([
+  test.each<[string, string, readonly UserAction[]]>([
     ['I1', 'an invalid catalog', [open('ann', { ...release, flaw: 'fork' })]],
     ['I1', 'an image that does not exist', [open('ann', { ...release, flaw: 'missing-image' })]],
     ['I3', "a stranger's change", [open('eve', release)]],
@@ -240,18 +254,18 @@ describe('what lands is judged by what is true of the world', () => {
   })
 
   test('I2 and I11: what was made on another base, and what nobody has written down', async () => {
-    const moved: Deed = { do: 'push-base', by: 'max', edits: [{ kind: 'readme' }] }
+    const moved: UserAction = { do: 'push-base', by: 'max', edits: [{ kind: 'readme' }] }
     expect(await judged([open('ann', release)], { meanwhile: [moved] })).toContain('I2')
     expect(await judged([open('ann', release)], { isUnwritten: true })).toEqual(['I11'])
   })
 })
 
 describe('a plan that fails', () => {
-  const deed = (at: number, pull: number): Event => ({ at, do: 'close', by: 'eve', pull })
+  const deed = (at: number, pull: number): PlannedEvent => ({ at, do: 'close', by: 'eve', pull })
   const events = Array.from({ length: 20 }, (_, at) => deed(at, at))
-  const plan: Plan = { seed: 1, instances: 2, webhooks: false, events }
+  const plan: SimulationPlan = { seed: 1, instances: 2, webhooks: false, events }
   /** Fails as soon as two events of the twenty are there. */
-  const outcome = async (tried: Plan): Promise<RunResult> => {
+  const outcome = async (tried: SimulationPlan): Promise<SimulationResult> => {
     const ats = tried.events.map(({ at }) => at)
     const isBad = ats.includes(3) && ats.includes(17)
     return {
@@ -267,7 +281,7 @@ describe('a plan that fails', () => {
   }
 
   test('is made as small as it gets', async () => {
-    const { result, runs } = await shrink(await outcome(plan), outcome)
+    const { result, runs } = await shrinkPlan(await outcome(plan), outcome)
     expect(result.plan.events).toEqual([deed(3, 3), deed(17, 17)])
     expect(result.plan).toMatchObject({ instances: 1, webhooks: true })
     expect(runs).toBeLessThan(60)

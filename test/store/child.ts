@@ -3,35 +3,39 @@ import { createInterface } from 'node:readline'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { openStore } from '../../src/store/store.ts'
-import { clock, pullJob } from './sample-records.ts'
+import { systemTestClock, createPullJob } from './sample-records.ts'
 
-export interface Place {
+export interface StoreLocation {
   readonly databaseUrl?: string
   readonly dataDirectory?: string
 }
 
-export interface Child {
+export interface StoreProcess {
   readonly id: number
   /** What it has said so far, line by line. */
-  readonly said: string[]
+  readonly outputLines: string[]
   kill(): Promise<void>
 }
 
 /** `accept`: takes delivery after delivery and says each. `hold`: takes a lease and works on jobs for ever. */
-export function startChild(what: 'accept' | 'hold', place: Place, name: string): Child {
+export function startStoreProcess(
+  what: 'accept' | 'hold',
+  location: StoreLocation,
+  name: string,
+): StoreProcess {
   const child = spawn(
     process.execPath,
-    [join(import.meta.dirname, 'child.ts'), what, JSON.stringify(place), name],
+    [join(import.meta.dirname, 'child.ts'), what, JSON.stringify(location), name],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
     },
   )
-  const said: string[] = []
-  createInterface({ input: child.stdout }).on('line', (line) => said.push(line))
+  const outputLines: string[] = []
+  createInterface({ input: child.stdout }).on('line', (line) => outputLines.push(line))
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
   return {
     id: child.pid ?? 0,
-    said,
+    outputLines,
     kill: async () => {
       child.kill('SIGKILL')
       await ended
@@ -41,12 +45,12 @@ export function startChild(what: 'accept' | 'hold', place: Place, name: string):
 
 if (process.argv[1] === import.meta.filename) {
   const [, , what = '', place = '{}', name = ''] = process.argv
-  const store = await openStore({ ...(JSON.parse(place) as Place), clock })
+  const store = await openStore({ ...(JSON.parse(place) as StoreLocation), clock: systemTestClock })
   const of = { owner: 'owner', name }
   if (what === 'accept')
     for (let at = 1; ; at++) {
       const guid = `${name} ${at}`
-      await store.accept({ guid, event: 'push', body: Buffer.alloc(5000, 'x') }, [pullJob(at, of)])
+      await store.accept({ guid, event: 'push', body: Buffer.alloc(5000, 'x') }, [createPullJob(at, of)])
       console.log(guid)
     }
   const lease = await store.acquireLease(`lease ${name}`, 5)

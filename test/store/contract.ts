@@ -1,49 +1,58 @@
 // What every store must do, whatever database is behind it. Run by the files beside this one.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { commitSha, pullNumber, treeSha } from '../../src/change/ids.ts'
-import type { RepositoryName, Snapshot } from '../../src/change/snapshot.ts'
-import type { Landing } from '../../src/gate/merge-permit.ts'
+import { toCommitSha, toPullNumber, toTreeSha } from '../../src/change/ids.ts'
+import type { RepositoryName, PullSnapshot } from '../../src/change/snapshot.ts'
+import type { ValidatedMerge } from '../../src/gate/merge-permit.ts'
 import { defineCache } from '../../src/ports/cache.ts'
 import type { Job } from '../../src/ports/jobs.ts'
-import type { Intent } from '../../src/ports/landings.ts'
+import type { MergeIntent } from '../../src/ports/landings.ts'
 import type { Lease } from '../../src/ports/leases.ts'
-import { defineState, type StateSpace } from '../../src/ports/state.ts'
+import { defineState, type StateNamespace } from '../../src/ports/state.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { jobKey } from '../../src/store/jobs.ts'
 import { openStore } from '../../src/store/store.ts'
-import { landingStopsContract } from './landing-stops-contract.ts'
+import { mergeFreezesContract } from './landing-stops-contract.ts'
 import { pageRecordsContract } from './page-records-contract.ts'
-import { cacheOf, clock, delivery, pullJob, repository, stateOf, until } from './sample-records.ts'
+import {
+  createCacheSpace,
+  systemTestClock,
+  createDelivery,
+  createPullJob,
+  createRepositoryName,
+  createStateSpace,
+  waitUntil,
+} from './sample-records.ts'
 
-export interface Setting {
+export interface StoreUnderTest {
   /** Where the store's data is; a fresh place for each call. */
-  place(): Promise<{ databaseUrl?: string; dataDirectory?: string }>
+  createLocation(): Promise<{ databaseUrl?: string; dataDirectory?: string }>
   /** A second store may be opened on the same place. */
   readonly shared: boolean
   /** What was written is there after closing and opening again. */
-  readonly lasts: boolean
+  readonly isDurable: boolean
 }
 
-const landing = (pull: number, of: { owner: string; name: string }): Landing => ({
+const createPendingMerge = (pull: number, of: { owner: string; name: string }): ValidatedMerge => ({
   repository: of,
-  pull: pullNumber(pull),
+  pull: toPullNumber(pull),
   baseRef: 'main',
-  base: commitSha('a'.repeat(40)),
-  head: commitSha('b'.repeat(40)),
-  commit: commitSha('c'.repeat(40)),
-  tree: treeSha('d'.repeat(40)),
+  base: toCommitSha('a'.repeat(40)),
+  head: toCommitSha('b'.repeat(40)),
+  commit: toCommitSha('c'.repeat(40)),
+  tree: toTreeSha('d'.repeat(40)),
   config: 'sha256:1',
 })
 
-export function storeContract(title: string, setting: Setting): void {
+export function storeContract(title: string, setting: StoreUnderTest): void {
   describe(`a store (${title})`, () => {
-    let place: Awaited<ReturnType<Setting['place']>>
+    let location: Awaited<ReturnType<StoreUnderTest['createLocation']>>
     let store: Store
     const problems: unknown[] = []
-    const open = (where = place) => openStore({ ...where, clock, problem: (error) => problems.push(error) })
+    const open = (where = location) =>
+      openStore({ ...where, clock: systemTestClock, problem: (error) => problems.push(error) })
     beforeAll(async () => {
-      place = await setting.place()
+      location = await setting.createLocation()
       store = await open()
     }, 180_000)
     afterAll(async () => store.close())
@@ -66,29 +75,35 @@ export function storeContract(title: string, setting: Setting): void {
 
     describe('deliveries', () => {
       test('one is new once; its jobs are run once', async () => {
-        const of = repository()
-        expect(await store.accept(delivery(`once ${of.name}`), [pullJob(1, of)])).toBe('new')
-        expect(await store.accept(delivery(`once ${of.name}`), [pullJob(2, of)])).toBe('duplicate')
+        const of = createRepositoryName()
+        expect(await store.accept(createDelivery(`once ${of.name}`), [createPullJob(1, of)])).toBe('new')
+        expect(await store.accept(createDelivery(`once ${of.name}`), [createPullJob(2, of)])).toBe(
+          'duplicate',
+        )
         const seen: Job[] = []
         await work(async (job) => void seen.push(job))
-        await until(() => seen.length > 0)
+        await waitUntil(() => seen.length > 0)
         await sleep(200)
-        expect(seen).toEqual([pullJob(1, of)])
+        expect(seen).toEqual([createPullJob(1, of)])
       })
 
       test('the same one arriving many times at once is new once', async () => {
-        const of = repository()
+        const of = createRepositoryName()
         const answers = await Promise.all(
-          Array.from({ length: 20 }, () => store.accept(delivery(`burst ${of.name}`), [pullJob(1, of)])),
+          Array.from({ length: 20 }, () =>
+            store.accept(createDelivery(`burst ${of.name}`), [createPullJob(1, of)]),
+          ),
         )
         expect(answers.filter((answer) => answer === 'new')).toHaveLength(1)
       })
 
       test('one whose jobs cannot be written is not remembered either', async () => {
-        const of = repository()
-        const broken = { ...pullJob(1, of), repository: undefined } as unknown as Job
-        await expect(store.accept(delivery(`broken ${of.name}`), [pullJob(2, of), broken])).rejects.toThrow()
-        expect(await store.accept(delivery(`broken ${of.name}`), [])).toBe('new')
+        const of = createRepositoryName()
+        const broken = { ...createPullJob(1, of), repository: undefined } as unknown as Job
+        await expect(
+          store.accept(createDelivery(`broken ${of.name}`), [createPullJob(2, of), broken]),
+        ).rejects.toThrow()
+        expect(await store.accept(createDelivery(`broken ${of.name}`), [])).toBe('new')
         const seen: Job[] = []
         await work(async (job) => void seen.push(job))
         await sleep(300)
@@ -98,83 +113,83 @@ export function storeContract(title: string, setting: Setting): void {
 
     describe('jobs', () => {
       test('of three kinds come out as they went in', async () => {
-        const of = repository()
+        const of = createRepositoryName()
         const jobs: Job[] = [
-          pullJob(7, of),
+          createPullJob(7, of),
           { kind: 'branch', installation: 2, repository: of, branch: 'release/ü 1' },
           { kind: 'sweep', installation: 3, repository: of },
         ]
         for (const job of jobs) await store.enqueue(job)
         const seen: Job[] = []
         await work(async (job) => void seen.push(job))
-        await until(() => seen.length === 3)
+        await waitUntil(() => seen.length === 3)
         expect(seen).toEqual(expect.arrayContaining(jobs))
       })
 
       test('equal ones that wait are one, whatever the case of the name; others are not', async () => {
-        const of = repository()
+        const of = createRepositoryName()
         const lower = { owner: of.owner.toLowerCase(), name: of.name.toLowerCase() }
-        for (let time = 0; time < 5; time++) await store.enqueue(pullJob(1, time % 2 ? of : lower))
-        await Promise.all(Array.from({ length: 20 }, () => store.enqueue(pullJob(1, of))))
-        await store.enqueue(pullJob(2, of))
+        for (let time = 0; time < 5; time++) await store.enqueue(createPullJob(1, time % 2 ? of : lower))
+        await Promise.all(Array.from({ length: 20 }, () => store.enqueue(createPullJob(1, of))))
+        await store.enqueue(createPullJob(2, of))
         const seen: number[] = []
         await work(async (job) => void seen.push(job.kind === 'pull' ? job.pull : 0))
-        await until(() => seen.length >= 2)
+        await waitUntil(() => seen.length >= 2)
         await sleep(300)
         expect(seen.sort()).toEqual([1, 2])
       })
 
       test('of a scan wait behind every other kind, however early they came', async () => {
-        const of = repository()
+        const of = createRepositoryName()
         const scan: Job = { kind: 'scan', installation: 1, repository: of }
         await store.enqueue(scan)
-        for (const pull of [1, 2, 3]) await store.enqueue(pullJob(pull, of))
+        for (const pull of [1, 2, 3]) await store.enqueue(createPullJob(pull, of))
         const seen: string[] = []
         await work(async (job) => void seen.push(job.kind), 1)
-        await until(() => seen.length === 4)
+        await waitUntil(() => seen.length === 4)
         expect(seen).toEqual(['pull', 'pull', 'pull', 'scan'])
       })
 
       test('of several repositories take turns, however many one of them has', async () => {
-        const [busy, quiet] = [repository(), repository()]
-        for (const pull of [1, 2, 3, 4, 5]) await store.enqueue(pullJob(pull, busy))
-        for (const pull of [11, 12]) await store.enqueue(pullJob(pull, quiet))
+        const [busy, quiet] = [createRepositoryName(), createRepositoryName()]
+        for (const pull of [1, 2, 3, 4, 5]) await store.enqueue(createPullJob(pull, busy))
+        for (const pull of [11, 12]) await store.enqueue(createPullJob(pull, quiet))
         const seen: number[] = []
         await work(async (job) => void seen.push(job.kind === 'pull' ? job.pull : 0), 1)
-        await until(() => seen.length === 7)
+        await waitUntil(() => seen.length === 7)
         expect(seen).toEqual([1, 11, 2, 12, 3, 4, 5])
       })
 
       test('a joined job has the newest data', async () => {
-        const job = pullJob(1)
+        const job = createPullJob(1)
         await store.enqueue(job)
         await store.enqueue({ ...job, installation: 99 })
         const seen: Job[] = []
         await work(async (one) => void seen.push(one))
-        await until(() => seen.length === 1)
+        await waitUntil(() => seen.length === 1)
         expect(seen[0]?.installation).toBe(99)
       })
 
       test('an equal one that arrives while one runs is run once more after it, never beside it', async () => {
-        const job = pullJob(1)
+        const job = createPullJob(1)
         let running = 0
-        let most = 0
+        let maxConcurrent = 0
         let runs = 0
         await work(async () => {
           runs += 1
-          most = Math.max(most, ++running)
+          maxConcurrent = Math.max(maxConcurrent, ++running)
           if (runs === 1) for (let time = 0; time < 10; time++) await store.enqueue(job)
           await sleep(150)
           running -= 1
         })
         await store.enqueue(job)
-        await until(() => runs === 2)
+        await waitUntil(() => runs === 2)
         await sleep(500)
-        expect([runs, most]).toEqual([2, 1])
+        expect([runs, maxConcurrent]).toEqual([2, 1])
       })
 
       test('a busy key does not hold up the others', async () => {
-        const [busy, other] = [pullJob(1), pullJob(2)]
+        const [busy, other] = [createPullJob(1), createPullJob(2)]
         let release = () => undefined as void
         const held = new Promise<void>((resolve) => void (release = resolve))
         const seen: string[] = []
@@ -183,28 +198,28 @@ export function storeContract(title: string, setting: Setting): void {
           if (job.repository.name === busy.repository.name) await held
         })
         await store.enqueue(busy)
-        await until(() => seen.length === 1)
+        await waitUntil(() => seen.length === 1)
         await store.enqueue(busy)
         await store.enqueue(other)
-        await until(() => seen.includes(other.repository.name), 3)
+        await waitUntil(() => seen.includes(other.repository.name), 3)
         release()
-        await until(() => seen.length === 3)
+        await waitUntil(() => seen.length === 3)
       })
 
       test('no more than `concurrency` run at once, and as many do', async () => {
         let running = 0
-        let most = 0
+        let maxConcurrent = 0
         let done = 0
-        const of = repository()
-        for (let pull = 1; pull <= 12; pull++) await store.enqueue(pullJob(pull, of))
+        const of = createRepositoryName()
+        for (let pull = 1; pull <= 12; pull++) await store.enqueue(createPullJob(pull, of))
         await work(async () => {
-          most = Math.max(most, ++running)
+          maxConcurrent = Math.max(maxConcurrent, ++running)
           await sleep(50)
           running -= 1
           done += 1
         }, 3)
-        await until(() => done === 12)
-        expect(most).toBe(3)
+        await waitUntil(() => done === 12)
+        expect(maxConcurrent).toBe(3)
       })
 
       test('one that is enqueued here begins at once', async () => {
@@ -215,15 +230,15 @@ export function storeContract(title: string, setting: Setting): void {
         for (let pull = 1; pull <= 5; pull++) {
           await sleep(300)
           const start = performance.now()
-          await store.enqueue(pullJob(pull))
-          await until(() => began.length === pull, 30)
+          await store.enqueue(createPullJob(pull))
+          await waitUntil(() => began.length === pull, 30)
           took.push((began[pull - 1] ?? Infinity) - start)
         }
         expect(Math.min(...took)).toBeLessThan(500)
       })
 
       test('a delayed one waits, and an earlier one brings it forward, a later one does not put it off', async () => {
-        const [late, soon] = [pullJob(1), pullJob(2)]
+        const [late, soon] = [createPullJob(1), createPullJob(2)]
         await store.enqueue(late, 3600)
         await store.enqueue(soon, 3600)
         const seen: string[] = []
@@ -232,43 +247,43 @@ export function storeContract(title: string, setting: Setting): void {
         expect(seen).toEqual([])
         await store.enqueue(soon)
         await store.enqueue(soon, 3600)
-        await until(() => seen.length === 1)
+        await waitUntil(() => seen.length === 1)
         expect(seen).toEqual([soon.repository.name])
         await store.enqueue(late)
-        await until(() => seen.length === 2)
+        await waitUntil(() => seen.length === 2)
       })
 
       test('a delay of a second is about a second', async () => {
         const start = performance.now()
         let took = 0
         await work(async () => void (took = performance.now() - start))
-        await store.enqueue(pullJob(1), 1)
-        await until(() => took > 0)
+        await store.enqueue(createPullJob(1), 1)
+        await waitUntil(() => took > 0)
         expect(took).toBeGreaterThan(900)
         expect(took).toBeLessThan(10_000)
       })
 
       test('one whose handler rejects is tried again after a pause, and news bring that forward', async () => {
-        const job = pullJob(1)
+        const job = createPullJob(1)
         const times: number[] = []
         await work(async () => {
           times.push(performance.now())
           if (times.length < 4) throw new Error('not yet \0 \ud800')
         })
         await store.enqueue(job)
-        await until(() => times.length === 3, 30)
+        await waitUntil(() => times.length === 3, 30)
         expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(1000)
         expect(problems.map(String)).toContain('Error: not yet \0 \ud800')
         const news = performance.now()
         await sleep(100)
         await store.enqueue(job)
-        await until(() => times.length === 4, 30)
+        await waitUntil(() => times.length === 4, 30)
         // The third pause is four seconds at least.
         expect((times[3] ?? Infinity) - news).toBeLessThan(3500)
       }, 90_000)
 
       test('one that fails while an equal one waits is run by that one, once', async () => {
-        const job = pullJob(1)
+        const job = createPullJob(1)
         let runs = 0
         await work(async () => {
           runs += 1
@@ -277,14 +292,14 @@ export function storeContract(title: string, setting: Setting): void {
           throw new Error('first')
         })
         await store.enqueue(job)
-        await until(() => runs === 2)
+        await waitUntil(() => runs === 2)
         await sleep(3000)
         expect(runs).toBe(2)
       })
 
       test('stopping waits for those that run and begins none', async () => {
-        const of = repository()
-        for (let pull = 1; pull <= 5; pull++) await store.enqueue(pullJob(pull, of))
+        const of = createRepositoryName()
+        for (let pull = 1; pull <= 5; pull++) await store.enqueue(createPullJob(pull, of))
         let begun = 0
         let ended = 0
         const worker = await work(async () => {
@@ -292,7 +307,7 @@ export function storeContract(title: string, setting: Setting): void {
           await sleep(200)
           ended += 1
         }, 2)
-        await until(() => begun === 2)
+        await waitUntil(() => begun === 2)
         await worker.stop()
         expect([begun, ended]).toEqual([2, 2])
         await sleep(200)
@@ -300,7 +315,7 @@ export function storeContract(title: string, setting: Setting): void {
       })
 
       test('a thousand of them for a hundred keys overlap for no key and lose none', async () => {
-        const of = repository()
+        const of = createRepositoryName()
         const running = new Set<number>()
         const lastRun = new Map<number, number>()
         const lastAsked = new Map<number, number>()
@@ -317,57 +332,57 @@ export function storeContract(title: string, setting: Setting): void {
           await Promise.all(
             Array.from({ length: 100 }, async (_, pull) => {
               lastAsked.set(pull + 1, performance.now())
-              await store.enqueue(pullJob(pull + 1, of))
+              await store.enqueue(createPullJob(pull + 1, of))
             }),
           )
         // Every duty is looked at after it was last asked for.
-        await until(() => [...lastAsked].every(([pull, asked]) => (lastRun.get(pull) ?? 0) >= asked), 30)
+        await waitUntil(() => [...lastAsked].every(([pull, asked]) => (lastRun.get(pull) ?? 0) >= asked), 30)
         expect(overlaps).toBe(0)
       }, 180_000)
     })
 
     describe('leases', () => {
       test('one holder at a time, and a greater fence for each', async () => {
-        const name = `lease ${repository().name}`
-        const first = await held(store.acquireLease(name, 60))
+        const name = `lease ${createRepositoryName().name}`
+        const first = await requireLease(store.acquireLease(name, 60))
         expect(await store.acquireLease(name, 60)).toBeUndefined()
         expect(await store.renewLease(first, 60)).toBe(true)
         await store.releaseLease(first)
         expect(await store.renewLease(first, 60)).toBe(false)
-        const second = await held(store.acquireLease(name, 60))
+        const second = await requireLease(store.acquireLease(name, 60))
         expect(second.fence).toBeGreaterThan(first.fence)
         await store.releaseLease(first)
         expect(await store.acquireLease(name, 60)).toBeUndefined()
       })
 
       test('one that ran out can be taken, and its old holder cannot renew it', async () => {
-        const name = `short ${repository().name}`
-        const first = await held(store.acquireLease(name, 0.05))
+        const name = `short ${createRepositoryName().name}`
+        const first = await requireLease(store.acquireLease(name, 0.05))
         await sleep(100)
-        const second = await held(store.acquireLease(name, 60))
+        const second = await requireLease(store.acquireLease(name, 60))
         expect(second.fence).toBeGreaterThan(first.fence)
         expect(await store.renewLease(first, 60)).toBe(false)
         expect(await store.renewLease(second, 60)).toBe(true)
       })
 
       test('of many who want it at once one gets it', async () => {
-        const name = `race ${repository().name}`
+        const name = `race ${createRepositoryName().name}`
         const got = await Promise.all(Array.from({ length: 20 }, () => store.acquireLease(name, 60)))
         expect(got.filter(Boolean)).toHaveLength(1)
       })
     })
 
     describe('pull requests that are ready', () => {
-      const ready = (of: RepositoryName, pull: number, baseRef = 'main'): Snapshot => ({
+      const ready = (of: RepositoryName, pull: number, baseRef = 'main'): PullSnapshot => ({
         repository: of,
-        pull: pullNumber(pull),
+        pull: toPullNumber(pull),
         state: 'open',
         draft: false,
         title: `pull request ${pull}`,
         author: null,
-        head: commitSha('1'.repeat(40)),
+        head: toCommitSha('1'.repeat(40)),
         baseRef,
-        base: commitSha('2'.repeat(40)),
+        base: toCommitSha('2'.repeat(40)),
         headRepository: null,
         labels: [],
         reviews: [],
@@ -377,13 +392,13 @@ export function storeContract(title: string, setting: Setting): void {
       const waiting = async (of: RepositoryName, branch = 'main') =>
         (await store.readyPulls(of, branch)).map(({ pull }) => pull)
       /** Not in the same millisecond as what comes next. */
-      const comes = async (snapshot: Snapshot) => {
+      const comes = async (snapshot: PullSnapshot) => {
         await store.putReady(snapshot)
         await sleep(2)
       }
 
       test('wait in the order in which they came, and keep their place through changes', async () => {
-        const of = repository()
+        const of = createRepositoryName()
         for (const pull of [7, 3, 5]) await comes(ready(of, pull))
         await store.putReady({ ...ready(of, 7), title: 'changed' })
         expect(await waiting(of)).toEqual([7, 3, 5])
@@ -391,141 +406,146 @@ export function storeContract(title: string, setting: Setting): void {
           ...ready(of, 7),
           title: 'changed',
         })
-        expect(await waiting(repository())).toEqual([])
+        expect(await waiting(createRepositoryName())).toEqual([])
       })
 
       test('wait regardless of what people wrote, and no word becomes another', async () => {
-        const of = repository()
+        const of = createRepositoryName()
         await store.putReady({ ...ready(of, 7), title: '/app\0rove \ud800', labels: ['a\0'] })
         const [first] = await store.readyPulls(of, 'main')
         expect(first?.snapshot).toMatchObject({ title: '/app\uFFFDrove \uFFFD', labels: ['a\uFFFD'] })
       })
 
       test('wait for one branch each, at its end when it is another one, and go', async () => {
-        const of = repository()
+        const of = createRepositoryName()
         await comes(ready(of, 1))
         await comes(ready(of, 2, 'v4.20'))
         await comes(ready(of, 1, 'v4.20'))
         expect([await waiting(of), await waiting(of, 'v4.20')]).toEqual([[], [2, 1]])
-        await store.dropReady(of, [pullNumber(2), pullNumber(9)])
+        await store.dropReady(of, [toPullNumber(2), toPullNumber(9)])
         expect(await waiting(of, 'v4.20')).toEqual([1])
       })
     })
 
     describe('landings', () => {
-      const lease = async (seconds = 60) => held(store.acquireLease(`base ${repository().name}`, seconds))
+      const lease = async (seconds = 60) =>
+        requireLease(store.acquireLease(`base ${createRepositoryName().name}`, seconds))
 
       test('are open until they are settled, oldest first', async () => {
-        const of = repository()
+        const of = createRepositoryName()
         const by = await lease()
-        const first = await begun(store.beginLanding(by, landing(1, of)))
-        const second = await begun(store.beginLanding(by, landing(2, of)))
-        expect(first).toEqual({ ...landing(1, of), id: first.id, fence: by.fence })
-        expect(await store.openLandings(of)).toEqual([first, second])
-        expect(await store.landingOf(of, pullNumber(1))).toBeUndefined()
-        await store.endLanding(first, 'landed')
-        await store.endLanding(second, 'abandoned')
-        expect(await store.openLandings(of)).toEqual([])
-        expect(await store.landingOf(of, pullNumber(1))).toEqual(landing(1, of))
-        expect(await store.landingOf(of, pullNumber(2))).toBeUndefined()
+        const first = await requireIntent(store.startMerge(by, createPendingMerge(1, of)))
+        const second = await requireIntent(store.startMerge(by, createPendingMerge(2, of)))
+        expect(first).toEqual({ ...createPendingMerge(1, of), id: first.id, fence: by.fence })
+        expect(await store.listPendingMerges(of)).toEqual([first, second])
+        expect(await store.findMerge(of, toPullNumber(1))).toBeUndefined()
+        await store.finishMerge(first, 'landed')
+        await store.finishMerge(second, 'abandoned')
+        expect(await store.listPendingMerges(of)).toEqual([])
+        expect(await store.findMerge(of, toPullNumber(1))).toEqual(createPendingMerge(1, of))
+        expect(await store.findMerge(of, toPullNumber(2))).toBeUndefined()
         expect(
-          await store.landingOf({ owner: of.owner.toUpperCase(), name: of.name }, pullNumber(1)),
+          await store.findMerge({ owner: of.owner.toUpperCase(), name: of.name }, toPullNumber(1)),
         ).toBeDefined()
       })
 
       test('are not begun with a lease that ran out, was given back or was taken over (T44)', async () => {
-        const of = repository()
+        const of = createRepositoryName()
         const expired = await lease(0.05)
         await sleep(100)
-        expect(await store.beginLanding(expired, landing(1, of))).toBeUndefined()
+        expect(await store.startMerge(expired, createPendingMerge(1, of))).toBeUndefined()
         const given = await lease()
         await store.releaseLease(given)
-        expect(await store.beginLanding(given, landing(1, of))).toBeUndefined()
-        const taken = await held(store.acquireLease(given.name, 60))
-        expect(await store.beginLanding(given, landing(1, of))).toBeUndefined()
-        expect(await store.beginLanding({ ...taken, fence: taken.fence + 1 }, landing(1, of))).toBeUndefined()
-        expect(await store.openLandings(of)).toEqual([])
+        expect(await store.startMerge(given, createPendingMerge(1, of))).toBeUndefined()
+        const taken = await requireLease(store.acquireLease(given.name, 60))
+        expect(await store.startMerge(given, createPendingMerge(1, of))).toBeUndefined()
+        expect(
+          await store.startMerge({ ...taken, fence: taken.fence + 1 }, createPendingMerge(1, of)),
+        ).toBeUndefined()
+        expect(await store.listPendingMerges(of)).toEqual([])
       })
 
       test('happen once per pull request: the second is refused', async () => {
-        const of = repository()
+        const of = createRepositoryName()
         const by = await lease()
         const [first, second] = [
-          await begun(store.beginLanding(by, landing(1, of))),
-          await begun(store.beginLanding(by, { ...landing(1, of), commit: landing(2, of).head })),
+          await requireIntent(store.startMerge(by, createPendingMerge(1, of))),
+          await requireIntent(
+            store.startMerge(by, { ...createPendingMerge(1, of), commit: createPendingMerge(2, of).head }),
+          ),
         ]
-        await store.endLanding(first, 'landed')
-        await expect(store.endLanding(second, 'landed')).rejects.toMatchObject({
+        await store.finishMerge(first, 'landed')
+        await expect(store.finishMerge(second, 'landed')).rejects.toMatchObject({
           code: 'already-landed',
           retryable: false,
         })
-        await store.endLanding(second, 'abandoned')
-        expect(await store.openLandings(of)).toEqual([])
+        await store.finishMerge(second, 'abandoned')
+        expect(await store.listPendingMerges(of)).toEqual([])
       })
 
       test('given up before their push arrived, may still be landed: once', async () => {
-        const of = repository()
+        const of = createRepositoryName()
         const held = await lease()
-        const late = await begun(store.beginLanding(held, landing(1, of)))
-        const other = await begun(
-          store.beginLanding(held, { ...landing(1, of), commit: landing(2, of).head }),
+        const late = await requireIntent(store.startMerge(held, createPendingMerge(1, of)))
+        const other = await requireIntent(
+          store.startMerge(held, { ...createPendingMerge(1, of), commit: createPendingMerge(2, of).head }),
         )
-        await store.endLanding(late, 'abandoned')
-        await store.endLanding(other, 'abandoned')
-        expect((await store.abandonedLandings(of, late.pull)).map(({ id }) => id)).toEqual([
+        await store.finishMerge(late, 'abandoned')
+        await store.finishMerge(other, 'abandoned')
+        expect((await store.listAbandonedMerges(of, late.pull)).map(({ id }) => id)).toEqual([
           other.id,
           late.id,
         ])
-        await store.endLanding(late, 'landed')
-        expect((await store.landingOf(of, late.pull))?.commit).toBe(late.commit)
-        expect((await store.abandonedLandings(of, late.pull)).map(({ id }) => id)).toEqual([other.id])
-        await expect(store.endLanding(other, 'landed')).rejects.toMatchObject({ code: 'already-landed' })
-        await expect(store.endLanding(late, 'abandoned')).rejects.toMatchObject({ code: 'already-settled' })
+        await store.finishMerge(late, 'landed')
+        expect((await store.findMerge(of, late.pull))?.commit).toBe(late.commit)
+        expect((await store.listAbandonedMerges(of, late.pull)).map(({ id }) => id)).toEqual([other.id])
+        await expect(store.finishMerge(other, 'landed')).rejects.toMatchObject({ code: 'already-landed' })
+        await expect(store.finishMerge(late, 'abandoned')).rejects.toMatchObject({ code: 'already-settled' })
       })
 
       test('of one commit, begun by two, are on record once', async () => {
-        const of = repository()
+        const of = createRepositoryName()
         const by = await lease()
-        const paused = await begun(store.beginLanding(by, landing(1, of)))
-        const given = await begun(store.beginLanding(by, landing(1, of)))
-        const other = await begun(store.beginLanding(by, landing(1, of)))
-        await store.endLanding(given, 'abandoned')
-        expect(await store.endLanding(other, 'landed')).toBe(true)
+        const paused = await requireIntent(store.startMerge(by, createPendingMerge(1, of)))
+        const given = await requireIntent(store.startMerge(by, createPendingMerge(1, of)))
+        const other = await requireIntent(store.startMerge(by, createPendingMerge(1, of)))
+        await store.finishMerge(given, 'abandoned')
+        expect(await store.finishMerge(other, 'landed')).toBe(true)
         // Both find it on the branch.
-        expect(await store.endLanding(paused, 'landed')).toBe(false)
-        expect(await store.endLanding(given, 'landed')).toBe(false)
-        expect(await store.openLandings(of)).toEqual([])
-        expect((await store.abandonedLandings(of, paused.pull)).map(({ id }) => id)).toEqual([
+        expect(await store.finishMerge(paused, 'landed')).toBe(false)
+        expect(await store.finishMerge(given, 'landed')).toBe(false)
+        expect(await store.listPendingMerges(of)).toEqual([])
+        expect((await store.listAbandonedMerges(of, paused.pull)).map(({ id }) => id)).toEqual([
           given.id,
           paused.id,
         ])
-        expect((await store.landingOf(of, paused.pull))?.commit).toBe(other.commit)
+        expect((await store.findMerge(of, paused.pull))?.commit).toBe(other.commit)
       })
 
       test('settled twice with one outcome are settled, with another they are an error', async () => {
-        const of = repository()
-        const intent = await begun(store.beginLanding(await lease(), landing(1, of)))
-        expect(await store.endLanding(intent, 'mismatch')).toBe(true)
-        expect(await store.endLanding(intent, 'mismatch')).toBe(false)
-        await expect(store.endLanding(intent, 'landed')).rejects.toMatchObject({ code: 'already-settled' })
-        await expect(store.endLanding({ ...intent, id: 999_999 }, 'landed')).rejects.toMatchObject({
+        const of = createRepositoryName()
+        const intent = await requireIntent(store.startMerge(await lease(), createPendingMerge(1, of)))
+        expect(await store.finishMerge(intent, 'mismatch')).toBe(true)
+        expect(await store.finishMerge(intent, 'mismatch')).toBe(false)
+        await expect(store.finishMerge(intent, 'landed')).rejects.toMatchObject({ code: 'already-settled' })
+        await expect(store.finishMerge({ ...intent, id: 999_999 }, 'landed')).rejects.toMatchObject({
           code: 'already-settled',
         })
       })
 
       test('of one pull request settled by many at once land once', async () => {
-        const of = repository()
+        const of = createRepositoryName()
         const by = await lease()
         const intents = await Promise.all(
-          Array.from({ length: 8 }, () => begun(store.beginLanding(by, landing(1, of)))),
+          Array.from({ length: 8 }, () => requireIntent(store.startMerge(by, createPendingMerge(1, of)))),
         )
-        const ended = await Promise.all(intents.map((intent) => store.endLanding(intent, 'landed')))
+        const ended = await Promise.all(intents.map((intent) => store.finishMerge(intent, 'landed')))
         expect(ended.filter(Boolean)).toHaveLength(1)
-        expect(await store.openLandings(of)).toEqual([])
+        expect(await store.listPendingMerges(of)).toEqual([])
       })
     })
 
-    landingStopsContract(() => store)
+    mergeFreezesContract(() => store)
     pageRecordsContract(() => store)
     const anyJson = new Map<string, unknown>([
       ['a', { deep: [1, 'ü', null, true] }],
@@ -540,18 +560,18 @@ export function storeContract(title: string, setting: Setting): void {
 
     describe('the cache', () => {
       test('gives back what was put, by space and key, and nothing else', async () => {
-        const name = `space ${repository().name}`
-        const space = cacheOf(name)
+        const name = `space ${createRepositoryName().name}`
+        const space = createCacheSpace(name)
         await store.putCached(space, anyJson, 60)
         expect(await store.getCached(space, [...anyJson.keys(), 'absent'])).toEqual(anyJson)
-        expect(await store.getCached(cacheOf(`${name} other`), ['a'])).toEqual(new Map())
+        expect(await store.getCached(createCacheSpace(`${name} other`), ['a'])).toEqual(new Map())
         await store.putCached(space, new Map([['a', 2]]), 60)
         expect(await store.getCached(space, ['a', 'a'])).toEqual(new Map([['a', 2]]))
         expect(await store.getCached(space, [])).toEqual(new Map())
       })
 
       test('does not return what has expired, and putting it again makes it fresh', async () => {
-        const space = cacheOf(`ttl ${repository().name}`)
+        const space = createCacheSpace(`ttl ${createRepositoryName().name}`)
         await store.putCached(space, new Map([['a', 1]]), 0.05)
         await store.putCached(space, new Map([['b', 1]]), 60)
         await sleep(100)
@@ -561,18 +581,18 @@ export function storeContract(title: string, setting: Setting): void {
       })
 
       test('takes thousands at a time, also from two writers at once', async () => {
-        const space = cacheOf(`many ${repository().name}`)
+        const space = createCacheSpace(`many ${createRepositoryName().name}`)
         await Promise.all([store.putCached(space, many, 60), store.putCached(space, backwards, 60)])
         expect(await store.getCached(space, [...many.keys()])).toEqual(many)
       })
 
       test('takes what is not of the declared shape, or of another version, for lost', async () => {
-        const name = `shape ${repository().name}`
+        const name = `shape ${createRepositoryName().name}`
         const read = (stored: unknown) => (typeof stored === 'number' ? stored : undefined)
         const [first, second] = [1, 2].map((version) => defineCache(name, { version, read }))
         if (!first || !second) throw new Error('two versions')
         await store.putCached(
-          cacheOf(name),
+          createCacheSpace(name),
           new Map<string, unknown>([
             ['text', 'one'],
             ['number', 1],
@@ -585,7 +605,7 @@ export function storeContract(title: string, setting: Setting): void {
     })
 
     describe('state', () => {
-      const read = async (space: StateSpace<unknown>, of: RepositoryName, keys: Iterable<string>) => {
+      const read = async (space: StateNamespace<unknown>, of: RepositoryName, keys: Iterable<string>) => {
         const found = new Map<string, unknown>()
         for (const key of keys) {
           const value = await store.readState(space, of, key)
@@ -595,12 +615,12 @@ export function storeContract(title: string, setting: Setting): void {
       }
 
       test('gives back what was written, by space, repository and key, and nothing else', async () => {
-        const of = repository()
-        const space = stateOf(of.name)
+        const of = createRepositoryName()
+        const space = createStateSpace(of.name)
         await store.writeState(space, of, anyJson)
         expect(await read(space, of, [...anyJson.keys(), 'absent'])).toEqual(anyJson)
-        expect(await store.readState(space, repository(), 'a')).toBeUndefined()
-        expect(await store.readState(stateOf(`${of.name} other`), of, 'a')).toBeUndefined()
+        expect(await store.readState(space, createRepositoryName(), 'a')).toBeUndefined()
+        expect(await store.readState(createStateSpace(`${of.name} other`), of, 'a')).toBeUndefined()
         // GitHub does not tell upper from lower case.
         const { owner, name } = of
         await store.writeState(
@@ -612,15 +632,15 @@ export function storeContract(title: string, setting: Setting): void {
       })
 
       test('is another thing than the cache, whatever both are called', async () => {
-        const of = repository()
-        await store.writeState(stateOf(of.name), of, new Map([['a', 'state']]))
-        await store.putCached(cacheOf(of.name), new Map([['a', 'cache']]), 60)
-        expect(await store.readState(stateOf(of.name), of, 'a')).toBe('state')
-        expect(await store.getCached(cacheOf(of.name), ['a'])).toEqual(new Map([['a', 'cache']]))
+        const of = createRepositoryName()
+        await store.writeState(createStateSpace(of.name), of, new Map([['a', 'state']]))
+        await store.putCached(createCacheSpace(of.name), new Map([['a', 'cache']]), 60)
+        expect(await store.readState(createStateSpace(of.name), of, 'a')).toBe('state')
+        expect(await store.getCached(createCacheSpace(of.name), ['a'])).toEqual(new Map([['a', 'cache']]))
         // @ts-expect-error what must survive cannot be put where it may be lost
-        const wrong = () => store.putCached(stateOf('x'), new Map([['a', 1]]), 60)
+        const wrong = () => store.putCached(createStateSpace('x'), new Map([['a', 1]]), 60)
         // @ts-expect-error nor the other way round
-        const alsoWrong = () => store.writeState(cacheOf('x'), of, new Map([['a', 1]]))
+        const alsoWrong = () => store.writeState(createCacheSpace('x'), of, new Map([['a', 1]]))
         const numbers = defineState('x', { version: 1, read: () => 1 })
         // @ts-expect-error values have the declared shape
         const misshapen = () => store.writeState(numbers, of, new Map([['a', 'text']]))
@@ -628,8 +648,8 @@ export function storeContract(title: string, setting: Setting): void {
       })
 
       test('forgets what is not to be kept, of one space and one repository', async () => {
-        const [of, other] = [repository(), repository()]
-        const [space, elsewhere] = [stateOf(of.name), stateOf(other.name)]
+        const [of, other] = [createRepositoryName(), createRepositoryName()]
+        const [space, elsewhere] = [createStateSpace(of.name), createStateSpace(other.name)]
         for (const [where, whose] of [
           [space, of],
           [elsewhere, of],
@@ -646,8 +666,8 @@ export function storeContract(title: string, setting: Setting): void {
       })
 
       test('takes thousands at a time, also from two writers at once', async () => {
-        const of = repository()
-        const space = stateOf('many')
+        const of = createRepositoryName()
+        const space = createStateSpace('many')
         await Promise.all([store.writeState(space, of, many), store.writeState(space, of, backwards)])
         expect(await read(space, of, ['key 0', 'key 1500', 'key 2999'])).toEqual(
           new Map([0, 1500, 2999].map((at) => [`key ${at}`, { at }])),
@@ -655,7 +675,7 @@ export function storeContract(title: string, setting: Setting): void {
       })
 
       test('of an earlier version is read as such; what cannot be read is an error, not nothing', async () => {
-        const of = repository()
+        const of = createRepositoryName()
         const name = `versions ${of.name}`
         const first = defineState<number>(name, {
           version: 1,
@@ -671,19 +691,19 @@ export function storeContract(title: string, setting: Setting): void {
         await store.writeState(second, of, new Map([['a', { count: 4 }]]))
         expect(await store.readState(second, of, 'a')).toEqual({ count: 4 })
         await expect(store.readState(first, of, 'a')).rejects.toMatchObject({ code: 'too-new' })
-        await store.writeState(stateOf(name), of, new Map([['b', 'no number']]))
+        await store.writeState(createStateSpace(name), of, new Map([['b', 'no number']]))
         await expect(store.readState(first, of, 'b')).rejects.toMatchObject({ code: 'unreadable' })
       })
     })
 
     describe('verdicts', () => {
       test('are kept one per head, base and configuration, newest first', async () => {
-        const of = repository()
+        const of = createRepositoryName()
         const record = (head: string, decidedAt: number, verdict: string) => ({
           repository: of,
-          pull: pullNumber(1),
-          head: commitSha(head.repeat(40)),
-          base: commitSha('0'.repeat(40)),
+          pull: toPullNumber(1),
+          head: toCommitSha(head.repeat(40)),
+          base: toCommitSha('0'.repeat(40)),
           config: 'c',
           verdict,
           report: { findings: ['a \0 b'] },
@@ -692,40 +712,40 @@ export function storeContract(title: string, setting: Setting): void {
         await store.recordVerdict(record('1', 1_700_000_000_001, 'wait'))
         await store.recordVerdict(record('2', 1_700_000_000_002, 'blocked'))
         await store.recordVerdict(record('1', 1_700_000_000_003, 'merge'))
-        expect(await store.verdicts(of, pullNumber(1))).toEqual([
+        expect(await store.verdicts(of, toPullNumber(1))).toEqual([
           record('1', 1_700_000_000_003, 'merge'),
           record('2', 1_700_000_000_002, 'blocked'),
         ])
-        expect(await store.verdicts(of, pullNumber(2))).toEqual([])
+        expect(await store.verdicts(of, toPullNumber(2))).toEqual([])
       })
     })
 
-    if (setting.lasts)
+    if (setting.isDurable)
       test('has everything still after closing and opening again, and waiting jobs are run', async () => {
-        const where = await setting.place()
-        const of = repository()
+        const where = await setting.createLocation()
+        const of = createRepositoryName()
         let opened = await open(where)
-        await opened.accept(delivery('kept'), [pullJob(1, of)])
-        await opened.enqueue(pullJob(2, of), 3600)
-        const by = await held(opened.acquireLease('kept', 60))
-        const intent = await begun(opened.beginLanding(by, landing(1, of)))
-        await opened.putCached(cacheOf('kept'), new Map([['a', 1]]), 3600)
-        await opened.writeState(stateOf('kept'), of, new Map([['a', 1]]))
-        await opened.stopLandings({ repository: of, kind: 'audit', reason: 'why', by: { kind: 'bot' } })
+        await opened.accept(createDelivery('kept'), [createPullJob(1, of)])
+        await opened.enqueue(createPullJob(2, of), 3600)
+        const by = await requireLease(opened.acquireLease('kept', 60))
+        const intent = await requireIntent(opened.startMerge(by, createPendingMerge(1, of)))
+        await opened.putCached(createCacheSpace('kept'), new Map([['a', 1]]), 3600)
+        await opened.writeState(createStateSpace('kept'), of, new Map([['a', 1]]))
+        await opened.freezeMerges({ repository: of, kind: 'audit', reason: 'why', by: { kind: 'bot' } })
         await opened.close()
         opened = await open(where)
         try {
-          expect(await opened.accept(delivery('kept'), [])).toBe('duplicate')
-          expect(await opened.openLandings(of)).toEqual([intent])
-          expect(await opened.getCached(cacheOf('kept'), ['a'])).toEqual(new Map([['a', 1]]))
-          expect(await opened.readState(stateOf('kept'), of, 'a')).toBe(1)
-          expect(await opened.landingStops(of)).toMatchObject([
+          expect(await opened.accept(createDelivery('kept'), [])).toBe('duplicate')
+          expect(await opened.listPendingMerges(of)).toEqual([intent])
+          expect(await opened.getCached(createCacheSpace('kept'), ['a'])).toEqual(new Map([['a', 1]]))
+          expect(await opened.readState(createStateSpace('kept'), of, 'a')).toBe(1)
+          expect(await opened.listFreezes(of)).toMatchObject([
             { repository: of, kind: 'audit', reason: 'why' },
           ])
           const seen: Job[] = []
           await work(async (job) => void seen.push(job), 4, opened)
-          await until(() => seen.length === 1)
-          expect(seen).toEqual([pullJob(1, of)])
+          await waitUntil(() => seen.length === 1)
+          expect(seen).toEqual([createPullJob(1, of)])
         } finally {
           await opened.close()
           working = []
@@ -739,19 +759,21 @@ export function storeContract(title: string, setting: Setting): void {
         afterAll(async () => other.close())
 
         test('leases and landings are told apart between them', async () => {
-          const name = `two ${repository().name}`
+          const name = `two ${createRepositoryName().name}`
           const got = await Promise.all(
             Array.from({ length: 20 }, (_, at) => (at % 2 ? store : other).acquireLease(name, 60)),
           )
           const [winner] = got.filter((lease) => lease !== undefined)
           expect(got.filter(Boolean)).toHaveLength(1)
-          const of = repository()
-          const intent = await begun(store.beginLanding(winner ?? { name, fence: 0 }, landing(1, of)))
-          expect(await other.openLandings(of)).toEqual([intent])
+          const of = createRepositoryName()
+          const intent = await requireIntent(
+            store.startMerge(winner ?? { name, fence: 0 }, createPendingMerge(1, of)),
+          )
+          expect(await other.listPendingMerges(of)).toEqual([intent])
         })
 
         test('every job is run by one of them, none twice at once, and both have work', async () => {
-          const of = repository()
+          const of = createRepositoryName()
           const running = new Set<string>()
           const runs = { here: 0, there: 0 }
           const asked = new Map<string, number>()
@@ -771,22 +793,22 @@ export function storeContract(title: string, setting: Setting): void {
           for (let round = 0; round < 15; round++)
             await Promise.all(
               Array.from({ length: 40 }, async (_, pull) => {
-                const job = pullJob(pull + 1, of)
+                const job = createPullJob(pull + 1, of)
                 asked.set(jobKey(job), performance.now())
                 await (pull % 2 ? store : other).enqueue(job)
               }),
             )
-          await until(() => [...asked].every(([key, at]) => (ran.get(key) ?? 0) >= at), 30)
+          await waitUntil(() => [...asked].every(([key, at]) => (ran.get(key) ?? 0) >= at), 30)
           expect(overlaps).toBe(0)
           expect(runs.here).toBeGreaterThan(0)
           expect(runs.there).toBeGreaterThan(0)
         }, 180_000)
 
         test('one delivery that reaches both is new to one', async () => {
-          const of = repository()
+          const of = createRepositoryName()
           const answers = await Promise.all(
             Array.from({ length: 10 }, (_, at) =>
-              (at % 2 ? store : other).accept(delivery(`both ${of.name}`), [pullJob(1, of)]),
+              (at % 2 ? store : other).accept(createDelivery(`both ${of.name}`), [createPullJob(1, of)]),
             ),
           )
           expect(answers.filter((answer) => answer === 'new')).toHaveLength(1)
@@ -795,13 +817,13 @@ export function storeContract(title: string, setting: Setting): void {
   })
 }
 
-async function held(lease: Promise<Lease | undefined>): Promise<Lease> {
+async function requireLease(lease: Promise<Lease | undefined>): Promise<Lease> {
   const value = await lease
   if (!value) throw new Error('no lease')
   return value
 }
 
-async function begun(intent: Promise<Intent | undefined>): Promise<Intent> {
+async function requireIntent(intent: Promise<MergeIntent | undefined>): Promise<MergeIntent> {
   const value = await intent
   if (!value) throw new Error('no intent')
   return value

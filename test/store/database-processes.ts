@@ -2,27 +2,29 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** The process ids of the databases that `parent` started and that live. */
-export function databaseProcesses(parent = process.pid): number[] {
+export function listDatabaseProcesses(parent = process.pid): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
     .filter((id) => {
-      const state = stateOf(id)
-      return state?.parent === parent && state.alive && read(id, 'cmdline').includes('embedded-process')
+      const state = readProcessState(id)
+      return (
+        state?.parent === parent && state.alive && readProcFile(id, 'cmdline').includes('embedded-process')
+      )
     })
 }
 
-export function isAlive(id: number): boolean {
-  return stateOf(id)?.alive ?? false
+export function isProcessAlive(id: number): boolean {
+  return readProcessState(id)?.alive ?? false
 }
 
-function stateOf(id: number): { alive: boolean; parent: number } | undefined {
+function readProcessState(id: number): { alive: boolean; parent: number } | undefined {
   // `pid (name) state parent ...`; the name may hold anything.
-  const [state = '', parent = ''] = read(id, 'stat').split(') ').at(-1)?.split(' ') ?? []
+  const [state = '', parent = ''] = readProcFile(id, 'stat').split(') ').at(-1)?.split(' ') ?? []
   return state === '' ? undefined : { alive: state !== 'Z' && state !== 'X', parent: Number(parent) }
 }
 
-function read(id: number, what: string): string {
+function readProcFile(id: number, what: string): string {
   try {
     return readFileSync(`/proc/${id}/${what}`, 'utf8')
   } catch {

@@ -8,49 +8,51 @@ import type { Database } from '../../src/store/database.ts'
 import { openEmbedded } from '../../src/store/embedded-database.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 import { openStore } from '../../src/store/store.ts'
-import { startChild } from './child.ts'
+import { startStoreProcess } from './child.ts'
 import { storeContract } from './contract.ts'
-import { databaseProcesses, isAlive } from './database-processes.ts'
-import { placeMadeStore } from './made-store.ts'
-import { clock, delivery, pullJob, until } from './sample-records.ts'
+import { listDatabaseProcesses, isProcessAlive } from './database-processes.ts'
+import { copyPreparedStore } from './made-store.ts'
+import { systemTestClock, createDelivery, createPullJob, waitUntil } from './sample-records.ts'
 
-const root = mkdtempSync(join(tmpdir(), 'catalog-bot-store-'))
-const made = join(root, 'made')
-let folders = 0
-const folder = (...deep: string[]) => {
-  const path = join(root, `folder-${++folders}`, ...deep)
-  cpSync(made, path, { recursive: true })
+const storeRoot = mkdtempSync(join(tmpdir(), 'catalog-bot-store-'))
+const preparedStore = join(storeRoot, 'made')
+let folderCount = 0
+const createStoreFolder = (...deep: string[]) => {
+  const path = join(storeRoot, `folder-${++folderCount}`, ...deep)
+  cpSync(preparedStore, path, { recursive: true })
   return path
 }
-beforeAll(() => placeMadeStore(made), 180_000)
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+beforeAll(() => copyPreparedStore(preparedStore), 180_000)
+afterAll(() => rmSync(storeRoot, { recursive: true, force: true }))
 
 storeContract('embedded, in a folder', {
-  place: async () => ({ dataDirectory: folder() }),
+  createLocation: async () => ({ dataDirectory: createStoreFolder() }),
   shared: false,
-  lasts: true,
+  isDurable: true,
 })
 
 describe('a data folder', () => {
   test('belongs to one store at a time, however long its path', async () => {
-    for (const dataDirectory of [folder(), folder('deep/'.repeat(30))]) {
-      const first = await openStore({ dataDirectory, clock })
+    for (const dataDirectory of [createStoreFolder(), createStoreFolder('deep/'.repeat(30))]) {
+      const first = await openStore({ dataDirectory, clock: systemTestClock })
       const refused = { code: 'in-use', retryable: true }
-      await expect(openStore({ dataDirectory, clock, patience: 300 })).rejects.toMatchObject(refused)
+      await expect(
+        openStore({ dataDirectory, clock: systemTestClock, lockTimeoutMs: 300 }),
+      ).rejects.toMatchObject(refused)
       // One that waits long enough gets it.
-      const second = openStore({ dataDirectory, clock })
+      const second = openStore({ dataDirectory, clock: systemTestClock })
       await first.close()
       await (await second).close()
     }
   }, 180_000)
 
   test('left behind by a killed process is given to one of many who want it at once', async () => {
-    const dataDirectory = folder()
-    const killed = startChild('hold', { dataDirectory }, 'killed')
-    await until(() => killed.said.length > 0, 60)
+    const dataDirectory = createStoreFolder()
+    const killed = startStoreProcess('hold', { dataDirectory }, 'killed')
+    await waitUntil(() => killed.outputLines.length > 0, 60)
     await killed.kill()
     const wanted = await Promise.allSettled(
-      [1, 2, 3, 4].map(() => openEmbedded(dataDirectory, { patience: 5000, problem: () => undefined })),
+      [1, 2, 3, 4].map(() => openEmbedded(dataDirectory, { timeoutMs: 5000, problem: () => undefined })),
     )
     const got = wanted.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
     expect(got).toHaveLength(1)
@@ -60,28 +62,30 @@ describe('a data folder', () => {
   }, 180_000)
 
   test('that cannot be made or written is a StoreError, and leaves no process', async () => {
-    const before = databaseProcesses()
-    const file = join(root, 'file')
+    const before = listDatabaseProcesses()
+    const file = join(storeRoot, 'file')
     writeFileSync(file, '')
-    await expect(openStore({ dataDirectory: join(file, 'below'), clock })).rejects.toBeInstanceOf(StoreError)
-    expect(databaseProcesses()).toEqual(before)
+    await expect(
+      openStore({ dataDirectory: join(file, 'below'), clock: systemTestClock }),
+    ).rejects.toBeInstanceOf(StoreError)
+    expect(listDatabaseProcesses()).toEqual(before)
   }, 180_000)
 })
 
 describe('without a folder', () => {
   test('a store is its own, and gone when it is closed', async () => {
-    const others = databaseProcesses()
+    const others = listDatabaseProcesses()
     const [memory, other] = await Promise.all([
-      openStore({ clock }),
-      openStore({ dataDirectory: folder(), clock }),
+      openStore({ clock: systemTestClock }),
+      openStore({ dataDirectory: createStoreFolder(), clock: systemTestClock }),
     ])
-    expect(await memory.accept(delivery('memory'), [])).toBe('new')
-    expect(await memory.accept(delivery('memory'), [])).toBe('duplicate')
-    expect(await other.accept(delivery('memory'), [])).toBe('new')
+    expect(await memory.accept(createDelivery('memory'), [])).toBe('new')
+    expect(await memory.accept(createDelivery('memory'), [])).toBe('duplicate')
+    expect(await other.accept(createDelivery('memory'), [])).toBe('new')
     await other.close()
     await expect(other.acquireLease('x', 1)).rejects.toMatchObject({ code: 'closed' })
     // Its data are lost with its process: nothing may go on with an empty database.
-    const last = databaseProcesses().filter((id) => !others.includes(id))
+    const last = listDatabaseProcesses().filter((id) => !others.includes(id))
     expect(last).toHaveLength(1)
     for (const id of last) process.kill(id, 'SIGKILL')
     for (const _ of [1, 2])
@@ -92,50 +96,52 @@ describe('without a folder', () => {
 
 describe('a process that is killed', () => {
   test('loses no delivery that it had accepted, and no job of one, twice in a row', async () => {
-    const dataDirectory = folder()
+    const dataDirectory = createStoreFolder()
     const accepted: string[] = []
     for (let round = 1; round <= 2; round++) {
-      const child = startChild('accept', { dataDirectory }, `round-${round}`)
-      await until(() => child.said.length > 10, 60)
+      const child = startStoreProcess('accept', { dataDirectory }, `round-${round}`)
+      await waitUntil(() => child.outputLines.length > 10, 60)
       await child.kill()
-      accepted.push(...child.said)
+      accepted.push(...child.outputLines)
     }
-    const store = await openStore({ dataDirectory, clock })
+    const store = await openStore({ dataDirectory, clock: systemTestClock })
     for (const guid of accepted)
       expect(await store.accept({ guid, event: 'push', body: Buffer.alloc(0) }, [])).toBe('duplicate')
     const run = new Set<string>()
     await store.work(async (job) => {
       if (job.kind === 'pull') run.add(`${job.repository.name} ${job.pull}`)
     }, 50)
-    await until(() => accepted.every((guid) => run.has(guid)), 60)
+    await waitUntil(() => accepted.every((guid) => run.has(guid)), 60)
     await store.close()
   }, 180_000)
 
   test('leaves its running jobs and its leases to the next one at once', async () => {
-    const dataDirectory = folder()
+    const dataDirectory = createStoreFolder()
     const of = { owner: 'owner', name: 'held' }
-    const before = await openStore({ dataDirectory, clock })
-    await before.enqueue(pullJob(1, of))
-    await before.enqueue(pullJob(2, of), 3600)
+    const before = await openStore({ dataDirectory, clock: systemTestClock })
+    await before.enqueue(createPullJob(1, of))
+    await before.enqueue(createPullJob(2, of), 3600)
     await before.close()
-    const child = startChild('hold', { dataDirectory }, 'held')
-    await until(() => child.said.includes('begun 1'), 60)
-    await expect(openStore({ dataDirectory, clock, patience: 0 })).rejects.toMatchObject({ code: 'in-use' })
-    const [database = 0] = databaseProcesses(child.id)
+    const child = startStoreProcess('hold', { dataDirectory }, 'held')
+    await waitUntil(() => child.outputLines.includes('begun 1'), 60)
+    await expect(
+      openStore({ dataDirectory, clock: systemTestClock, lockTimeoutMs: 0 }),
+    ).rejects.toMatchObject({ code: 'in-use' })
+    const [database = 0] = listDatabaseProcesses(child.id)
     expect(database).toBeGreaterThan(0)
     await child.kill()
-    await until(() => !isAlive(database), 30)
+    await waitUntil(() => !isProcessAlive(database), 30)
 
-    const store = await openStore({ dataDirectory, clock })
+    const store = await openStore({ dataDirectory, clock: systemTestClock })
     const opened = performance.now()
     const seen: Job[] = []
     await store.work(async (job) => void seen.push(job), 4)
-    await until(() => seen.length > 0, 30)
+    await waitUntil(() => seen.length > 0, 30)
     // A job of a process that may still live would be left alone for fifteen seconds.
     expect(performance.now() - opened).toBeLessThan(10_000)
-    expect(seen).toEqual([pullJob(1, of)])
+    expect(seen).toEqual([createPullJob(1, of)])
     const lease = await store.acquireLease('lease held', 5)
-    expect(`fence ${(lease?.fence ?? 0) - 1}`).toBe(child.said[0])
+    expect(`fence ${(lease?.fence ?? 0) - 1}`).toBe(child.outputLines[0])
     await store.close()
   }, 120_000)
 })
@@ -145,22 +151,28 @@ describe("the database's process", () => {
   const table = 'CREATE TABLE IF NOT EXISTS word (word text PRIMARY KEY)'
 
   test('when it is killed, fails what was being asked and is started again: nothing acknowledged is lost', async () => {
-    const dataDirectory = folder()
+    const dataDirectory = createStoreFolder()
     const problems: unknown[] = []
-    const others = databaseProcesses()
-    const store = await openStore({ dataDirectory, clock, problem: (error) => problems.push(error) })
+    const others = listDatabaseProcesses()
+    const store = await openStore({
+      dataDirectory,
+      clock: systemTestClock,
+      problem: (error) => problems.push(error),
+    })
     const lease = await store.acquireLease('mine', 600)
     const guids = Array.from({ length: 40 }, (_, at) => `killed ${at}`)
     let answered = 0
-    const asked = guids.map((guid) => store.accept(delivery(guid), [pullJob(1)]).finally(() => answered++))
+    const asked = guids.map((guid) =>
+      store.accept(createDelivery(guid), [createPullJob(1)]).finally(() => answered++),
+    )
     for (const one of asked) one.catch(() => undefined)
-    await until(() => answered >= 10)
-    for (const id of databaseProcesses()) if (!others.includes(id)) process.kill(id, 'SIGKILL')
+    await waitUntil(() => answered >= 10)
+    for (const id of listDatabaseProcesses()) if (!others.includes(id)) process.kill(id, 'SIGKILL')
     const outcomes = await Promise.allSettled(asked)
     for (const [at, outcome] of outcomes.entries())
       if (outcome.status === 'rejected')
         expect(outcome.reason).toMatchObject({ code: 'unreachable', retryable: true })
-      else expect(await store.accept(delivery(guids[at] ?? ''), [])).toBe('duplicate')
+      else expect(await store.accept(createDelivery(guids[at] ?? ''), [])).toBe('duplicate')
     expect(outcomes.some(({ status }) => status === 'rejected')).toBe(true)
     // The App is alive, so what it holds is held still.
     expect(lease && (await store.renewLease(lease, 600))).toBe(true)
@@ -169,11 +181,11 @@ describe("the database's process", () => {
   }, 180_000)
 
   test('when it is killed while a job is being settled, does not leave that job active for ever', async () => {
-    const others = databaseProcesses()
+    const others = listDatabaseProcesses()
     const problems: unknown[] = []
     const store = await openStore({
-      dataDirectory: folder(),
-      clock,
+      dataDirectory: createStoreFolder(),
+      clock: systemTestClock,
       problem: (error) => problems.push(error),
     })
     let runs = 0
@@ -181,21 +193,21 @@ describe("the database's process", () => {
       runs += 1
       // The answer to what comes right after this cannot arrive.
       if (runs === 1)
-        for (const id of databaseProcesses()) if (!others.includes(id)) process.kill(id, 'SIGKILL')
+        for (const id of listDatabaseProcesses()) if (!others.includes(id)) process.kill(id, 'SIGKILL')
     }, 1)
-    await store.enqueue(pullJob(1))
-    await until(() => runs === 2, 40)
+    await store.enqueue(createPullJob(1))
+    await waitUntil(() => runs === 2, 40)
     expect(problems).not.toEqual([])
     await store.close()
   }, 180_000)
 
   test('does not carry on a transaction that another one began', async () => {
-    const others = databaseProcesses()
-    const database = await openEmbedded(folder(), { patience: 0, problem })
+    const others = listDatabaseProcesses()
+    const database = await openEmbedded(createStoreFolder(), { timeoutMs: 0, problem })
     await database.run(table)
     const half = database.transaction(async (sql) => {
       await sql.query('INSERT INTO word VALUES ($1)', ['first'])
-      for (const id of databaseProcesses()) if (!others.includes(id)) process.kill(id, 'SIGKILL')
+      for (const id of listDatabaseProcesses()) if (!others.includes(id)) process.kill(id, 'SIGKILL')
       await sleep(300)
       await sql.query('INSERT INTO word VALUES ($1)', ['second'])
     })
@@ -205,23 +217,26 @@ describe("the database's process", () => {
   }, 180_000)
 
   test('stays for as long as the App does: Ctrl-C and stop signals are not for it', async () => {
-    const others = databaseProcesses()
-    const database = await openEmbedded(folder(), { patience: 0, problem })
-    const mine = databaseProcesses().filter((id) => !others.includes(id))
+    const others = listDatabaseProcesses()
+    const database = await openEmbedded(createStoreFolder(), { timeoutMs: 0, problem })
+    const mine = listDatabaseProcesses().filter((id) => !others.includes(id))
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) for (const id of mine) process.kill(id, signal)
     await sleep(100)
     expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }])
     await database.close()
-    expect(mine.filter(isAlive)).toEqual([])
+    expect(mine.filter(isProcessAlive)).toEqual([])
   }, 180_000)
 
   describe('open', () => {
     let database: Database
-    beforeAll(async () => void (database = await openEmbedded(folder(), { patience: 0, problem })), 60_000)
+    beforeAll(
+      async () => void (database = await openEmbedded(createStoreFolder(), { timeoutMs: 0, problem })),
+      60_000,
+    )
     afterAll(() => database.close())
 
     test('is told no secrets: nothing of the environment but what Node needs', async () => {
-      const mine = databaseProcesses().at(-1)
+      const mine = listDatabaseProcesses().at(-1)
       const names = readFileSync(`/proc/${mine}/environ`, 'utf8')
         .split('\0')
         .flatMap((entry) => entry.split('=')[0] || [])
@@ -253,7 +268,7 @@ describe("the database's process", () => {
         code: 'failed',
         cause: { code: '23505', detail: 'Key (word)=(once) already exists.', table: 'word' },
       })
-      await expect(database.forJobs.executeSql('BEGIN; SELECT nonsense; COMMIT')).rejects.toMatchObject({
+      await expect(database.jobDatabase.executeSql('BEGIN; SELECT nonsense; COMMIT')).rejects.toMatchObject({
         code: '42703',
       })
       // Neither left its transaction open.

@@ -15,13 +15,13 @@ export interface PostgresServer {
   remove(): Promise<void>
 }
 
-const packages = '/usr/lib/postgresql'
+const postgresPackagesDirectory = '/usr/lib/postgresql'
 
 /** Undefined where there is no Postgres. */
 export async function startLocalPostgres(): Promise<PostgresServer | undefined> {
-  const bin = existsSync(packages)
-    ? readdirSync(packages)
-        .map((version) => join(packages, version, 'bin'))
+  const bin = existsSync(postgresPackagesDirectory)
+    ? readdirSync(postgresPackagesDirectory)
+        .map((version) => join(postgresPackagesDirectory, version, 'bin'))
         .filter((path) => existsSync(join(path, 'initdb')))
         .at(-1)
     : undefined
@@ -29,7 +29,7 @@ export async function startLocalPostgres(): Promise<PostgresServer | undefined> 
   // Postgres refuses to run as root.
   const asRoot = process.getuid?.() === 0
   const as = ['setpriv', ...(asRoot ? ['--reuid=postgres', '--regid=postgres', '--clear-groups'] : [])]
-  const folder = mkdtempSync(join(reachablePlace(as), 'catalog-bot-postgres-'))
+  const folder = mkdtempSync(join(createReachableDirectory(as), 'catalog-bot-postgres-'))
   if (asRoot) {
     const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
     chownSync(folder, id('-u'), id('-g'))
@@ -47,7 +47,7 @@ export async function startLocalPostgres(): Promise<PostgresServer | undefined> 
     '--no-sync',
   ]
   execFileSync(program, args, { stdio: 'ignore', cwd: folder })
-  const port = await freePort()
+  const port = await findFreePort()
   const address = (database: string) => `postgres://test@127.0.0.1:${port}/${database}`
   let server: ChildProcess | undefined
   let made = 0
@@ -67,7 +67,7 @@ export async function startLocalPostgres(): Promise<PostgresServer | undefined> 
     server.unref()
     for (let attempt = 0; attempt < 300; attempt++) {
       try {
-        await query(address('postgres'), 'SELECT 1')
+        await runQuery(address('postgres'), 'SELECT 1')
         return
       } catch {
         await new Promise((resolve) => setTimeout(resolve, 100))
@@ -92,7 +92,7 @@ export async function startLocalPostgres(): Promise<PostgresServer | undefined> 
     database: async (copyOf) => {
       const name = `store_${++made}`
       const template = copyOf === undefined ? '' : ` TEMPLATE ${new URL(copyOf).pathname.slice(1)}`
-      await query(address('postgres'), `CREATE DATABASE ${name}${template}`)
+      await runQuery(address('postgres'), `CREATE DATABASE ${name}${template}`)
       return address(name)
     },
     remove: async () => {
@@ -103,15 +103,15 @@ export async function startLocalPostgres(): Promise<PostgresServer | undefined> 
 }
 
 /** A temporary directory that the account can get to: one that mktemp made for root is root's alone. */
-function reachablePlace(as: readonly string[]): string {
-  const reaches = (place: string) => {
-    const [program = 'test', ...args] = [...as, 'test', '-x', place]
+function createReachableDirectory(as: readonly string[]): string {
+  const reaches = (location: string) => {
+    const [program = 'test', ...args] = [...as, 'test', '-x', location]
     return spawnSync(program, args, { cwd: '/' }).status === 0
   }
   return [tmpdir(), '/var/tmp', '/tmp'].find(reaches) ?? tmpdir()
 }
 
-export async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
+export async function runQuery(url: string, text: string): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url })
   client.on('error', () => undefined)
   await client.connect()
@@ -122,7 +122,7 @@ export async function query(url: string, text: string): Promise<Record<string, u
   }
 }
 
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

@@ -18,16 +18,16 @@ import { join } from 'node:path'
 import type { Store } from '../../src/ports/store.ts'
 import { lockFolder } from '../../src/store/folder-lock.ts'
 import { openStore, type StoreOptions } from '../../src/store/store.ts'
-import { clock } from './sample-records.ts'
+import { systemTestClock } from './sample-records.ts'
 
-const root = join(import.meta.dirname, '..', '..')
-const kept = join(root, 'node_modules', '.cache', 'catalog-bot-store')
+const projectRoot = join(import.meta.dirname, '..', '..')
+const storeCacheDirectory = join(projectRoot, 'node_modules', '.cache', 'catalog-bot-store')
 /** Milliseconds to wait for a process that makes it: on a busy machine that takes a while. */
-const patience = 120_000
-const week = 7 * 24 * 3600_000
+const buildTimeoutMs = 120_000
+const weekMs = 7 * 24 * 3600_000
 
 /** What a made store depends on: the code that makes its tables, and the two packages that it is made with. */
-function keyOfMade(): string {
+function computePreparedStoreKey(): string {
   const key = createHash('sha256')
   for (const file of [
     'src/store/migrations.ts',
@@ -35,25 +35,26 @@ function keyOfMade(): string {
     'node_modules/@electric-sql/pglite/package.json',
     'node_modules/pg-boss/package.json',
   ])
-    key.update(readFileSync(join(root, file)))
+    key.update(readFileSync(join(projectRoot, file)))
   return `made-${key.digest('hex').slice(0, 16)}`
 }
 
-async function madeStore(): Promise<string> {
-  const name = keyOfMade()
-  const made = join(kept, name)
+async function prepareStore(): Promise<string> {
+  const name = computePreparedStoreKey()
+  const made = join(storeCacheDirectory, name)
   if (existsSync(made)) return made
-  mkdirSync(kept, { recursive: true })
-  const unlock = await lockFolder(kept, patience)
+  mkdirSync(storeCacheDirectory, { recursive: true })
+  const unlock = await lockFolder(storeCacheDirectory, buildTimeoutMs)
   try {
     if (existsSync(made)) return made
     // Not at once: another run, of other code, may be copying it.
-    for (const entry of readdirSync(kept)) {
-      const isOld = Date.now() - statSync(join(kept, entry)).mtimeMs > week
-      if (isOld && /^(?:made|draft)-/.test(entry)) rmSync(join(kept, entry), { recursive: true, force: true })
+    for (const entry of readdirSync(storeCacheDirectory)) {
+      const isOld = Date.now() - statSync(join(storeCacheDirectory, entry)).mtimeMs > weekMs
+      if (isOld && /^(?:made|draft)-/.test(entry))
+        rmSync(join(storeCacheDirectory, entry), { recursive: true, force: true })
     }
-    const draft = mkdtempSync(join(kept, 'draft-'))
-    await (await openStore({ dataDirectory: draft, clock })).close()
+    const draft = mkdtempSync(join(storeCacheDirectory, 'draft-'))
+    await (await openStore({ dataDirectory: draft, clock: systemTestClock })).close()
     renameSync(draft, made)
     return made
   } finally {
@@ -62,18 +63,18 @@ async function madeStore(): Promise<string> {
 }
 
 /** Puts an empty store, whose tables are made, into the folder, which is made as well. */
-export async function placeMadeStore(dataDirectory: string): Promise<void> {
-  cpSync(await madeStore(), dataDirectory, { recursive: true, mode: constants.COPYFILE_FICLONE })
+export async function copyPreparedStore(dataDirectory: string): Promise<void> {
+  cpSync(await prepareStore(), dataDirectory, { recursive: true, mode: constants.COPYFILE_FICLONE })
 }
 
 /** An empty store in a folder that is gone when the store is closed. */
-export async function openMadeStore(
+export async function openPreparedStore(
   options: Omit<StoreOptions, 'databaseUrl' | 'dataDirectory'>,
 ): Promise<Store> {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'store-'))
   const remove = () => rmSync(dataDirectory, { recursive: true, force: true })
   try {
-    await placeMadeStore(dataDirectory)
+    await copyPreparedStore(dataDirectory)
     const store = await openStore({ ...options, dataDirectory })
     return { ...store, close: () => store.close().finally(remove) }
   } catch (error) {

@@ -1,28 +1,28 @@
 // What an older program left in the cache and must survive is state afterwards, under the names and keys of today; and what
 // goes with time.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { readScan } from '../../src/app/jobs/scan-state.ts'
+import { readScanState } from '../../src/app/jobs/scan-state.ts'
 import type { Database } from '../../src/store/database.ts'
 import { openEmbedded } from '../../src/store/embedded-database.ts'
-import { migrate, schema } from '../../src/store/migrations.ts'
-import { prune } from '../../src/store/prune.ts'
+import { migrate, schemaName } from '../../src/store/migrations.ts'
+import { pruneStore } from '../../src/store/prune.ts'
 import { openState } from '../../src/store/state.ts'
 
 const repository = { owner: 'Coast', name: 'Operators' }
-const scan = { dueAt: 5, missingImages: {}, report: { issue: 7, digest: 'd', told: [] } }
-const branch = { seen: 'a'.repeat(40), rebuilds: [{ commit: 'b'.repeat(40), catalogs: ['v4.20'] }] }
-const long = `registry.test/${'a'.repeat(600)}:v1`
+const oldScanState = { dueAt: 5, missingImages: {}, report: { issue: 7, digest: 'd', told: [] } }
+const oldBranchState = { seen: 'a'.repeat(40), rebuilds: [{ commit: 'b'.repeat(40), catalogs: ['v4.20'] }] }
+const longReference = `registry.test/${'a'.repeat(600)}:v1`
 
 let database: Database
 beforeAll(async () => {
-  database = await openEmbedded(undefined, { patience: 0, problem: () => undefined })
+  database = await openEmbedded(undefined, { timeoutMs: 0, problem: () => undefined })
   await migrate(database, 4)
   const rows: readonly (readonly [space: string, key: string, value: unknown, expires: string | null])[] = [
-    ['image scans', '"coast/operators"', scan, null],
-    ['branches', '"Coast/Operators release/v1 \\"x\\""', branch, null],
+    ['image scans', '"coast/operators"', oldScanState, null],
+    ['branches', '"Coast/Operators release/v1 \\"x\\""', oldBranchState, null],
     ['review requests Coast/Operators', '"12"', ['bob'], '1 day'],
     ['scan parts coast/operators', '"5 0"', [{ reference: 'a', tries: 1 }], '1 day'],
-    ['scan tags coast/operators', JSON.stringify(long), true, '1 day'],
+    ['scan tags coast/operators', JSON.stringify(longReference), true, '1 day'],
     ['scan tags coast/operators', '"gone"', true, '-1 day'],
     ['sweep Coast/Operators', '"12"', 'head tip', '1 day'],
     ['facts 4', `"${'c'.repeat(40)}"`, { bytes: 1 }, null],
@@ -30,7 +30,7 @@ beforeAll(async () => {
   ]
   for (const [space, key, value, expires] of rows)
     await database.query(
-      `INSERT INTO ${schema}.cache (space, key, value, expires_at)
+      `INSERT INTO ${schemaName}.cache (space, key, value, expires_at)
        VALUES ($1, $2, $3, clock_timestamp() + $4::text::interval)`,
       [space, key, JSON.stringify(value), expires],
     )
@@ -40,28 +40,28 @@ afterAll(() => database.close())
 
 test('what must survive has moved out of the cache', async () => {
   const rows = await database.query(
-    `SELECT space, repository, key, version, value FROM ${schema}.state ORDER BY space`,
+    `SELECT space, repository, key, version, value FROM ${schemaName}.state ORDER BY space`,
   )
   const of = { repository: 'coast/operators', version: 0 }
   expect(rows).toEqual([
-    { ...of, space: 'branch', key: '"release/v1 \\"x\\""', value: JSON.stringify(branch) },
-    { ...of, space: 'image scan', key: '""', value: JSON.stringify(scan) },
+    { ...of, space: 'branch', key: '"release/v1 \\"x\\""', value: JSON.stringify(oldBranchState) },
+    { ...of, space: 'image scan', key: '""', value: JSON.stringify(oldScanState) },
     { ...of, space: 'requested reviews', key: '"12"', value: '["bob"]' },
     { ...of, space: 'scan part', key: '"5 0"', value: '[{"reference":"a","tries":1}]' },
-    { ...of, space: 'tag of digest', key: JSON.stringify(long), value: 'true' },
+    { ...of, space: 'tag of digest', key: JSON.stringify(longReference), value: 'true' },
   ])
 })
 
 test('and is read by those whose state it is', async () => {
-  expect(await readScan(openState(database), repository)).toEqual(scan)
+  expect(await readScanState(openState(database), repository)).toEqual(oldScanState)
 })
 
 test('what may be lost stays where it can be used, and goes within a month', async () => {
   const rows = await database.query(
-    `SELECT space FROM ${schema}.cache WHERE expires_at < clock_timestamp() + interval '31 days' ORDER BY space`,
+    `SELECT space FROM ${schemaName}.cache WHERE expires_at < clock_timestamp() + interval '31 days' ORDER BY space`,
   )
   expect(rows).toEqual([{ space: 'facts 4' }, { space: 'image-answers 2' }])
-  expect(await database.query(`SELECT count(*)::int AS rows FROM ${schema}.cache`)).toEqual([{ rows: 2 }])
+  expect(await database.query(`SELECT count(*)::int AS rows FROM ${schemaName}.cache`)).toEqual([{ rows: 2 }])
 })
 
 test('of old verdicts those stay with which something was merged, for two years', async () => {
@@ -77,44 +77,44 @@ test('of old verdicts those stay with which something was merged, for two years'
   ] as const
   for (const [pull, at] of rows) {
     await database.query(
-      `INSERT INTO ${schema}.verdict (repository, pull, head, base, config, owner_as_written, name_as_written, verdict, report, decided_at)
+      `INSERT INTO ${schemaName}.verdict (repository, pull, head, base, config, owner_as_written, name_as_written, verdict, report, decided_at)
        VALUES ('a/b', $1, $2, '', '', 'a', 'b', 'merge', 'null', $3::float8)`,
       [pull, head(pull), at],
     )
     await database.query(
-      `INSERT INTO ${schema}.verdict_change (repository, pull, at, head, base, config, base_ref, verdict, shown)
+      `INSERT INTO ${schemaName}.verdict_change (repository, pull, at, head, base, config, base_ref, verdict, shown)
        VALUES ('a/b', $1, $3::float8, $2, '', '', 'main', 'merge', '{}')`,
       [pull, head(pull), at],
     )
     // All but the second were merged.
     await database.query(
-      `INSERT INTO ${schema}.pull_seen (repository, pull, state, verdict, opened_at, since, looked_at, ended_at, head, base_ref, shown)
+      `INSERT INTO ${schemaName}.pull_seen (repository, pull, state, verdict, opened_at, since, looked_at, ended_at, head, base_ref, shown)
        VALUES ('a/b', $1, $4, 'merge', 0, 0, 0, $3::float8, $2, 'main', '{}')`,
       [pull, head(pull), at, pull === 2 ? 'closed' : 'merged'],
     )
     if (pull !== 2)
       await database.query(
-        `INSERT INTO ${schema}.intent (lease, fence, repository, pull, landing, outcome)
+        `INSERT INTO ${schemaName}.intent (lease, fence, repository, pull, landing, outcome)
          VALUES ('x', 1, 'a/b', $1, jsonb_build_object('head', $2::text), 'landed')`,
         [pull, head(pull)],
       )
   }
   await database.query(
-    `INSERT INTO ${schema}.rule_met (repository, day, rule, pull, severity, owner)
+    `INSERT INTO ${schemaName}.rule_met (repository, day, rule, pull, severity, owner)
      VALUES ('a/b', $1, 'x', 1, 'error', ''), ('a/b', $2, 'x', 1, 'error', '')`,
     [Math.floor(now / day), Math.floor(old / day)],
   )
   await database.query(
-    `INSERT INTO ${schema}.seen_image (repository, reference, seen_at) VALUES ('a/b', 'x', $1::float8), ('a/b', 'y', $2::float8)`,
+    `INSERT INTO ${schemaName}.seen_image (repository, reference, seen_at) VALUES ('a/b', 'x', $1::float8), ('a/b', 'y', $2::float8)`,
     [now, ancient],
   )
-  await prune(database)
+  await pruneStore(database)
   for (const table of ['verdict', 'verdict_change', 'pull_seen']) {
-    const kept = await database.query(`SELECT pull FROM ${schema}.${table} ORDER BY pull`)
+    const kept = await database.query(`SELECT pull FROM ${schemaName}.${table} ORDER BY pull`)
     expect([table, kept]).toEqual([table, [{ pull: 1 }, { pull: 3 }]])
   }
-  expect(await database.query(`SELECT rule FROM ${schema}.rule_met`)).toHaveLength(1)
-  expect(await database.query(`SELECT reference FROM ${schema}.seen_image`)).toEqual([{ reference: 'x' }])
+  expect(await database.query(`SELECT rule FROM ${schemaName}.rule_met`)).toHaveLength(1)
+  expect(await database.query(`SELECT reference FROM ${schemaName}.seen_image`)).toEqual([{ reference: 'x' }])
 })
 
 test('what decisions stood on goes a quarter after the merge, and stays where it may be needed', async () => {
@@ -129,12 +129,12 @@ test('what decisions stood on goes a quarter after the merge, and stays where it
   ] as const
   for (const [pull, state, at] of pulls)
     await database.query(
-      `INSERT INTO ${schema}.pull_seen (repository, pull, state, verdict, opened_at, since, looked_at, ended_at, head, base_ref, shown)
+      `INSERT INTO ${schemaName}.pull_seen (repository, pull, state, verdict, opened_at, since, looked_at, ended_at, head, base_ref, shown)
        VALUES ('c/d', $1, $2, 'merge', 0, 0, 0, $3::float8, 'h', 'main', '{}')`,
       [pull, state, at],
     )
   await database.query(
-    `INSERT INTO ${schema}.intent (lease, fence, repository, pull, landing, outcome, ended_at)
+    `INSERT INTO ${schemaName}.intent (lease, fence, repository, pull, landing, outcome, ended_at)
      VALUES ('x', 1, 'c/d', 15, '{}', 'landed', now() - interval '100 days')`,
   )
   const rows = {
@@ -148,19 +148,19 @@ test('what decisions stood on goes a quarter after the merge, and stays where it
   }
   for (const pull of [11, 12, 13, 14, 15]) {
     for (const [table, values] of Object.entries(rows))
-      await database.query(`INSERT INTO ${schema}.${table} ${values}`, [pull])
+      await database.query(`INSERT INTO ${schemaName}.${table} ${values}`, [pull])
     for (const space of ['requested reviews', 'publication of a pull request', 'another'])
       await database.query(
-        `INSERT INTO ${schema}.state (space, repository, key, version, value)
+        `INSERT INTO ${schemaName}.state (space, repository, key, version, value)
          VALUES ($1, 'c/d', to_json($2::text)::text, 1, '[]')`,
         [space, String(pull)],
       )
   }
-  await prune(database)
+  await pruneStore(database)
   const left = async (table: string) =>
     (
       await database.query<{ pull: number }>(
-        `SELECT pull FROM ${schema}.${table} WHERE repository = 'c/d' ORDER BY pull`,
+        `SELECT pull FROM ${schemaName}.${table} WHERE repository = 'c/d' ORDER BY pull`,
       )
     ).map(({ pull }) => pull)
   for (const table of Object.keys(rows).filter((one) => one !== 'command'))
@@ -168,7 +168,7 @@ test('what decisions stood on goes a quarter after the merge, and stays where it
   // What was obeyed once is not obeyed again, however old.
   expect(await left('command')).toEqual([11, 12, 13, 14, 15])
   const kept = await database.query(
-    `SELECT space, count(*)::int AS rows FROM ${schema}.state WHERE repository = 'c/d' GROUP BY space ORDER BY space`,
+    `SELECT space, count(*)::int AS rows FROM ${schemaName}.state WHERE repository = 'c/d' GROUP BY space ORDER BY space`,
   )
   expect(kept).toEqual([
     { space: 'another', rows: 5 },

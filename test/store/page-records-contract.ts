@@ -1,29 +1,33 @@
 // What is kept for people who look, whatever database is behind it. Run by contract.ts.
 import { describe, expect, test } from '@jest/globals'
-import { commitSha, pullNumber, treeSha } from '../../src/change/ids.ts'
+import { toCommitSha, toPullNumber, toTreeSha } from '../../src/change/ids.ts'
 import type { RecordedPackage } from '../../src/change/recorded-package.ts'
 import type { RepositoryName } from '../../src/change/snapshot.ts'
-import type { PullLook } from '../../src/ports/page-records.ts'
+import type { EvaluationRecord } from '../../src/ports/page-records.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { pullJob, repository } from './sample-records.ts'
+import { createPullJob, createRepositoryName } from './sample-records.ts'
 
-const sha = (digit: string) => commitSha(digit.repeat(40))
+const repeatDigit = (digit: string) => toCommitSha(digit.repeat(40))
 /** What Postgres takes in no text of its own, and what would end a JSON string. */
-const odd = 'a \0 b \uD800 \\u0000 "'
+const unusualText = 'a \0 b \uD800 \\u0000 "'
 
-const look = (of: RepositoryName, pull: number, more: Partial<PullLook> = {}): PullLook => ({
+const createPullEvaluation = (
+  of: RepositoryName,
+  pull: number,
+  more: Partial<EvaluationRecord> = {},
+): EvaluationRecord => ({
   repository: of,
-  pull: pullNumber(pull),
-  title: odd,
+  pull: toPullNumber(pull),
+  title: unusualText,
   author: 'ann',
   draft: false,
-  head: sha('1'),
-  base: sha('2'),
+  head: repeatDigit('1'),
+  base: repeatDigit('2'),
   baseRef: 'main',
   config: 'c',
   openedAt: 500,
   verdict: 'wait',
-  reasons: [{ code: 'approval', text: odd, who: ['bob'] }],
+  reasons: [{ code: 'approval', text: unusualText, who: ['bob'] }],
   checks: ['validation: passed'],
   approvals: [],
   findings: [{ rule: 'no-icon', severity: 'warning' }],
@@ -31,9 +35,9 @@ const look = (of: RepositoryName, pull: number, more: Partial<PullLook> = {}): P
   ...more,
 })
 
-const recorded = (name: string, more: Partial<RecordedPackage> = {}): RecordedPackage => ({
+const createRecordedPackage = (name: string, more: Partial<RecordedPackage> = {}): RecordedPackage => ({
   name,
-  description: odd,
+  description: unusualText,
   defaultChannel: 'stable',
   owners: ['ann'],
   channels: [],
@@ -45,25 +49,25 @@ const recorded = (name: string, more: Partial<RecordedPackage> = {}): RecordedPa
 export function pageRecordsContract(store: () => Store): void {
   describe('what people look at', () => {
     test('is one row for a pull request, and a line for each other verdict', async () => {
-      const of = repository()
-      await store().recordLook(look(of, 1))
-      await store().recordLook(look(of, 1, { at: 2000 }))
-      await store().recordLook(look(of, 1, { at: 3000, verdict: 'merge', reasons: [] }))
-      await store().recordLook(look(of, 2, { at: 3000 }))
-      expect(await store().pullRow(of, pullNumber(1))).toMatchObject({
-        title: odd,
+      const of = createRepositoryName()
+      await store().recordEvaluation(createPullEvaluation(of, 1))
+      await store().recordEvaluation(createPullEvaluation(of, 1, { at: 2000 }))
+      await store().recordEvaluation(createPullEvaluation(of, 1, { at: 3000, verdict: 'merge', reasons: [] }))
+      await store().recordEvaluation(createPullEvaluation(of, 2, { at: 3000 }))
+      expect(await store().findPullRecord(of, toPullNumber(1))).toMatchObject({
+        title: unusualText,
         verdict: 'merge',
         state: 'open',
         openedAt: 500,
         since: 3000,
         lookedAt: 3000,
       })
-      expect(await store().verdictChanges(of, pullNumber(1), 10)).toMatchObject([
+      expect(await store().verdictChanges(of, toPullNumber(1), 10)).toMatchObject([
         { verdict: 'merge', at: 3000 },
-        { verdict: 'wait', at: 1000, reasons: [{ text: odd, who: ['bob'] }] },
+        { verdict: 'wait', at: 1000, reasons: [{ text: unusualText, who: ['bob'] }] },
       ])
-      expect((await store().openPullRows(of, 10)).map(({ pull }) => pull)).toEqual([1, 2])
-      expect((await store().openPullRows(of, 1)).map(({ pull }) => pull)).toEqual([1])
+      expect((await store().listOpenPullRecords(of, 10)).map(({ pull }) => pull)).toEqual([1, 2])
+      expect((await store().listOpenPullRecords(of, 1)).map(({ pull }) => pull)).toEqual([1])
       expect(await store().ruleDays(of, 0)).toEqual([
         { day: 0, rule: 'no-icon', severity: 'warning', owner: 'ann', pulls: 2 },
       ])
@@ -75,49 +79,56 @@ export function pageRecordsContract(store: () => Store): void {
     })
 
     test('ends once, and opens again', async () => {
-      const of = repository()
-      await store().recordLook(look(of, 1))
-      await store().recordLook(look(of, 2))
-      expect(await store().recordEnd(of, pullNumber(1), 'merged', 4000)).toBe(500)
-      expect(await store().recordEnd(of, pullNumber(1), 'merged', 5000)).toBeUndefined()
-      expect(await store().recordEnd(of, pullNumber(9), 'closed', 5000)).toBeUndefined()
+      const of = createRepositoryName()
+      await store().recordEvaluation(createPullEvaluation(of, 1))
+      await store().recordEvaluation(createPullEvaluation(of, 2))
+      expect(await store().recordPullEnd(of, toPullNumber(1), 'merged', 4000)).toBe(500)
+      expect(await store().recordPullEnd(of, toPullNumber(1), 'merged', 5000)).toBeUndefined()
+      expect(await store().recordPullEnd(of, toPullNumber(9), 'closed', 5000)).toBeUndefined()
       await store().retainOpenPulls(of, [], 6000)
-      expect(await store().pullRow(of, pullNumber(1))).toMatchObject({ state: 'merged', endedAt: 4000 })
-      expect(await store().pullRow(of, pullNumber(2))).toMatchObject({ state: 'closed', endedAt: 6000 })
-      await store().recordLook(look(of, 2, { at: 7000 }))
-      expect(await store().pullRow(of, pullNumber(2))).toMatchObject({ state: 'open', since: 7000 })
+      expect(await store().findPullRecord(of, toPullNumber(1))).toMatchObject({
+        state: 'merged',
+        endedAt: 4000,
+      })
+      expect(await store().findPullRecord(of, toPullNumber(2))).toMatchObject({
+        state: 'closed',
+        endedAt: 6000,
+      })
+      await store().recordEvaluation(createPullEvaluation(of, 2, { at: 7000 }))
+      expect(await store().findPullRecord(of, toPullNumber(2))).toMatchObject({ state: 'open', since: 7000 })
     })
 
     test('are repositories as GitHub last listed them', async () => {
-      const [one, other] = [repository(), repository()]
+      const [one, other] = [createRepositoryName(), createRepositoryName()]
       const listed = (of: RepositoryName, isPublic: boolean) => ({
         repository: of,
         installation: 7,
         isPublic,
         listedAt: 1,
       })
-      await store().listRepositories([listed(one, true), listed(other, true)])
-      await store().listRepositories([listed(one, false)])
+      await store().recordRepositories([listed(one, true), listed(other, true)])
+      await store().recordRepositories([listed(one, false)])
       expect(await store().listedRepositories()).toEqual([listed(one, false)])
     })
 
     test('is what was merged, with its title, newest first, page by page', async () => {
-      const of = repository()
+      const of = createRepositoryName()
       for (const pull of [1, 2, 3]) {
-        if (pull !== 2) await store().recordLook(look(of, pull, { title: `title ${pull}` }))
+        if (pull !== 2)
+          await store().recordEvaluation(createPullEvaluation(of, pull, { title: `title ${pull}` }))
         const lease = await store().acquireLease(`merged ${of.name}`, 60)
-        const landing = {
+        const pendingMerge = {
           repository: of,
-          pull: pullNumber(pull),
+          pull: toPullNumber(pull),
           baseRef: 'main',
-          base: sha('2'),
-          head: sha('1'),
-          commit: sha('3'),
-          tree: treeSha('4'.repeat(40)),
+          base: repeatDigit('2'),
+          head: repeatDigit('1'),
+          commit: repeatDigit('3'),
+          tree: toTreeSha('4'.repeat(40)),
           config: 'c',
         }
-        const intent = lease && (await store().beginLanding(lease, landing))
-        if (intent) await store().endLanding(intent, 'landed')
+        const intent = lease && (await store().startMerge(lease, pendingMerge))
+        if (intent) await store().finishMerge(intent, 'landed')
         if (lease) await store().releaseLease(lease)
       }
       const all = await store().mergedPulls([of], 2)
@@ -127,19 +138,19 @@ export function pageRecordsContract(store: () => Store): void {
       ])
       expect((await store().mergedPulls([of], 2, all[1]?.id)).map(({ pull }) => pull)).toEqual([1])
       expect(await store().mergedPulls([], 5)).toEqual([])
-      expect(await store().mergedPull(of, pullNumber(1))).toMatchObject({
+      expect(await store().mergedPull(of, toPullNumber(1))).toMatchObject({
         title: 'title 1',
-        commit: sha('3'),
+        commit: repeatDigit('3'),
       })
     })
 
     test('is the report of one verdict, or of the newest', async () => {
-      const of = repository()
+      const of = createRepositoryName()
       const record = (head: string, decidedAt: number) => ({
         repository: of,
-        pull: pullNumber(1),
-        head: sha(head),
-        base: sha('2'),
+        pull: toPullNumber(1),
+        head: repeatDigit(head),
+        base: repeatDigit('2'),
         config: 'c',
         verdict: 'wait',
         report: head,
@@ -147,21 +158,21 @@ export function pageRecordsContract(store: () => Store): void {
       })
       await store().recordVerdict(record('1', 10))
       await store().recordVerdict(record('5', 20))
-      expect(await store().verdictReport(of, pullNumber(1))).toEqual({ report: '5', decidedAt: 20 })
-      expect(await store().verdictReport(of, pullNumber(1), record('1', 0))).toEqual({
+      expect(await store().verdictReport(of, toPullNumber(1))).toEqual({ report: '5', decidedAt: 20 })
+      expect(await store().verdictReport(of, toPullNumber(1), record('1', 0))).toEqual({
         report: '1',
         decidedAt: 10,
       })
-      expect(await store().verdictReport(of, pullNumber(2))).toBeUndefined()
+      expect(await store().verdictReport(of, toPullNumber(2))).toBeUndefined()
     })
 
     test('is what catalogs hold, whatever their packages are called', async () => {
-      const of = repository()
+      const of = createRepositoryName()
       const catalog = (key: string, branch = 'main') => ({
         key,
         root: key,
         branch,
-        commit: sha('1'),
+        commit: repeatDigit('1'),
         content: 'one',
         recordedAt: 1,
       })
@@ -169,16 +180,22 @@ export function pageRecordsContract(store: () => Store): void {
       await store().recordCatalogs(of, 'main', [
         {
           catalog: catalog('v1'),
-          packages: [recorded('foo'), recorded(long), recorded(odd, { bundles: [] })],
+          packages: [
+            createRecordedPackage('foo'),
+            createRecordedPackage(long),
+            createRecordedPackage(unusualText, { bundles: [] }),
+          ],
         },
-        { catalog: catalog('v2'), packages: [recorded('foo')] },
+        { catalog: catalog('v2'), packages: [createRecordedPackage('foo')] },
       ])
-      expect(await store().catalogRows(of)).toEqual([
+      expect(await store().listCatalogTotals(of)).toEqual([
         { ...catalog('v1'), packages: 3, bundles: 2, stranded: 2 },
         { ...catalog('v2'), packages: 1, bundles: 1, stranded: 1 },
       ])
-      expect(await store().recordedPackage(of, 'v1', long)).toEqual(recorded(long))
-      expect(await store().recordedPackage(of, 'v1', odd)).toEqual(recorded(odd, { bundles: [] }))
+      expect(await store().recordedPackage(of, 'v1', long)).toEqual(createRecordedPackage(long))
+      expect(await store().recordedPackage(of, 'v1', unusualText)).toEqual(
+        createRecordedPackage(unusualText, { bundles: [] }),
+      )
       expect(await store().recordedPackage(of, 'v1', 'bar')).toBeUndefined()
       expect((await store().packageSummaries(of, 'v1')).map(({ name }) => name)).toContain(long)
       expect(
@@ -187,31 +204,33 @@ export function pageRecordsContract(store: () => Store): void {
       // Another branch's catalog does not take the place of one that is there; without packages they stay.
       await store().recordCatalogs(of, 'old', [{ catalog: catalog('v1', 'old'), packages: [] }])
       await store().recordCatalogs(of, 'main', [{ catalog: { ...catalog('v1'), recordedAt: 2 } }])
-      expect(await store().catalogRows(of)).toMatchObject([
+      expect(await store().listCatalogTotals(of)).toMatchObject([
         { key: 'v1', branch: 'main', recordedAt: 2, packages: 3 },
       ])
-      await store().recordCatalogs(of, 'main', [{ catalog: catalog('v1'), packages: [recorded('foo')] }])
+      await store().recordCatalogs(of, 'main', [
+        { catalog: catalog('v1'), packages: [createRecordedPackage('foo')] },
+      ])
       expect((await store().packageSummaries(of, 'v1')).map(({ name }) => name)).toEqual(['foo'])
     })
 
     test('is when an image was last seen', async () => {
-      const of = repository()
-      await store().recordSeenImages(of, [
-        { reference: odd, digest: 'sha256:1', seenAt: 1 },
-        { reference: odd, digest: 'sha256:2', seenAt: 2 },
+      const of = createRepositoryName()
+      await store().recordImageSightings(of, [
+        { reference: unusualText, digest: 'sha256:1', seenAt: 1 },
+        { reference: unusualText, digest: 'sha256:2', seenAt: 2 },
       ])
-      await store().recordSeenImages(of, [{ reference: 'b', seenAt: 3 }])
-      expect(await store().seenImages(of, [odd, 'b', 'c'])).toEqual(
+      await store().recordImageSightings(of, [{ reference: 'b', seenAt: 3 }])
+      expect(await store().findImageSightings(of, [unusualText, 'b', 'c'])).toEqual(
         new Map([
-          [odd, { reference: odd, digest: 'sha256:2', seenAt: 2 }],
+          [unusualText, { reference: unusualText, digest: 'sha256:2', seenAt: 2 }],
           ['b', { reference: 'b', seenAt: 3 }],
         ]),
       )
     })
 
     test('is how many jobs wait that could run', async () => {
-      await store().enqueue(pullJob(1))
-      await store().enqueue(pullJob(2), 3600)
+      await store().enqueue(createPullJob(1))
+      await store().enqueue(createPullJob(2), 3600)
       const jobs = await store().waitingJobs()
       const pulls = jobs.find(({ kind }) => kind === 'pull')
       expect(pulls?.waiting).toBeGreaterThanOrEqual(1)

@@ -1,54 +1,61 @@
 // What every store must remember about pull requests, whatever database it stands on.
 import { describe, expect, test } from '@jest/globals'
-import { commitSha, pullNumber, userId } from '../../src/change/ids.ts'
-import type { Person } from '../../src/change/snapshot.ts'
+import { toCommitSha, toPullNumber, toUserId } from '../../src/change/ids.ts'
+import type { GitHubAccount } from '../../src/change/snapshot.ts'
 import type { CommandRecord } from '../../src/gate/commands.ts'
 import type { Store } from '../../src/ports/store.ts'
 
-let names = 0
-const a = commitSha('a'.repeat(40))
-const b = commitSha('b'.repeat(40))
-const pull = pullNumber(7)
+let nameCount = 0
+const firstHead = toCommitSha('a'.repeat(40))
+const secondHead = toCommitSha('b'.repeat(40))
+const pull = toPullNumber(7)
 
 export function pullMemoryContract(store: () => Store): void {
-  const repository = () => ({ owner: 'Memory', name: `Repository-${++names}` })
+  const repository = () => ({ owner: 'Memory', name: `Repository-${++nameCount}` })
 
   describe('what is remembered of a pull request', () => {
     test('an epoch begins whenever head, base branch or configuration differ from the last look (T18, T21)', async () => {
       const of = repository()
-      const look = (head = a, baseRef = 'main', config = 'c1') =>
+      const observeHead = (head = firstHead, baseRef = 'main', config = 'c1') =>
         store().observe(of, pull, { head, baseRef, config })
-      expect(await look()).toBe(0)
-      expect(await look()).toBe(0)
-      expect(await look(b)).toBe(1)
-      expect(await look(a)).toBe(2)
-      expect(await look(a, 'staging')).toBe(3)
-      expect(await look(a, 'main')).toBe(4)
-      expect(await look(a, 'main', 'c2')).toBe(5)
-      expect(await look(a, 'main', 'c2')).toBe(5)
-      expect(await store().observe(of, pullNumber(8), { head: a, baseRef: 'main', config: 'c1' })).toBe(0)
+      expect(await observeHead()).toBe(0)
+      expect(await observeHead()).toBe(0)
+      expect(await observeHead(secondHead)).toBe(1)
+      expect(await observeHead(firstHead)).toBe(2)
+      expect(await observeHead(firstHead, 'staging')).toBe(3)
+      expect(await observeHead(firstHead, 'main')).toBe(4)
+      expect(await observeHead(firstHead, 'main', 'c2')).toBe(5)
+      expect(await observeHead(firstHead, 'main', 'c2')).toBe(5)
+      expect(
+        await store().observe(of, toPullNumber(8), { head: firstHead, baseRef: 'main', config: 'c1' }),
+      ).toBe(0)
     })
     test('two looks at once begin one epoch', async () => {
       const of = repository()
       const looks = await Promise.all(
-        [1, 2, 3, 4].map(() => store().observe(of, pull, { head: a, baseRef: 'main', config: 'c' })),
+        [1, 2, 3, 4].map(() => store().observe(of, pull, { head: firstHead, baseRef: 'main', config: 'c' })),
       )
       expect(looks).toEqual([0, 0, 0, 0])
     })
     test('a head keeps the time it was first shown at', async () => {
       const of = repository()
-      await store().recordShown(of, pull, { head: a, epoch: 0, at: '2026-01-01T00:00:05Z' })
-      await store().recordShown(of, pull, { head: a, epoch: 0, at: '2026-01-01T00:09:00Z' })
-      await store().recordShown(of, pull, { head: b, epoch: 1, at: '2026-01-01T00:01:00Z' })
+      await store().recordShown(of, pull, { head: firstHead, epoch: 0, at: '2026-01-01T00:00:05Z' })
+      await store().recordShown(of, pull, { head: firstHead, epoch: 0, at: '2026-01-01T00:09:00Z' })
+      await store().recordShown(of, pull, { head: secondHead, epoch: 1, at: '2026-01-01T00:01:00Z' })
       expect(await store().shownHeads(of, pull)).toEqual([
-        { head: a, epoch: 0, at: '2026-01-01T00:00:05Z' },
-        { head: b, epoch: 1, at: '2026-01-01T00:01:00Z' },
+        { head: firstHead, epoch: 0, at: '2026-01-01T00:00:05Z' },
+        { head: secondHead, epoch: 1, at: '2026-01-01T00:01:00Z' },
       ])
     })
     test('showing again what was shown last changes nothing, going back to what was shown before does', async () => {
       const of = repository()
       const show = (change: string, minute: number) =>
-        store().recordShown(of, pull, { head: a, epoch: 0, at: `2026-01-01T00:0${minute}:00Z`, change })
+        store().recordShown(of, pull, {
+          head: firstHead,
+          epoch: 0,
+          at: `2026-01-01T00:0${minute}:00Z`,
+          change,
+        })
       for (const [change, minute] of [
         ['c1', 1],
         ['c1', 2],
@@ -70,16 +77,16 @@ export function pullMemoryContract(store: () => Store): void {
         ['foo', '= "catalog/foo/x.yaml" none 100644 ☃'],
         ['', ''],
       ])
-      await store().keepChange(of, pull, { id: 'c1', covers })
-      await store().keepChange(of, pull, { id: 'c1', covers: new Map() })
-      await store().keepChange(of, pull, { id: 'c2', covers: new Map() })
-      expect(await store().keptChanges(of, pull, ['c1', 'c1', 'c2', 'c3'])).toEqual(
+      await store().recordChange(of, pull, { id: 'c1', covers })
+      await store().recordChange(of, pull, { id: 'c1', covers: new Map() })
+      await store().recordChange(of, pull, { id: 'c2', covers: new Map() })
+      expect(await store().readChanges(of, pull, ['c1', 'c1', 'c2', 'c3'])).toEqual(
         new Map([
           ['c1', covers],
           ['c2', new Map()],
         ]),
       )
-      expect(await store().keptChanges(of, pullNumber(8), ['c1'])).toEqual(new Map())
+      expect(await store().readChanges(of, toPullNumber(8), ['c1'])).toEqual(new Map())
       expect(await store().firstSeenApprovals(of, pull, new Map())).toEqual(new Map())
       await store().firstSeenApprovals(of, pull, new Map([[3_000_000_000_000, 'c1']]))
       const again = new Map([
@@ -92,7 +99,7 @@ export function pullMemoryContract(store: () => Store): void {
       ])
       expect(await store().firstSeenApprovals(of, pull, again)).toEqual(kept)
       expect(await store().firstSeenApprovals(of, pull, new Map())).toEqual(kept)
-      expect(await store().firstSeenApprovals(of, pullNumber(8), new Map())).toEqual(new Map())
+      expect(await store().firstSeenApprovals(of, toPullNumber(8), new Map())).toEqual(new Map())
     })
     test('it is known whether a push of a pull request was ever told (T24)', async () => {
       const of = repository()
@@ -100,8 +107,8 @@ export function pullMemoryContract(store: () => Store): void {
       const push = {
         repository: of,
         pull,
-        head: a,
-        pusher: { id: userId(7), login: 'olga', kind: 'user' as const },
+        head: firstHead,
+        pusher: { id: toUserId(7), login: 'olga', kind: 'user' as const },
       }
       await store().accept(
         { guid: `seen ${of.name}`, event: 'pull_request', body: new Uint8Array() },
@@ -109,7 +116,7 @@ export function pullMemoryContract(store: () => Store): void {
         push,
       )
       expect(await store().hasSeenPushes(of, pull)).toBe(true)
-      expect(await store().hasSeenPushes(of, pullNumber(8))).toBe(false)
+      expect(await store().hasSeenPushes(of, toPullNumber(8))).toBe(false)
       expect(await store().hasSeenPushes(repository(), pull)).toBe(false)
     })
     test('a command is recorded once, and as it was', async () => {
@@ -117,10 +124,10 @@ export function pullMemoryContract(store: () => Store): void {
       const record: CommandRecord = {
         comment: 4_000_000_000_123,
         command: 'approve',
-        user: userId(7),
+        user: toUserId(7),
         login: 'olga',
         outcome: 'done',
-        head: a,
+        head: firstHead,
         baseRef: 'main',
         epoch: 3,
         config: 'c',
@@ -131,7 +138,7 @@ export function pullMemoryContract(store: () => Store): void {
       const { config: _config, covers: _covers, ...plain } = record
       await store().recordCommand(of, pull, { ...plain, comment: 5, command: 'hold' })
       expect(await store().commands(of, pull)).toEqual([{ ...plain, comment: 5, command: 'hold' }, record])
-      expect(await store().commands(of, pullNumber(8))).toEqual([])
+      expect(await store().commands(of, toPullNumber(8))).toEqual([])
     })
     test('a review stays in the epoch it was first seen in (T21)', async () => {
       const of = repository()
@@ -150,26 +157,27 @@ export function pullMemoryContract(store: () => Store): void {
     })
     test('whoever brought a head is remembered with the delivery that said so, once (T24)', async () => {
       const of = repository()
-      const by = (id: number, login: string) => ({ id: userId(id), login, kind: 'user' as const })
-      const push = (guid: string, pusher: Person, head = a, at = pull) =>
+      const by = (id: number, login: string) => ({ id: toUserId(id), login, kind: 'user' as const })
+      const push = (guid: string, pusher: GitHubAccount, head = firstHead, at = pull) =>
         store().accept({ guid: `${guid} ${of.name}`, event: 'pull_request', body: new Uint8Array() }, [], {
           repository: of,
           pull: at,
           head,
           pusher,
         })
-      const pushers = (head = a, at = pull, repository = of) => store().pushersOf?.(repository, at, head)
+      const pushers = (head = firstHead, at = pull, repository = of) =>
+        store().listPushers?.(repository, at, head)
       expect(await pushers()).toEqual([])
       expect(await push('one', by(9_000_000_000, 'olga'))).toBe('new')
       expect(await push('two', by(8, 'mallory'))).toBe('new')
       expect(await push('one', by(7, 'forged'))).toBe('duplicate')
       expect(await push('three', by(9_000_000_000, 'renamed'))).toBe('new')
-      await push('four', { id: userId(5), login: 'app[bot]', kind: 'bot' }, b)
+      await push('four', { id: toUserId(5), login: 'app[bot]', kind: 'bot' }, secondHead)
       expect(await pushers()).toEqual([by(9_000_000_000, 'olga'), by(8, 'mallory')])
-      expect(await pushers(b)).toEqual([{ id: 5, login: 'app[bot]', kind: 'bot' }])
-      expect(await pushers(a, pullNumber(8))).toEqual([])
-      expect(await pushers(a, pull, { owner: of.owner.toUpperCase(), name: of.name })).toHaveLength(2)
-      expect(await pushers(a, pull, repository())).toEqual([])
+      expect(await pushers(secondHead)).toEqual([{ id: 5, login: 'app[bot]', kind: 'bot' }])
+      expect(await pushers(firstHead, toPullNumber(8))).toEqual([])
+      expect(await pushers(firstHead, pull, { owner: of.owner.toUpperCase(), name: of.name })).toHaveLength(2)
+      expect(await pushers(firstHead, pull, repository())).toEqual([])
     })
     test('commands of the last hour are counted by account over the whole repository (T46)', async () => {
       const of = repository()
@@ -177,15 +185,15 @@ export function pullMemoryContract(store: () => Store): void {
         store().recordCommand(of, at, {
           comment,
           command: 'recheck',
-          user: userId(user),
+          user: toUserId(user),
           login: 'x',
           outcome: 'denied',
-          head: a,
+          head: firstHead,
           baseRef: 'main',
           epoch: 0,
         })
       await give(1, 7)
-      await give(2, 7, pullNumber(8))
+      await give(2, 7, toPullNumber(8))
       await give(2, 7)
       await give(3, 4_000_000_000)
       expect(await store().recentCommands?.(of)).toEqual(
@@ -198,9 +206,9 @@ export function pullMemoryContract(store: () => Store): void {
     })
     test('a login stays with the account it was first seen with (T25)', async () => {
       const of = repository()
-      await store().firstSeenAccounts(of, new Map([['Alice', userId(1)]]))
-      expect(await store().firstSeenAccounts(of, new Map([['alice', userId(2)]]))).toEqual(
-        new Map([['alice', userId(1)]]),
+      await store().firstSeenAccounts(of, new Map([['Alice', toUserId(1)]]))
+      expect(await store().firstSeenAccounts(of, new Map([['alice', toUserId(2)]]))).toEqual(
+        new Map([['alice', toUserId(1)]]),
       )
       expect(await store().firstSeenAccounts(repository(), new Map())).toEqual(new Map())
     })

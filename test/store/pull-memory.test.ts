@@ -1,12 +1,12 @@
 // What is remembered about pull requests, in the embedded database and on a Postgres server.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { commitSha, pullNumber, userId } from '../../src/change/ids.ts'
+import { toCommitSha, toPullNumber, toUserId } from '../../src/change/ids.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { openStore } from '../../src/store/store.ts'
-import { openMadeStore } from './made-store.ts'
-import { query, startPostgres } from './postgres-server.ts'
+import { openPreparedStore } from './made-store.ts'
+import { runQuery, startPostgres } from './postgres-server.ts'
 import { pullMemoryContract } from './pull-memory-contract.ts'
-import { clock } from './sample-records.ts'
+import { systemTestClock } from './sample-records.ts'
 
 const postgres = await startPostgres()
 afterAll(async () => postgres?.remove())
@@ -14,7 +14,7 @@ afterAll(async () => postgres?.remove())
 describe('the embedded store', () => {
   let opened: Store
   beforeAll(async () => {
-    opened = await openMadeStore({ clock })
+    opened = await openPreparedStore({ clock: systemTestClock })
   }, 180_000)
   afterAll(() => opened.close())
   pullMemoryContract(() => opened)
@@ -27,7 +27,7 @@ else
     let databaseUrl: string
     beforeAll(async () => {
       databaseUrl = await postgres.database()
-      opened = await openStore({ databaseUrl, clock })
+      opened = await openStore({ databaseUrl, clock: systemTestClock })
     }, 180_000)
     afterAll(() => opened.close())
     pullMemoryContract(() => opened)
@@ -35,41 +35,41 @@ else
     test('forgets who gave commands after an hour, not the commands', async () => {
       const of = { owner: 'memory', name: 'aged' }
       for (const comment of [1, 2])
-        await opened.recordCommand(of, pullNumber(1), {
+        await opened.recordCommand(of, toPullNumber(1), {
           comment,
           command: 'hold',
-          user: userId(7),
+          user: toUserId(7),
           login: 'x',
           outcome: 'done',
-          head: commitSha('a'.repeat(40)),
+          head: toCommitSha('a'.repeat(40)),
           baseRef: 'main',
           epoch: 0,
         })
-      await query(
+      await runQuery(
         databaseUrl,
         `UPDATE catalog_bot.command SET recorded_at = recorded_at - interval '61 minutes'
          WHERE repository = 'memory/aged' AND comment = 1`,
       )
       expect(await opened.recentCommands?.(of)).toEqual(new Map([[7, 1]]))
-      expect(await opened.commands(of, pullNumber(1))).toHaveLength(2)
+      expect(await opened.commands(of, toPullNumber(1))).toHaveLength(2)
     })
 
     test('two instances that look at once begin one epoch, and record a command once', async () => {
-      const other = await openStore({ databaseUrl, clock })
+      const other = await openStore({ databaseUrl, clock: systemTestClock })
       const of = { owner: 'memory', name: 'shared' }
-      const state = { head: commitSha('a'.repeat(40)), baseRef: 'main', config: 'c' }
-      const looks = [opened, other, opened, other].map((store) => store.observe(of, pullNumber(1), state))
+      const state = { head: toCommitSha('a'.repeat(40)), baseRef: 'main', config: 'c' }
+      const looks = [opened, other, opened, other].map((store) => store.observe(of, toPullNumber(1), state))
       expect(await Promise.all(looks)).toEqual([0, 0, 0, 0])
       const record = {
         ...state,
         comment: 3,
         command: 'approve',
-        user: userId(7),
+        user: toUserId(7),
         login: 'x',
         outcome: 'done',
         epoch: 0,
       } as const
-      const outcomes = [opened, other].map((store) => store.recordCommand(of, pullNumber(1), record))
+      const outcomes = [opened, other].map((store) => store.recordCommand(of, toPullNumber(1), record))
       expect((await Promise.all(outcomes)).sort()).toEqual(['duplicate', 'new'])
       await other.close()
     })

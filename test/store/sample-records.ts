@@ -1,12 +1,12 @@
 // What the store's tests put into a store, and how they wait for it.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { pullNumber } from '../../src/change/ids.ts'
+import { toPullNumber } from '../../src/change/ids.ts'
 import { defineCache } from '../../src/ports/cache.ts'
 import { defineState } from '../../src/ports/state.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Job } from '../../src/ports/store.ts'
 
-export const clock: Clock = {
+export const systemTestClock: Clock = {
   now: () => Date.now(),
   sleep: (milliseconds, signal) =>
     new Promise((resolve) => {
@@ -20,19 +20,21 @@ export const clock: Clock = {
 }
 
 /** Spaces that take every value that JSON has. */
-export const cacheOf = (name: string) => defineCache<unknown>(name, { version: 1, read: (stored) => stored })
-export const stateOf = (name: string) => defineState<unknown>(name, { version: 1, read: (stored) => stored })
+export const createCacheSpace = (name: string) =>
+  defineCache<unknown>(name, { version: 1, read: (stored) => stored })
+export const createStateSpace = (name: string) =>
+  defineState<unknown>(name, { version: 1, read: (stored) => stored })
 
-let names = 0
-export const repository = () => ({ owner: 'Owner', name: `Repository-${++names}` })
-export const pullJob = (pull: number, of = repository()): Job => ({
+let nameCount = 0
+export const createRepositoryName = () => ({ owner: 'Owner', name: `Repository-${++nameCount}` })
+export const createPullJob = (pull: number, of = createRepositoryName()): Job => ({
   kind: 'pull',
   installation: 1,
   repository: of,
-  pull: pullNumber(pull),
+  pull: toPullNumber(pull),
 })
-export const delivery = (guid: string) => ({ guid, event: 'push', body: Buffer.from([0, 255, 1, 123]) })
-export async function until(what: () => boolean, seconds = 10): Promise<void> {
+export const createDelivery = (guid: string) => ({ guid, event: 'push', body: Buffer.from([0, 255, 1, 123]) })
+export async function waitUntil(what: () => boolean, seconds = 10): Promise<void> {
   const end = Date.now() + seconds * 1000
   while (!what()) {
     if (Date.now() > end) throw new Error(`not within ${seconds} s: ${what.toString()}`)

@@ -2,12 +2,20 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Job } from '../../src/ports/store.ts'
 import { openServer } from '../../src/store/server-database.ts'
-import { prune } from '../../src/store/prune.ts'
+import { pruneStore } from '../../src/store/prune.ts'
 import { openStore } from '../../src/store/store.ts'
-import { startChild } from './child.ts'
+import { startStoreProcess } from './child.ts'
 import { storeContract } from './contract.ts'
-import { query, startPostgres } from './postgres-server.ts'
-import { cacheOf, clock, delivery, pullJob, repository, stateOf, until } from './sample-records.ts'
+import { runQuery, startPostgres } from './postgres-server.ts'
+import {
+  createCacheSpace,
+  systemTestClock,
+  createDelivery,
+  createPullJob,
+  createRepositoryName,
+  createStateSpace,
+  waitUntil,
+} from './sample-records.ts'
 
 const postgres = await startPostgres()
 afterAll(async () => postgres?.remove())
@@ -15,9 +23,9 @@ afterAll(async () => postgres?.remove())
 if (!postgres) test.skip('a Postgres server: left out, there is none here', () => undefined)
 else {
   storeContract('Postgres server', {
-    place: async () => ({ databaseUrl: await postgres.database() }),
+    createLocation: async () => ({ databaseUrl: await postgres.database() }),
     shared: true,
-    lasts: true,
+    isDurable: true,
   })
 
   describe('instances on one server', () => {
@@ -30,20 +38,22 @@ else {
 
     test('may all start at once on an empty database', async () => {
       const databaseUrl = await postgres.database()
-      const stores = await Promise.all(Array.from({ length: 4 }, () => openStore({ databaseUrl, clock })))
+      const stores = await Promise.all(
+        Array.from({ length: 4 }, () => openStore({ databaseUrl, clock: systemTestClock })),
+      )
       const [first, ...others] = stores
-      expect(await first?.accept(delivery('one'), [])).toBe('new')
-      for (const other of others) expect(await other.accept(delivery('one'), [])).toBe('duplicate')
+      expect(await first?.accept(createDelivery('one'), [])).toBe('new')
+      for (const other of others) expect(await other.accept(createDelivery('one'), [])).toBe('duplicate')
       for (const store of stores) await store.close()
     }, 180_000)
 
     test('take over the running jobs of one that was killed, in seconds, and its lease when that runs out', async () => {
       const databaseUrl = await postgres.database()
       const of = { owner: 'owner', name: 'held' }
-      const store = await openStore({ databaseUrl, clock })
-      await store.enqueue(pullJob(1, of))
-      const child = startChild('hold', { databaseUrl }, 'held')
-      await until(() => child.said.includes('begun 1'), 30)
+      const store = await openStore({ databaseUrl, clock: systemTestClock })
+      await store.enqueue(createPullJob(1, of))
+      const child = startStoreProcess('hold', { databaseUrl }, 'held')
+      await waitUntil(() => child.outputLines.includes('begun 1'), 30)
       // While it lives nobody else takes its job or its lease.
       const seen: Job[] = []
       await store.work(async (job) => void seen.push(job), 4)
@@ -52,18 +62,21 @@ else {
       expect(await store.acquireLease('lease held', 5)).toBeUndefined()
       const killed = performance.now()
       await child.kill()
-      await until(() => seen.length > 0, 40)
+      await waitUntil(() => seen.length > 0, 40)
       console.log(`taken over ${((performance.now() - killed) / 1000).toFixed(1)} s after the kill`)
-      expect(seen).toEqual([pullJob(1, of)])
+      expect(seen).toEqual([createPullJob(1, of)])
       const lease = await store.acquireLease('lease held', 5)
-      expect(`fence ${(lease?.fence ?? 0) - 1}`).toBe(child.said[0])
+      expect(`fence ${(lease?.fence ?? 0) - 1}`).toBe(child.outputLines[0])
       await store.close()
     }, 180_000)
 
     async function runLongJob(): Promise<number> {
       if (!postgres) throw new Error('there is no server')
       const databaseUrl = await postgres.database()
-      const [one, two] = [await openStore({ databaseUrl, clock }), await openStore({ databaseUrl, clock })]
+      const [one, two] = [
+        await openStore({ databaseUrl, clock: systemTestClock }),
+        await openStore({ databaseUrl, clock: systemTestClock }),
+      ]
       let runs = 0
       const handler = async () => {
         runs += 1
@@ -71,7 +84,7 @@ else {
       }
       await one.work(handler, 2)
       await two.work(handler, 2)
-      await one.enqueue(pullJob(1))
+      await one.enqueue(createPullJob(1))
       await sleep(21_000)
       await one.close()
       await two.close()
@@ -84,34 +97,42 @@ else {
     test('reject while the server is away, and go on when it is back', async () => {
       const databaseUrl = await postgres.database()
       const problems: unknown[] = []
-      const store = await openStore({ databaseUrl, clock, problem: (error) => problems.push(error) })
+      const store = await openStore({
+        databaseUrl,
+        clock: systemTestClock,
+        problem: (error) => problems.push(error),
+      })
       const seen: Job[] = []
       await store.work(async (job) => void seen.push(job), 4)
       await postgres.stop()
-      await expect(store.accept(delivery('away'), [pullJob(1)])).rejects.toMatchObject({
+      await expect(store.accept(createDelivery('away'), [createPullJob(1)])).rejects.toMatchObject({
         code: 'unreachable',
         retryable: true,
       })
-      await until(() => problems.length > 0)
+      await waitUntil(() => problems.length > 0)
       await postgres.start()
-      await until(() => true)
-      const job = pullJob(2)
+      await waitUntil(() => true)
+      const job = createPullJob(2)
       for (let attempt = 0; attempt < 20; attempt++)
-        if (await store.accept(delivery('back'), [job]).catch(() => undefined)) break
-      await until(() => seen.length > 0)
+        if (await store.accept(createDelivery('back'), [job]).catch(() => undefined)) break
+      await waitUntil(() => seen.length > 0)
       expect(seen).toEqual([job])
       await store.close()
     }, 180_000)
 
     test('of an older program refuse a database of a newer one', async () => {
       const databaseUrl = await postgres.database()
-      await (await openStore({ databaseUrl, clock })).close()
-      await query(databaseUrl, 'INSERT INTO catalog_bot.migration (step) VALUES (9999)')
-      await expect(openStore({ databaseUrl, clock })).rejects.toMatchObject({ code: 'too-new' })
+      await (await openStore({ databaseUrl, clock: systemTestClock })).close()
+      await runQuery(databaseUrl, 'INSERT INTO catalog_bot.migration (step) VALUES (9999)')
+      await expect(openStore({ databaseUrl, clock: systemTestClock })).rejects.toMatchObject({
+        code: 'too-new',
+      })
     }, 180_000)
 
     test('nowhere is `unreachable`', async () => {
-      await expect(openStore({ databaseUrl: 'postgres://test@127.0.0.1:1/x', clock })).rejects.toMatchObject({
+      await expect(
+        openStore({ databaseUrl: 'postgres://test@127.0.0.1:1/x', clock: systemTestClock }),
+      ).rejects.toMatchObject({
         code: 'unreachable',
       })
     })
@@ -120,28 +141,30 @@ else {
   describe('pruning', () => {
     test('removes expired cache rows and deliveries of more than fourteen days, nothing else', async () => {
       const databaseUrl = await postgres.database()
-      const store = await openStore({ databaseUrl, clock })
-      for (const guid of ['old', 'young']) await store.accept(delivery(guid), [])
-      await store.putCached(cacheOf('s'), new Map([['gone', 1]]), 0.01)
-      await store.putCached(cacheOf('s'), new Map([['stays', 1]]), 60)
-      await store.writeState(stateOf('s'), repository(), new Map([['for ever', 1]]))
-      await query(
+      const store = await openStore({ databaseUrl, clock: systemTestClock })
+      for (const guid of ['old', 'young']) await store.accept(createDelivery(guid), [])
+      await store.putCached(createCacheSpace('s'), new Map([['gone', 1]]), 0.01)
+      await store.putCached(createCacheSpace('s'), new Map([['stays', 1]]), 60)
+      await store.writeState(createStateSpace('s'), createRepositoryName(), new Map([['for ever', 1]]))
+      await runQuery(
         databaseUrl,
         "UPDATE catalog_bot.delivery SET received_at = now() - interval '15 days' WHERE guid = 'old'",
       )
-      await query(
+      await runQuery(
         databaseUrl,
         "UPDATE catalog_bot.delivery SET received_at = now() - interval '13 days' WHERE guid = 'young'",
       )
       await sleep(50)
       const database = openServer(databaseUrl, () => undefined)
-      await prune(database)
+      await pruneStore(database)
       await database.close()
-      const left = await query(databaseUrl, 'SELECT guid FROM catalog_bot.delivery')
+      const left = await runQuery(databaseUrl, 'SELECT guid FROM catalog_bot.delivery')
       expect(left.map(({ guid }) => guid)).toEqual(['young'])
-      const keys = await query(databaseUrl, 'SELECT key FROM catalog_bot.cache ORDER BY key')
+      const keys = await runQuery(databaseUrl, 'SELECT key FROM catalog_bot.cache ORDER BY key')
       expect(keys.map(({ key }) => key)).toEqual(['"stays"'])
-      expect(await query(databaseUrl, 'SELECT key FROM catalog_bot.state')).toEqual([{ key: '"for ever"' }])
+      expect(await runQuery(databaseUrl, 'SELECT key FROM catalog_bot.state')).toEqual([
+        { key: '"for ever"' },
+      ])
       await store.close()
     }, 180_000)
 
@@ -160,12 +183,12 @@ else {
           }),
       }
       const store = await openStore({ databaseUrl, clock: byHand })
-      await store.accept(delivery('old'), [])
-      await query(databaseUrl, "UPDATE catalog_bot.delivery SET received_at = now() - interval '15 days'")
+      await store.accept(createDelivery('old'), [])
+      await runQuery(databaseUrl, "UPDATE catalog_bot.delivery SET received_at = now() - interval '15 days'")
       expect(sleeps.map(({ milliseconds }) => milliseconds)).toEqual([3600_000])
       sleeps[0]?.wake()
-      await until(() => sleeps.length === 2)
-      expect(await query(databaseUrl, 'SELECT guid FROM catalog_bot.delivery')).toEqual([])
+      await waitUntil(() => sleeps.length === 2)
+      expect(await runQuery(databaseUrl, 'SELECT guid FROM catalog_bot.delivery')).toEqual([])
       await store.close()
     }, 180_000)
   })

@@ -2,26 +2,26 @@
 // An embedded database takes some four seconds of the processor for each story, this a hundredth of that.
 import { openStore } from '../../src/store/store.ts'
 import { startPostgres, type PostgresServer } from './postgres-server.ts'
-import { clock } from './sample-records.ts'
+import { systemTestClock } from './sample-records.ts'
 
-interface Kept {
+interface DatabaseTemplate {
   readonly server: PostgresServer
-  readonly made: string
+  readonly templateUrl: string
 }
 
-let kept: Promise<Kept | undefined> | undefined
+let sharedTemplate: Promise<DatabaseTemplate | undefined> | undefined
 
 /** The address of a database that nobody has used, its tables made. Undefined: there is no Postgres here. */
-export async function storyDatabase(): Promise<string | undefined> {
-  kept ??= start()
-  const { server, made } = (await kept) ?? {}
-  return made === undefined ? undefined : server?.database(made)
+export async function createStoryDatabase(): Promise<string | undefined> {
+  sharedTemplate ??= startTemplateServer()
+  const { server, templateUrl } = (await sharedTemplate) ?? {}
+  return templateUrl === undefined ? undefined : server?.database(templateUrl)
 }
 
-async function start(): Promise<Kept | undefined> {
+async function startTemplateServer(): Promise<DatabaseTemplate | undefined> {
   const server = await startPostgres()
   if (server === undefined) return undefined
-  const made = await server.database()
-  await (await openStore({ databaseUrl: made, clock })).close()
-  return { server, made }
+  const templateUrl = await server.database()
+  await (await openStore({ databaseUrl: templateUrl, clock: systemTestClock })).close()
+  return { server, templateUrl }
 }

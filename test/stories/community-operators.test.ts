@@ -4,26 +4,26 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { sharedPath } from '../shared.ts'
-import { openRealWorld } from './real-catalog.ts'
-import { startStoryBot, until } from './world.ts'
+import { findSharedPath } from '../shared.ts'
+import { openRealCatalogEnvironment } from './real-catalog.ts'
+import { startStoryBot, waitUntil } from './world.ts'
 
-const source = sharedPath('community-operators')
-const cli = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
+const communityOperatorsPath = findSharedPath('community-operators')
+const cliScript = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
 
-;(source === undefined ? describe.skip : describe)('on the community operators', () => {
+;(communityOperatorsPath === undefined ? describe.skip : describe)('on the community operators', () => {
   test.each(['v4.16', 'v4.20', 'v4.21', 'v4.22'])(
     'every package of %s passes',
     (version) => {
       const args = [
         '--no-warnings',
-        cli,
+        cliScript,
         'validate',
         '--profile',
         'opm',
         '-o',
         'json',
-        join(source ?? '', 'catalogs', version),
+        join(communityOperatorsPath ?? '', 'catalogs', version),
       ]
       const report = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as {
         passed: boolean
@@ -35,14 +35,14 @@ const cli = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
 
   test('an owner updates one package: it is judged, landed, and its rebuild is triggered', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'real-'))
-    const world = await openRealWorld(source ?? '', directory)
+    const world = await openRealCatalogEnvironment(communityOperatorsPath ?? '', directory)
     const log: string[] = []
     const bot = await startStoryBot({ environment: world.environment, onLog: (line) => log.push(line) })
     try {
-      world.github.sendWebhooksTo(`${bot.address}/api/github/webhooks`)
+      world.github.sendWebhooksTo(`${bot.url}/api/github/webhooks`)
       const pull = await world.github.openPull(world.update('v4.20'))
-      await until('it lands', () => pull.merged !== null, 120, log)
-      await until('its rebuild succeeds', () => world.isRebuilt(pull), 60, log)
+      await waitUntil('it lands', () => pull.merged !== null, 120, log)
+      await waitUntil('its rebuild succeeds', () => world.isRebuilt(pull), 60, log)
     } finally {
       await bot.kill('SIGKILL')
       await world.stop()

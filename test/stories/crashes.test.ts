@@ -5,12 +5,12 @@
 import { execFileSync } from 'node:child_process'
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { crashPoints } from '../../src/landing/crash-point.ts'
-import { outcomeOf } from '../../sandbox/demo/outcome.ts'
-import { stories } from '../../sandbox/demo/stories.ts'
-import { openStoryWorld, until, type StoryWorld } from './world.ts'
+import { evaluateStory } from '../../sandbox/demo/outcome.ts'
+import { demoStories } from '../../sandbox/demo/stories.ts'
+import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './world.ts'
 
 /** What the next process finds: a verdict that nobody acted on, an intent, a push, what is not announced, and what is. */
-const telling: readonly (typeof crashPoints)[number][] = [
+const essentialCrashPoints: readonly (typeof crashPoints)[number][] = [
   'verdict-recorded',
   'intent-written',
   'pushed',
@@ -18,40 +18,40 @@ const telling: readonly (typeof crashPoints)[number][] = [
   'rebuild-dispatched',
 ]
 /** All of them take two minutes: CRASH_POINTS=all npm test -- test/stories/crashes.test.ts. */
-const points = process.env['CRASH_POINTS'] === 'all' ? crashPoints : telling
+const testedCrashPoints = process.env['CRASH_POINTS'] === 'all' ? crashPoints : essentialCrashPoints
 
 describe('a bot that is killed', () => {
-  let world: StoryWorld | undefined
+  let world: StoryEnvironment | undefined
   afterEach(async () => world?.close())
 
-  test.each(points)(
+  test.each(testedCrashPoints)(
     'at "%s" lands the pull request exactly once after its restart',
     async (point) => {
-      world = await openStoryWorld({ sweepSeconds: 3, environment: { LEASE_SECONDS: '3' } })
-      const { coast } = world
+      world = await openStoryEnvironment({ sweepSeconds: 3, environment: { LEASE_SECONDS: '3' } })
+      const { demo } = world
       const doomed = await world.start({ CATALOG_BOT_CRASH_AT: point })
-      const [story] = stories
+      const [story] = demoStories
       if (story === undefined) throw new Error('no story')
-      const pull = await coast.github.openPull(story.open(coast))
-      expect(await doomed.gone).toBe('SIGKILL')
+      const pull = await demo.github.openPull(story.open(demo))
+      expect(await doomed.exited).toBe('SIGKILL')
 
       await world.start()
       const told = { story, pull }
-      await until(
+      await waitUntil(
         `it lands and is rebuilt after a kill at ${point}`,
-        () => outcomeOf(told, [told], coast).asItShouldBe,
+        () => evaluateStory(told, [told], demo).isExpected,
         60,
         world.log,
       )
       const merges = execFileSync(
         'git',
-        ['-C', coast.repository.path, 'log', '--merges', '--format=%P', 'main'],
+        ['-C', demo.repository.path, 'log', '--merges', '--format=%P', 'main'],
         { encoding: 'utf8' },
       )
       expect(merges.trim().split('\n')).toHaveLength(1)
       expect(merges).toContain(pull.headSha)
       expect(pull.comments.filter(({ body }) => body.startsWith('<!-- catalog-bot'))).toHaveLength(1)
-      const rebuilds = coast.repository.runs.filter(({ event }) => event === 'repository_dispatch')
+      const rebuilds = demo.repository.runs.filter(({ event }) => event === 'repository_dispatch')
       // GitHub does not say what started a run, so a bot that dies between sending the event and remembering it (here:
       // while the webhook of its own push is worked off beside the landing) sends it again. Never less than once.
       expect(rebuilds.length).toBeGreaterThanOrEqual(point === 'rebuild-dispatched' ? 2 : 1)

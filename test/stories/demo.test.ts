@@ -1,31 +1,31 @@
 // Each line of the demo, as a test.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { commentOf, outcomeOf, type Told } from '../../sandbox/demo/outcome.ts'
-import { stories } from '../../sandbox/demo/stories.ts'
-import { openStoryWorld, until, type StoryWorld } from './world.ts'
+import { findBotComment, evaluateStory, type OpenedStory } from '../../sandbox/demo/outcome.ts'
+import { demoStories } from '../../sandbox/demo/stories.ts'
+import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './world.ts'
 
 describe("the demo's pull requests", () => {
-  let world: StoryWorld
-  const told: Told[] = []
+  let world: StoryEnvironment
+  const told: OpenedStory[] = []
 
   beforeAll(async () => {
-    world = await openStoryWorld({ validateTraffic: true })
+    world = await openStoryEnvironment({ validateTraffic: true })
     await world.start()
-    for (const story of stories)
-      told.push({ story, pull: await world.coast.github.openPull(story.open(world.coast)) })
+    for (const story of demoStories)
+      told.push({ story, pull: await world.demo.github.openPull(story.open(world.demo)) })
   }, 120_000)
   afterAll(() => world.close())
 
-  test.each(stories.map((story) => [story.tells, story.id]))(
+  test.each(demoStories.map((story) => [story.description, story.id]))(
     '%s',
     async (_tells, id) => {
       const mine = told.find(({ story }) => story.id === id)
       if (mine === undefined) throw new Error('not opened')
-      await until(
+      await waitUntil(
         `${id} comes to its end`,
         () => {
-          const { asItShouldBe, isTold } = outcomeOf(mine, told, world.coast)
-          return asItShouldBe && isTold
+          const { isExpected, hasComment } = evaluateStory(mine, told, world.demo)
+          return isExpected && hasComment
         },
         90,
         world.log,
@@ -42,19 +42,19 @@ describe("the demo's pull requests", () => {
   test('each has one comment, which names the next step', () => {
     for (const { pull } of told) {
       expect(pull.comments.filter(({ body }) => body.startsWith('<!-- catalog-bot'))).toHaveLength(1)
-      expect(commentOf(pull)).toMatch(/\*\*Next: |### ✅ Merged as /)
+      expect(findBotComment(pull)).toMatch(/\*\*Next: |### ✅ Merged as /)
     }
   })
 
   test('what landed shows the channels that it changed', () => {
     const [good] = told.filter(({ pull }) => pull.merged !== null)
-    expect(good && commentOf(good.pull)).toMatch(/```mermaid\nflowchart BT\n[^]*linkStyle [^]*```/)
+    expect(good && findBotComment(good.pull)).toMatch(/```mermaid\nflowchart BT\n[^]*linkStyle [^]*```/)
   })
 
   test('asking for all of it again changes nothing', async () => {
     // What the last landing stirred up settles first.
     let quiet = { lines: -1, since: 0 }
-    await until(
+    await waitUntil(
       'nothing happens any more',
       () => {
         if (world.log.length !== quiet.lines) quiet = { lines: world.log.length, since: performance.now() }
@@ -65,12 +65,12 @@ describe("the demo's pull requests", () => {
     )
     const shown = () =>
       told.map(({ pull }) => ({
-        comment: commentOf(pull),
-        runs: world.coast.github.checkRuns(pull).map(({ id }) => id),
+        comment: findBotComment(pull),
+        runs: world.demo.github.checkRuns(pull).map(({ id }) => id),
       }))
     const before = shown()
     const writes = () =>
-      world.coast.github.requests.reduce(
+      world.demo.github.requests.reduce(
         (sum, { path, writes: made = 0 }) => sum + (path.endsWith('/access_tokens') ? 0 : made),
         0,
       )
@@ -78,17 +78,17 @@ describe("the demo's pull requests", () => {
       world.log.filter((line) => line.includes('"msg":"done"') && line.includes('"kind":"pull"')).length
     const count = { writes: writes(), done: done() }
     const open = told.filter(({ pull }) => pull.state === 'open')
-    world.coast.github.webhooks.double()
-    for (const { pull } of open) await world.coast.github.label(pull, 'noise')
-    await until('all were looked at again', () => done() >= count.done + open.length, 60, world.log)
+    world.demo.github.webhooks.double()
+    for (const { pull } of open) await world.demo.github.label(pull, 'noise')
+    await waitUntil('all were looked at again', () => done() >= count.done + open.length, 60, world.log)
     expect(shown()).toEqual(before)
     expect(writes()).toBe(count.writes)
   }, 180_000)
 
   test('the traffic is as GitHub documents it, and no call merges', () => {
-    expect(world.coast.github.violations).toEqual([])
+    expect(world.demo.github.violations).toEqual([])
     expect(
-      world.coast.github.requests.filter(({ template }) => /\/(merge|merges|merge-async)$/.test(template)),
+      world.demo.github.requests.filter(({ template }) => /\/(merge|merges|merge-async)$/.test(template)),
     ).toEqual([])
   })
 })

@@ -1,58 +1,58 @@
 // The cache is emptied between any two steps of a pull request, a rebuild, a scan and a sweep: nothing is lost, and
 // nothing is said or done twice. The App's jobs run here one by one, on a clock set by hand.
-import { nobodyReleases } from '../app/jobs/release/nobody-releases.ts'
+import { rejectingReleasePool } from '../app/jobs/release/nobody-releases.ts'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pino from 'pino'
-import { openTurns } from '../../src/app/jobs/turns.ts'
-import type { App } from '../../src/app/jobs/job-context.ts'
+import { createJobScheduler } from '../../src/app/jobs/turns.ts'
+import type { AppServices } from '../../src/app/jobs/job-context.ts'
 import { runJob } from '../../src/app/jobs/run-job.ts'
-import { openMetrics } from '../../src/app/metrics.ts'
+import { createMetrics } from '../../src/app/metrics.ts'
 import { readSettings } from '../../src/app/settings.ts'
-import { catalogLoader } from '../../src/examine/catalogs/catalog-loader.ts'
+import { createCatalogLoader } from '../../src/examine/catalogs/catalog-loader.ts'
 import { openReaderPool } from '../../src/examine/catalogs/reader-pool.ts'
-import { openLookPool } from '../../src/examine/looks/look-pool.ts'
+import { openEvaluationPool } from '../../src/examine/looks/look-pool.ts'
 import { openMemoryCache } from '../../src/examine/memory-cache.ts'
 import { openRegistries } from '../../src/examine/registries.ts'
 import { openMirror } from '../../src/git/mirror.ts'
 import { openForge } from '../../src/github/forge.ts'
-import { openMerging } from '../../src/github/merge-calls.ts'
+import { openMergeApi } from '../../src/github/merge-calls.ts'
 import { openGitHubApp } from '../../src/github/github-app.ts'
 import type { Cache } from '../../src/ports/cache.ts'
 import type { Job } from '../../src/ports/jobs.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { nobodyPublishes } from '../app/publishing/nobody-publishes.ts'
-import { nobodyTries } from '../app/trials/nobody-tries.ts'
-import { openMadeStore } from '../store/made-store.ts'
-import { openDemoWorld, type DemoWorld } from '../../sandbox/demo/demo-world.ts'
-import { commentOf } from '../../sandbox/demo/outcome.ts'
-import { stories } from '../../sandbox/demo/stories.ts'
-import type { Pull } from '../../sandbox/github/world.ts'
-import { clock as realClock } from '../store/sample-records.ts'
+import { rejectingPublisher } from '../app/publishing/nobody-publishes.ts'
+import { rejectingClusterTests } from '../app/trials/nobody-tries.ts'
+import { openPreparedStore } from '../store/made-store.ts'
+import { openDemoEnvironment, type DemoEnvironment } from '../../sandbox/demo/demo-world.ts'
+import { findBotComment } from '../../sandbox/demo/outcome.ts'
+import { demoStories } from '../../sandbox/demo/stories.ts'
+import type { MockPull } from '../../sandbox/github/world.ts'
+import { systemTestClock as realClock } from '../store/sample-records.ts'
 
 const repository = { owner: 'coast', name: 'operators' }
-const about = { installation: 0, repository }
+const jobBase = { installation: 0, repository }
 
-interface Bot {
+interface InProcessBot {
   /** Sweeps, and does all that follows; the cache is emptied before each job, and at each call that asks for several. */
   sweep(): Promise<void>
   /** Lets time pass. */
   wait(seconds: number): void
   /** How often the cache had something to lose. */
-  readonly emptied: () => number
+  readonly countEmptied: () => number
   close(): Promise<void>
 }
 
-async function openBot(coast: DemoWorld, directory: string): Promise<Bot> {
+async function openInProcessBot(coast: DemoEnvironment, directory: string): Promise<InProcessBot> {
   let later = 0
   const clock = { ...realClock, now: () => Date.now() + later }
   const settings = readSettings({ ...coast.environment, SCAN_SECONDS: '3600', SECOND_LOOK_SECONDS: '60' })
   if (settings.credentials === undefined) throw new Error('no credentials')
   const log = pino({ level: 'silent' })
-  const real = await openMadeStore({ clock: realClock })
+  const real = await openPreparedStore({ clock: realClock })
 
   let cache = openMemoryCache(clock)
   let held = 0
@@ -103,20 +103,20 @@ async function openBot(coast: DemoWorld, directory: string): Promise<Bot> {
     environment: {},
     insecure: settings.insecureRegistries,
   })
-  const looks = openLookPool(settings.budget, 1)
-  const app: App<Store> = {
+  const evaluationPool = openEvaluationPool(settings.budget, 1)
+  const app: AppServices<Store> = {
     settings,
     store,
     registries,
-    publishing: nobodyPublishes,
-    trials: nobodyTries,
-    looks,
-    releases: nobodyReleases,
-    turns: openTurns(clock),
+    publishing: rejectingPublisher,
+    clusterTests: rejectingClusterTests,
+    evaluationPool,
+    releases: rejectingReleasePool,
+    scheduler: createJobScheduler(clock),
     clock,
     log,
-    loader: catalogLoader(pool, store),
-    metrics: openMetrics(),
+    loader: createCatalogLoader(pool, store),
+    metrics: createMetrics(),
   }
   const failures: unknown[] = []
   const run = async (job: Job) => {
@@ -131,15 +131,15 @@ async function openBot(coast: DemoWorld, directory: string): Promise<Bot> {
         repository: mirror,
         mirror: folder,
         forge: openForge(await github.octokit(installation), repository, github),
-        merging: openMerging(await github.octokit(installation), repository),
+        merging: openMergeApi(await github.octokit(installation), repository),
       }),
     })
   }
   return {
-    emptied: () => emptied,
+    countEmptied: () => emptied,
     wait: (seconds) => void (later += seconds * 1000),
     async sweep() {
-      queue.set('sweep', { kind: 'sweep', ...about, installation })
+      queue.set('sweep', { kind: 'sweep', ...jobBase, installation })
       // As many rounds as anything here needs; what asks for another look for ever is not waited for.
       for (let round = 0; round < 12 && queue.size > 0; round++) {
         const jobs = [...queue.values()]
@@ -152,7 +152,7 @@ async function openBot(coast: DemoWorld, directory: string): Promise<Bot> {
       expect(failures).toEqual([])
     },
     async close() {
-      await Promise.all([mirror.close(), pool.close(), registries.close(), looks.close()])
+      await Promise.all([mirror.close(), pool.close(), registries.close(), evaluationPool.close()])
       await real.close()
     },
   }
@@ -160,17 +160,17 @@ async function openBot(coast: DemoWorld, directory: string): Promise<Bot> {
 
 describe('with a cache that is emptied between any two steps', () => {
   let directory: string
-  let coast: DemoWorld
-  let bot: Bot
-  let pull: Pull
+  let coast: DemoEnvironment
+  let bot: InProcessBot
+  let pull: MockPull
   const wrote = (method: string, template: RegExp) =>
     coast.github.requests.filter((request) => request.method === method && template.test(request.template))
       .length
   const issues = () => [...coast.repository.issues.values()]
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'empty-cache-'))
-    coast = await openDemoWorld({ directory })
-    bot = await openBot(coast, directory)
+    coast = await openDemoEnvironment({ directory })
+    bot = await openInProcessBot(coast, directory)
     await bot.sweep()
   }, 180_000)
   afterAll(async () => {
@@ -180,12 +180,12 @@ describe('with a cache that is emptied between any two steps', () => {
   }, 60_000)
 
   test('an owner is asked for a review once, in one comment', async () => {
-    const story = stories.find(({ id }) => id === "stranger's update")
+    const story = demoStories.find(({ id }) => id === "stranger's update")
     if (story === undefined) throw new Error('no story')
     pull = await coast.github.openPull(story.open(coast))
     for (let times = 0; times < 3; times++) await bot.sweep()
     expect(pull.state).toBe('open')
-    expect(commentOf(pull)).toContain('bob')
+    expect(findBotComment(pull)).toContain('bob')
     expect(pull.comments).toHaveLength(1)
     expect(wrote('POST', /requested_reviewers/)).toBe(1)
   }, 120_000)
@@ -236,7 +236,7 @@ describe('with a cache that is emptied between any two steps', () => {
   }, 180_000)
 
   test('the cache had something to lose each time', () => {
-    expect(bot.emptied()).toBeGreaterThan(10)
+    expect(bot.countEmptied()).toBeGreaterThan(10)
     expect(wrote('POST', /dispatches/)).toBe(1)
     expect(wrote('POST', /requested_reviewers/)).toBe(1)
   })

@@ -1,52 +1,61 @@
 // A bot under each kind of branch: the same pull request, from its opening to its merge, with nobody's help.
 import { afterEach, expect, test } from '@jest/globals'
-import { repositoryName } from '../../sandbox/demo/demo-world.ts'
-import { stories } from '../../sandbox/demo/stories.ts'
-import type { Rule } from '../../sandbox/github/branch-rules/rule-shapes.ts'
-import { git } from '../sandbox/github/sample-world.ts'
-import { checksRule, pullRequestRule, queueRule } from '../sandbox/github/branch-rules/landing-ground.ts'
+import { demoRepositoryName } from '../../sandbox/demo/demo-world.ts'
+import { demoStories } from '../../sandbox/demo/stories.ts'
+import type { BranchRule } from '../../sandbox/github/branch-rules/rule-shapes.ts'
+import { runGit } from '../sandbox/github/sample-world.ts'
+import {
+  createChecksRule,
+  createPullRequestRule,
+  createQueueRule,
+} from '../sandbox/github/branch-rules/landing-ground.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import { demandedChecks } from '../../src/gate/demanded-checks.ts'
-import { namesOfChecks } from '../../src/messages/report.ts'
-import { openStoryWorld, until, type StoryWorld } from './world.ts'
+import { getRequiredOwnChecks } from '../../src/gate/demanded-checks.ts'
+import { toCheckNames } from '../../src/messages/report.ts'
+import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './world.ts'
 
-let world: StoryWorld | undefined
-afterEach(async () => world?.close())
+let storyEnvironment: StoryEnvironment | undefined
+afterEach(async () => storyEnvironment?.close())
 
-const own = namesOfChecks(demandedChecks(defaultConfig)).map((context) => ({ context }))
-const required = (app: number) => checksRule(own.map((check) => ({ ...check, integration_id: app })))
+const botChecks = toCheckNames(getRequiredOwnChecks(defaultConfig)).map((context) => ({ context }))
+const createBotChecksRule = (app: number) =>
+  createChecksRule(botChecks.map((check) => ({ ...check, integration_id: app })))
 
-test.each<[string, (app: number) => Rule[], number]>([
-  ['requires our checks: they are put on the merge first', (app) => [required(app)], 2],
+test.each<[string, (app: number) => BranchRule[], number]>([
+  ['requires our checks: they are put on the merge first', (app) => [createBotChecksRule(app)], 2],
   ['requires a linear history: GitHub squashes', () => [{ type: 'required_linear_history' }], 1],
-  ['requires signatures and a pull request', () => [{ type: 'required_signatures' }, pullRequestRule()], 2],
-  ['has a merge queue', (app) => [queueRule(), required(app)], 2],
+  [
+    'requires signatures and a pull request',
+    () => [{ type: 'required_signatures' }, createPullRequestRule()],
+    2,
+  ],
+  ['has a merge queue', (app) => [createQueueRule(), createBotChecksRule(app)], 2],
 ])(
   'a branch that %s takes the pull request, as it was validated',
   async (_, rulesFor, parents) => {
-    world = await openStoryWorld({ sweepSeconds: 5, validateTraffic: true })
-    const { coast } = world
-    const { github, repository } = coast
-    github.addRules(repositoryName, rulesFor(Number(coast.environment['APP_ID'])))
-    await world.start()
-    const [story] = stories
+    storyEnvironment = await openStoryEnvironment({ sweepSeconds: 5, validateTraffic: true })
+    const { demo } = storyEnvironment
+    const { github, repository } = demo
+    github.addRules(demoRepositoryName, rulesFor(Number(demo.environment['APP_ID'])))
+    await storyEnvironment.start()
+    const [story] = demoStories
     if (story === undefined) throw new Error('no story')
-    const pull = await github.openPull({ ...story.open(coast), signed: true })
-    await until('it is merged', () => pull.merged !== null, 90, world.log)
-    const tip = repository.known.get('refs/heads/main') ?? ''
-    const about = await git(repository.path, undefined, 'log', '-1', '--format=%P', tip)
+    const pull = await github.openPull({ ...story.open(demo), signed: true })
+    await waitUntil('it is merged', () => pull.merged !== null, 90, storyEnvironment.log)
+    const tip = repository.knownRefs.get('refs/heads/main') ?? ''
+    const about = await runGit(repository.path, undefined, 'log', '-1', '--format=%P', tip)
     expect(about.split(' ')).toHaveLength(parents)
-    await until(
+    await waitUntil(
       'no temporary branch is left',
-      () => ![...repository.known.keys()].some((ref) => ref.includes('catalog-bot/tmp-')),
+      () => ![...repository.knownRefs.keys()].some((ref) => ref.includes('catalog-bot/tmp-')),
       20,
-      world.log,
+      storyEnvironment.log,
     )
-    await until(
+    await waitUntil(
       'its comment says so',
       () => pull.comments.some(({ body }) => body.includes('Merged')),
       30,
-      world.log,
+      storyEnvironment.log,
     )
     expect(github.violations).toEqual([])
   },

@@ -6,35 +6,45 @@ import { mkdtemp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Octokit } from '@octokit/rest'
 import pino from 'pino'
-import { chooseLandingMethod } from '../../src/gate/choose-landing-method.ts'
+import { chooseMergeStrategy } from '../../src/gate/choose-landing-method.ts'
 import { openGitHubApp, type GitHubApp } from '../../src/github/github-app.ts'
-import { landPull } from '../../src/landing/land-pull.ts'
-import type { Planned } from '../../src/landing/landing-options.ts'
+import { mergePull } from '../../src/landing/land-pull.ts'
+import type { PlannedMerge } from '../../src/landing/landing-options.ts'
 import { readBranchRules } from '../../src/github/read-branch-rules.ts'
 import { isAncestor } from '../../sandbox/github/git/git-store.ts'
 import type { MergeMethod } from '../../sandbox/github/world.ts'
-import { said } from '../sandbox/github/branch-rules/landing-ground.ts'
-import { greenChecks, openLandingTools, type LandingTools } from '../landing/landing-tools.ts'
-import { jwt } from '../sandbox/github/sample-world.ts'
-import { isMergedAsValidated } from './landing-table/merged-as-validated.ts'
-import { ownChecks, type Answer, type Row, type Way } from './landing-table/row.ts'
-import { rulesAlone } from './landing-table/rules-alone.ts'
-import { rulesTogether } from './landing-table/rules-together.ts'
-import { gitIn, openTableGround, type Played, type TableGround } from './landing-table/table-ground.ts'
+import { toErrorSummary } from '../sandbox/github/branch-rules/landing-ground.ts'
+import { createGreenChecks, openMergeHarness, type MergeHarness } from '../landing/landing-tools.ts'
+import { signJwt } from '../sandbox/github/sample-world.ts'
+import { expectMergedAsValidated } from './landing-table/merged-as-validated.ts'
+import {
+  botCheckNames,
+  type GitHubVerdict,
+  type MergeTableRow,
+  type MergeRoute,
+} from './landing-table/row.ts'
+import { singleRuleRows } from './landing-table/rules-alone.ts'
+import { combinedRuleRows } from './landing-table/rules-together.ts'
+import {
+  runGitIn,
+  openTableFixture,
+  type PlayedRow,
+  type TableFixture,
+} from './landing-table/table-ground.ts'
 
-const rows = [...rulesAlone, ...rulesTogether]
+const tableRows = [...singleRuleRows, ...combinedRuleRows]
 
 describe('what GitHub takes, and what the bot chooses', () => {
-  let ground: TableGround
+  let ground: TableFixture
   let octokit: Octokit
   let token: string
   let app: GitHubApp
   let count = 0
 
   beforeAll(async () => {
-    ground = await openTableGround()
+    ground = await openTableFixture()
     const { environment, installation } = ground
-    const asApp = client(jwt({ iss: ground.app.id }, environment['PRIVATE_KEY'] ?? ''))
+    const asApp = client(signJwt({ iss: ground.app.id }, environment['PRIVATE_KEY'] ?? ''))
     const { data } = await asApp.rest.apps.createInstallationAccessToken({ installation_id: installation.id })
     token = data.token
     octokit = client(token)
@@ -61,54 +71,56 @@ describe('what GitHub takes, and what the bot chooses', () => {
     now: () => Date.now() + passed,
     sleep: async (milliseconds: number) => void (passed += milliseconds),
   }
-  const name = ({ full }: Played) => ({ owner: full.split('/')[0] ?? '', repo: full.split('/')[1] ?? '' })
+  const name = ({ full }: PlayedRow) => ({ owner: full.split('/')[0] ?? '', repo: full.split('/')[1] ?? '' })
 
-  async function staged(row: Row): Promise<Played> {
-    const it = await ground.stage(row, `row-${(count += 1)}`)
+  async function staged(row: MergeTableRow): Promise<PlayedRow> {
+    const it = await ground.openRow(row, `row-${(count += 1)}`)
     await green(it, it.pull.headSha)
     return it
   }
-  async function green(it: Played, sha: string): Promise<void> {
-    for (const check of ownChecks)
+  async function green(it: PlayedRow, sha: string): Promise<void> {
+    for (const check of botCheckNames)
       await octokit.rest.checks.create({ ...name(it), name: check, head_sha: sha, conclusion: 'success' })
   }
 
   /** Pushes a merge that has our checks on itself. Resolves with git's words, or `accepted`. */
-  async function push(it: Played): Promise<string> {
+  async function push(it: PlayedRow): Promise<string> {
     const { path } = it.pull.repo
-    const tree = await gitIn(path, 'merge-tree', '--write-tree', it.base, it.pull.headSha)
+    const tree = await runGitIn(path, 'merge-tree', '--write-tree', it.base, it.pull.headSha)
     const parents = ['-p', it.base, '-p', it.pull.headSha]
-    const merge = await gitIn(path, 'commit-tree', tree.split('\n')[0] ?? '', ...parents, '-m', 'Merge')
+    const merge = await runGitIn(path, 'commit-tree', tree.split('\n')[0] ?? '', ...parents, '-m', 'Merge')
     await green(it, merge)
     const url = it.github.url.replace('//', `//x-access-token:${token}@`)
-    return gitIn(path, 'push', `${url}/${it.full}.git`, `${merge}:refs/heads/main`).then(
+    return runGitIn(path, 'push', `${url}/${it.full}.git`, `${merge}:refs/heads/main`).then(
       () => 'accepted',
       (error: { stderr: string }) => error.stderr.replaceAll(/\nremote: ?/g, '\n'),
     )
   }
 
-  async function mergeByApi(it: Played, merge_method: MergeMethod): Promise<string> {
+  async function mergeByApi(it: PlayedRow, merge_method: MergeMethod): Promise<string> {
     const { number, headSha } = it.pull
     return octokit.rest.pulls.merge({ ...name(it), pull_number: number, merge_method, sha: headSha }).then(
       () => 'accepted',
-      (error: unknown) => said(error).message,
+      (error: unknown) => toErrorSummary(error).message,
     )
   }
 
   /** The way that the bot would choose, and what it would say of the branch. */
-  async function choice(it: Played): Promise<{ way: Way | undefined; says: string; planned: Planned }> {
+  async function choice(
+    it: PlayedRow,
+  ): Promise<{ way: MergeRoute | undefined; says: string; planned: PlannedMerge }> {
     const [owner = '', repo = ''] = it.full.split('/')
     const app = ground.app.id
     const rules = await readBranchRules(octokit, { owner, name: repo }, 'main', { app, isApp: true })
     // An App without the permission to administer may not read classic protection, and has to say so.
     const unread = expect.stringMatching(/classic protection/)
     expect(rules.unread).toEqual(it.pull.repo.protections.size > 0 ? [unread] : [])
-    const plan = chooseLandingMethod({
+    const plan = chooseMergeStrategy({
       rules,
       wanted: 'auto',
       permissions: ground.installation.permissions,
       app,
-      ownChecks,
+      ownChecks: botCheckNames,
       pull: {
         containsBase: await isAncestor(it.pull.repo.path, it.base, it.pull.headSha),
         editsWorkflows: Object.keys(it.changes).some((path) => path.startsWith('.github/workflows/')),
@@ -123,22 +135,22 @@ describe('what GitHub takes, and what the bot chooses', () => {
     return { way: method.method === 'merge' ? 'merge' : 'linear', says, planned }
   }
 
-  async function openTools({ pull }: Played): Promise<LandingTools> {
+  async function openTools({ pull }: PlayedRow): Promise<MergeHarness> {
     const directory = await mkdtemp(join(ground.directory, 'mirror-'))
     const { github, installation } = ground
-    const checks = greenChecks(ownChecks)
-    return openLandingTools({ github, app, installation: installation.id, directory, pull, clock, checks })
+    const checks = createGreenChecks(botCheckNames)
+    return openMergeHarness({ github, app, installation: installation.id, directory, pull, clock, checks })
   }
 
-  async function land(it: Played, { options, examine }: LandingTools): Promise<void> {
+  async function land(it: PlayedRow, { options, evaluate }: MergeHarness): Promise<void> {
     const { planned } = await choice(it)
-    const { examined, permit } = await examine()
+    const { examined, permit } = await evaluate()
     // Of those that are refused nothing has to be said here: that they are not merged is looked at.
-    await landPull(examined, permit, { ...options, plan: async () => planned })
+    await mergePull(examined, permit, { ...options, plan: async () => planned })
   }
 
   /** Lands what the bot would land, by the way that it would choose; what has to wait, once that is mended. */
-  async function isLandedInTheEnd(row: Row): Promise<void> {
+  async function isLandedInTheEnd(row: MergeTableRow): Promise<void> {
     const it = await staged(row)
     const tools = await openTools(it)
     try {
@@ -146,41 +158,44 @@ describe('what GitHub takes, and what the bot chooses', () => {
       const merged = ends.find((end) => end.ends === 'merged')
       const waits = ends.find((end) => end.ends === 'waits')
       await land(it, tools)
-      if (it.pull.merged !== null && merged !== undefined) return await isMergedAsValidated(it, merged)
+      if (it.pull.merged !== null && merged !== undefined) return await expectMergedAsValidated(it, merged)
       expect(it.pull).toMatchObject({ state: 'open', merged: null })
       expect(waits).toBeDefined()
-      if (waits?.mend === undefined || waits.then === undefined) return
-      await waits.mend(it)
+      if (waits?.fix === undefined || waits.then === undefined) return
+      await waits.fix(it)
       await green(it, it.pull.headSha)
       await land(it, tools)
-      await isMergedAsValidated(it, waits.then)
+      await expectMergedAsValidated(it, waits.then)
     } finally {
       await tools.mirror.close()
     }
   }
 
-  function isExpected(row: Row, { way, says }: Awaited<ReturnType<typeof choice>>): void {
+  function isExpected(row: MergeTableRow, { way, says }: Awaited<ReturnType<typeof choice>>): void {
     const ends = 'ends' in row.bot ? [row.bot] : [...row.bot]
     const merged = ends.find((end) => end.ends === 'merged')
     if (merged !== undefined && way !== undefined && merged.by.includes(way)) return
     const waits = ends.find((end) => end.ends === 'waits')
     if (waits === undefined) expect({ way, says }).toEqual({ way: merged?.by.join(' or '), says })
     // A pull request that waits for people has a way all the same: what it waits for is said as a condition.
-    else for (const part of waits.says) expect(says).toMatch(part)
+    else for (const part of waits.textPatterns) expect(says).toMatch(part)
   }
 
-  const fits = (answer: Answer) => (answer === 'accepted' ? 'accepted' : expect.stringContaining(answer))
+  const fits = (answer: GitHubVerdict) =>
+    answer === 'accepted' ? 'accepted' : expect.stringContaining(answer)
 
-  test.each(rows.map((row) => [row.name, row] as const))('%s', async (_, row) => {
-    const tries: [Answer, (it: Played) => Promise<string>][] = [
+  test.each(tableRows.map((row) => [row.name, row] as const))('%s', async (_, row) => {
+    const tries: [GitHubVerdict, (it: PlayedRow) => Promise<string>][] = [
       [row.push, push],
-      ...Object.entries(row.api ?? {}).map(([method, answer]): [Answer, (it: Played) => Promise<string>] => [
-        answer,
-        (it) => mergeByApi(it, method as MergeMethod),
-      ]),
+      ...Object.entries(row.api ?? {}).map(
+        ([method, answer]): [GitHubVerdict, (it: PlayedRow) => Promise<string>] => [
+          answer,
+          (it) => mergeByApi(it, method as MergeMethod),
+        ],
+      ),
     ]
     // What is refused leaves everything as it was; after what is accepted the next try needs new ground.
-    let it: Played | undefined = await staged(row)
+    let it: PlayedRow | undefined = await staged(row)
     const expected = await choice(it)
     isExpected(row, expected)
     // A queue waits for our checks on its group, and CI on a temporary branch is somebody's: landing-table.test.ts has them.
@@ -203,6 +218,6 @@ describe('what GitHub takes, and what the bot chooses', () => {
       .filter((line) => line.startsWith('|') && !line.startsWith('|-'))
       .slice(1)
       .map((line) => line.split('|')[1]?.trim())
-    expect([...new Set(rulesAlone.map(({ setting }) => setting))].sort()).toEqual([...settings].sort())
+    expect([...new Set(singleRuleRows.map(({ setting }) => setting))].sort()).toEqual([...settings].sort())
   })
 })

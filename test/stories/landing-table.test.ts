@@ -3,18 +3,21 @@
 // a repository a row. All rows are landed in landing-table-github.test.ts, without a process of the bot's.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { BotProcess } from '../../sandbox/demo/bot-process.ts'
-import { atTheWorstMoment, branchOfBob } from './landing-table/at-the-worst-moment.ts'
-import { isMergedAsValidated } from './landing-table/merged-as-validated.ts'
-import type { Waits } from './landing-table/row.ts'
-import { rulesAlone } from './landing-table/rules-alone.ts'
-import { rulesTogether } from './landing-table/rules-together.ts'
-import { openTableGround, type Played, type TableGround } from './landing-table/table-ground.ts'
-import { startStoryBot, until } from './world.ts'
+import { interruptedMergeRows, personTemporaryBranch } from './landing-table/at-the-worst-moment.ts'
+import { expectMergedAsValidated } from './landing-table/merged-as-validated.ts'
+import type { WaitingExpectation } from './landing-table/row.ts'
+import { singleRuleRows } from './landing-table/rules-alone.ts'
+import { combinedRuleRows } from './landing-table/rules-together.ts'
+import { openTableFixture, type PlayedRow, type TableFixture } from './landing-table/table-ground.ts'
+import { startStoryBot, waitUntil } from './world.ts'
 
-const rows = [...[...rulesAlone, ...rulesTogether].filter(({ withBot }) => withBot), ...atTheWorstMoment]
+const tableRows = [
+  ...[...singleRuleRows, ...combinedRuleRows].filter(({ withBot }) => withBot),
+  ...interruptedMergeRows,
+]
 
 /** What people can read: our comments, our checks on the head, our issues. */
-function words({ pull }: Played): string {
+function readVisibleText({ pull }: PlayedRow): string {
   const ours = ({ author }: { author: { login: string } }) => author.login === 'catalog-bot[bot]'
   const checks = pull.repo.suites.filter(({ sha }) => sha === pull.headSha).flatMap(({ runs }) => runs)
   return [
@@ -25,21 +28,21 @@ function words({ pull }: Played): string {
 }
 
 describe('every way onto a branch', () => {
-  let ground: TableGround
+  let ground: TableFixture
   let bot: BotProcess
-  const stages = new Map<number, Promise<Played>>()
-  const played: Played[] = []
+  const stages = new Map<number, Promise<PlayedRow>>()
+  const played: PlayedRow[] = []
   const log: string[] = []
   let runner: NodeJS.Timeout | undefined
 
   beforeAll(async () => {
-    ground = await openTableGround()
+    ground = await openTableFixture()
     runner = setInterval(runOnTemporary, 100)
     bot = await startStoryBot({
       environment: { ...ground.environment, SWEEP_SECONDS: '30' },
       onLog: (line) => log.push(line),
     })
-    ground.github.sendWebhooksTo(`${bot.address}/api/github/webhooks`)
+    ground.github.sendWebhooksTo(`${bot.url}/api/github/webhooks`)
   }, 180_000)
 
   afterAll(async () => {
@@ -49,10 +52,10 @@ describe('every way onto a branch', () => {
   })
 
   /** A row's repository; those of the next few rows are made meanwhile. */
-  async function staged(index: number): Promise<Played> {
-    for (const [at, row] of rows.entries())
+  async function staged(index: number): Promise<PlayedRow> {
+    for (const [at, row] of tableRows.entries())
       if (at >= index && at < index + 4 && !stages.has(at)) {
-        const stage = ground.stage(row, `row-${at + 1}`)
+        const stage = ground.openRow(row, `row-${at + 1}`)
         stage.then((it) => played.push(it)).catch(() => undefined)
         stages.set(at, stage)
       }
@@ -64,18 +67,19 @@ describe('every way onto a branch', () => {
     for (const { row, full, pull } of played) {
       const { runsOnTemporary: context } = row
       if (context === undefined) continue
-      for (const [ref, sha] of pull.repo.known)
+      for (const [ref, sha] of pull.repo.knownRefs)
         if (/^refs\/heads\/catalog-bot\//.test(ref) && !pull.repo.statuses.some((it) => it.sha === sha))
           void ground.github.setStatus(full, sha, 'bob', { context, state: 'success' })
     }
   }
 
-  const linesOf = ({ full }: Played): string[] =>
+  const linesOf = ({ full }: PlayedRow): string[] =>
     log.filter((line) => line.includes(`"name":"${full.split('/')[1] ?? ''}"`))
 
-  const says = (it: Played, waits: Waits) => () => waits.says.every((part) => part.test(words(it)))
+  const says = (it: PlayedRow, waits: WaitingExpectation) => () =>
+    waits.textPatterns.every((part) => part.test(readVisibleText(it)))
 
-  test.each(rows.map((row, index) => [row.name, index, row] as const))(
+  test.each(tableRows.map((row, index) => [row.name, index, row] as const))(
     '%s',
     async (_, index, row) => {
       const it = await staged(index)
@@ -87,20 +91,23 @@ describe('every way onto a branch', () => {
       const hasEnded = () =>
         (may.merge !== undefined && it.pull.merged !== null) ||
         (may.wait !== undefined && it.pull.merged === null && says(it, may.wait)())
-      await until(`it ends as it should; people read:\n${words(it)}\n`, hasEnded, 45, linesOf(it)).catch(
-        (error: unknown) => {
-          throw new Error(`${String(error)}\n--- people read now:\n${words(it)}`)
-        },
-      )
-      if (it.pull.merged !== null && may.merge !== undefined) return isMergedAsValidated(it, may.merge)
+      await waitUntil(
+        `it ends as it should; people read:\n${readVisibleText(it)}\n`,
+        hasEnded,
+        45,
+        linesOf(it),
+      ).catch((error: unknown) => {
+        throw new Error(`${String(error)}\n--- people read now:\n${readVisibleText(it)}`)
+      })
+      if (it.pull.merged !== null && may.merge !== undefined) return expectMergedAsValidated(it, may.merge)
       expect(it.pull).toMatchObject({ state: 'open', merged: null })
-      await may.wait?.mend?.(it)
+      await may.wait?.fix?.(it)
     },
     120_000,
   )
 
   // After all of the others: what was refused is tried again a minute later, and these minutes pass together.
-  const mended = rows.flatMap((row, index) => {
+  const mended = tableRows.flatMap((row, index) => {
     const waits = 'ends' in row.bot && row.bot.ends === 'waits' ? row.bot : undefined
     return waits?.then === undefined ? [] : [[row.name, index, waits.then] as const]
   })
@@ -108,12 +115,12 @@ describe('every way onto a branch', () => {
     '%s: it goes on by itself when that is mended',
     async (_, index, then) => {
       const it = await staged(index)
-      await until('it is merged after that', () => it.pull.merged !== null, 100, linesOf(it)).catch(
+      await waitUntil('it is merged after that', () => it.pull.merged !== null, 100, linesOf(it)).catch(
         (error: unknown) => {
-          throw new Error(`${String(error)}\n--- people read now:\n${words(it)}`)
+          throw new Error(`${String(error)}\n--- people read now:\n${readVisibleText(it)}`)
         },
       )
-      return isMergedAsValidated(it, then)
+      return expectMergedAsValidated(it, then)
     },
     120_000,
   )
@@ -121,12 +128,12 @@ describe('every way onto a branch', () => {
   test('no temporary branch of the App is left behind, and a person’s branch with such a name stays', async () => {
     const temporary = () =>
       played.flatMap(({ full, pull }) =>
-        [...pull.repo.known.keys()]
+        [...pull.repo.knownRefs.keys()]
           .filter((ref) => /catalog-bot|readonly/.test(ref))
           .map((ref) => `${full} ${ref}`),
       )
-    const left = () => temporary().filter((ref) => !ref.endsWith(` refs/heads/${branchOfBob}`))
-    await until('they are gone', () => left().length === 0, 20).catch(() => expect(left()).toEqual([]))
+    const left = () => temporary().filter((ref) => !ref.endsWith(` refs/heads/${personTemporaryBranch}`))
+    await waitUntil('they are gone', () => left().length === 0, 20).catch(() => expect(left()).toEqual([]))
     expect(temporary()).toHaveLength(1)
   }, 30_000)
 })

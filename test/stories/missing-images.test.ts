@@ -1,23 +1,23 @@
 // Images that catalogs name already go from their registry and come back: the bot tells of it in one issue.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { outcomeOf } from '../../sandbox/demo/outcome.ts'
-import { stories } from '../../sandbox/demo/stories.ts'
-import type { Issue } from '../../sandbox/github/world.ts'
-import { openStoryWorld, until, type StoryWorld } from './world.ts'
+import { evaluateStory } from '../../sandbox/demo/outcome.ts'
+import { demoStories } from '../../sandbox/demo/stories.ts'
+import type { MockIssue } from '../../sandbox/github/world.ts'
+import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './world.ts'
 
-const patience = 60
+const timeoutSeconds = 60
 
 describe('images that go, with a scan every second', () => {
-  let world: StoryWorld
-  const issues = () => [...world.coast.repository.issues.values()]
-  const issue = (): Issue => {
+  let world: StoryEnvironment
+  const issues = () => [...world.demo.repository.issues.values()]
+  const issue = (): MockIssue => {
     const [first] = issues()
     if (first === undefined) throw new Error('there is no issue')
     return first
   }
   /** Takes an image out of the registry; the answer puts it back. */
   const remove = (repository: string, tag: string) => {
-    const { registry } = world.coast
+    const { registry } = world.demo
     const digest = registry.manifest(repository, tag)?.digest
     if (digest === undefined) throw new Error(`the registry has no ${repository}:${tag}`)
     registry.removeTag(repository, tag)
@@ -26,7 +26,7 @@ describe('images that go, with a scan every second', () => {
   const putBack: (() => void)[] = []
 
   beforeAll(async () => {
-    world = await openStoryWorld({
+    world = await openStoryEnvironment({
       sweepSeconds: 1,
       validateTraffic: true,
       environment: { SCAN_SECONDS: '1', SECOND_LOOK_SECONDS: '1' },
@@ -37,7 +37,7 @@ describe('images that go, with a scan every second', () => {
 
   test('are told of in an issue after a second look, whose author is the App', async () => {
     putBack.push(remove('lighthouse/lighthouse-bundle', 'v1.0.0'))
-    await until('there is an issue', () => issues().length > 0, patience, world.log)
+    await waitUntil('there is an issue', () => issues().length > 0, timeoutSeconds, world.log)
     expect(issue()).toMatchObject({
       state: 'open',
       title: '1 image of lighthouse is missing or changed',
@@ -50,27 +50,32 @@ describe('images that go, with a scan every second', () => {
 
   test('are told of in the same issue when another one goes', async () => {
     putBack.push(remove('tidepool/tidepool-bundle', 'v0.4.0'))
-    await until(
+    await waitUntil(
       'the issue names both',
       () => issue().title.startsWith('2 images of 2 packages'),
-      patience,
+      timeoutSeconds,
       world.log,
     )
     expect(issues()).toHaveLength(1)
   }, 180_000)
 
   test('hold up no pull request whose package named them before', async () => {
-    const story = stories.find(({ id }) => id === 'good update')
+    const story = demoStories.find(({ id }) => id === 'good update')
     if (story === undefined) throw new Error('the demo has no such story')
-    const told = { story, pull: await world.coast.github.openPull(story.open(world.coast)) }
-    await until('it lands', () => outcomeOf(told, [told], world.coast).landed, patience, world.log)
+    const told = { story, pull: await world.demo.github.openPull(story.open(world.demo)) }
+    await waitUntil(
+      'it lands',
+      () => evaluateStory(told, [told], world.demo).isMerged,
+      timeoutSeconds,
+      world.log,
+    )
   }, 180_000)
 
   test('close the issue with a word when they are back', async () => {
     for (const back of putBack) back()
-    await until('the issue is closed', () => issue().state === 'closed', patience, world.log)
+    await waitUntil('the issue is closed', () => issue().state === 'closed', timeoutSeconds, world.log)
     expect(issues()).toHaveLength(1)
     expect(issue().comments.map(({ body }) => body)).toEqual([expect.stringMatching(/is back/)])
-    expect(world.coast.github.violations).toEqual([])
+    expect(world.demo.github.violations).toEqual([])
   }, 180_000)
 })

@@ -1,39 +1,44 @@
 // The base moves between validation and landing: nothing that was not validated lands (T13, T37, I1, I2).
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { outcomeOf } from '../../sandbox/demo/outcome.ts'
-import { repositoryName } from '../../sandbox/demo/demo-world.ts'
-import { stories } from '../../sandbox/demo/stories.ts'
-import { openStoryWorld, until, type StoryWorld } from './world.ts'
+import { evaluateStory } from '../../sandbox/demo/outcome.ts'
+import { demoRepositoryName } from '../../sandbox/demo/demo-world.ts'
+import { demoStories } from '../../sandbox/demo/stories.ts'
+import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './world.ts'
 
 describe('a base branch that moves under a landing', () => {
-  let world: StoryWorld
+  let world: StoryEnvironment
   beforeAll(async () => {
-    world = await openStoryWorld({ sweepSeconds: 3 })
+    world = await openStoryEnvironment({ sweepSeconds: 3 })
   }, 180_000)
   afterAll(() => world.close())
 
   test('makes the bot start again, and the landed tree is one that it validated on the base it landed on', async () => {
-    const { coast } = world
+    const { demo } = world
     const git = (...args: string[]) =>
-      execFileSync('git', ['-C', coast.repository.path, ...args], { encoding: 'utf8' }).trim()
+      execFileSync('git', ['-C', demo.repository.path, ...args], { encoding: 'utf8' }).trim()
     // Somebody else keeps pushing to the base while the bot looks, validates and lands.
     let moves = 0
     await world.start()
-    const [good] = stories
+    const [good] = demoStories
     if (good === undefined) throw new Error('no story')
-    const pull = await coast.github.openPull(good.open(coast))
+    const pull = await demo.github.openPull(good.open(demo))
     const mover = setInterval(() => {
       if (moves >= 6 || pull.merged !== null) return
       moves++
-      void coast.github.pushToBase(
-        repositoryName,
+      void demo.github.pushToBase(
+        demoRepositoryName,
         { [`notes/${moves}.md`]: `${moves}\n` },
         { by: 'harbormaster' },
       )
     }, 150)
     try {
-      await until('it lands', () => outcomeOf({ story: good, pull }, [], coast).landed, 90, world.log)
+      await waitUntil(
+        'it lands',
+        () => evaluateStory({ story: good, pull }, [], demo).isMerged,
+        90,
+        world.log,
+      )
     } finally {
       clearInterval(mover)
     }

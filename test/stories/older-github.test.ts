@@ -3,18 +3,18 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ProbotOctokit } from 'probot'
 import { readBranchRules } from '../../src/github/read-branch-rules.ts'
-import { outcomeOf, type Told } from '../../sandbox/demo/outcome.ts'
-import { repositoryName } from '../../sandbox/demo/demo-world.ts'
-import { stories } from '../../sandbox/demo/stories.ts'
-import { ownChecks } from './landing-table/row.ts'
-import { gitIn } from './landing-table/table-ground.ts'
-import { openStoryWorld, until, type StoryWorld } from './world.ts'
+import { evaluateStory, type OpenedStory } from '../../sandbox/demo/outcome.ts'
+import { demoRepositoryName } from '../../sandbox/demo/demo-world.ts'
+import { demoStories } from '../../sandbox/demo/stories.ts'
+import { botCheckNames } from './landing-table/row.ts'
+import { runGitIn } from './landing-table/table-ground.ts'
+import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './world.ts'
 
-const missing = {
+const notFoundResponse = {
   status: 404,
   body: { message: 'Not Found', documentation_url: 'https://docs.github.com/rest' },
 }
-const unknownField = {
+const unknownFieldResponse = {
   status: 200,
   body: {
     errors: [
@@ -28,21 +28,21 @@ const unknownField = {
 }
 
 describe('an older GitHub', () => {
-  let world: StoryWorld
+  let world: StoryEnvironment
   beforeAll(async () => {
-    world = await openStoryWorld({ sweepSeconds: 5 })
-    const { github } = world.coast
-    github.protect(repositoryName, 'main', {
+    world = await openStoryEnvironment({ sweepSeconds: 5 })
+    const { github } = world.demo
+    github.protect(demoRepositoryName, 'main', {
       enforce_admins: true,
-      required_status_checks: { strict: false, contexts: ownChecks },
+      required_status_checks: { strict: false, contexts: botCheckNames },
     })
-    github.fail(({ template }) => /\/rules(ets)?(\/|$)/.test(template), missing, Infinity)
-    github.fail(({ template }) => template === '/graphql', unknownField, Infinity)
+    github.fail(({ template }) => /\/rules(ets)?(\/|$)/.test(template), notFoundResponse, Infinity)
+    github.fail(({ template }) => template === '/graphql', unknownFieldResponse, Infinity)
   }, 60_000)
   afterAll(() => world.close())
 
   test('what it does not tell is said in words, and nothing fails', async () => {
-    const { github } = world.coast
+    const { github } = world.demo
     const octokit = new ProbotOctokit({
       baseUrl: github.url,
       auth: { token: github.tokenFor('harbormaster') },
@@ -56,31 +56,36 @@ describe('an older GitHub', () => {
     expect(rules.unread).toEqual([
       expect.stringMatching(/rulesets.*cannot be read.*this GitHub does not have/),
     ])
-    expect(rules.checks.required.map(({ name }) => name).sort()).toEqual([...ownChecks].sort())
+    expect(rules.checks.required.map(({ name }) => name).sort()).toEqual([...botCheckNames].sort())
   })
 
   test('a pull request that is up to date and one that is behind are merged, each as it was checked', async () => {
-    const { coast } = world
-    const told: Told[] = []
+    const { demo } = world
+    const told: OpenedStory[] = []
     for (const id of ['good update', 'first of two']) {
-      const story = stories.find((each) => each.id === id)
+      const story = demoStories.find((each) => each.id === id)
       if (story === undefined) throw new Error(`no story ${id}`)
       told.push({
         story: { ...story, ending: { kind: 'lands' } as const },
-        pull: await coast.github.openPull(story.open(coast)),
+        pull: await demo.github.openPull(story.open(demo)),
       })
     }
     await world.start()
     for (const each of told)
-      await until(`${each.story.id} is merged`, () => outcomeOf(each, told, coast).landed, 60, world.log)
+      await waitUntil(
+        `${each.story.id} is merged`,
+        () => evaluateStory(each, told, demo).isMerged,
+        60,
+        world.log,
+      )
     for (const { pull } of told) {
       const { path } = pull.repo
       const [base = '', head = ''] = (
-        await gitIn(path, 'log', '-1', '--format=%P', pull.merged?.sha ?? '')
+        await runGitIn(path, 'log', '-1', '--format=%P', pull.merged?.sha ?? '')
       ).split(' ')
       expect(head).toBe(pull.headSha)
-      expect(await gitIn(path, 'rev-parse', `${pull.merged?.sha ?? ''}^{tree}`)).toBe(
-        (await gitIn(path, 'merge-tree', '--write-tree', base, head)).split('\n')[0],
+      expect(await runGitIn(path, 'rev-parse', `${pull.merged?.sha ?? ''}^{tree}`)).toBe(
+        (await runGitIn(path, 'merge-tree', '--write-tree', base, head)).split('\n')[0],
       )
     }
   }, 150_000)

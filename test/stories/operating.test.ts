@@ -1,19 +1,19 @@
 // What whoever runs the bot sees and does: probes, metrics, a stop that ends, a start with the wrong key that does not.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { outcomeOf, type Told } from '../../sandbox/demo/outcome.ts'
-import { stories } from '../../sandbox/demo/stories.ts'
-import { newPrivateKey } from '../../sandbox/github/settings.ts'
-import { faultsOf, metricsIn, queriesOf } from '../deploy/queries.ts'
-import { openStoryWorld, startStoryBot, until, type StoryWorld } from './world.ts'
+import { evaluateStory, type OpenedStory } from '../../sandbox/demo/outcome.ts'
+import { demoStories } from '../../sandbox/demo/stories.ts'
+import { generatePrivateKey } from '../../sandbox/github/settings.ts'
+import { findQueryProblems, parseMetricLabels, readQueries } from '../deploy/queries.ts'
+import { openStoryEnvironment, startStoryBot, waitUntil, type StoryEnvironment } from './world.ts'
 
 describe('the bot in operation', () => {
-  let world: StoryWorld
+  let world: StoryEnvironment
   const get = async (path: string) => {
-    const reply = await fetch(`${world.bot().address}${path}`)
+    const reply = await fetch(`${world.bot().url}${path}`)
     return { status: reply.status, text: await reply.text() }
   }
   beforeAll(async () => {
-    world = await openStoryWorld({ sweepSeconds: 300 })
+    world = await openStoryEnvironment({ sweepSeconds: 300 })
     await world.start({ STOP_SECONDS: '2', PUBLIC_URL: 'https://bot.example.com' })
   }, 120_000)
   afterAll(() => world.close())
@@ -24,25 +24,25 @@ describe('the bot in operation', () => {
   })
 
   test('counts what it merged', async () => {
-    const [story] = stories
+    const [story] = demoStories
     if (story === undefined) throw new Error('the demo has no story')
-    const told: Told[] = [{ story, pull: await world.coast.github.openPull(story.open(world.coast)) }]
-    await until(
+    const told: OpenedStory[] = [{ story, pull: await world.demo.github.openPull(story.open(world.demo)) }]
+    await waitUntil(
       'the pull request is merged',
-      () => told.every((each) => outcomeOf(each, told, world.coast).asItShouldBe),
+      () => told.every((each) => evaluateStory(each, told, world.demo).isExpected),
       60,
       world.log,
     )
     // The branch has moved before that is settled and told.
-    await until(
+    await waitUntil(
       'the merge is counted',
       async () => /^catalog_bot_landings_total\{outcome="landed"\} 1$/m.test((await get('/metrics')).text),
       30,
       world.log,
     )
     const toldPull = () =>
-      world.coast.github.repository('coast/operators').pulls.get(told[0]?.pull.number ?? 0)
-    await until(
+      world.demo.github.repository('coast/operators').pulls.get(told[0]?.pull.number ?? 0)
+    await waitUntil(
       'the merge is told',
       () => toldPull()?.comments.some(({ body }) => /Merged as/.test(body)) ?? false,
       30,
@@ -52,7 +52,7 @@ describe('the bot in operation', () => {
     const page = `/r/coast/operators/pull/${number}`
     const comment = told[0]?.pull.comments.find(({ body }) => body.includes('https://bot.example.com'))
     expect(comment?.body).toContain(`https://bot.example.com${page}`)
-    const [run] = told[0] === undefined ? [] : world.coast.github.checkRuns(told[0].pull)
+    const [run] = told[0] === undefined ? [] : world.demo.github.checkRuns(told[0].pull)
     expect(run?.detailsUrl).toBe(`https://bot.example.com${page}`)
     const { status, text } = await get(page)
     expect([status, /Why it was merged/.test(text)]).toEqual([200, true])
@@ -61,7 +61,7 @@ describe('the bot in operation', () => {
 
   test('shows the catalogs that it merged into, with their owners', async () => {
     const path = '/r/coast/operators/catalog/v4.20/lighthouse'
-    await until(
+    await waitUntil(
       'the new version is recorded',
       async () => (await get(path)).text.includes('lighthouse.v1.2.0'),
       60,
@@ -71,7 +71,7 @@ describe('the bot in operation', () => {
   }, 90_000)
 
   test('says in its metrics all that the alert rules and the dashboard ask for', async () => {
-    const metrics = metricsIn((await get('/metrics')).text)
+    const metrics = parseMetricLabels((await get('/metrics')).text)
     // What is well has no value, and so no labels: these are what test/app/store-metrics.test.ts and scans show.
     const well = [
       ['catalog_bot_stopped_branches', ['repository', 'kind']],
@@ -81,8 +81,8 @@ describe('the bot in operation', () => {
     ] as const
     for (const [name] of well) expect([...metrics.keys()]).toContain(name)
     const known = new Map([...metrics, ...well.map(([name, labels]) => [name, new Set(labels)] as const)])
-    const faults = queriesOf().flatMap(({ where, query }) =>
-      faultsOf(query, known).map((fault) => `${where}: ${fault}`),
+    const faults = readQueries().flatMap(({ where, query }) =>
+      findQueryProblems(query, known).map((fault) => `${where}: ${fault}`),
     )
     expect(faults).toEqual([])
   }, 60_000)
@@ -99,34 +99,34 @@ describe('the bot in operation', () => {
     await expect(
       startStoryBot({
         environment: {
-          ...world.coast.environment,
-          DATA_DIR: `${world.coast.environment['DATA_DIR']}-other`,
-          PRIVATE_KEY: newPrivateKey(),
+          ...world.demo.environment,
+          DATA_DIR: `${world.demo.environment['DATA_DIR']}-other`,
+          PRIVATE_KEY: generatePrivateKey(),
         },
       }),
     ).rejects.toThrow(/GitHub does not accept the App's credentials/)
   }, 60_000)
 
   test('ends in time while a server holds a fetch open, and goes on where it was', async () => {
-    const { github } = world.coast
+    const { github } = world.demo
     const release = github.fail(({ path }) => path.endsWith('/git-upload-pack'), { timeout: true }, 100)
     const hanging = () =>
       github.requests.filter(({ path, status }) => path.endsWith('/git-upload-pack') && status === 0).length
-    const [, story] = stories
+    const [, story] = demoStories
     if (story === undefined) throw new Error('the demo has one story')
-    const pull = await github.openPull(story.open(world.coast))
-    await until('a fetch hangs', () => hanging() > 0, 60, world.log)
+    const pull = await github.openPull(story.open(world.demo))
+    await waitUntil('a fetch hangs', () => hanging() > 0, 60, world.log)
     const stopped = performance.now()
     const bot = world.bot()
     await bot.kill('SIGTERM')
-    expect(await bot.gone).toBe('0')
+    expect(await bot.exited).toBe('0')
     expect(performance.now() - stopped).toBeLessThan(10_000)
     release()
     await world.start()
-    const told: Told[] = [{ story, pull }]
-    await until(
+    const told: OpenedStory[] = [{ story, pull }]
+    await waitUntil(
       'the pull request comes to its end',
-      () => told.every((each) => outcomeOf(each, told, world.coast).asItShouldBe),
+      () => told.every((each) => evaluateStory(each, told, world.demo).isExpected),
       90,
       world.log,
     )

@@ -1,51 +1,51 @@
 // GitHub waits for what others report: a commit status, a conversation. Their deliveries wake the pull requests that wait for
 // them, and where no delivery comes, the sweep does.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import { repositoryName } from '../../sandbox/demo/demo-world.ts'
-import { stories } from '../../sandbox/demo/stories.ts'
-import type { Pull } from '../../sandbox/github/world.ts'
-import { openStoryWorld, until, type StoryWorld } from './world.ts'
+import { demoRepositoryName } from '../../sandbox/demo/demo-world.ts'
+import { demoStories } from '../../sandbox/demo/stories.ts'
+import type { MockPull } from '../../sandbox/github/world.ts'
+import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './world.ts'
 
-const isReport = ({ event }: { event: string }) =>
+const isStatusReport = ({ event }: { event: string }) =>
   event === 'status' || event === 'pull_request_review_thread' || event === 'check_run'
 
 describe.each([
   ['with webhooks, and no sweep', 600],
   ['with a sweep, and none of their webhooks', 2],
 ])('%s', (_how, sweepSeconds) => {
-  let world: StoryWorld
+  let world: StoryEnvironment
   const ends: (() => void)[] = []
   beforeAll(async () => {
-    world = await openStoryWorld({ sweepSeconds })
+    world = await openStoryEnvironment({ sweepSeconds })
     await world.start()
-    if (sweepSeconds < 600) world.coast.github.webhooks.drop(isReport)
+    if (sweepSeconds < 600) world.demo.github.webhooks.drop(isStatusReport)
   }, 180_000)
   afterEach(() => {
     for (const end of ends.splice(0)) end()
   })
   afterAll(() => world.close())
 
-  const open = async (id: string): Promise<Pull> => {
-    const story = stories.find((one) => one.id === id)
+  const open = async (id: string): Promise<MockPull> => {
+    const story = demoStories.find((one) => one.id === id)
     if (story === undefined) throw new Error(`the demo has no story ${id}`)
-    return world.coast.github.openPull(story.open(world.coast))
+    return world.demo.github.openPull(story.open(world.demo))
   }
-  const comment = (pull: Pull): string =>
+  const comment = (pull: MockPull): string =>
     pull.comments.findLast(({ author }) => author.login === 'catalog-bot[bot]')?.body ?? ''
-  const says = (pull: Pull, words: RegExp) =>
-    until(`it says ${String(words)}`, () => words.test(comment(pull)), 60, world.log)
+  const says = (pull: MockPull, words: RegExp) =>
+    waitUntil(`it says ${String(words)}`, () => words.test(comment(pull)), 60, world.log)
   const refusals = () => world.log.filter((line) => line.includes('"msg":"GitHub refused a merge"')).length
   /** Sooner than the first retry by time. */
-  const isMergedSoon = (pull: Pull) =>
-    until('it is merged', () => pull.merged !== null, 30, [comment(pull), ...world.log])
-  const rules = (...given: Parameters<typeof world.coast.github.addRules>[1]) => {
-    const { github } = world.coast
-    const made = github.addRules(repositoryName, given)
-    ends.push(() => github.removeRuleset(repositoryName, made))
+  const isMergedSoon = (pull: MockPull) =>
+    waitUntil('it is merged', () => pull.merged !== null, 30, [comment(pull), ...world.log])
+  const rules = (...given: Parameters<typeof world.demo.github.addRules>[1]) => {
+    const { github } = world.demo
+    const made = github.addRules(demoRepositoryName, given)
+    ends.push(() => github.removeRuleset(demoRepositoryName, made))
   }
 
   test('a required status that turns green lets its pull request be merged', async () => {
-    const { github } = world.coast
+    const { github } = world.demo
     const required_status_checks = [{ context: 'ci/build' }]
     rules({
       type: 'required_status_checks',
@@ -53,13 +53,13 @@ describe.each([
     })
     const pull = await open('good update')
     const report = (state: 'pending' | 'success', context = 'ci/build') =>
-      github.setStatus(repositoryName, pull.headSha, 'harbormaster', { state, context })
+      github.setStatus(demoRepositoryName, pull.headSha, 'harbormaster', { state, context })
     // The second retry by time comes after minutes.
     const isWaiting = () =>
       refusals() >= 2 &&
       world.log.findLastIndex((line) => line.includes('"verdict":"wait","msg":"examined"')) >
         world.log.findLastIndex((line) => line.includes('"msg":"GitHub refused a merge"'))
-    await until('it was refused twice, and waits', isWaiting, 60, world.log)
+    await waitUntil('it was refused twice, and waits', isWaiting, 60, world.log)
     await report('pending')
     await report('success', 'ci/lint')
     expect(pull.merged).toBeNull()
@@ -68,7 +68,7 @@ describe.each([
   }, 180_000)
 
   test('a conversation that is resolved does', async () => {
-    const { github, repository } = world.coast
+    const { github, repository } = world.demo
     const parameters = {
       required_approving_review_count: 0,
       dismiss_stale_reviews_on_push: false,
@@ -91,10 +91,10 @@ describe.each([
 })
 
 test('an installation that has not accepted the new permission goes on as before', async () => {
-  const world = await openStoryWorld({ sweepSeconds: 2 })
+  const world = await openStoryEnvironment({ sweepSeconds: 2 })
   try {
-    const { github } = world.coast
-    const { permissions } = github.installationOn(repositoryName)
+    const { github } = world.demo
+    const { permissions } = github.installationOn(demoRepositoryName)
     delete (permissions as Record<string, unknown>)['statuses']
     await world.start()
     const parameters = {
@@ -104,18 +104,18 @@ test('an installation that has not accepted the new permission goes on as before
       require_last_push_approval: false,
       required_review_thread_resolution: false,
     }
-    github.addRules(repositoryName, [{ type: 'pull_request', parameters }])
-    const story = stories.find(({ id }) => id === 'good update')
+    github.addRules(demoRepositoryName, [{ type: 'pull_request', parameters }])
+    const story = demoStories.find(({ id }) => id === 'good update')
     if (story === undefined) throw new Error('the demo has no such story')
-    const pull = await github.openPull(story.open(world.coast))
-    await until(
+    const pull = await github.openPull(story.open(world.demo))
+    await waitUntil(
       'it waits',
       () => pull.comments.some(({ body }) => /At least 1 approving/.test(body)),
       60,
       world.log,
     )
     github.review(pull, 'harbormaster', 'approve')
-    await until('it is merged', () => pull.merged !== null, 60, world.log)
+    await waitUntil('it is merged', () => pull.merged !== null, 60, world.log)
     expect(
       github.requests.some(({ template, status }) => template.endsWith('/status') && status === 403),
     ).toBe(true)

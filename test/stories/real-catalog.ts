@@ -2,50 +2,56 @@
 // story and the bench. Nothing of the data is kept.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openBotWorld, type BotWorld } from '../../sandbox/demo/bot-world.ts'
-import { publishImages } from '../../sandbox/demo/demo-world.ts'
-import type { OpenPull } from '../../sandbox/github/people.ts'
-import type { Pull } from '../../sandbox/github/world.ts'
+import { openBotEnvironment, type BotEnvironment } from '../../sandbox/demo/bot-world.ts'
+import { pushCatalogImages } from '../../sandbox/demo/demo-world.ts'
+import type { OpenPullOptions } from '../../sandbox/github/people.ts'
+import type { MockPull } from '../../sandbox/github/world.ts'
 
-export const realName = 'community/operators'
-const owner = 'davidebianchi'
-const config = '.github/catalog-bot.yml'
+export const realRepositoryName = 'community/operators'
+const packageOwner = 'davidebianchi'
+const botConfigPath = '.github/catalog-bot.yml'
 
-export interface RealWorld extends Pick<BotWorld, 'github' | 'stop'> {
+export interface RealCatalogEnvironment extends Pick<BotEnvironment, 'github' | 'stop'> {
   readonly environment: Readonly<Record<string, string>>
   /** The pull request with which an owner adds the next patch version of a small package to one catalog. */
-  update(catalog: string): OpenPull
+  update(catalog: string): OpenPullOptions
   /** The next one after that has landed. */
-  again(catalog: string): OpenPull
-  isRebuilt(pull: Pull): boolean
+  again(catalog: string): OpenPullOptions
+  isRebuilt(pull: MockPull): boolean
 }
 
-export async function openRealWorld(source: string, directory: string): Promise<RealWorld> {
-  const { github, registry, installBot, stop } = await openBotWorld({ directory })
-  for (const login of [owner, 'maintainer']) github.createUser(login)
+export async function openRealCatalogEnvironment(
+  source: string,
+  directory: string,
+): Promise<RealCatalogEnvironment> {
+  const { github, registry, installBot, stop } = await openBotEnvironment({ directory })
+  for (const login of [packageOwner, 'maintainer']) github.createUser(login)
   github.createOrganization('community', ['maintainer'])
   const repository = await github.createRepository('community', 'operators', { fromDirectory: source })
   await github.pushToBase(
-    realName,
-    { [config]: 'rebuild:\n  event: catalog-changed\n' },
+    realRepositoryName,
+    { [botConfigPath]: 'rebuild:\n  event: catalog-changed\n' },
     { by: 'maintainer' },
   )
-  github.createWorkflow(realName, 'build.yml', { dispatchTypes: ['catalog-changed'], milliseconds: 200 })
-  function pullWith(catalog: string, versions: readonly string[]): OpenPull {
+  github.createWorkflow(realRepositoryName, 'build.yml', {
+    dispatchTypes: ['catalog-changed'],
+    milliseconds: 200,
+  })
+  function pullWith(catalog: string, versions: readonly string[]): OpenPullOptions {
     const path = `catalogs/${catalog}/kube-green/catalog.yaml`
     let text = readFileSync(join(source, path), 'utf8')
     let last = '0.7.1'
     for (const version of versions) {
-      text = withNextVersion(text, last, version, `${registry.host}/kube-green/bundle:v${version}`)
-      publishImages(registry, text, (bundle) => bundle === `kube-green.v${version}`)
+      text = addNextVersion(text, last, version, `${registry.host}/kube-green/bundle:v${version}`)
+      pushCatalogImages(registry, text, (bundle) => bundle === `kube-green.v${version}`)
       last = version
     }
     const title = `kube-green ${last} in ${catalog}`
-    return { repository: realName, author: owner, title, changes: { [path]: text } }
+    return { repository: realRepositoryName, author: packageOwner, title, changes: { [path]: text } }
   }
   return {
     github,
-    environment: installBot(realName),
+    environment: installBot(realRepositoryName),
     update: (catalog) => pullWith(catalog, ['0.7.2']),
     again: (catalog) => pullWith(catalog, ['0.7.2', '0.7.3']),
     isRebuilt: (pull) =>
@@ -57,7 +63,7 @@ export async function openRealWorld(source: string, directory: string): Promise<
 }
 
 /** The file with one more version, made from the bundle before it. */
-function withNextVersion(text: string, from: string, to: string, image: string): string {
+function addNextVersion(text: string, from: string, to: string, image: string): string {
   const documents = text.split(/^(?=---$)/m)
   const bundle = documents.find((document) => document.includes(`\nname: kube-green.v${from}\n`))
   const old = bundle && /^image: (?<image>\S+)$/m.exec(bundle)?.groups?.image

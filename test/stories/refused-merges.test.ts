@@ -2,51 +2,51 @@
 // database.
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { repositoryName } from '../../sandbox/demo/demo-world.ts'
-import { stories } from '../../sandbox/demo/stories.ts'
-import type { Pull } from '../../sandbox/github/world.ts'
-import { openStoryWorld, until, type StoryWorld } from './world.ts'
+import { demoRepositoryName } from '../../sandbox/demo/demo-world.ts'
+import { demoStories } from '../../sandbox/demo/stories.ts'
+import type { MockPull } from '../../sandbox/github/world.ts'
+import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './world.ts'
 
-const patience = 90
+const timeoutSeconds = 90
 
 describe('GitHub refuses', () => {
-  let world: StoryWorld
+  let world: StoryEnvironment
   beforeAll(async () => {
-    world = await openStoryWorld({ sweepSeconds: 2 })
+    world = await openStoryEnvironment({ sweepSeconds: 2 })
     await world.start()
   }, 180_000)
   afterAll(() => world.close())
 
-  const open = async (id: string): Promise<Pull> => {
-    const story = stories.find((one) => one.id === id)
+  const open = async (id: string): Promise<MockPull> => {
+    const story = demoStories.find((one) => one.id === id)
     if (story === undefined) throw new Error(`the demo has no story ${id}`)
-    return world.coast.github.openPull(story.open(world.coast))
+    return world.demo.github.openPull(story.open(world.demo))
   }
-  const comment = (pull: Pull): string =>
+  const comment = (pull: MockPull): string =>
     pull.comments.findLast(({ author }) => author.login === 'catalog-bot[bot]')?.body ?? ''
-  const says = (pull: Pull, words: string | RegExp) =>
-    until(
+  const says = (pull: MockPull, words: string | RegExp) =>
+    waitUntil(
       `#${pull.number} says ${String(words)}`,
       () => (typeof words === 'string' ? comment(pull).includes(words) : words.test(comment(pull))),
-      patience,
+      timeoutSeconds,
       [comment(pull), ...world.log],
     )
-  const lands = (pull: Pull) =>
-    until(`#${pull.number} is merged`, () => pull.merged !== null, patience, world.log)
+  const lands = (pull: MockPull) =>
+    waitUntil(`#${pull.number} is merged`, () => pull.merged !== null, timeoutSeconds, world.log)
 
   test('a locked branch: the pull request says so, and is merged as soon as the branch is open', async () => {
-    const { github } = world.coast
-    const rule = github.addRules(repositoryName, [{ type: 'update' }])
+    const { github } = world.demo
+    const rule = github.addRules(demoRepositoryName, [{ type: 'update' }])
     const pull = await open('good update')
     await says(pull, 'GitHub refuses merges on main since')
     expect(comment(pull)).toContain('only those on a list may move the branch: put this App')
     expect(pull.merged).toBeNull()
-    github.removeRuleset(repositoryName, rule)
+    github.removeRuleset(demoRepositoryName, rule)
     await lands(pull)
   }, 240_000)
 
   test('one pull request that is not approved: it alone waits, and is merged when it is', async () => {
-    const { github } = world.coast
+    const { github } = world.demo
     const approvals = {
       required_approving_review_count: 1,
       dismiss_stale_reviews_on_push: false,
@@ -54,17 +54,17 @@ describe('GitHub refuses', () => {
       require_last_push_approval: false,
       required_review_thread_resolution: false,
     }
-    const rule = github.addRules(repositoryName, [{ type: 'pull_request', parameters: approvals }])
+    const rule = github.addRules(demoRepositoryName, [{ type: 'pull_request', parameters: approvals }])
     const pull = await open('first of two')
     await says(pull, /GitHub refused to merge it: At least 1 approving review is required/)
     expect(comment(pull)).not.toContain('GitHub refuses merges on')
     github.review(pull, 'harbormaster', 'approve')
     await lands(pull)
-    github.removeRuleset(repositoryName, rule)
+    github.removeRuleset(demoRepositoryName, rule)
   }, 240_000)
 
   test('nobody but maintainers stop and allow merging', async () => {
-    const { github } = world.coast
+    const { github } = world.demo
     const pull = await open("stranger's update")
     await says(pull, 'Waiting')
     github.comment(pull, 'mallory', '/freeze')
@@ -72,33 +72,33 @@ describe('GitHub refuses', () => {
     github.comment(pull, 'harbormaster', '/freeze release day')
     await says(pull, /merging is stopped on main by .{0,5}harbormaster since .*: release day/i)
     github.comment(pull, 'harbormaster', '/thaw')
-    await until(
+    await waitUntil(
       'it says nothing of a stop',
       () => !/merging is stopped on/i.test(comment(pull)),
-      patience,
+      timeoutSeconds,
       world.log,
     )
   }, 240_000)
 
   test('a push of others that breaks a catalog is told on the commit and in an issue, until it is mended', async () => {
-    const { github, repository, files } = world.coast
+    const { github, repository, files } = world.demo
     const path = 'catalogs/v4.20/buoy/catalog.yaml'
     const text = execFileSync('git', ['-C', repository.path, 'show', `main:${path}`], { encoding: 'utf8' })
     expect(files[path]).toBeDefined()
-    await github.pushToBase(repositoryName, { [path]: `${text}---\nschema: [\n` }, { by: 'harbormaster' })
+    await github.pushToBase(demoRepositoryName, { [path]: `${text}---\nschema: [\n` }, { by: 'harbormaster' })
     const broke = execFileSync('git', ['-C', repository.path, 'rev-parse', 'main'], {
       encoding: 'utf8',
     }).trim()
     const issues = () =>
       [...repository.issues.values()].filter(({ body }) => body?.includes('broken-base') === true)
-    await until('there is an issue', () => issues().length === 1, patience, world.log)
+    await waitUntil('there is an issue', () => issues().length === 1, timeoutSeconds, world.log)
     expect(issues()[0]).toMatchObject({ state: 'open', title: 'A push broke 1 catalog' })
     const checks = github.checkRuns({ repo: repository, headSha: broke })
     expect(checks.filter(({ name }) => name === 'catalog-bot / push')).toMatchObject([
       { conclusion: 'failure' },
     ])
-    await github.pushToBase(repositoryName, { [path]: text }, { by: 'harbormaster' })
-    await until('it is closed', () => issues()[0]?.state === 'closed', patience, world.log)
+    await github.pushToBase(demoRepositoryName, { [path]: text }, { by: 'harbormaster' })
+    await waitUntil('it is closed', () => issues()[0]?.state === 'closed', timeoutSeconds, world.log)
     expect(issues()).toHaveLength(1)
   }, 240_000)
 })

@@ -2,24 +2,29 @@
 // one, judges it like any other, and merges it by the role that the configuration gives it.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { git } from '../../sandbox/github/git/git-store.ts'
-import type { Pull } from '../../sandbox/github/world.ts'
-import { repositoryName } from '../../sandbox/demo/demo-world.ts'
-import { bundle, type Files } from '../checks/bundles/bundle-trees.ts'
-import { digest, merged, released, templatePath } from '../examine/release/release-files.ts'
-import { openStoryWorld, until, type StoryWorld } from './world.ts'
+import type { MockPull } from '../../sandbox/github/world.ts'
+import { demoRepositoryName } from '../../sandbox/demo/demo-world.ts'
+import { bundleDirectory, type FileTree } from '../checks/bundles/bundle-trees.ts'
+import {
+  createDigest,
+  createMergedBundleFiles,
+  releaseRepositoryFiles,
+  templatePath,
+} from '../examine/release/release-files.ts'
+import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './world.ts'
 
-const patience = 60
-const configFile = '.github/catalog-bot.yml'
+const timeoutSeconds = 60
+const botConfigPath = '.github/catalog-bot.yml'
 
 describe('a repository whose catalogs are made from bundles', () => {
-  let world: StoryWorld
+  let world: StoryEnvironment
   const config = (more: string) =>
-    `bundles:\n  image: ${world.coast.registry.host}/foo/{package}:{version}\n${more}`
-  const own = (): readonly Pull[] =>
-    [...world.coast.repository.pulls.values()].filter(({ author }) => author.login === 'catalog-bot[bot]')
+    `bundles:\n  image: ${world.demo.registry.host}/foo/{package}:{version}\n${more}`
+  const own = (): readonly MockPull[] =>
+    [...world.demo.repository.pulls.values()].filter(({ author }) => author.login === 'catalog-bot[bot]')
   /** The image of a bundle directory, as its pipeline builds it. The answer is its digest. */
-  const build = (version: string, files: Files = bundle(version)): string => {
-    const { registry } = world.coast
+  const build = (version: string, files: FileTree = bundleDirectory(version)): string => {
+    const { registry } = world.demo
     const root = `operators/foo/${version}/`
     const inside = Object.entries(files)
       .filter(([path]) => path.startsWith(root) && !path.endsWith('release-config.yaml'))
@@ -37,23 +42,22 @@ describe('a repository whose catalogs are made from bundles', () => {
     registry.putImage('foo/foo', version, { labels, files: Object.fromEntries(inside) })
     return registry.manifest('foo/foo', version)?.digest ?? ''
   }
-  const propose = (version: string, replaces: string): Promise<Pull> =>
-    world.coast.github.openPull({
-      repository: repositoryName,
+  const propose = (version: string, replaces: string): Promise<MockPull> =>
+    world.demo.github.openPull({
+      repository: demoRepositoryName,
       author: 'alice',
       title: `foo ${version}`,
-      changes: merged(version, replaces),
+      changes: createMergedBundleFiles(version, replaces),
     })
 
   beforeAll(async () => {
-    world = await openStoryWorld({ sweepSeconds: 2, environment: { LEASE_SECONDS: '2' } })
-    const { github, registry } = world.coast
+    world = await openStoryEnvironment({ sweepSeconds: 2, environment: { LEASE_SECONDS: '2' } })
+    const { github, registry } = world.demo
     const old = `${registry.host}/foo/foo@${build('1.0.0')}`
-    const files = Object.entries({ ...released, [configFile]: config('') }).map(([path, text]) => [
-      path,
-      text.replaceAll(`quay.io/foo/foo@${digest('a')}`, old),
-    ])
-    await github.pushToBase(repositoryName, Object.fromEntries(files) as Record<string, string>)
+    const files = Object.entries({ ...releaseRepositoryFiles, [botConfigPath]: config('') }).map(
+      ([path, text]) => [path, text.replaceAll(`quay.io/foo/foo@${createDigest('a')}`, old)],
+    )
+    await github.pushToBase(demoRepositoryName, Object.fromEntries(files) as Record<string, string>)
     await world.start({ CATALOG_BOT_CRASH_AT: 'release-opened' })
   }, 120_000)
   afterAll(() => world.close())
@@ -61,16 +65,16 @@ describe('a repository whose catalogs are made from bundles', () => {
   test('gets no pull request of the bot where its configuration asks for none', async () => {
     build('1.1.0')
     const pull = await propose('1.1.0', 'foo.v1.0.0')
-    await until('it is merged', () => pull.merged !== null, patience, world.log)
-    await world.coast.github.pushToBase(repositoryName, {
-      [configFile]: config(
+    await waitUntil('it is merged', () => pull.merged !== null, timeoutSeconds, world.log)
+    await world.demo.github.pushToBase(demoRepositoryName, {
+      [botConfigPath]: config(
         '  release: {enabled: true}\nautomation:\n  - account: catalog-bot[bot]\n    packages: [foo]\n    channels: [stable]\n    changes: [add-bundle, add-edge, edit-sources]\n',
       ),
     })
-    await until(
+    await waitUntil(
       'it is looked at',
       () => world.log.some((line) => line.includes('"release"')),
-      patience,
+      timeoutSeconds,
       world.log,
     )
     expect(own()).toEqual([])
@@ -78,30 +82,35 @@ describe('a repository whose catalogs are made from bundles', () => {
 
   test('gets one pull request for a merged bundle, although the bot is killed when it is open', async () => {
     const pull = await propose('1.2.0', 'foo.v1.0.0')
-    await until('it is merged', () => pull.merged !== null, patience, world.log)
+    await waitUntil('it is merged', () => pull.merged !== null, timeoutSeconds, world.log)
     expect(own()).toEqual([])
     // Its image comes later than the merge.
     build('1.2.0')
-    expect(await world.bot().gone).toBe('SIGKILL')
+    expect(await world.bot().exited).toBe('SIGKILL')
     await world.start()
-    await until(
+    await waitUntil(
       'the release is merged',
       () => own().some(({ merged: at }) => at !== null),
-      patience,
+      timeoutSeconds,
       world.log,
     )
     expect(own().map(({ headRef }) => headRef)).toEqual(['catalog-bot/add/foo/1.2.0'])
   }, 120_000)
 
   test('has the bundle in its template and catalogs by digest, by a merge that is judged like any other', async () => {
-    const { repository, registry, github } = world.coast
+    const { repository, registry, github } = world.demo
     const image = `${registry.host}/foo/foo@${registry.manifest('foo/foo', '1.2.0')?.digest}`
     for (const path of [templatePath, 'catalogs/v4.19/foo/catalog.yaml', 'catalogs/v4.20/foo/catalog.yaml'])
       expect(await git(repository.path, 'show', `main:${path}`)).toContain(image)
     const [release] = own()
     if (!release) throw new Error('there is none')
     expect(github.checkRuns(release).map(({ name }) => name)).toContain('catalog-bot / ownership')
-    await until('it says that it is merged', () => release.comments.length === 1, patience, world.log)
+    await waitUntil(
+      'it says that it is merged',
+      () => release.comments.length === 1,
+      timeoutSeconds,
+      world.log,
+    )
     expect(repository.issues.size).toBe(0)
   })
 })

@@ -4,23 +4,23 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
-import { repositoryName } from '../../sandbox/demo/demo-world.ts'
-import { stories } from '../../sandbox/demo/stories.ts'
-import type { Pull } from '../../sandbox/github/world.ts'
-import { allowances } from '../../src/app/jobs/job-allowance.ts'
-import { openStoryWorld, until, type StoryWorld } from './world.ts'
+import { demoRepositoryName } from '../../sandbox/demo/demo-world.ts'
+import { demoStories } from '../../sandbox/demo/stories.ts'
+import type { MockPull } from '../../sandbox/github/world.ts'
+import { allowanceByJobKind } from '../../src/app/jobs/job-allowance.ts'
+import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './world.ts'
 
-interface Bound {
+interface RequestBound {
   readonly events: readonly string[]
   readonly one: number
-  readonly job: keyof typeof allowances | undefined
+  readonly job: keyof typeof allowanceByJobKind | undefined
 }
 
 /** The rows of the table: which deliveries, the most requests of one of them, and the job whose allowance holds many. */
-const bounds = new Map(
+const boundByRow = new Map(
   readFileSync('docs/request-costs.md', 'utf8')
     .split('\n')
-    .flatMap((line): [string, Bound][] => {
+    .flatMap((line): [string, RequestBound][] => {
       const [, delivery = '', one = '', job = ''] = line.split('|').map((cell) => cell.trim())
       const names = [...delivery.matchAll(/`(\w+)`/g)].map((match) => match[1] ?? '')
       return names.length === 0 || !/^\d+$/.test(one)
@@ -28,7 +28,7 @@ const bounds = new Map(
         : [
             [
               delivery,
-              { events: names, one: Number(one), job: job === '' ? undefined : (job as Bound['job']) },
+              { events: names, one: Number(one), job: job === '' ? undefined : (job as RequestBound['job']) },
             ],
           ]
     }),
@@ -36,81 +36,86 @@ const bounds = new Map(
 
 test('the table has every event that the App subscribes to', () => {
   const { default_events: events } = parse(readFileSync('app.yml', 'utf8')) as { default_events: string[] }
-  const told = new Set([...bounds.values()].flatMap(({ events: some }) => some[0]))
+  const told = new Set([...boundByRow.values()].flatMap(({ events: some }) => some[0]))
   expect([...told].toSorted()).toEqual([...events].toSorted())
 })
 
 test('the table says what the allowances are', () => {
   const text = readFileSync('docs/request-costs.md', 'utf8')
-  for (const [kind, [burst, perHour]] of Object.entries(allowances))
+  for (const [kind, [burst, perHour]] of Object.entries(allowanceByJobKind))
     expect(text).toMatch(new RegExp(`\\| ${kind} +\\| ${burst} +\\| ${perHour} +\\|`))
 })
 
-let world: StoryWorld
-let talkative: Pull
-let busy: Pull
-const comments = 2400
+let storyEnvironment: StoryEnvironment
+let manyCommentsPull: MockPull
+let busyPull: MockPull
+const commentCount = 2400
 beforeAll(async () => {
-  world = await openStoryWorld({ sweepSeconds: 600 })
-  const { github } = world.coast
-  const story = stories.find(({ id }) => id === "stranger's update")
+  storyEnvironment = await openStoryEnvironment({ sweepSeconds: 600 })
+  const { github } = storyEnvironment.demo
+  const story = demoStories.find(({ id }) => id === "stranger's update")
   if (story === undefined) throw new Error('the demo has no such story')
-  const opened: Pull[] = []
+  const opened: MockPull[] = []
   for (let count = 0; count < 2; count += 1) {
-    const pull = await github.openPull(story.open(world.coast))
-    for (let at = 0; at < comments; at += 1) github.comment(pull, 'mallory', `word ${at}`)
+    const pull = await github.openPull(story.open(storyEnvironment.demo))
+    for (let at = 0; at < commentCount; at += 1) github.comment(pull, 'mallory', `word ${at}`)
     // Over days, as such pull requests have them.
     for (const [at, comment] of pull.comments.entries()) {
-      const then = new Date(Date.now() - (comments - at) * 60_000).toISOString()
+      const then = new Date(Date.now() - (commentCount - at) * 60_000).toISOString()
       Object.assign(comment, { createdAt: then, updatedAt: then })
     }
     for (let at = 0; at < 150; at += 1) github.review(pull, 'mallory', 'comment', `word ${at}`)
     for (let at = 0; at < 10; at += 1) await github.pushToPull(pull, { [`notes/${at}.md`]: `${at}\n` })
     opened.push(pull)
   }
-  ;[talkative, busy] = opened as [Pull, Pull]
-  await world.start()
-  await until('both are told', () => opened.every((it) => it.comments.length > comments), 90, world.log)
-  await quiet()
+  ;[manyCommentsPull, busyPull] = opened as [MockPull, MockPull]
+  await storyEnvironment.start()
+  await waitUntil(
+    'both are told',
+    () => opened.every((it) => it.comments.length > commentCount),
+    90,
+    storyEnvironment.log,
+  )
+  await waitUntilIdle()
 }, 180_000)
-afterAll(() => world.close())
+afterAll(() => storyEnvironment.close())
 
 /** Those that count against the installation's hour. */
-const paid = () =>
-  world.coast.github.requests.filter(
+const listPaidRequests = () =>
+  storyEnvironment.demo.github.requests.filter(
     ({ status, template }) =>
       status !== 304 && !template.startsWith('/{owner}/') && !template.startsWith('/app'),
   )
 
-async function quiet(): Promise<void> {
+async function waitUntilIdle(): Promise<void> {
   for (let times = 0, before = -1; times < 3;) {
     await pause(500)
-    const { length } = world.coast.github.requests
+    const { length } = storyEnvironment.demo.github.requests
     times = length === before ? times + 1 : 0
     before = length
   }
 }
 
 /** What `act` made the bot ask. */
-async function asked(act: () => unknown): Promise<readonly string[]> {
-  const before = paid().length
+async function captureRequests(act: () => unknown): Promise<readonly string[]> {
+  const before = listPaidRequests().length
   await act()
-  await world.coast.github.webhooks.settled()
-  await quiet()
-  return paid()
+  await storyEnvironment.demo.github.webhooks.settled()
+  await waitUntilIdle()
+  return listPaidRequests()
     .slice(before)
     .map(({ method, template, operation = template }) => `${method} ${operation}`)
 }
 
-const boundOf = (row: string): Bound => {
-  const found = bounds.get(row)
+const getBound = (row: string): RequestBound => {
+  const found = boundByRow.get(row)
   if (found === undefined) throw new Error(`the table has no row ${row}`)
   return found
 }
 
 /** Sends the bot what GitHub would, without that anything has happened. */
-function tell(event: string, action: string | null, payload: object): void {
-  const { github, repository } = world.coast
+function sendWebhook(event: string, action: string | null, payload: object): void {
+  const { github, repository } = storyEnvironment.demo
   github.webhooks.emit(
     event,
     action,
@@ -121,49 +126,59 @@ function tell(event: string, action: string | null, payload: object): void {
 }
 
 test('one delivery costs at most what the table says', async () => {
-  const { github } = world.coast
-  const first = talkative.comments[0]
+  const { github } = storyEnvironment.demo
+  const first = manyCommentsPull.comments[0]
   const told: Record<string, () => unknown> = {
-    '`issue_comment` created': () => github.comment(talkative, 'mallory', 'one more'),
+    '`issue_comment` created': () => github.comment(manyCommentsPull, 'mallory', 'one more'),
     '`issue_comment` edited': () => first && github.editComment(first, 'another', 'mallory'),
     '`issue_comment` deleted': () => first && github.deleteComment(first, 'mallory'),
     '`issue_comment` on an issue': () =>
-      github.comment(github.openIssue(repositoryName, 'mallory', 'A question'), 'mallory', 'please'),
-    '`pull_request_review`': () => github.review(talkative, 'mallory', 'comment', 'no'),
+      github.comment(github.openIssue(demoRepositoryName, 'mallory', 'A question'), 'mallory', 'please'),
+    '`pull_request_review`': () => github.review(manyCommentsPull, 'mallory', 'comment', 'no'),
     '`pull_request_review_thread`': () =>
-      tell('pull_request_review_thread', 'resolved', { pull_request: { number: talkative.number } }),
-    '`pull_request` labeled, unlabeled': () => github.label(busy, 'question', 'harbormaster'),
-    '`pull_request` edited': () => github.edit(busy, { title: 'Another title' }),
-    '`pull_request` synchronize': () => github.pushToPull(busy, { 'notes/more.md': 'more\n' }),
+      sendWebhook('pull_request_review_thread', 'resolved', {
+        pull_request: { number: manyCommentsPull.number },
+      }),
+    '`pull_request` labeled, unlabeled': () => github.label(busyPull, 'question', 'harbormaster'),
+    '`pull_request` edited': () => github.edit(busyPull, { title: 'Another title' }),
+    '`pull_request` synchronize': () => github.pushToPull(busyPull, { 'notes/more.md': 'more\n' }),
     '`pull_request` of other kinds': () =>
-      tell('pull_request', 'assigned', { pull_request: { number: busy.number } }),
-    '`pull_request` closed': () => github.close(busy),
-    '`pull_request` reopened': () => github.reopen(busy),
+      sendWebhook('pull_request', 'assigned', { pull_request: { number: busyPull.number } }),
+    '`pull_request` closed': () => github.close(busyPull),
+    '`pull_request` reopened': () => github.reopen(busyPull),
     '`status`': () =>
-      github.setStatus(repositoryName, busy.headSha, 'harbormaster', { state: 'success', context: 'ci' }),
+      github.setStatus(demoRepositoryName, busyPull.headSha, 'harbormaster', {
+        state: 'success',
+        context: 'ci',
+      }),
     '`check_run` completed': () =>
-      tell('check_run', 'completed', {
+      sendWebhook('check_run', 'completed', {
         check_run: {
           name: 'ci',
-          head_sha: busy.headSha,
+          head_sha: busyPull.headSha,
           conclusion: 'success',
-          pull_requests: [{ number: busy.number }],
+          pull_requests: [{ number: busyPull.number }],
         },
       }),
     '`check_run` rerequested': () =>
-      tell('check_run', 'rerequested', { check_run: { name: 'x', pull_requests: [] } }),
+      sendWebhook('check_run', 'rerequested', { check_run: { name: 'x', pull_requests: [] } }),
     '`check_suite` rerequested': () =>
-      tell('check_suite', 'rerequested', { check_suite: { pull_requests: [] } }),
-    '`workflow_run`': () => tell('workflow_run', 'completed', { workflow_run: { head_branch: 'main' } }),
+      sendWebhook('check_suite', 'rerequested', { check_suite: { pull_requests: [] } }),
+    '`workflow_run`': () =>
+      sendWebhook('workflow_run', 'completed', { workflow_run: { head_branch: 'main' } }),
     '`push` to another branch': () =>
-      github.pushToBase(repositoryName, { 'notes/x.md': 'x\n' }, { by: 'harbormaster', branch: 'elsewhere' }),
+      github.pushToBase(
+        demoRepositoryName,
+        { 'notes/x.md': 'x\n' },
+        { by: 'harbormaster', branch: 'elsewhere' },
+      ),
     '`push` to a branch with catalogs': () =>
-      github.pushToBase(repositoryName, { 'notes/y.md': 'y\n' }, { by: 'harbormaster' }),
+      github.pushToBase(demoRepositoryName, { 'notes/y.md': 'y\n' }, { by: 'harbormaster' }),
     '`merge_group`': () =>
-      tell('merge_group', 'checks_requested', { merge_group: { base_ref: 'refs/heads/main' } }),
+      sendWebhook('merge_group', 'checks_requested', { merge_group: { base_ref: 'refs/heads/main' } }),
   }
   const seen: Record<string, readonly string[]> = {}
-  for (const [row, act] of Object.entries(told)) seen[row] = await asked(act)
+  for (const [row, act] of Object.entries(told)) seen[row] = await captureRequests(act)
   if (process.env['SHOW_BOUNDS'])
     console.log(
       JSON.stringify(
@@ -173,20 +188,20 @@ test('one delivery costs at most what the table says', async () => {
       ),
     )
   for (const [row, requests] of Object.entries(seen))
-    expect({ row, requests, isWithin: requests.length <= boundOf(row).one }).toEqual({
+    expect({ row, requests, isWithin: requests.length <= getBound(row).one }).toEqual({
       row,
       requests,
       isWithin: true,
     })
-  expect(Object.keys(told).toSorted()).toEqual([...bounds.keys()].toSorted())
+  expect(Object.keys(told).toSorted()).toEqual([...boundByRow.keys()].toSorted())
 }, 240_000)
 
 test('reports on commits that no pull request waits with cost nothing, however many there are', async () => {
-  const { github, repository } = world.coast
-  const requests = await asked(async () => {
+  const { github, repository } = storyEnvironment.demo
+  const requests = await captureRequests(async () => {
     for (let at = 0; at < 300; at += 1) {
-      const sha = at % 2 === 0 ? busy.headSha : (repository.known.get('refs/heads/main') ?? '')
-      await github.setStatus(repositoryName, sha, 'harbormaster', {
+      const sha = at % 2 === 0 ? busyPull.headSha : (repository.knownRefs.get('refs/heads/main') ?? '')
+      await github.setStatus(demoRepositoryName, sha, 'harbormaster', {
         state: 'success',
         context: `ci ${at % 7}`,
       })
@@ -196,23 +211,23 @@ test('reports on commits that no pull request waits with cost nothing, however m
 }, 60_000)
 
 test('many deliveries cost no more than the allowance of what they are about', async () => {
-  const { github } = world.coast
-  const [burst = 0, perHour = 0] = allowances.pull ?? []
-  const before = paid().length
+  const { github } = storyEnvironment.demo
+  const [burst = 0, perHour = 0] = allowanceByJobKind.pull ?? []
+  const before = listPaidRequests().length
   const began = Date.now()
   for (let times = 0; times < 40; times += 1) {
-    for (const comment of talkative.comments.slice(0, 5)) github.deleteComment(comment, 'mallory')
+    for (const comment of manyCommentsPull.comments.slice(0, 5)) github.deleteComment(comment, 'mallory')
     await github.webhooks.settled()
     await pause(100)
   }
-  await quiet()
+  await waitUntilIdle()
   const refilled = ((Date.now() - began) / 3600_000) * perHour
-  const one = boundOf('`issue_comment` deleted').one
-  expect(paid().length - before).toBeLessThanOrEqual(burst + refilled + one)
+  const one = getBound('`issue_comment` deleted').one
+  expect(listPaidRequests().length - before).toBeLessThanOrEqual(burst + refilled + one)
   // It waits for its allowance; others don't.
-  expect(world.log.some((line) => line.includes('of the last hour are used up'))).toBe(true)
-  const story = stories.find(({ id }) => id === 'good update')
+  expect(storyEnvironment.log.some((line) => line.includes('of the last hour are used up'))).toBe(true)
+  const story = demoStories.find(({ id }) => id === 'good update')
   if (story === undefined) throw new Error('the demo has no such story')
-  const other = await github.openPull(story.open(world.coast))
-  await until('another is merged', () => other.merged !== null, 60, world.log)
+  const other = await github.openPull(story.open(storyEnvironment.demo))
+  await waitUntil('another is merged', () => other.merged !== null, 60, storyEnvironment.log)
 }, 180_000)

@@ -4,20 +4,20 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { addOnTop } from '../../sandbox/demo/catalog-edits.ts'
+import { prependChannelEntry } from '../../sandbox/demo/catalog-edits.ts'
 import type { BotProcess } from '../../sandbox/demo/bot-process.ts'
-import { publishImages, readFixture } from '../../sandbox/demo/demo-world.ts'
-import { startRegistry, type Registry } from '../../sandbox/registry/registry.ts'
+import { pushCatalogImages, readCatalogFixture } from '../../sandbox/demo/demo-world.ts'
+import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import { apiVersion } from '../../src/github/api-version.ts'
-import { ownChecks } from './landing-table/row.ts'
-import { startSecondGitHub, tokenOf, type SecondGitHub } from './second-github/second-github.ts'
+import { botCheckNames } from './landing-table/row.ts'
+import { startSecondGitHub, createPersonToken, type SecondGitHub } from './second-github/second-github.ts'
 import { pushFiles } from './second-github/push-files.ts'
-import { startStoryBot, until } from './world.ts'
+import { startStoryBot, waitUntil } from './world.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import { demandedChecks } from '../../src/gate/demanded-checks.ts'
-import { namesOfChecks } from '../../src/messages/report.ts'
+import { getRequiredOwnChecks } from '../../src/gate/demanded-checks.ts'
+import { toCheckNames } from '../../src/messages/report.ts'
 
-const repository = 'coast/operators'
+const repositoryName = 'coast/operators'
 const permissions = {
   contents: 'write',
   pull_requests: 'write',
@@ -28,9 +28,9 @@ const permissions = {
   members: 'read',
 }
 const events = ['pull_request', 'pull_request_review', 'issue_comment', 'check_run', 'check_suite', 'push']
-const secret = 'a secret of this story'
+const webhookSecret = 'a secret of this story'
 
-interface PullNow {
+interface PullState {
   readonly number: number
   readonly state: string
   readonly merged: boolean
@@ -40,7 +40,7 @@ interface PullNow {
 
 describe('at a GitHub that others wrote', () => {
   let directory: string
-  let registry: Registry
+  let registry: MockRegistry
   let github: SecondGitHub
   let bot: BotProcess
   let files: Record<string, string>
@@ -50,19 +50,20 @@ describe('at a GitHub that others wrote', () => {
   async function as<T>(login: string, method: string, path: string, body?: unknown): Promise<T> {
     const answer = await fetch(`${github.url}/repos/${path}`, {
       method,
-      headers: { authorization: `token ${tokenOf(login)}`, 'content-type': 'application/json' },
+      headers: { authorization: `token ${createPersonToken(login)}`, 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
     return (await answer.json()) as T
   }
-  const pullNow = (number: number) => as<PullNow>('harbormaster', 'GET', `${repository}/pulls/${number}`)
+  const pullNow = (number: number) =>
+    as<PullState>('harbormaster', 'GET', `${repositoryName}/pulls/${number}`)
   const checks = async (sha: string) =>
     (
       await as<{ check_runs: { name: string; conclusion: string; output: { summary: string } }[] }>(
         'harbormaster',
         'GET',
-        `${repository}/commits/${sha}/check-runs?per_page=100`,
+        `${repositoryName}/commits/${sha}/check-runs?per_page=100`,
       )
     ).check_runs
   const comment = async (number: number) =>
@@ -70,34 +71,34 @@ describe('at a GitHub that others wrote', () => {
       await as<{ body: string; user: { login: string } }[]>(
         'harbormaster',
         'GET',
-        `${repository}/issues/${number}/comments`,
+        `${repositoryName}/issues/${number}/comments`,
       )
     ).filter(({ body }) => body.startsWith('<!-- catalog-bot'))
 
   /** Somebody edits a file in their fork and opens a pull request. */
-  async function openPull(login: string, branch: string, path: string, text: string): Promise<PullNow> {
+  async function openPull(login: string, branch: string, path: string, text: string): Promise<PullState> {
     const fork = `${login}/operators`
     await pushFiles(github, { repository: fork, login, branch, from: 'main', files: { [path]: text } })
     const pull = { title: branch, head: `${login}:${branch}`, base: 'main' }
-    return as(login, 'POST', `${repository}/pulls`, pull)
+    return as(login, 'POST', `${repositoryName}/pulls`, pull)
   }
 
   function newVersion(name: string, version: string, replaces: string): [string, string] {
     const path = `catalogs/v4.20/${name}/catalog.yaml`
-    const text = addOnTop(files[path] ?? '', name, version, replaces)
-    publishImages(registry, text, (bundle) => bundle === `${name}.v${version}`)
+    const text = prependChannelEntry(files[path] ?? '', name, version, replaces)
+    pushCatalogImages(registry, text, (bundle) => bundle === `${name}.v${version}`)
     return [path, text]
   }
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'second-github-'))
-    registry = await startRegistry()
-    files = { ...readFixture(registry.host), '.github/catalog-bot.yml': '# nothing is rebuilt here\n' }
+    registry = await startMockRegistry()
+    files = { ...readCatalogFixture(registry.host), '.github/catalog-bot.yml': '# nothing is rebuilt here\n' }
     for (const [path, text] of Object.entries(files))
-      if (path.startsWith('catalogs/')) publishImages(registry, text)
+      if (path.startsWith('catalogs/')) pushCatalogImages(registry, text)
     github = await startSecondGitHub({
       directory,
-      webhookSecret: secret,
+      webhookSecret,
       permissions,
       events,
       organization: 'coast',
@@ -105,20 +106,20 @@ describe('at a GitHub that others wrote', () => {
       people: ['alice', 'bob', 'carol', 'mallory'],
       repository: 'operators',
     })
-    await github.git.create(repository)
-    await pushFiles(github, { repository, login: 'harbormaster', branch: 'main', files })
-    await as('harbormaster', 'PUT', `${repository}/branches/main/protection`, {
-      required_status_checks: { strict: false, contexts: ownChecks },
+    await github.git.create(repositoryName)
+    await pushFiles(github, { repository: repositoryName, login: 'harbormaster', branch: 'main', files })
+    await as('harbormaster', 'PUT', `${repositoryName}/branches/main/protection`, {
+      required_status_checks: { strict: false, contexts: botCheckNames },
       enforce_admins: true,
       required_pull_request_reviews: null,
       restrictions: null,
     })
-    for (const login of ['alice', 'carol', 'mallory']) await as(login, 'POST', `${repository}/forks`, {})
+    for (const login of ['alice', 'carol', 'mallory']) await as(login, 'POST', `${repositoryName}/forks`, {})
     bot = await startStoryBot({
       environment: {
         APP_ID: String(github.appId),
         PRIVATE_KEY: github.privateKey,
-        WEBHOOK_SECRET: secret,
+        WEBHOOK_SECRET: webhookSecret,
         GITHUB_API_URL: github.url,
         GITHUB_URL: github.url,
         GITHUB_THROTTLE: 'off',
@@ -128,7 +129,7 @@ describe('at a GitHub that others wrote', () => {
       },
       onLog: (line) => log.push(line),
     })
-    github.sendWebhooksTo(`${bot.address}/api/github/webhooks`)
+    github.sendWebhooksTo(`${bot.url}/api/github/webhooks`)
   }, 60_000)
 
   afterAll(async () => {
@@ -139,24 +140,24 @@ describe('at a GitHub that others wrote', () => {
   })
 
   test('an owner opens a pull request, it is checked, merged as it was checked, and shown as merged', async () => {
-    const before = (await github.git.git(repository, ['rev-parse', 'main'])).trim()
+    const before = (await github.git.git(repositoryName, ['rev-parse', 'main'])).trim()
     const opened = await openPull('alice', 'lighthouse-1.2.0', ...newVersion('lighthouse', '1.2.0', '1.1.0'))
-    await until('it is merged', async () => (await pullNow(opened.number)).merged, 30, log)
+    await waitUntil('it is merged', async () => (await pullNow(opened.number)).merged, 30, log)
 
     const now = await pullNow(opened.number)
     expect(now.state).toBe('closed')
-    const tip = (await github.git.git(repository, ['rev-parse', 'main'])).trim()
+    const tip = (await github.git.git(repositoryName, ['rev-parse', 'main'])).trim()
     expect(now.merge_commit_sha).toBe(tip)
-    expect((await github.git.git(repository, ['log', '-1', '--format=%P', 'main'])).trim()).toBe(
+    expect((await github.git.git(repositoryName, ['log', '-1', '--format=%P', 'main'])).trim()).toBe(
       `${before} ${opened.head.sha}`,
     )
-    const ref = await as<{ object: { sha: string } }>('alice', 'GET', `${repository}/git/ref/heads/main`)
+    const ref = await as<{ object: { sha: string } }>('alice', 'GET', `${repositoryName}/git/ref/heads/main`)
     expect(ref.object.sha).toBe(tip)
-    for (const name of namesOfChecks(demandedChecks(defaultConfig)))
+    for (const name of toCheckNames(getRequiredOwnChecks(defaultConfig)))
       expect(await checks(opened.head.sha)).toContainEqual(
         expect.objectContaining({ name, conclusion: 'success' }),
       )
-    await until(
+    await waitUntil(
       'it is said',
       async () => /[Mm]erged/.test((await comment(opened.number))[0]?.body ?? ''),
       10,
@@ -167,7 +168,7 @@ describe('at a GitHub that others wrote', () => {
 
   test('what a stranger changes stays open, the words say whose it is, and with their approval it is merged', async () => {
     const opened = await openPull('mallory', 'tidepool-0.6.0', ...newVersion('tidepool', '0.6.0', '0.5.0'))
-    await until('it is said', async () => (await comment(opened.number)).length === 1, 30, log)
+    await waitUntil('it is said', async () => (await comment(opened.number)).length === 1, 30, log)
     const [said] = await comment(opened.number)
     expect(said).toMatchObject({ user: { login: 'catalog-bot[bot]' }, body: expect.stringContaining('bob') })
     const ownership = (await checks(opened.head.sha)).find(({ name }) => name === 'catalog-bot / ownership')
@@ -175,9 +176,9 @@ describe('at a GitHub that others wrote', () => {
     expect(ownership?.output.summary).toContain('bob')
     expect(await pullNow(opened.number)).toMatchObject({ state: 'open', merged: false })
 
-    await as('bob', 'POST', `${repository}/pulls/${opened.number}/reviews`, { event: 'APPROVE' })
-    await until('it is merged', async () => (await pullNow(opened.number)).merged, 30, log)
-    expect((await github.git.git(repository, ['log', '-1', '--format=%P', 'main'])).trim()).toMatch(
+    await as('bob', 'POST', `${repositoryName}/pulls/${opened.number}/reviews`, { event: 'APPROVE' })
+    await waitUntil('it is merged', async () => (await pullNow(opened.number)).merged, 30, log)
+    expect((await github.git.git(repositoryName, ['log', '-1', '--format=%P', 'main'])).trim()).toMatch(
       new RegExp(` ${opened.head.sha}$`),
     )
   }, 90_000)
@@ -185,30 +186,36 @@ describe('at a GitHub that others wrote', () => {
   test('a branch that requires our checks takes no push without them, and our merge with them on itself', async () => {
     const path = 'catalogs/v4.20/foghorn/catalog.yaml'
     const opened = () => openPull('carol', 'foghorn-2.2.0', ...newVersion('foghorn', '2.2.0', '2.1.0'))
-    const pushed = { repository, login: 'harbormaster', branch: 'main', from: 'main', files: { [path]: '' } }
+    const pushed = {
+      repository: repositoryName,
+      login: 'harbormaster',
+      branch: 'main',
+      from: 'main',
+      files: { [path]: '' },
+    }
     await expect(pushFiles(github, pushed)).rejects.toThrow('Protected branch update failed')
     const { number, head } = await opened()
-    await until('it is merged', async () => (await pullNow(number)).merged, 30, log)
-    const tip = (await github.git.git(repository, ['rev-parse', 'main'])).trim()
-    expect((await github.git.git(repository, ['log', '-1', '--format=%P', tip])).trim()).toMatch(
+    await waitUntil('it is merged', async () => (await pullNow(number)).merged, 30, log)
+    const tip = (await github.git.git(repositoryName, ['rev-parse', 'main'])).trim()
+    expect((await github.git.git(repositoryName, ['log', '-1', '--format=%P', tip])).trim()).toMatch(
       new RegExp(` ${head.sha}$`),
     )
-    for (const name of ownChecks)
+    for (const name of botCheckNames)
       expect(await checks(tip)).toContainEqual(expect.objectContaining({ name, conclusion: 'success' }))
     // As git tells it, by which it was removed.
     const isGone = async () =>
-      (await github.git.git(repository, ['for-each-ref', 'refs/heads/catalog-bot/'])).trim() === ''
-    await until('the temporary branch is gone', isGone, 30, log)
+      (await github.git.git(repositoryName, ['for-each-ref', 'refs/heads/catalog-bot/'])).trim() === ''
+    await waitUntil('the temporary branch is gone', isGone, 30, log)
   }, 60_000)
 
   test('every request of the bot names the version of the interface', () => {
-    const own = github.asked.filter(({ token }) => /^(ghs_|eyJ)/.test(token))
+    const own = github.recordedRequests.filter(({ token }) => /^(ghs_|eyJ)/.test(token))
     expect(own.length).toBeGreaterThan(20)
     expect(new Set(own.map(({ apiVersion }) => apiVersion))).toEqual(new Set([apiVersion]))
   })
 
   test('every gap of emulate that is mended here was needed', () => {
-    const unneeded = github.gaps.map(({ name }) => name).filter((name) => !github.mended.has(name))
+    const unneeded = github.gaps.map(({ name }) => name).filter((name) => !github.closedGaps.has(name))
     expect(unneeded).toEqual([])
   })
 })

@@ -4,20 +4,20 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { addOnTop } from '../../sandbox/demo/catalog-edits.ts'
-import { publishImages, readFixture, repositoryName } from '../../sandbox/demo/demo-world.ts'
-import { commentOf } from '../../sandbox/demo/outcome.ts'
-import type { Pull } from '../../sandbox/github/world.ts'
-import { openApiServer, status, type ApiServer } from '../cluster/scripted-api.ts'
-import { playOlmV0, type OlmV0Script } from '../cluster/scripted-olm.ts'
-import { openStoryWorld, until, type StoryWorld } from './world.ts'
+import { prependChannelEntry } from '../../sandbox/demo/catalog-edits.ts'
+import { pushCatalogImages, readCatalogFixture, demoRepositoryName } from '../../sandbox/demo/demo-world.ts'
+import { findBotComment } from '../../sandbox/demo/outcome.ts'
+import type { MockPull } from '../../sandbox/github/world.ts'
+import { openFakeApiServer, statusResponse, type FakeApiServer } from '../cluster/scripted-api.ts'
+import { simulateOlmV0, type OlmV0Script } from '../cluster/scripted-olm.ts'
+import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './world.ts'
 
-const patience = 90
-const configPath = '.github/catalog-bot.yml'
+const timeoutSeconds = 90
+const botConfigPath = '.github/catalog-bot.yml'
 
 describe('a trial that a maintainer asks for', () => {
-  let world: StoryWorld
-  let server: ApiServer
+  let world: StoryEnvironment
+  let server: FakeApiServer
   let directory: string
   let ticking: NodeJS.Timeout
   /** How OLM does with each trial; the last one goes for all that follow. */
@@ -26,7 +26,7 @@ describe('a trial that a maintainer asks for', () => {
 
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'trials-'))
-    server = await openApiServer()
+    server = await openFakeApiServer()
     server.api.put({
       apiVersion: 'discovery.k8s.io/v1',
       kind: 'EndpointSlice',
@@ -38,12 +38,12 @@ describe('a trial that a maintainer asks for', () => {
     writeFileSync(join(directory, 'kubeconfig'), server.kubeconfig)
     writeFileSync(
       targets,
-      `[{github: ${repositoryName}, kubeconfig: kubeconfig, catalogHost: 127.0.0.1, lookSeconds: 0.2}]`,
+      `[{github: ${demoRepositoryName}, kubeconfig: kubeconfig, catalogHost: 127.0.0.1, lookSeconds: 0.2}]`,
     )
-    const fixed = readFixture('')[configPath] ?? ''
-    world = await openStoryWorld({
+    const fixed = readCatalogFixture('')[botConfigPath] ?? ''
+    world = await openStoryEnvironment({
       sweepSeconds: 300,
-      files: { [configPath]: `${fixed}install: {cluster: asked, with: [olm-v0]}\n` },
+      files: { [botConfigPath]: `${fixed}install: {cluster: asked, with: [olm-v0]}\n` },
       environment: { CLUSTER_TARGETS: targets },
     })
     // Time goes on by itself here, for OLM as for the bot.
@@ -58,9 +58,9 @@ describe('a trial that a maintainer asks for', () => {
         if (scripts.length > 1) scripts.shift()
       }
       isTried = trials > 0
-      if (api.controllers.length === 0 && scripts[0]) playOlmV0(api, scripts[0])
+      if (api.controllers.length === 0 && scripts[0]) simulateOlmV0(api, scripts[0])
       for (const controller of api.controllers) controller(api.now)
-      api.collect()
+      api.collectGarbage()
     }, 80)
     await world.start()
   }, 180_000)
@@ -74,14 +74,14 @@ describe('a trial that a maintainer asks for', () => {
   const path = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
   /** Somebody without rights adds a version: it waits for an owner, and is tried only if a maintainer wants that. */
   const changed = (name: string, version: string, from: string) => {
-    const text = addOnTop(world.coast.files[path(name)] ?? '', name, version, from)
-    publishImages(world.coast.registry, text, (bundle) => bundle === `${name}.v${version}`)
+    const text = prependChannelEntry(world.demo.files[path(name)] ?? '', name, version, from)
+    pushCatalogImages(world.demo.registry, text, (bundle) => bundle === `${name}.v${version}`)
     return { [path(name)]: text }
   }
-  async function open(name: string, version: string, from: string): Promise<Pull> {
-    const { github } = world.coast
+  async function open(name: string, version: string, from: string): Promise<MockPull> {
+    const { github } = world.demo
     const pull = await github.openPull({
-      repository: repositoryName,
+      repository: demoRepositoryName,
       author: 'mallory',
       title: `${name} ${version}`,
       changes: changed(name, version, from),
@@ -90,41 +90,41 @@ describe('a trial that a maintainer asks for', () => {
     return pull
   }
   /** A command is about what was shown before it was written, and GitHub's times are in seconds. */
-  async function shown(pull: Pull): Promise<void> {
-    const { github, repository } = world.coast
-    await until(
+  async function shown(pull: MockPull): Promise<void> {
+    const { github, repository } = world.demo
+    await waitUntil(
       'the checks are done',
       () =>
-        commentOf(pull) !== undefined &&
+        findBotComment(pull) !== undefined &&
         github
           .checkRuns({ repo: repository, headSha: pull.headSha })
           .some(({ name }) => name.endsWith('install')),
-      patience,
+      timeoutSeconds,
       world.log,
     )
     const at = performance.now()
-    await until('a second has passed', () => performance.now() - at > 1100, 5)
+    await waitUntil('a second has passed', () => performance.now() - at > 1100, 5)
   }
   const runOf = (sha: string) =>
-    world.coast.github
-      .checkRuns({ repo: world.coast.repository, headSha: sha })
+    world.demo.github
+      .checkRuns({ repo: world.demo.repository, headSha: sha })
       .findLast(({ name }) => name === 'catalog-bot / cluster')
   const ends = (sha: string, conclusion: string) =>
-    until(`the check says ${conclusion}`, () => runOf(sha)?.conclusion === conclusion, patience, [
+    waitUntil(`the check says ${conclusion}`, () => runOf(sha)?.conclusion === conclusion, timeoutSeconds, [
       ...world.log,
       runOf(sha)?.summary ?? '',
     ])
-  const say = (pull: Pull, by: string, words: string) => world.coast.github.comment(pull, by, words)
+  const say = (pull: MockPull, by: string, words: string) => world.demo.github.comment(pull, by, words)
 
   test('is refused to others in words, runs for a maintainer, and tells what was installed where', async () => {
     scripts = [{ plans: [['tidepool.v0.6.0']] }, { plans: [['tidepool.v0.5.0'], ['tidepool.v0.6.0']] }]
     const pull = await open('tidepool', '0.6.0', '0.5.0')
     // He owns the package, and may approve; what runs on the cluster is not his to say.
     say(pull, 'bob', '/test-install')
-    await until(
+    await waitUntil(
       'he is told',
-      () => commentOf(pull)?.includes('only maintainers have it') === true,
-      patience,
+      () => findBotComment(pull)?.includes('only maintainers have it') === true,
+      timeoutSeconds,
       world.log,
     )
     expect(server.api.list('Namespace')).toEqual([])
@@ -143,7 +143,9 @@ describe('a trial that a maintainer asks for', () => {
       .map(({ body }) => body as { kind: string })
     for (const kind of ['ResourceQuota', 'LimitRange', 'NetworkPolicy', 'CatalogSource'])
       expect(made.filter((one) => one.kind === kind)).toHaveLength(2)
-    expect([...world.log, run?.summary, commentOf(pull)].join('\n')).not.toContain('token-of-the-cluster')
+    expect([...world.log, run?.summary, findBotComment(pull)].join('\n')).not.toContain(
+      'token-of-the-cluster',
+    )
   }, 180_000)
 
   test('is for one commit: a push ends it, and one trial at a time is on the cluster', async () => {
@@ -153,23 +155,28 @@ describe('a trial that a maintainer asks for', () => {
     const pull = await open('tidepool', '0.6.1', '0.5.0')
     const old = pull.headSha
     say(pull, 'harbormaster', '/test-install')
-    await until('it runs', () => runOf(old)?.status === 'in_progress', patience, world.log)
+    await waitUntil('it runs', () => runOf(old)?.status === 'in_progress', timeoutSeconds, world.log)
     const other = await open('lighthouse', '1.2.0', '1.1.0')
     say(other, 'harbormaster', '/test-install')
-    await until('the other one waits', () => runOf(other.headSha)?.status === 'queued', patience, world.log)
+    await waitUntil(
+      'the other one waits',
+      () => runOf(other.headSha)?.status === 'queued',
+      timeoutSeconds,
+      world.log,
+    )
     expect(runOf(other.headSha)?.summary).toContain('Another trial is on the cluster')
-    await world.coast.github.pushToPull(pull, changed('tidepool', '0.6.2', '0.5.0'))
+    await world.demo.github.pushToPull(pull, changed('tidepool', '0.6.2', '0.5.0'))
     await ends(old, 'neutral')
     expect(runOf(old)?.summary).toContain('there is a newer one')
     expect([most, runOf(pull.headSha)]).toEqual([1, undefined])
-    await world.coast.github.close(other)
+    await world.demo.github.close(other)
     // What was asked of the old commit is nothing for the new one.
     await shown(pull)
     say(pull, 'harbormaster', `/test-install ${old}`)
-    await until(
+    await waitUntil(
       'it is told',
-      () => commentOf(pull)?.includes('for an older commit') === true,
-      patience,
+      () => findBotComment(pull)?.includes('for an older commit') === true,
+      timeoutSeconds,
       world.log,
     )
     expect(runOf(pull.headSha)).toBeUndefined()
@@ -177,7 +184,7 @@ describe('a trial that a maintainer asks for', () => {
     // The cluster's trouble is nobody's fault; the Operator's is its author's.
     server.api.fault = ({ method, path: at }) =>
       method === 'POST' && at.endsWith('/resourcequotas')
-        ? status(403, 'Forbidden', 'User "trials" cannot create resource "resourcequotas"')
+        ? statusResponse(403, 'Forbidden', 'User "trials" cannot create resource "resourcequotas"')
         : undefined
     say(pull, 'harbormaster', '/test-install')
     await ends(pull.headSha, 'neutral')
@@ -188,6 +195,6 @@ describe('a trial that a maintainer asks for', () => {
     say(pull, 'harbormaster', '/test-install')
     await ends(pull.headSha, 'failure')
     expect(runOf(pull.headSha)?.summary).toContain('OLM chose tidepool.v9.9.9')
-    await until('the cluster is clean', () => server.api.list('Namespace').length === 0, patience)
+    await waitUntil('the cluster is clean', () => server.api.list('Namespace').length === 0, timeoutSeconds)
   }, 180_000)
 })

@@ -1,11 +1,11 @@
 // Two processes of the bot on one Postgres die in the middle of whatever they do, and all that people see is right in the end:
 // `npm run chaos` in the small. What counts as right stands in two-bots/world-truths.ts.
 import { expect, test } from '@jest/globals'
-import { storyDatabase } from '../store/story-database.ts'
+import { createStoryDatabase } from '../store/story-database.ts'
 import { runChaos } from './two-bots/run-chaos.ts'
 
 test('pull requests land once, as they were checked, while two instances are killed', async () => {
-  const databaseUrl = await storyDatabase()
+  const databaseUrl = await createStoryDatabase()
   // A machine without Postgres: counted as left out.
   if (databaseUrl === undefined) return
   const { faults, deaths, log } = await runChaos({

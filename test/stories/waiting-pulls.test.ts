@@ -2,41 +2,42 @@
 // requests failing a pull request still lands in reasonable time.
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { addOnTop } from '../../sandbox/demo/catalog-edits.ts'
-import { publishImages, readFixture, repositoryName } from '../../sandbox/demo/demo-world.ts'
-import { stories } from '../../sandbox/demo/stories.ts'
-import { openStoryWorld, until, type StoryWorld } from './world.ts'
+import { prependChannelEntry } from '../../sandbox/demo/catalog-edits.ts'
+import { pushCatalogImages, readCatalogFixture, demoRepositoryName } from '../../sandbox/demo/demo-world.ts'
+import { demoStories } from '../../sandbox/demo/stories.ts'
+import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './world.ts'
 
-let world: StoryWorld
+let storyEnvironment: StoryEnvironment
 beforeAll(async () => {
-  world = await openStoryWorld({ sweepSeconds: 300 })
-  await world.start()
+  storyEnvironment = await openStoryEnvironment({ sweepSeconds: 300 })
+  await storyEnvironment.start()
 }, 60_000)
-afterAll(() => world.close())
+afterAll(() => storyEnvironment.close())
 
-function open(id: string) {
-  const story = stories.find((one) => one.id === id)
+function openStoryPull(id: string) {
+  const story = demoStories.find((one) => one.id === id)
   if (story === undefined) throw new Error(`no story ${id}`)
-  return world.coast.github.openPull(story.open(world.coast))
+  return storyEnvironment.demo.github.openPull(story.open(storyEnvironment.demo))
 }
 
-const said = (message: string) =>
-  world.log.flatMap((line) => {
+const findLogEntries = (message: string) =>
+  storyEnvironment.log.flatMap((line) => {
     const entry = JSON.parse(line.startsWith('{') ? line : '{}') as Record<string, unknown>
     return entry['msg'] === message ? [entry] : []
   })
 
 describe('a pull request that waits', () => {
   test('is asked about again only when something of it is another on the new base', async () => {
-    const { github, registry, repository } = world.coast
-    const pull = await open("stranger's update")
-    const looks = () => said('examined').filter((entry) => entry['pull'] === pull.number).length
-    await until('it waits', () => pull.comments.length === 1, 60, world.log)
+    const { github, registry, repository } = storyEnvironment.demo
+    const pull = await openStoryPull("stranger's update")
+    const countEvaluations = () =>
+      findLogEntries('examined').filter((entry) => entry['pull'] === pull.number).length
+    await waitUntil('it waits', () => pull.comments.length === 1, 60, storyEnvironment.log)
     // The first sweep that sees it takes note of it.
-    await github.pushToBase(repositoryName, { 'notes/1.md': '1\n' }, { by: 'harbormaster' })
-    await until('the sweep has looked at it', () => looks() >= 2, 60, world.log)
+    await github.pushToBase(demoRepositoryName, { 'notes/1.md': '1\n' }, { by: 'harbormaster' })
+    await waitUntil('the sweep has looked at it', () => countEvaluations() >= 2, 60, storyEnvironment.log)
     let counted = { requests: 0, times: 0 }
-    await until(
+    await waitUntil(
       'nothing more is asked',
       () => {
         const { length } = github.requests
@@ -44,9 +45,9 @@ describe('a pull request that waits', () => {
         return counted.times > 30
       },
       60,
-      world.log,
+      storyEnvironment.log,
     )
-    const looksBefore = looks()
+    const evaluationsBefore = countEvaluations()
 
     const { requests } = github
     const before = requests.length
@@ -56,14 +57,19 @@ describe('a pull request that waits', () => {
     ]
     const shownBefore = shown()
     // Others get on with their packages, in the same catalog.
-    const like = readFixture(registry.host)['catalogs/v4.20/lighthouse/catalog.yaml'] ?? ''
+    const like = readCatalogFixture(registry.host)['catalogs/v4.20/lighthouse/catalog.yaml'] ?? ''
     for (const name of ['steady', 'calm']) {
       const added = { [`catalogs/v4.20/${name}/catalog.yaml`]: like.replaceAll('lighthouse', name) }
-      const moves = said('base moved').length
-      await github.pushToBase(repositoryName, added, { by: 'harbormaster' })
-      await until('the sweep has seen the base', () => said('base moved').length > moves, 60, world.log)
+      const moves = findLogEntries('base moved').length
+      await github.pushToBase(demoRepositoryName, added, { by: 'harbormaster' })
+      await waitUntil(
+        'the sweep has seen the base',
+        () => findLogEntries('base moved').length > moves,
+        60,
+        storyEnvironment.log,
+      )
     }
-    expect(said('base moved').slice(-2)).toMatchObject([
+    expect(findLogEntries('base moved').slice(-2)).toMatchObject([
       { moved: 1, still: 1 },
       { moved: 1, still: 1 },
     ])
@@ -75,17 +81,22 @@ describe('a pull request that waits', () => {
       )
     expect(about).toEqual([])
     expect(shown()).toEqual(shownBefore)
-    expect(looks()).toBe(looksBefore)
+    expect(countEvaluations()).toBe(evaluationsBefore)
 
     // Now its author owns the package, and nobody has to say so to the bot.
     const owners = 'operators/tidepool/ci.yaml'
     await github.pushToBase(
-      repositoryName,
+      demoRepositoryName,
       { [owners]: 'reviewers:\n  - bob\n  - mallory\n' },
       { by: 'harbormaster' },
     )
-    await until('it is merged', () => pull.merged !== null, 60, world.log)
-    await until('its comment says so', () => /Merged as/.test(pull.comments[0]?.body ?? ''), 60, world.log)
+    await waitUntil('it is merged', () => pull.merged !== null, 60, storyEnvironment.log)
+    await waitUntil(
+      'its comment says so',
+      () => /Merged as/.test(pull.comments[0]?.body ?? ''),
+      60,
+      storyEnvironment.log,
+    )
   }, 120_000)
 })
 
@@ -94,58 +105,72 @@ describe('a pull request that is merged as soon as it was looked at', () => {
    * See docs/request-costs.md: 15 are wanted, and `npm run bench:landing` measures them. What sweeps and GitHub's settings cost is
    * shared by all that are merged meanwhile; here there is one, and a sweep every few seconds.
    */
-  const most = { requests: 20, writes: 5 }
+  const maxCosts = { requests: 20, writes: 5 }
 
   test('costs what it needs: one comment, its check runs in one request, and nothing twice', async () => {
-    const { github, registry, repository } = world.coast
+    const { github, registry, repository } = storyEnvironment.demo
     const isQuiet = async () => {
       const { length } = github.requests
       await pause(1500)
       return github.requests.length === length
     }
-    await until('nothing is asked', isQuiet, 60, world.log)
+    await waitUntil('nothing is asked', isQuiet, 60, storyEnvironment.log)
     const before = github.requests.length
     const path = 'catalogs/v4.20/buoy/catalog.yaml'
-    const text = addOnTop(readFixture(registry.host)[path] ?? '', 'buoy', '3.1.0', '3.0.0')
-    publishImages(registry, text, (bundle) => bundle === 'buoy.v3.1.0')
+    const text = prependChannelEntry(readCatalogFixture(registry.host)[path] ?? '', 'buoy', '3.1.0', '3.0.0')
+    pushCatalogImages(registry, text, (bundle) => bundle === 'buoy.v3.1.0')
     const change = { author: 'erin', title: 'buoy 3.1.0', changes: { [path]: text } }
-    const pull = await github.openPull({ repository: repositoryName, ...change })
-    await until('it is merged', () => pull.merged !== null, 60, world.log)
-    await until('its comment says so', () => /merged/i.test(pull.comments.at(-1)?.body ?? ''), 60, world.log)
-    await until('nothing more is asked', isQuiet, 60, world.log)
+    const pull = await github.openPull({ repository: demoRepositoryName, ...change })
+    await waitUntil('it is merged', () => pull.merged !== null, 60, storyEnvironment.log)
+    await waitUntil(
+      'its comment says so',
+      () => /merged/i.test(pull.comments.at(-1)?.body ?? ''),
+      60,
+      storyEnvironment.log,
+    )
+    await waitUntil('nothing more is asked', isQuiet, 60, storyEnvironment.log)
     // The rebuild of the catalogs tells of itself on the commit that landed.
     const ofRebuild = ({ path, template }: { path: string; template: string }) =>
       path.includes(pull.merged?.sha ?? 'none') ||
       /^\/repos\/\{owner\}\/\{repo\}\/(?:check-runs|dispatches|actions)\b/.test(template)
-    const asked = github.requests
+    const botRequests = github.requests
       .slice(before)
       .filter((one) => !one.template.startsWith('/{owner}/') && !one.template.startsWith('/app'))
       .filter((one) => !ofRebuild(one))
-    const told = asked.map(({ method, template, operation = template }) => `${method} ${operation}`)
-    const times = (what: RegExp) => told.filter((each) => what.test(each)).length
+    const requestNames = botRequests.map(
+      ({ method, template, operation = template }) => `${method} ${operation}`,
+    )
+    const times = (what: RegExp) => requestNames.filter((each) => what.test(each)).length
     expect({
       comments: times(/^(?:POST|PATCH) .*\/comments/),
       checks: times(/ CreateCheckRuns$/),
       runs: repository.suites.filter(({ sha }) => sha === pull.headSha).flatMap(({ runs }) => runs).length,
       lists: times(/^GET .*\/(?:reviews|comments|check-runs|requested_reviewers)$/),
-      writes: asked.reduce((sum, { writes = 0 }) => sum + writes, 0),
-    }).toEqual({ comments: 1, checks: 1, runs: 4, lists: 0, writes: most.writes })
-    expect({ isFew: asked.length <= most.requests, told }).toEqual({ isFew: true, told })
+      writes: botRequests.reduce((sum, { writes = 0 }) => sum + writes, 0),
+    }).toEqual({ comments: 1, checks: 1, runs: 4, lists: 0, writes: maxCosts.writes })
+    expect({ isFew: botRequests.length <= maxCosts.requests, told: requestNames }).toEqual({
+      isFew: true,
+      told: requestNames,
+    })
     expect(pull.comments).toHaveLength(1)
   }, 120_000)
 })
 
 describe('a pull request that was merged a moment ago', () => {
   test('is said to be, though GitHub still calls it open', async () => {
-    const { github } = world.coast
+    const { github } = storyEnvironment.demo
     const catchUp = github.lag('GET /repos/{owner}/{repo}/pulls/{pull_number}')
     try {
-      const pull = await open('first of two')
-      const said = () => pull.comments.at(-1)?.body ?? ''
-      await until('it is merged', () => pull.merged !== null, 60, world.log)
-      await until('its comment says so', () => /merged/i.test(said()), 60, world.log)
-      await until('every job has ended', () => world.log.at(-1)?.includes('"msg":"done"') === true, 60)
-      expect(said()).not.toMatch(/already contains/)
+      const pull = await openStoryPull('first of two')
+      const getLastComment = () => pull.comments.at(-1)?.body ?? ''
+      await waitUntil('it is merged', () => pull.merged !== null, 60, storyEnvironment.log)
+      await waitUntil('its comment says so', () => /merged/i.test(getLastComment()), 60, storyEnvironment.log)
+      await waitUntil(
+        'every job has ended',
+        () => storyEnvironment.log.at(-1)?.includes('"msg":"done"') === true,
+        60,
+      )
+      expect(getLastComment()).not.toMatch(/already contains/)
       expect(github.checkRuns(pull).map(({ conclusion }) => conclusion)).not.toContain('failure')
     } finally {
       catchUp()
@@ -158,7 +183,7 @@ describe('with three of ten requests to GitHub failing', () => {
     let last = 20_261_123
     let failed = 0
     // Always the same sequence: a test of chance would be one of luck.
-    const take = world.coast.github.fail(
+    const take = storyEnvironment.demo.github.fail(
       ({ template }) => {
         last = (last * 1_103_515_245 + 12_345) % 2_147_483_648
         const fails = !template.startsWith('/{owner}/') && Math.floor(last / 65_536) % 10 < 3
@@ -169,14 +194,14 @@ describe('with three of ten requests to GitHub failing', () => {
       Infinity,
     )
     try {
-      const pull = await open('good update')
-      await until('it is merged', () => pull.merged !== null, 120, world.log)
+      const pull = await openStoryPull('good update')
+      await waitUntil('it is merged', () => pull.merged !== null, 120, storyEnvironment.log)
       const ours = () => pull.comments.filter(({ body }) => body.startsWith('<!-- catalog-bot'))
-      await until(
+      await waitUntil(
         'its comment says so',
         () => ours().some(({ body }) => /merged/i.test(body)),
         120,
-        world.log,
+        storyEnvironment.log,
       )
       expect(ours()).toHaveLength(1)
       expect(failed).toBeGreaterThan(5)

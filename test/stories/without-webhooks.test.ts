@@ -1,25 +1,25 @@
 // Webhooks are hints: the sweep alone comes to the same end (T41, I17).
 import { afterAll, beforeAll, describe, test } from '@jest/globals'
-import { outcomeOf, type Told } from '../../sandbox/demo/outcome.ts'
-import { stories } from '../../sandbox/demo/stories.ts'
-import { openStoryWorld, until, type StoryWorld } from './world.ts'
+import { evaluateStory, type OpenedStory } from '../../sandbox/demo/outcome.ts'
+import { demoStories } from '../../sandbox/demo/stories.ts'
+import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './world.ts'
 
 describe('with every webhook dropped', () => {
-  let world: StoryWorld
+  let world: StoryEnvironment
   beforeAll(async () => {
-    world = await openStoryWorld({ sweepSeconds: 2 })
-    world.coast.github.webhooks.drop()
+    world = await openStoryEnvironment({ sweepSeconds: 2 })
+    world.demo.github.webhooks.drop()
     await world.start()
   }, 120_000)
   afterAll(() => world.close())
 
   test('every pull request of the demo comes to the same end', async () => {
-    const told: Told[] = []
-    for (const story of stories)
-      told.push({ story, pull: await world.coast.github.openPull(story.open(world.coast)) })
-    await until(
+    const told: OpenedStory[] = []
+    for (const story of demoStories)
+      told.push({ story, pull: await world.demo.github.openPull(story.open(world.demo)) })
+    await waitUntil(
       'all stories end',
-      () => told.every((each) => outcomeOf(each, told, world.coast).asItShouldBe),
+      () => told.every((each) => evaluateStory(each, told, world.demo).isExpected),
       150,
       world.log,
     )

@@ -5,15 +5,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { storeFolder } from '../../src/app/settings.ts'
-import { startBot, type BotOptions, type BotProcess } from '../../sandbox/demo/bot-process.ts'
-import { openDemoWorld, type DemoWorld, type DemoWorldOptions } from '../../sandbox/demo/demo-world.ts'
-import { placeMadeStore } from '../store/made-store.ts'
-import { storyDatabase } from '../store/story-database.ts'
-import { keptCompiled } from '../kept-compiled.ts'
-import { trafficValidator } from '../sandbox/github/traffic-validator.ts'
+import { startBot, type BotProcessOptions, type BotProcess } from '../../sandbox/demo/bot-process.ts'
+import {
+  openDemoEnvironment,
+  type DemoEnvironment,
+  type DemoEnvironmentOptions,
+} from '../../sandbox/demo/demo-world.ts'
+import { copyPreparedStore } from '../store/made-store.ts'
+import { createStoryDatabase } from '../store/story-database.ts'
+import { compileCacheDirectory } from '../kept-compiled.ts'
+import { createTrafficValidator } from '../sandbox/github/traffic-validator.ts'
 
-export interface StoryWorld {
-  readonly coast: DemoWorld
+export interface StoryEnvironment {
+  readonly demo: DemoEnvironment
   /** The bot that runs now. */
   readonly bot: () => BotProcess
   /** Starts a bot, with these variables on top; webhooks go to it. */
@@ -23,7 +27,7 @@ export interface StoryWorld {
   close(): Promise<void>
 }
 
-export interface StoryOptions extends Partial<DemoWorldOptions> {
+export interface StoryOptions extends Partial<DemoEnvironmentOptions> {
   readonly environment?: Record<string, string>
   /** Keeps the store in the bot's own folder, where Postgres could have it. */
   readonly embedded?: boolean
@@ -31,18 +35,18 @@ export interface StoryOptions extends Partial<DemoWorldOptions> {
   readonly validateTraffic?: boolean
 }
 
-export async function openStoryWorld({
+export async function openStoryEnvironment({
   validateTraffic,
   embedded = false,
   ...options
-}: StoryOptions = {}): Promise<StoryWorld> {
+}: StoryOptions = {}): Promise<StoryEnvironment> {
   const directory = await mkdtemp(join(tmpdir(), 'story-'))
-  const validator = validateTraffic === true ? trafficValidator() : undefined
-  const coast = await openDemoWorld({ directory, ...(validator && { validator }), ...options })
+  const validator = validateTraffic === true ? createTrafficValidator() : undefined
+  const demo = await openDemoEnvironment({ directory, ...(validator && { validator }), ...options })
   const log: string[] = []
   let running: BotProcess | undefined
   return {
-    coast,
+    demo,
     log,
     bot: () => {
       if (running === undefined) throw new Error('no bot was started')
@@ -51,44 +55,47 @@ export async function openStoryWorld({
     async start(environment = {}) {
       running = await startStoryBot({
         embedded,
-        environment: { ...coast.environment, ...options.environment, ...environment },
+        environment: { ...demo.environment, ...options.environment, ...environment },
         onLog: (line) => log.push(line),
       })
-      coast.github.sendWebhooksTo(`${running.address}/api/github/webhooks`)
+      demo.github.sendWebhooksTo(`${running.url}/api/github/webhooks`)
       return running
     },
     async close() {
       await running?.kill('SIGKILL')
-      await coast.stop()
+      await demo.stop()
       await rm(directory, { recursive: true, force: true, maxRetries: 10 })
     },
   }
 }
 
 /** Databases by the data folder of the bot that has them: started again there, it finds what it had. */
-const databases = new Map<string, Promise<string | undefined>>()
+const databaseByDataFolder = new Map<string, Promise<string | undefined>>()
 
 /**
  * A bot whose store, when it has none yet, is a made one: in Postgres where there is one, for that is ready at once, or
  * `embedded` in its data folder.
  */
 export async function startStoryBot(
-  options: BotOptions & { readonly embedded?: boolean },
+  options: BotProcessOptions & { readonly embedded?: boolean },
 ): Promise<BotProcess> {
   const folder = options.environment['DATA_DIR'] ?? ''
   const store = storeFolder(folder)
   let database: string | undefined
   if (options.embedded !== true && !existsSync(store)) {
-    if (!databases.has(folder)) databases.set(folder, storyDatabase())
-    database = await databases.get(folder)
+    if (!databaseByDataFolder.has(folder)) databaseByDataFolder.set(folder, createStoryDatabase())
+    database = await databaseByDataFolder.get(folder)
   }
-  if (database === undefined && !existsSync(store)) await placeMadeStore(store)
-  const environment = { CATALOG_BOT_CACHE: keptCompiled, ...(database && { DATABASE_URL: database }) }
+  if (database === undefined && !existsSync(store)) await copyPreparedStore(store)
+  const environment = {
+    CATALOG_BOT_CACHE: compileCacheDirectory,
+    ...(database && { DATABASE_URL: database }),
+  }
   return startBot({ ...options, environment: { ...environment, ...options.environment } })
 }
 
 /** Waits until something holds; fails with `what` and the end of the log after so many seconds. */
-export async function until(
+export async function waitUntil(
   what: string,
   holds: () => boolean | Promise<boolean>,
   seconds: number,

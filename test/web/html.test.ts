@@ -1,8 +1,8 @@
 // What is put into a page is text, unless it is markup that was made here.
 import { expect, test } from '@jest/globals'
-import { markup, picture, render } from '../../src/web/html.ts'
-import { plainLine, renderMarkdown } from '../../src/web/pages/markdown.ts'
-import { openSeal } from '../../src/web/sign-in/sealed.ts'
+import { markup, wrapSvg, renderMarkup } from '../../src/web/html.ts'
+import { renderPlainLine, renderMarkdown } from '../../src/web/pages/markdown.ts'
+import { createCookieSealer } from '../../src/web/sign-in/sealed.ts'
 
 test.each([
   ['<script>', '&lt;script&gt;'],
@@ -12,14 +12,14 @@ test.each([
   ['\u202Eevil', '\ufffdevil'],
   ['two\nlines', 'two lines'],
 ])('%j is shown as it is', (text, shown) => {
-  expect(render(markup`<p title="${text}">${[text]}</p>`)).toBe(`<p title="${shown}">${shown}</p>`)
+  expect(renderMarkup(markup`<p title="${text}">${[text]}</p>`)).toBe(`<p title="${shown}">${shown}</p>`)
 })
 
 test('nothing that looks like markup and was not made here is any', () => {
   const forged = JSON.parse('{"#text":"<b>","text":"<b>"}') as never
-  expect(() => render(markup`${forged}`)).toThrow()
-  expect(render(markup`${markup`<b>`}${undefined}${false}${3}`)).toBe('<b>3')
-  expect(render(picture('<svg width="1"><title>a</title></svg>'))).toBe(
+  expect(() => renderMarkup(markup`${forged}`)).toThrow()
+  expect(renderMarkup(markup`${markup`<b>`}${undefined}${false}${3}`)).toBe('<b>3')
+  expect(renderMarkup(wrapSvg('<svg width="1"><title>a</title></svg>'))).toBe(
     '<svg role="img" width="1"><title>a</title></svg>',
   )
 })
@@ -31,10 +31,12 @@ test.each([
   ],
   ['[words](https://evil.example)', 'words'],
   ['<img src=x>', '&lt;img src=x&gt;'],
-])('a line of Markdown %j is read as text', (line, shown) => expect(render(plainLine(line))).toBe(shown))
+])('a line of Markdown %j is read as text', (line, shown) =>
+  expect(renderMarkup(renderPlainLine(line))).toBe(shown),
+)
 
 test('the pages of rules are shown with their code, lists and links', () => {
-  const page = render(
+  const page = renderMarkup(
     renderMarkdown(
       '## What\n\nA `x` and [two](two-heads.md).\n\n- one\n  more\n- two\n\n```yaml\na:\n  b: <c>\n```\n',
       '/rules',
@@ -47,11 +49,11 @@ test('the pages of rules are shown with their code, lists and links', () => {
 })
 
 test('what a browser keeps is opened with the same secret, for the same purpose, unchanged', () => {
-  const seal = openSeal('secret', 'session')
+  const seal = createCookieSealer('secret', 'session')
   const sealed = seal.seal({ a: 1 })
   expect(seal.open(sealed)).toEqual({ a: 1 })
-  expect(openSeal('secret', 'other').open(sealed)).toBeUndefined()
-  expect(openSeal('other', 'session').open(sealed)).toBeUndefined()
+  expect(createCookieSealer('secret', 'other').open(sealed)).toBeUndefined()
+  expect(createCookieSealer('other', 'session').open(sealed)).toBeUndefined()
   // Also where the last letter has bits that say nothing.
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   for (const value of ['1', '12', '123']) {

@@ -1,11 +1,11 @@
 // Has work done and leaves the pool as it is: the process must end all the same.
 import { openWorkerPool } from '../../src/workers/worker-pool.ts'
 
-const pool = openWorkerPool<unknown, number>({
+const workerPool = openWorkerPool<unknown, number>({
   script: new URL('./odd-jobs.ts', import.meta.url),
   heap: 64,
   processes: 1,
-  mostWaiting: 1,
-  longestRest: 60_000,
+  maxWaiting: 1,
+  maxIdleMs: 60_000,
 })
-process.stdout.write(String(await pool.run({ kind: 'pid' }, 60_000)))
+process.stdout.write(String(await workerPool.run({ kind: 'pid' }, 60_000)))

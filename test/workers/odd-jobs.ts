@@ -2,7 +2,7 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 import { answerOrders } from '../../src/workers/answer-orders.ts'
 
-export type OddJob =
+export type TestJob =
   | { readonly kind: 'say'; readonly value: unknown }
   | { readonly kind: 'pid' }
   | { readonly kind: 'environment' }
@@ -16,7 +16,7 @@ export type OddJob =
   /** Answers when the file is there. */
   | { readonly kind: 'wait'; readonly diary: string }
 
-answerOrders(async (job: OddJob): Promise<unknown> => {
+answerOrders(async (job: TestJob): Promise<unknown> => {
   switch (job.kind) {
     case 'say':
       return job.value
@@ -28,27 +28,27 @@ answerOrders(async (job: OddJob): Promise<unknown> => {
       for (;;) await Promise.resolve()
     case 'die':
       appendFileSync(job.diary, 'x')
-      if (textOf(job.diary).length > job.times) return 'done'
+      if (readText(job.diary).length > job.times) return 'done'
       process.kill(process.pid, job.signal)
       return new Promise(() => {})
     case 'exit':
       process.exit(job.code)
       break
     case 'fill': {
-      const kept: unknown[] = []
-      for (;;) kept.push(Array.from({ length: 1000 }, (_, index) => ({ index })))
+      const allocated: unknown[] = []
+      for (;;) allocated.push(Array.from({ length: 1000 }, (_, index) => ({ index })))
     }
     case 'throw':
       throw new Error(job.words)
     case 'unsendable':
       return () => 'a function'
     case 'wait':
-      while (textOf(job.diary) === '') await new Promise((resolve) => setTimeout(resolve, 5))
+      while (readText(job.diary) === '') await new Promise((resolve) => setTimeout(resolve, 5))
       return process.pid
   }
 })
 
-function textOf(file: string): string {
+function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch {

@@ -1,18 +1,18 @@
 // Classic branch protection, as `PUT /branches/{branch}/protection` takes it, written as rules that judge as a
 // ruleset's do. What differs from rulesets stands here: who is exempt, and that making a branch is mostly free.
 import { minimatch } from 'minimatch'
-import type { Repo } from '../world.ts'
-import type { BranchProtection, Rule } from './rule-shapes.ts'
+import type { MockRepository } from '../world.ts'
+import type { BranchProtection, BranchRule } from './rule-shapes.ts'
 
 /** The protection of a branch: an exact name wins over a pattern, an earlier pattern over a later one. */
-export function protectionOf(repo: Repo, branch: string): BranchProtection | undefined {
+export function findBranchProtection(repo: MockRepository, branch: string): BranchProtection | undefined {
   const exact = repo.protections.get(branch)
   if (exact !== undefined) return exact
   return [...repo.protections].find(([pattern]) => minimatch(branch, pattern, { dot: true }))?.[1]
 }
 
 /** Each required check, with the app that must set it if one is named (-1 and null: any). */
-export function protectedChecks(
+export function parseRequiredChecks(
   protection: BranchProtection,
 ): { readonly context: string; readonly app_id: number | null }[] {
   const { contexts = [], checks = [] } = protection.required_status_checks ?? {}
@@ -25,15 +25,15 @@ export function protectedChecks(
 }
 
 /** What the protection demands of an update of a branch that is there. */
-export function requiredApprovalsOf(protection: BranchProtection): Rule[] {
+export function toBranchUpdateRules(protection: BranchProtection): BranchRule[] {
   const checks = protection.required_status_checks
-  const rules: (Rule | undefined)[] = [
+  const rules: (BranchRule | undefined)[] = [
     checks
       ? {
           type: 'required_status_checks',
           parameters: {
             strict_required_status_checks_policy: checks.strict,
-            required_status_checks: protectedChecks(protection).map(({ context, app_id }) => ({
+            required_status_checks: parseRequiredChecks(protection).map(({ context, app_id }) => ({
               context,
               integration_id: app_id,
             })),
@@ -53,7 +53,7 @@ export function requiredApprovalsOf(protection: BranchProtection): Rule[] {
 }
 
 /** The part about pull requests, which has exceptions of its own. */
-export function pullDemandsOf(protection: BranchProtection): Rule[] {
+export function toPullRequestRules(protection: BranchProtection): BranchRule[] {
   const reviews = protection.required_pull_request_reviews
   const resolved = protection.required_conversation_resolution === true
   if (!reviews) return resolved ? [{ type: 'conversation_resolution' }] : []

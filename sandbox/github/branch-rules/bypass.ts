@@ -1,14 +1,14 @@
 // Who need not keep a rule. A ruleset names actors; classic protection spares administrators unless told otherwise
 // and has lists of its own.
 import type { Caller } from '../http/caller.ts'
-import { roleOf } from '../world.ts'
-import type { Repo, Role, World } from '../world.ts'
-import type { Named } from './rule-shapes.ts'
+import { findRole } from '../world.ts'
+import type { MockRepository, CollaboratorRole, MockGitHubData } from '../world.ts'
+import type { ActorNames } from './rule-shapes.ts'
 import type { BypassActor } from './rule-shapes.ts'
 import type { RefUpdate } from './ref-update.ts'
 
 // GitHub's ids of its own roles.
-const roles: Readonly<Record<number, readonly Role[]>> = {
+const rolesByActorId: Readonly<Record<number, readonly CollaboratorRole[]>> = {
   5: ['admin'],
   4: ['write', 'maintain', 'admin'],
   2: ['maintain', 'admin'],
@@ -16,7 +16,12 @@ const roles: Readonly<Record<number, readonly Role[]>> = {
 
 export type BypassMode = 'always' | 'pull_request' | 'exempt' | 'never'
 
-function isActor(world: World, repo: Repo, by: Caller, actor: BypassActor): boolean {
+function matchesBypassActor(
+  world: MockGitHubData,
+  repo: MockRepository,
+  by: Caller,
+  actor: BypassActor,
+): boolean {
   const { actor_type, actor_id } = actor
   if (by.kind === 'installation') return actor_type === 'Integration' && actor_id === by.installation.app.id
   if (by.kind !== 'user') return false
@@ -27,8 +32,8 @@ function isActor(world: World, repo: Repo, by: Caller, actor: BypassActor): bool
     case 'OrganizationAdmin':
       return world.organizationOwners.get(repo.owner.id)?.has(account.id) === true
     case 'RepositoryRole': {
-      const role = roleOf(world, repo, account)
-      return role !== undefined && roles[actor_id ?? 0]?.includes(role) === true
+      const role = findRole(world, repo, account)
+      return role !== undefined && rolesByActorId[actor_id ?? 0]?.includes(role) === true
     }
     case 'Team':
       return world.teams.some(
@@ -41,21 +46,31 @@ function isActor(world: World, repo: Repo, by: Caller, actor: BypassActor): bool
 }
 
 /** How a caller stands to a bypass list; of several entries the strongest counts. */
-export function bypassMode(world: World, repo: Repo, by: Caller, actors: readonly BypassActor[]): BypassMode {
+export function computeBypassMode(
+  world: MockGitHubData,
+  repo: MockRepository,
+  by: Caller,
+  actors: readonly BypassActor[],
+): BypassMode {
   const modes = actors
-    .filter((it) => isActor(world, repo, by, it))
+    .filter((it) => matchesBypassActor(world, repo, by, it))
     .map(({ bypass_mode }) => bypass_mode ?? 'always')
   return (['exempt', 'always', 'pull_request'] as const).find((it) => modes.includes(it)) ?? 'never'
 }
 
 /** What a mode means for an update: "pull request only" helps nobody who pushes. */
-export function bypasses(update: RefUpdate, mode: BypassMode): 'no' | 'yes' | 'exempt' {
+export function decideBypass(update: RefUpdate, mode: BypassMode): 'no' | 'yes' | 'exempt' {
   if (mode === 'exempt') return 'exempt'
   return mode === 'always' || (mode === 'pull_request' && update.merge !== undefined) ? 'yes' : 'no'
 }
 
 /** Whether a caller is in one of classic protection's lists. */
-export function isNamed(world: World, repo: Repo, by: Caller, named: Named | null | undefined): boolean {
+export function isInAllowList(
+  world: MockGitHubData,
+  repo: MockRepository,
+  by: Caller,
+  named: ActorNames | null | undefined,
+): boolean {
   const { users = [], teams = [], apps = [] } = named ?? {}
   if (by.kind === 'installation') return apps.includes(by.installation.app.slug)
   if (by.kind !== 'user') return false
@@ -68,6 +83,6 @@ export function isNamed(world: World, repo: Repo, by: Caller, named: Named | nul
 }
 
 /** Whether a caller is an administrator, for classic protection's eyes: an app never is. */
-export function administers(world: World, repo: Repo, by: Caller): boolean {
-  return by.kind === 'user' && roleOf(world, repo, by.account) === 'admin'
+export function isAdministrator(world: MockGitHubData, repo: MockRepository, by: Caller): boolean {
+  return by.kind === 'user' && findRole(world, repo, by.account) === 'admin'
 }

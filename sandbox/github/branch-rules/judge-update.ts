@@ -1,75 +1,92 @@
 // The judgement of one ref update: every layer that is in force, every rule in it, who is spared, and what is said.
 // It reads; it never moves a ref.
-import type { Named } from './rule-shapes.ts'
-import { linearHistory, signatures } from './history.ts'
-import { layersOf } from './layers.ts'
-import { codeScanning, requiredDeployments, requiredWorkflows } from './other-requirements.ts'
-import { authorEmail, branchName, commitMessage, committerEmail } from './patterns.ts'
-import type { Pattern } from './patterns.ts'
-import type { Move, RefUpdate, Violation } from './ref-update.ts'
-import { requiredChecks } from './required-checks.ts'
-import { conversationResolution, requiredPull } from './required-pull.ts'
-import { creation, deletion, locked, nonFastForward, restrictedPushers, update } from './restrictions.ts'
-import type { PullRequestParameters, Rule, StatusCheckParameters } from './rule-shapes.ts'
+import type { ActorNames } from './rule-shapes.ts'
+import { checkLinearHistory, checkSignatures } from './history.ts'
+import { collectRuleLayers } from './layers.ts'
+import { checkCodeScanning, checkRequiredDeployments, checkRequiredWorkflows } from './other-requirements.ts'
+import { checkAuthorEmail, checkBranchName, checkCommitMessage, checkCommitterEmail } from './patterns.ts'
+import type { NamePattern } from './patterns.ts'
+import type { RefMove, RefUpdate, RuleViolation } from './ref-update.ts'
+import { checkRequiredChecks } from './required-checks.ts'
+import { checkConversationResolution, checkRequiredPull } from './required-pull.ts'
+import {
+  checkCreation,
+  checkDeletion,
+  checkLockedBranch,
+  checkNonFastForward,
+  checkRestrictedPushers,
+  checkUpdate,
+} from './restrictions.ts'
+import type { PullRequestParameters, BranchRule, StatusCheckParameters } from './rule-shapes.ts'
 
 /** Why an update is refused, or what a bypass spared it. */
-export interface Verdict {
+export interface RuleVerdict {
   /** GH013 speaks of rulesets, GH006 of classic protection. */
   readonly code: 'GH006' | 'GH013'
-  readonly refused: readonly Violation[]
-  readonly bypassed: readonly Violation[]
+  readonly rejected: readonly RuleViolation[]
+  readonly bypassed: readonly RuleViolation[]
 }
 
-type Judge = (it: RefUpdate, parameters: unknown) => readonly Violation[] | Promise<readonly Violation[]>
+type RuleEvaluator = (
+  it: RefUpdate,
+  parameters: unknown,
+) => readonly RuleViolation[] | Promise<readonly RuleViolation[]>
 
 /** A rule about what an update leads to: a deletion leads nowhere. */
-const ofMoves =
-  (judge: (move: Move, parameters: never) => readonly Violation[] | Promise<readonly Violation[]>): Judge =>
+const skipForDeletions =
+  (
+    judge: (move: RefMove, parameters: never) => readonly RuleViolation[] | Promise<readonly RuleViolation[]>,
+  ): RuleEvaluator =>
   (it, parameters) =>
     it.now === undefined ? [] : judge({ ...it, now: it.now }, parameters as never)
 
-const judges: Readonly<Record<string, Judge>> = {
-  creation,
-  update,
-  deletion,
-  locked,
-  non_fast_forward: nonFastForward,
-  restricted_pushers: (it, named) => restrictedPushers(it, named as Named),
-  required_linear_history: ofMoves(linearHistory),
-  required_signatures: ofMoves(signatures),
-  required_status_checks: ofMoves((move, it: StatusCheckParameters) => requiredChecks(move, it)),
-  pull_request: ofMoves((move, it: PullRequestParameters) => requiredPull(move, it)),
-  conversation_resolution: ofMoves(conversationResolution),
-  merge_queue: ofMoves(({ merge }) =>
-    merge?.queued === true ? [] : [{ says: 'Changes must be made through the merge queue' }],
+const ruleEvaluators: Readonly<Record<string, RuleEvaluator>> = {
+  creation: checkCreation,
+  update: checkUpdate,
+  deletion: checkDeletion,
+  locked: checkLockedBranch,
+  non_fast_forward: checkNonFastForward,
+  restricted_pushers: (it, named) => checkRestrictedPushers(it, named as ActorNames),
+  required_linear_history: skipForDeletions(checkLinearHistory),
+  required_signatures: skipForDeletions(checkSignatures),
+  required_status_checks: skipForDeletions((move, it: StatusCheckParameters) =>
+    checkRequiredChecks(move, it),
   ),
-  workflows: ofMoves(requiredWorkflows),
-  code_scanning: ofMoves(codeScanning),
-  required_deployments: ofMoves(requiredDeployments),
-  branch_name_pattern: (it, parameters) => branchName(it, parameters as Pattern),
-  commit_message_pattern: ofMoves(commitMessage),
-  commit_author_email_pattern: ofMoves(authorEmail),
-  committer_email_pattern: ofMoves(committerEmail),
+  pull_request: skipForDeletions((move, it: PullRequestParameters) => checkRequiredPull(move, it)),
+  conversation_resolution: skipForDeletions(checkConversationResolution),
+  merge_queue: skipForDeletions(({ merge }) =>
+    merge?.queued === true ? [] : [{ message: 'Changes must be made through the merge queue' }],
+  ),
+  workflows: skipForDeletions(checkRequiredWorkflows),
+  code_scanning: skipForDeletions(checkCodeScanning),
+  required_deployments: skipForDeletions(checkRequiredDeployments),
+  branch_name_pattern: (it, parameters) => checkBranchName(it, parameters as NamePattern),
+  commit_message_pattern: skipForDeletions(checkCommitMessage),
+  commit_author_email_pattern: skipForDeletions(checkAuthorEmail),
+  committer_email_pattern: skipForDeletions(checkCommitterEmail),
 }
 
-export async function judgeRule(it: RefUpdate, { type, parameters }: Rule): Promise<readonly Violation[]> {
-  const judge = judges[type]
+export async function evaluateRule(
+  it: RefUpdate,
+  { type, parameters }: BranchRule,
+): Promise<readonly RuleViolation[]> {
+  const judge = ruleEvaluators[type]
   if (judge === undefined) throw new Error(`the sandbox does not enforce ${type}`)
   return await judge(it, parameters)
 }
 
-export async function judgeUpdate(it: RefUpdate): Promise<Verdict> {
-  const refused = new Map<string, Violation>()
-  const bypassed = new Map<string, Violation>()
-  let code: Verdict['code'] = 'GH006'
-  for (const { ruleset, rules, bypass } of layersOf(it)) {
+export async function evaluateRefUpdate(it: RefUpdate): Promise<RuleVerdict> {
+  const rejected = new Map<string, RuleViolation>()
+  const bypassed = new Map<string, RuleViolation>()
+  let code: RuleVerdict['code'] = 'GH006'
+  for (const { ruleset, rules, bypass } of collectRuleLayers(it)) {
     if (bypass === 'exempt') continue
     for (const rule of rules)
-      for (const violation of await judgeRule(it, rule)) {
+      for (const violation of await evaluateRule(it, rule)) {
         if (bypass === 'no' && ruleset !== undefined) code = 'GH013'
         // What two layers say alike is said once.
-        ;(bypass === 'yes' ? bypassed : refused).set(violation.says, violation)
+        ;(bypass === 'yes' ? bypassed : rejected).set(violation.message, violation)
       }
   }
-  return { code, refused: [...refused.values()], bypassed: [...bypassed.values()] }
+  return { code, rejected: [...rejected.values()], bypassed: [...bypassed.values()] }
 }

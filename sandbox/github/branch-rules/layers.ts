@@ -1,55 +1,58 @@
 // What is in force for a ref, layer by layer: every ruleset that speaks of it, and classic protection. Layers add up,
 // and each has its own exceptions.
-import { requiredApprovalsOf, protectionOf, pullDemandsOf } from './branch-protection.ts'
-import { administers, bypassMode, bypasses, isNamed } from './bypass.ts'
-import { branchOf } from './ref-update.ts'
+import { toBranchUpdateRules, findBranchProtection, toPullRequestRules } from './branch-protection.ts'
+import { isAdministrator, computeBypassMode, decideBypass, isInAllowList } from './bypass.ts'
+import { getBranchName } from './ref-update.ts'
 import type { RefUpdate } from './ref-update.ts'
-import { appliesTo } from './ruleset.ts'
-import type { Rule, Ruleset } from './rule-shapes.ts'
-import type { Repo } from '../world.ts'
+import { rulesetAppliesToRef } from './ruleset.ts'
+import type { BranchRule, Ruleset } from './rule-shapes.ts'
+import type { MockRepository } from '../world.ts'
 
-export interface Layer {
+export interface RuleLayer {
   /** Undefined: classic protection. */
   readonly ruleset: Ruleset | undefined
-  readonly rules: readonly Rule[]
+  readonly rules: readonly BranchRule[]
   readonly bypass: 'no' | 'yes' | 'exempt'
 }
 
-export const allRulesets = ({ owner, rulesets }: Repo): Ruleset[] => [
+export const collectRulesets = ({ owner, rulesets }: MockRepository): Ruleset[] => [
   ...(owner.rulesets?.values() ?? []),
   ...rulesets.values(),
 ]
 
-export function rulesetsFor(repo: Repo, ref: string): Ruleset[] {
+export function findRulesetsForRef(repo: MockRepository, ref: string): Ruleset[] {
   // Those of the organization and those of the repository add up:
   // https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/about-rulesets#about-rule-layering
-  return allRulesets(repo).filter((it) => appliesTo(repo, it, ref))
+  return collectRulesets(repo).filter((it) => rulesetAppliesToRef(repo, it, ref))
 }
 
 /** Whether anything at all is in force for a ref. */
-export function isRuled(repo: Repo, ref: string): boolean {
+export function hasRulesForRef(repo: MockRepository, ref: string): boolean {
   const branch = ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : undefined
   return (
-    rulesetsFor(repo, ref).length > 0 || (branch !== undefined && protectionOf(repo, branch) !== undefined)
+    findRulesetsForRef(repo, ref).length > 0 ||
+    (branch !== undefined && findBranchProtection(repo, branch) !== undefined)
   )
 }
 
-export function layersOf(update: RefUpdate): Layer[] {
+export function collectRuleLayers(update: RefUpdate): RuleLayer[] {
   const { world, repo, ref, by } = update
-  const layers: Layer[] = rulesetsFor(repo, ref).map((ruleset) => ({
+  const layers: RuleLayer[] = findRulesetsForRef(repo, ref).map((ruleset) => ({
     ruleset,
     rules: ruleset.rules,
-    bypass: bypasses(update, bypassMode(world, repo, by, ruleset.bypass_actors)),
+    bypass: decideBypass(update, computeBypassMode(world, repo, by, ruleset.bypass_actors)),
   }))
-  return [...layers, ...protectionLayers(update)]
+  return [...layers, ...toProtectionLayers(update)]
 }
 
-function protectionLayers(update: RefUpdate): Layer[] {
+function toProtectionLayers(update: RefUpdate): RuleLayer[] {
   const { world, repo, ref, by, old } = update
-  const protection = ref.startsWith('refs/heads/') ? protectionOf(repo, branchOf(update)) : undefined
+  const protection = ref.startsWith('refs/heads/')
+    ? findBranchProtection(repo, getBranchName(update))
+    : undefined
   if (protection === undefined) return []
-  const spared = protection.enforce_admins !== true && administers(world, repo, by)
-  const layer = (rules: Rule[], bypass: boolean): Layer => ({
+  const spared = protection.enforce_admins !== true && isAdministrator(world, repo, by)
+  const layer = (rules: BranchRule[], bypass: boolean): RuleLayer => ({
     ruleset: undefined,
     rules,
     bypass: bypass ? 'yes' : 'no',
@@ -63,7 +66,7 @@ function protectionLayers(update: RefUpdate): Layer[] {
   }
   const allowed = protection.required_pull_request_reviews?.bypass_pull_request_allowances
   return [
-    layer(pullDemandsOf(protection), spared || isNamed(world, repo, by, allowed)),
-    layer(requiredApprovalsOf(protection), spared),
+    layer(toPullRequestRules(protection), spared || isInAllowList(world, repo, by, allowed)),
+    layer(toBranchUpdateRules(protection), spared),
   ]
 }

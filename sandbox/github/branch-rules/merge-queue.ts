@@ -2,19 +2,26 @@
 // branch. The required checks are judged on those commits, and what is green lands as it was tested.
 import { deleteRef, setRef } from '../git/git-store.ts'
 import type { GitHubState } from '../github-state.ts'
-import { emitPull, followRefs, markMerged } from '../git/pushes.ts'
+import { emitPullEvent, processRefChanges, markMerged } from '../git/pushes.ts'
 import { readCommit, shortCommitView } from '../views/commit-view.ts'
-import { timestampOf } from '../world.ts'
-import type { Account, Group, MergeMethod, Pull, QueueEntry, Repo } from '../world.ts'
-import { requiredApprovalsOf, protectionOf, pullDemandsOf } from './branch-protection.ts'
-import { rulesetsFor } from './layers.ts'
-import { mergeCommit } from './merge-commits.ts'
-import { unmetChecks } from './required-checks.ts'
-import { requiredPull } from './required-pull.ts'
+import { toTimestamp } from '../world.ts'
+import type {
+  MockAccount,
+  QueuedMergeGroup,
+  MergeMethod,
+  MockPull,
+  QueueEntry,
+  MockRepository,
+} from '../world.ts'
+import { toBranchUpdateRules, findBranchProtection, toPullRequestRules } from './branch-protection.ts'
+import { findRulesetsForRef } from './layers.ts'
+import { createMergeCommit } from './merge-commits.ts'
+import { findUnmetChecks } from './required-checks.ts'
+import { checkRequiredPull } from './required-pull.ts'
 import type {
   MergeQueueParameters,
   PullRequestParameters,
-  Rule,
+  BranchRule,
   StatusCheckParameters,
 } from './rule-shapes.ts'
 
@@ -35,28 +42,31 @@ export const dequeueReasons = [
 ] as const
 export type DequeueReason = (typeof dequeueReasons)[number]
 
-function rulesOf(repo: Repo, branch: string): Rule[] {
-  const protection = protectionOf(repo, branch)
+function findBranchRules(repo: MockRepository, branch: string): BranchRule[] {
+  const protection = findBranchProtection(repo, branch)
   return [
-    ...rulesetsFor(repo, `refs/heads/${branch}`).flatMap(({ rules }) => rules),
-    ...(protection === undefined ? [] : requiredApprovalsOf(protection)),
+    ...findRulesetsForRef(repo, `refs/heads/${branch}`).flatMap(({ rules }) => rules),
+    ...(protection === undefined ? [] : toBranchUpdateRules(protection)),
   ]
 }
 
 /** How the branch's merge queue is set, or undefined when it has none. */
-export function queueParameters(repo: Repo, branch: string): MergeQueueParameters | undefined {
-  const rule = rulesOf(repo, branch).find(({ type }) => type === 'merge_queue')
+export function findMergeQueueParameters(
+  repo: MockRepository,
+  branch: string,
+): MergeQueueParameters | undefined {
+  const rule = findBranchRules(repo, branch).find(({ type }) => type === 'merge_queue')
   return rule?.parameters as MergeQueueParameters | undefined
 }
 
-export const methodOfQueue = ({ merge_method }: Pick<MergeQueueParameters, 'merge_method'>): MergeMethod =>
+export const toMergeMethod = ({ merge_method }: Pick<MergeQueueParameters, 'merge_method'>): MergeMethod =>
   merge_method.toLowerCase() as MergeMethod
 
 /** Puts a pull request into its branch's queue. Whether it may be there is judged before. Call it in line. */
 export async function enqueue(
   state: GitHubState,
-  pull: Pull,
-  by: Account,
+  pull: MockPull,
+  by: MockAccount,
   { jump, isBypass }: Pick<QueueEntry, 'jump' | 'isBypass'>,
 ): Promise<QueueEntry> {
   const { repo, baseRef } = pull
@@ -76,12 +86,12 @@ export async function enqueue(
   if (jump) entries.unshift(entry)
   else entries.push(entry)
   repo.queues.set(baseRef, entries)
-  await emitPull(state, pull, 'enqueued', by)
-  await advanceQueues(state, repo)
+  await emitPullEvent(state, pull, 'enqueued', by)
+  await advanceMergeQueues(state, repo)
   return entry
 }
 
-export const entryOf = (pull: Pull): QueueEntry | undefined =>
+export const findQueueEntry = (pull: MockPull): QueueEntry | undefined =>
   pull.repo.queues.get(pull.baseRef)?.find((it) => it.pull === pull)
 
 /** Takes a pull request out. Those behind it are built anew. Call it in line. */
@@ -89,26 +99,26 @@ export async function dequeue(
   state: GitHubState,
   entry: QueueEntry,
   reason: DequeueReason,
-  by: Account = entry.by,
+  by: MockAccount = entry.by,
 ): Promise<void> {
   const { pull } = entry
   const rest = (pull.repo.queues.get(pull.baseRef) ?? []).filter((it) => it !== entry)
   pull.repo.queues.set(pull.baseRef, rest)
   pull.queueRemoval = {
     id: state.world.nextId(),
-    at: timestampOf(state.world.now()),
+    at: toTimestamp(state.world.now()),
     reason: reason.toLowerCase(),
     by: reason === 'MANUAL' ? by : null,
   }
-  await dissolve(state, entry, reason === 'MERGE' ? 'merged' : 'dequeued')
-  await emitPull(state, pull, 'dequeued', by, { reason })
+  await dissolveMergeGroup(state, entry, reason === 'MERGE' ? 'merged' : 'dequeued')
+  await emitPullEvent(state, pull, 'dequeued', by, { reason })
 }
 
 /** Tells the apps of a group: that checks are wanted on its commit, or why it is gone. */
-export async function emitGroup(
+export async function emitMergeGroup(
   state: GitHubState,
-  repo: Repo,
-  { headSha, branch, baseSha, baseRef }: Omit<Group, 'askedAt'>,
+  repo: MockRepository,
+  { headSha, branch, baseSha, baseRef }: Omit<QueuedMergeGroup, 'requestedAt'>,
   action: 'checks_requested' | 'destroyed',
   reason?: 'merged' | 'invalidated' | 'dequeued',
 ): Promise<void> {
@@ -125,7 +135,7 @@ export async function emitGroup(
   })
 }
 
-async function dissolve(
+async function dissolveMergeGroup(
   state: GitHubState,
   entry: QueueEntry,
   reason: 'merged' | 'invalidated' | 'dequeued',
@@ -133,23 +143,23 @@ async function dissolve(
   const { group, pull, by } = entry
   if (group === undefined) return
   entry.group = undefined
-  await emitGroup(state, pull.repo, group, 'destroyed', reason)
+  await emitMergeGroup(state, pull.repo, group, 'destroyed', reason)
   await deleteRef(pull.repo.path, `refs/heads/${group.branch}`)
-  await followRefs(state, pull.repo, by)
+  await processRefChanges(state, pull.repo, by)
 }
 
 /** Does what is due in a repository's queues: builds groups, merges what is green, drops what failed. Call it in line. */
-export async function advanceQueues(state: GitHubState, repo: Repo): Promise<void> {
+export async function advanceMergeQueues(state: GitHubState, repo: MockRepository): Promise<void> {
   for (const branch of repo.queues.keys()) {
     // Each step changes one thing; the next looks at everything anew.
     let goesOn = true
-    while (goesOn) goesOn = await step(state, repo, branch)
+    while (goesOn) goesOn = await advanceOneQueue(state, repo, branch)
   }
 }
 
-async function step(state: GitHubState, repo: Repo, branch: string): Promise<boolean> {
+async function advanceOneQueue(state: GitHubState, repo: MockRepository, branch: string): Promise<boolean> {
   const entries = repo.queues.get(branch) ?? []
-  const settings = queueParameters(repo, branch)
+  const settings = findMergeQueueParameters(repo, branch)
   const [first] = entries
   if (first === undefined) return false
   if (settings === undefined) {
@@ -163,28 +173,28 @@ async function step(state: GitHubState, repo: Repo, branch: string): Promise<boo
     return true
   }
   return (
-    (await dropForbidden(state, repo, branch)) ||
-    (await build(state, repo, branch, settings)) ||
-    (await dropFailed(state, repo, branch, settings)) ||
-    (await mergeGreen(state, repo, branch, settings))
+    (await dropDisallowedEntry(state, repo, branch)) ||
+    (await buildMergeGroup(state, repo, branch, settings)) ||
+    (await dropFailedEntry(state, repo, branch, settings)) ||
+    (await mergeGreenEntries(state, repo, branch, settings))
   )
 }
 
 /** Makes the group of the first entry that has none on its right base; tears down one that stands on a wrong base. */
-async function build(
+async function buildMergeGroup(
   state: GitHubState,
-  repo: Repo,
+  repo: MockRepository,
   branch: string,
   settings: MergeQueueParameters,
 ): Promise<boolean> {
-  let base = repo.known.get(`refs/heads/${branch}`) ?? ''
+  let base = repo.knownRefs.get(`refs/heads/${branch}`) ?? ''
   for (const entry of (repo.queues.get(branch) ?? []).slice(0, Math.max(1, settings.max_entries_to_build))) {
     if (entry.group !== undefined && entry.group.baseSha !== base) {
-      await dissolve(state, entry, 'invalidated')
+      await dissolveMergeGroup(state, entry, 'invalidated')
       return true
     }
     if (entry.group === undefined) {
-      await ask(state, entry, base, methodOfQueue(settings))
+      await requestGroupChecks(state, entry, base, toMergeMethod(settings))
       return true
     }
     base = entry.group.headSha
@@ -192,36 +202,50 @@ async function build(
   return false
 }
 
-async function ask(state: GitHubState, entry: QueueEntry, base: string, method: MergeMethod): Promise<void> {
+async function requestGroupChecks(
+  state: GitHubState,
+  entry: QueueEntry,
+  base: string,
+  method: MergeMethod,
+): Promise<void> {
   const { pull, by } = entry
   const { repo, number, baseRef } = pull
-  const made = await mergeCommit({ world: state.world, path: repo.path, by }, pull, base, method)
+  const made = await createMergeCommit({ world: state.world, path: repo.path, by }, pull, base, method)
   if (typeof made === 'string') return await dequeue(state, entry, 'MERGE_CONFLICT')
   const branch = `gh-readonly-queue/${baseRef}/pr-${number}-${base}`
-  entry.group = { branch, headSha: made.sha, baseSha: base, baseRef, askedAt: state.world.now() }
+  entry.group = { branch, headSha: made.sha, baseSha: base, baseRef, requestedAt: state.world.now() }
   await setRef(repo.path, `refs/heads/${branch}`, made.sha)
-  await followRefs(state, repo, by)
-  await emitGroup(state, repo, entry.group, 'checks_requested')
+  await processRefChanges(state, repo, by)
+  await emitMergeGroup(state, repo, entry.group, 'checks_requested')
 }
 
 /** An approval that ended, or changes that were requested, after it had entered: the branch does not take it any more. */
-async function dropForbidden(state: GitHubState, repo: Repo, branch: string): Promise<boolean> {
-  const protection = protectionOf(repo, branch)
-  const demands = [
-    ...rulesetsFor(repo, `refs/heads/${branch}`).flatMap(({ rules }) => rules),
-    ...(protection === undefined ? [] : pullDemandsOf(protection)),
+async function dropDisallowedEntry(
+  state: GitHubState,
+  repo: MockRepository,
+  branch: string,
+): Promise<boolean> {
+  const protection = findBranchProtection(repo, branch)
+  const requirements = [
+    ...findRulesetsForRef(repo, `refs/heads/${branch}`).flatMap(({ rules }) => rules),
+    ...(protection === undefined ? [] : toPullRequestRules(protection)),
   ].filter(({ type }) => type === 'pull_request')
   const { world } = state
   const ref = `refs/heads/${branch}`
-  const old = repo.known.get(ref)
+  const old = repo.knownRefs.get(ref)
   for (const entry of repo.queues.get(branch) ?? []) {
     if (entry.isBypass) continue
     const { pull, by: account, headSha: now } = entry
     const by = { kind: 'user', account } as const
-    const merge = { pull, method: methodOfQueue(queueParameters(repo, branch) ?? asMerge), queued: true }
+    const merge = {
+      pull,
+      method: toMergeMethod(findMergeQueueParameters(repo, branch) ?? defaultQueueMethod),
+      queued: true,
+    }
     const move = { world, repo, path: repo.path, ref, old, now, by, merge }
-    for (const { parameters } of demands) {
-      if ((await requiredPull(move, parameters as unknown as PullRequestParameters)).length === 0) continue
+    for (const { parameters } of requirements) {
+      if ((await checkRequiredPull(move, parameters as unknown as PullRequestParameters)).length === 0)
+        continue
       await dequeue(state, entry, 'BRANCH_PROTECTIONS')
       return true
     }
@@ -229,73 +253,75 @@ async function dropForbidden(state: GitHubState, repo: Repo, branch: string): Pr
   return false
 }
 
-const asMerge = { merge_method: 'MERGE' } as const
+const defaultQueueMethod = { merge_method: 'MERGE' } as const
 
-type Outcome = 'green' | 'waiting' | 'failed' | 'late'
+type GroupCheckOutcome = 'green' | 'waiting' | 'failed' | 'late'
 
-function outcomeOf(
+function evaluateGroupChecks(
   state: GitHubState,
-  repo: Repo,
+  repo: MockRepository,
   branch: string,
   entry: QueueEntry,
   minutes: number,
-): Outcome {
+): GroupCheckOutcome {
   const { group } = entry
   if (group === undefined) return 'waiting'
-  const required = rulesOf(repo, branch)
+  const required = findBranchRules(repo, branch)
     .filter(({ type }) => type === 'required_status_checks')
     .flatMap(({ parameters }) => (parameters as unknown as StatusCheckParameters).required_status_checks)
-  const unmet = unmetChecks(state.world, repo, group.headSha, required, 0)
+  const unmet = findUnmetChecks(state.world, repo, group.headSha, required, 0)
   if (unmet.length === 0) return 'green'
-  if (unmet.some(({ standing }) => standing === 'failing')) return 'failed'
-  return state.world.now() - group.askedAt >= minutes * 60_000 ? 'late' : 'waiting'
+  if (unmet.some(({ state }) => state === 'failing')) return 'failed'
+  return state.world.now() - group.requestedAt >= minutes * 60_000 ? 'late' : 'waiting'
 }
 
 /** With HEADGREEN an entry that failed may still land under a later one that is green. */
-async function dropFailed(
+async function dropFailedEntry(
   state: GitHubState,
-  repo: Repo,
+  repo: MockRepository,
   branch: string,
   settings: MergeQueueParameters,
 ): Promise<boolean> {
   const entries = repo.queues.get(branch) ?? []
   const outcomes = entries.map((it) =>
-    outcomeOf(state, repo, branch, it, settings.check_response_timeout_minutes),
+    evaluateGroupChecks(state, repo, branch, it, settings.check_response_timeout_minutes),
   )
-  const carried = (at: number): boolean =>
+  const hasLaterGreenEntry = (at: number): boolean =>
     settings.grouping_strategy === 'HEADGREEN' &&
     outcomes.slice(at + 1).some((it) => it === 'green' || it === 'waiting')
-  const at = outcomes.findIndex((it, index) => (it === 'failed' || it === 'late') && !carried(index))
+  const at = outcomes.findIndex(
+    (it, index) => (it === 'failed' || it === 'late') && !hasLaterGreenEntry(index),
+  )
   const entry = entries[at]
   if (entry === undefined) return false
   await dequeue(state, entry, outcomes[at] === 'failed' ? 'CI_FAILURE' : 'CI_TIMEOUT')
   return true
 }
 
-async function mergeGreen(
+async function mergeGreenEntries(
   state: GitHubState,
-  repo: Repo,
+  repo: MockRepository,
   branch: string,
   settings: MergeQueueParameters,
 ): Promise<boolean> {
   const entries = repo.queues.get(branch) ?? []
   const green = entries.map(
-    (it) => outcomeOf(state, repo, branch, it, settings.check_response_timeout_minutes) === 'green',
+    (it) => evaluateGroupChecks(state, repo, branch, it, settings.check_response_timeout_minutes) === 'green',
   )
-  const most = Math.max(1, settings.max_entries_to_merge)
+  const maxEntries = Math.max(1, settings.max_entries_to_merge)
   const allGreen = settings.grouping_strategy === 'ALLGREEN'
   const prefix = green.indexOf(false) < 0 ? green.length : green.indexOf(false)
-  const count = allGreen ? Math.min(prefix, most) : green.slice(0, most).lastIndexOf(true) + 1
+  const count = allGreen ? Math.min(prefix, maxEntries) : green.slice(0, maxEntries).lastIndexOf(true) + 1
   const waited = state.world.now() - (entries[0]?.enqueuedAt ?? 0)
   const isSmall = count < settings.min_entries_to_merge
   if (count === 0 || (isSmall && waited < settings.min_entries_to_merge_wait_minutes * 60_000)) return false
-  const landing = entries.slice(0, count).map((entry) => ({ entry, sha: entry.group?.headSha ?? '' }))
+  const entriesToMerge = entries.slice(0, count).map((entry) => ({ entry, sha: entry.group?.headSha ?? '' }))
   const ref = `refs/heads/${branch}`
-  const last = landing.at(-1)
+  const last = entriesToMerge.at(-1)
   if (last === undefined) return false
-  await setRef(repo.path, ref, last.sha, repo.known.get(ref))
-  await followRefs(state, repo, last.entry.by)
-  for (const { entry, sha } of landing) {
+  await setRef(repo.path, ref, last.sha, repo.knownRefs.get(ref))
+  await processRefChanges(state, repo, last.entry.by)
+  for (const { entry, sha } of entriesToMerge) {
     await dequeue(state, entry, 'MERGE')
     if (entry.pull.merged === null) await markMerged(state, entry.pull, sha, entry.by)
   }

@@ -1,31 +1,31 @@
 // The word that REST gives for how a pull request stands: https://docs.github.com/graphql/reference/enums#mergestatestatus
 import { isAncestor } from '../git/git-store.ts'
-import type { Pull, World } from '../world.ts'
-import { judgeRule } from './judge-update.ts'
-import { isRuled, layersOf } from './layers.ts'
+import type { MockPull, MockGitHubData } from '../world.ts'
+import { evaluateRule } from './judge-update.ts'
+import { hasRulesForRef, collectRuleLayers } from './layers.ts'
 import type { StatusCheckParameters } from './rule-shapes.ts'
 
 export type MergeState = 'unknown' | 'dirty' | 'draft' | 'blocked' | 'behind' | 'unstable' | 'clean'
 
 // How it is merged is the merger's choice, and the queue has a separate endpoint.
-const ofMerger = new Set(['required_linear_history', 'merge_queue'])
+const mergeTimeRuleTypes = new Set(['required_linear_history', 'merge_queue'])
 
 /** Evaluated for a person without any bypass. Only Enterprise Server with pre-receive hooks reports `has_hooks`. */
-export async function mergeState(world: World, pull: Pull): Promise<MergeState> {
+export async function computeMergeState(world: MockGitHubData, pull: MockPull): Promise<MergeState> {
   const { repo, baseRef, mergeable, testMerge: now } = pull
   if (mergeable === undefined || pull.state !== 'open') return 'unknown'
   if (!mergeable || now === null) return 'dirty'
   if (pull.draft) return 'draft'
   const ref = `refs/heads/${baseRef}`
-  const old = repo.known.get(ref)
-  if (isRuled(repo, ref) && old !== undefined) {
+  const old = repo.knownRefs.get(ref)
+  if (hasRulesForRef(repo, ref) && old !== undefined) {
     const by = { kind: 'user', account: pull.author } as const
     const merge = { pull, method: 'merge', queued: true } as const
     const update = { world, repo, path: repo.path, ref, old, now, by, merge }
-    const rules = layersOf(update).flatMap((it) => (it.bypass === 'no' ? it.rules : []))
-    for (const rule of rules.filter(({ type }) => !ofMerger.has(type))) {
+    const rules = collectRuleLayers(update).flatMap((it) => (it.bypass === 'no' ? it.rules : []))
+    for (const rule of rules.filter(({ type }) => !mergeTimeRuleTypes.has(type))) {
       // The test merge is GitHub's own: only what others committed lacks a signature.
-      const found = (await judgeRule(update, rule)).filter(({ commits = [] }) => commits.join() !== now)
+      const found = (await evaluateRule(update, rule)).filter(({ commits = [] }) => commits.join() !== now)
       if (found.length > 0) return 'blocked'
     }
     const isStrict = rules.some(
@@ -39,8 +39,10 @@ export async function mergeState(world: World, pull: Pull): Promise<MergeState> 
   const newest = new Map(
     repo.statuses.filter(({ sha }) => sha === pull.headSha).map((it) => [it.context, it.state]),
   )
-  const passes = (conclusion: string | null) => ['success', 'neutral', 'skipped'].includes(conclusion ?? '')
+  const isPassing = (conclusion: string | null) =>
+    ['success', 'neutral', 'skipped'].includes(conclusion ?? '')
   const isStable =
-    runs.every(({ conclusion }) => passes(conclusion)) && [...newest.values()].every((it) => it === 'success')
+    runs.every(({ conclusion }) => isPassing(conclusion)) &&
+    [...newest.values()].every((it) => it === 'success')
   return isStable ? 'clean' : 'unstable'
 }

@@ -1,11 +1,11 @@
 // Requirements that GitHub looks up on the pull request's head when it merges, and on the pushed commit for
 // pushes: deployments, code scanning, workflows. A missing result is not a success.
-import type { Move, Violation } from './ref-update.ts'
+import type { RefMove, RuleViolation } from './ref-update.ts'
 
 /** The commit whose results count. */
-const judged = ({ merge, now }: Move): string => merge?.pull.headSha ?? now
+const getResultSha = ({ merge, now }: RefMove): string => merge?.pull.headSha ?? now
 
-const listed = (names: readonly string[]): string =>
+const joinNames = (names: readonly string[]): string =>
   new Intl.ListFormat('en', { type: 'conjunction' }).format(names)
 
 /**
@@ -13,21 +13,23 @@ const listed = (names: readonly string[]): string =>
  * https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets#require-deployments-to-succeed-before-merging
  * An App's merge is blocked, too: https://github.com/chdsbd/kodiak/issues/920
  */
-export function requiredDeployments(
-  move: Move,
+export function checkRequiredDeployments(
+  move: RefMove,
   {
     required_deployment_environments: wanted,
   }: { readonly required_deployment_environments: readonly string[] },
-): Violation[] {
+): RuleViolation[] {
   const missing = wanted.filter((environment) => {
     const newest = move.repo.deployments.findLast(
-      (it) => it.sha === judged(move) && it.environment === environment,
+      (it) => it.sha === getResultSha(move) && it.environment === environment,
     )
     return newest?.statuses.at(-1)?.state !== 'success'
   })
   if (missing.length === 0) return []
   return [
-    { says: `Missing successful active ${listed(missing)} deployment${missing.length === 1 ? '' : 's'}.` },
+    {
+      message: `Missing successful active ${joinNames(missing)} deployment${missing.length === 1 ? '' : 's'}.`,
+    },
   ]
 }
 
@@ -36,10 +38,10 @@ export function requiredDeployments(
  * https://docs.github.com/code-security/code-scanning/managing-your-code-scanning-configuration/set-code-scanning-merge-protection
  * The sentences: https://github.com/github/codeql/issues/19459 (push), https://github.com/quokka-astro/quokka/pull/1200 (merge).
  */
-export function codeScanning(
-  move: Move,
+export function checkCodeScanning(
+  move: RefMove,
   { code_scanning_tools: tools }: { readonly code_scanning_tools: readonly { readonly tool: string }[] },
-): Violation[] {
+): RuleViolation[] {
   const { repo, now, merge } = move
   const short = (sha: string): string => sha.slice(0, 7)
   const where =
@@ -47,14 +49,14 @@ export function codeScanning(
       ? `commit ${short(now)}`
       : `commits ${short(merge.pull.headSha)} or ${short(merge.pull.testMerge ?? now)}`
   return tools.flatMap(({ tool }) => {
-    const found = repo.analyses.findLast((it) => it.sha === judged(move) && it.tool === tool)
+    const found = repo.analyses.findLast((it) => it.sha === getResultSha(move) && it.tool === tool)
     if (found === undefined)
-      return [{ says: `Code scanning is waiting for results from ${tool} for the ${where}.` }]
+      return [{ message: `Code scanning is waiting for results from ${tool} for the ${where}.` }]
     return found.alerts === 0
       ? []
       : [
           {
-            says: `${tool} has detected ${found.alerts} alert${found.alerts === 1 ? '' : 's'} blocking this code.`,
+            message: `${tool} has detected ${found.alerts} alert${found.alerts === 1 ? '' : 's'} blocking this code.`,
           },
         ]
   })
@@ -65,10 +67,10 @@ export function codeScanning(
  * https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets#require-workflows-to-pass-before-merging
  * Seen in rejected pushes; GitHub does not document the sentence, and no other one is published for merges.
  */
-export function requiredWorkflows(
-  { repo, merge }: Move,
+export function checkRequiredWorkflows(
+  { repo, merge }: RefMove,
   { workflows }: { readonly workflows: readonly { readonly path: string }[] },
-): Violation[] {
+): RuleViolation[] {
   const unmet = workflows.filter(({ path }) => {
     const runs = repo.runs.filter(
       (it) => merge?.pull.headSha === it.sha && path.endsWith(`/${it.workflow.file}`),
@@ -76,6 +78,6 @@ export function requiredWorkflows(
     return runs.at(-1)?.conclusion !== 'success'
   })
   return unmet.map(({ path }) => ({
-    says: `Required workflow '${(path.split('/').at(-1) ?? path).replace(/\.ya?ml$/, '')}' is not satisfied`,
+    message: `Required workflow '${(path.split('/').at(-1) ?? path).replace(/\.ya?ml$/, '')}' is not satisfied`,
   }))
 }

@@ -3,52 +3,55 @@
 // https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets#metadata-restrictions
 import { readCommit } from '../views/commit-view.ts'
 import type { CommitData } from '../views/commit-view.ts'
-import { added } from './history.ts'
-import { branchOf } from './ref-update.ts'
-import type { Move, RefUpdate, Violation } from './ref-update.ts'
+import { listAddedCommits } from './history.ts'
+import { getBranchName } from './ref-update.ts'
+import type { RefMove, RefUpdate, RuleViolation } from './ref-update.ts'
 
-export interface Pattern {
+export interface NamePattern {
   readonly operator: 'starts_with' | 'ends_with' | 'contains' | 'regex'
   readonly pattern: string
   readonly negate?: boolean
   readonly name?: string
 }
 
-const words: Readonly<Record<Pattern['operator'], string>> = {
+const operatorPhrases: Readonly<Record<NamePattern['operator'], string>> = {
   starts_with: 'start with a matching pattern',
   ends_with: 'end with a matching pattern',
   contains: 'contain a matching pattern',
   regex: 'match a given regex pattern',
 }
 
-function matches(text: string, { operator, pattern }: Pattern): boolean {
+function matchesPattern(text: string, { operator, pattern }: NamePattern): boolean {
   if (operator === 'starts_with') return text.startsWith(pattern)
   if (operator === 'ends_with') return text.endsWith(pattern)
   return operator === 'contains' ? text.includes(pattern) : new RegExp(pattern, 'm').test(text)
 }
 
 /** The words of the settings page: it says which pattern is to be matched, in a sentence that no document spells. */
-const sentence = (subject: string, pattern: Pattern): string =>
-  `${subject} must ${pattern.negate === true ? 'not ' : ''}${words[pattern.operator]}: ${pattern.pattern}`
+const formatPatternViolation = (subject: string, pattern: NamePattern): string =>
+  `${subject} must ${pattern.negate === true ? 'not ' : ''}${operatorPhrases[pattern.operator]}: ${pattern.pattern}`
 
-const isMet = (text: string, pattern: Pattern): boolean =>
-  matches(text, pattern) !== (pattern.negate === true)
+const satisfiesPattern = (text: string, pattern: NamePattern): boolean =>
+  matchesPattern(text, pattern) !== (pattern.negate === true)
 
 /** A branch is named once: when it is made. */
-export function branchName(update: RefUpdate, pattern: Pattern): Violation[] {
-  if (update.old !== undefined || isMet(branchOf(update), pattern)) return []
-  return [{ says: sentence('Branch name', pattern) }]
+export function checkBranchName(update: RefUpdate, pattern: NamePattern): RuleViolation[] {
+  if (update.old !== undefined || satisfiesPattern(getBranchName(update), pattern)) return []
+  return [{ message: formatPatternViolation('Branch name', pattern) }]
 }
 
-const ofCommits =
+const createCommitPatternCheck =
   (subject: string, read: (commit: CommitData) => string) =>
-  async (move: Move, pattern: Pattern): Promise<Violation[]> => {
+  async (move: RefMove, pattern: NamePattern): Promise<RuleViolation[]> => {
     const commits: string[] = []
-    for (const sha of await added(move))
-      if (!isMet(read(await readCommit(move.path, sha)), pattern)) commits.push(sha)
-    return commits.length === 0 ? [] : [{ says: sentence(subject, pattern), commits }]
+    for (const sha of await listAddedCommits(move))
+      if (!satisfiesPattern(read(await readCommit(move.path, sha)), pattern)) commits.push(sha)
+    return commits.length === 0 ? [] : [{ message: formatPatternViolation(subject, pattern), commits }]
   }
 
-export const commitMessage = ofCommits('Commit message', ({ message }) => message)
-export const authorEmail = ofCommits('Author email', ({ author }) => author.email)
-export const committerEmail = ofCommits('Committer email', ({ committer }) => committer.email)
+export const checkCommitMessage = createCommitPatternCheck('Commit message', ({ message }) => message)
+export const checkAuthorEmail = createCommitPatternCheck('Author email', ({ author }) => author.email)
+export const checkCommitterEmail = createCommitPatternCheck(
+  'Committer email',
+  ({ committer }) => committer.email,
+)

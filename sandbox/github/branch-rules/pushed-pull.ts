@@ -1,29 +1,29 @@
 // Which pull request a push brings in. GitHub takes a hand-made merge for the pull request's own when it is that:
 // the branch as it was and the pull request's head, nothing else, and one pull request at a time.
-import { isAncestor, parentsOf } from '../git/git-store.ts'
-import { branchOf } from './ref-update.ts'
-import type { Move } from './ref-update.ts'
-import type { Pull } from '../world.ts'
+import { isAncestor, readParents } from '../git/git-store.ts'
+import { getBranchName } from './ref-update.ts'
+import type { RefMove } from './ref-update.ts'
+import type { MockPull } from '../world.ts'
 
 /** The open pull request that this update merges, by button or by push; undefined when there is not exactly one. */
-export async function pullOf(move: Move): Promise<Pull | undefined> {
+export async function findMergedPull(move: RefMove): Promise<MockPull | undefined> {
   const { repo, path, old, now, merge } = move
   if (merge !== undefined) return merge.pull
   if (old === undefined) return undefined
-  const brought: Pull[] = []
+  const mergedPulls: MockPull[] = []
   for (const pull of repo.pulls.values())
     if (
       pull.state === 'open' &&
       !pull.draft &&
-      pull.baseRef === branchOf(move) &&
+      pull.baseRef === getBranchName(move) &&
       (await isAncestor(path, pull.headSha, now)) &&
       !(await isAncestor(path, pull.headSha, old))
     )
-      brought.push(pull)
-  const [pull] = brought
-  if (pull === undefined || brought.length > 1) return undefined
+      mergedPulls.push(pull)
+  const [pull] = mergedPulls
+  if (pull === undefined || mergedPulls.length > 1) return undefined
   if (now === pull.headSha) return pull
-  const parents = await parentsOf(path, now)
+  const parents = await readParents(path, now)
   const isItsMerge = parents.length === 2 && parents.includes(old) && parents.includes(pull.headSha)
   return isItsMerge ? pull : undefined
 }

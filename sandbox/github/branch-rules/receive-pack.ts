@@ -1,15 +1,15 @@
 // git's push protocol, as much of it as the rules need: which refs a request wants to move, the pack behind them, and
 // the reason that the report gives for a ref.
-import { GitFailure, gitBytes } from '../git/git-store.ts'
+import { GitFailure, runGitForBytes } from '../git/git-store.ts'
 
-export interface Command {
+export interface PushCommand {
   readonly old: string
   readonly now: string
   readonly ref: string
 }
 
 /** Cuts pkt-lines until a flush; returns what they hold and where the rest begins. */
-function packets(bytes: Buffer, from = 0): { readonly lines: Buffer[]; readonly end: number } {
+function parsePktLines(bytes: Buffer, from = 0): { readonly lines: Buffer[]; readonly end: number } {
   const lines: Buffer[] = []
   let at = from
   while (at + 4 <= bytes.length) {
@@ -21,50 +21,50 @@ function packets(bytes: Buffer, from = 0): { readonly lines: Buffer[]; readonly 
   return { lines, end: bytes.length }
 }
 
-function packet(content: Buffer): Buffer {
+function formatPktLine(content: Buffer): Buffer {
   const size = (content.length + 4).toString(16).padStart(4, '0')
   return Buffer.concat([Buffer.from(size), content])
 }
 
 /** The commands of a push request, and its pack: empty for deletions alone. */
-export function readPush(body: Buffer): { readonly commands: Command[]; readonly pack: Buffer } {
-  const { lines, end } = packets(body)
+export function parsePush(body: Buffer): { readonly commands: PushCommand[]; readonly pack: Buffer } {
+  const { lines, end } = parsePktLines(body)
   const [, capabilities = ''] = (lines[0]?.toString() ?? '').split('\0')
   const commands = lines.flatMap((line) => {
     const [, old, now, ref] = /^([0-9a-f]{40}) ([0-9a-f]{40}) ([^\0\n]+)/.exec(line.toString()) ?? []
     return old === undefined || now === undefined || ref === undefined ? [] : [{ old, now, ref }]
   })
   const hasOptions = / ?\bpush-options\b/.test(capabilities)
-  return { commands, pack: body.subarray(hasOptions ? packets(body, end).end : end) }
+  return { commands, pack: body.subarray(hasOptions ? parsePktLines(body, end).end : end) }
 }
 
 /** Writes the objects of a pack into the repository at `path`. A pack that git cannot read is left to git to refuse. */
-export async function unpack(path: string, pack: Buffer): Promise<void> {
+export async function unpackObjects(path: string, pack: Buffer): Promise<void> {
   if (pack.length === 0) return
   try {
-    await gitBytes(path, ['unpack-objects', '-q'], [pack])
+    await runGitForBytes(path, ['unpack-objects', '-q'], [pack])
   } catch (error) {
     if (!(error instanceof GitFailure)) throw error
   }
 }
 
 /** Puts our reasons into git's report, where its own says no more, twice, than that a hook declined. */
-export function rewriteReport(answer: Buffer, reasons: ReadonlyMap<string, string>): Buffer {
-  const { lines, end } = packets(answer)
+export function rewriteStatusReport(answer: Buffer, reasons: ReadonlyMap<string, string>): Buffer {
+  const { lines, end } = parsePktLines(answer)
   const report = lines.filter((it) => it[0] === 1).map((it) => it.subarray(1))
-  const told = lines.filter((it) => it[0] !== 1).map((it) => withoutHook(it, reasons))
-  const inner = packets(Buffer.concat(report)).lines.map((line) => {
+  const reportLines = lines.filter((it) => it[0] !== 1).map((it) => stripHookMessage(it, reasons))
+  const inner = parsePktLines(Buffer.concat(report)).lines.map((line) => {
     const [, ref] = /^ng (\S+) hook declined\n?$/.exec(line.toString()) ?? []
     const reason = ref === undefined ? undefined : reasons.get(ref)
-    return packet(reason === undefined ? line : Buffer.from(`ng ${ref} ${reason}\n`))
+    return formatPktLine(reason === undefined ? line : Buffer.from(`ng ${ref} ${reason}\n`))
   })
   const band = Buffer.concat([Buffer.from([1]), ...inner, Buffer.from('0000')])
-  const shown = told.filter((it) => it.length > 1).map(packet)
-  return Buffer.concat([...shown, packet(band), Buffer.from('0000'), answer.subarray(end)])
+  const shown = reportLines.filter((it) => it.length > 1).map(formatPktLine)
+  return Buffer.concat([...shown, formatPktLine(band), Buffer.from('0000'), answer.subarray(end)])
 }
 
 /** A packet of what the client prints, without git's own line about the hook. */
-function withoutHook(line: Buffer, reasons: ReadonlyMap<string, string>): Buffer {
+function stripHookMessage(line: Buffer, reasons: ReadonlyMap<string, string>): Buffer {
   let text = line.toString('latin1')
   for (const ref of reasons.keys()) {
     const own = Buffer.from(`error: hook declined to update ${ref}\n`).toString('latin1')

@@ -1,10 +1,10 @@
 // An update of a ref that someone asks for, before anything moved: what every rule judges.
 import type { Caller } from '../http/caller.ts'
-import type { MergeMethod, Pull, Repo, World } from '../world.ts'
+import type { MergeMethod, MockPull, MockRepository, MockGitHubData } from '../world.ts'
 
 export interface RefUpdate {
-  readonly world: World
-  readonly repo: Repo
+  readonly world: MockGitHubData
+  readonly repo: MockRepository
   /** Where its objects are: the repository itself, or the quarantine of a push. */
   readonly path: string
   readonly ref: string
@@ -15,7 +15,7 @@ export interface RefUpdate {
   readonly by: Caller
   /** Set when GitHub itself merges a pull request; without it the update is a push, or REST's word for one. */
   readonly merge?: {
-    readonly pull: Pull
+    readonly pull: MockPull
     readonly method: MergeMethod
     /** Set when it waits in the merge queue for it. */
     readonly queued?: boolean
@@ -23,12 +23,12 @@ export interface RefUpdate {
 }
 
 /** An update that leads to a commit: not a deletion. */
-export type Move = RefUpdate & { readonly now: string }
+export type RefMove = RefUpdate & { readonly now: string }
 
 /** One sentence of GitHub's, and the commits that it is about. */
-export interface Violation {
-  readonly says: string
+export interface RuleViolation {
+  readonly message: string
   readonly commits?: readonly string[]
 }
 
-export const branchOf = ({ ref }: RefUpdate): string => ref.replace('refs/heads/', '')
+export const getBranchName = ({ ref }: RefUpdate): string => ref.replace('refs/heads/', '')

@@ -1,28 +1,28 @@
 // Renaming a branch, as `POST /branches/{branch}/rename` and the settings page do it.
 // https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-branches-in-your-repository/renaming-a-branch
 import { deleteRef, setRef } from '../git/git-store.ts'
-import { emitPull, followRefs } from '../git/pushes.ts'
+import { emitPullEvent, processRefChanges } from '../git/pushes.ts'
 import type { GitHubState } from '../github-state.ts'
-import { Refusal } from '../http/route.ts'
-import type { Account, Repo } from '../world.ts'
+import { GitHubApiError } from '../http/route.ts'
+import type { MockAccount, MockRepository } from '../world.ts'
 
 /** Pull requests onto the branch follow it and protection does, too; those from it are closed. */
 export async function renameBranch(
   state: GitHubState,
-  repo: Repo,
+  repo: MockRepository,
   from: string,
   to: string,
-  by: Account,
+  by: MockAccount,
 ): Promise<void> {
-  await state.inLine(repo, async () => {
-    const sha = repo.known.get(`refs/heads/${from}`)
-    if (sha === undefined) throw new Refusal(404, 'Branch not found')
-    if (repo.known.has(`refs/heads/${to}`)) throw new Refusal(422, 'Branch name already exists')
+  await state.runSerialized(repo, async () => {
+    const sha = repo.knownRefs.get(`refs/heads/${from}`)
+    if (sha === undefined) throw new GitHubApiError(404, 'Branch not found')
+    if (repo.knownRefs.has(`refs/heads/${to}`)) throw new GitHubApiError(422, 'Branch name already exists')
     for (const pull of repo.pulls.values()) {
       if (pull.state !== 'open' || pull.baseRef !== from) continue
       pull.baseRef = to
       const changes = { base: { ref: { from }, sha: { from: pull.baseSha } } }
-      await emitPull(state, pull, 'edited', by, { changes })
+      await emitPullEvent(state, pull, 'edited', by, { changes })
     }
     const protection = repo.protections.get(from)
     if (protection !== undefined) {
@@ -33,7 +33,7 @@ export async function renameBranch(
     if (wasDefault) repo.defaultBranch = to
     await setRef(repo.path, `refs/heads/${to}`, sha, '')
     await deleteRef(repo.path, `refs/heads/${from}`)
-    await followRefs(state, repo, by)
+    await processRefChanges(state, repo, by)
     if (wasDefault)
       state.webhooks.emit('repository', 'edited', repo, by, { changes: { default_branch: { from } } })
   })

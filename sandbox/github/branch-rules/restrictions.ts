@@ -1,37 +1,37 @@
 // Rules about who may do what with a ref at all, whatever the commits are.
 import { isAncestor } from '../git/git-store.ts'
-import type { Named } from './rule-shapes.ts'
-import { isNamed } from './bypass.ts'
-import type { RefUpdate, Violation } from './ref-update.ts'
+import type { ActorNames } from './rule-shapes.ts'
+import { isInAllowList } from './bypass.ts'
+import type { RefUpdate, RuleViolation } from './ref-update.ts'
 
-const one = (says: string): Violation[] => [{ says }]
-const kindOf = ({ ref }: RefUpdate): string => (ref.startsWith('refs/tags/') ? 'tag' : 'branch')
+const createViolation = (message: string): RuleViolation[] => [{ message }]
+const getRefKind = ({ ref }: RefUpdate): string => (ref.startsWith('refs/tags/') ? 'tag' : 'branch')
 
 /** Making a ref that a ruleset's patterns cover. */
-export const creation = (update: RefUpdate): Violation[] =>
-  update.old === undefined ? one('Cannot create ref due to creations being restricted.') : []
+export const checkCreation = (update: RefUpdate): RuleViolation[] =>
+  update.old === undefined ? createViolation('Cannot create ref due to creations being restricted.') : []
 
 /** Moving it, whoever moves it and however: a merge button is a push, too. */
-export const update = ({ old, now }: RefUpdate): Violation[] =>
-  old !== undefined && now !== undefined ? one('Cannot update this protected ref.') : []
+export const checkUpdate = ({ old, now }: RefUpdate): RuleViolation[] =>
+  old !== undefined && now !== undefined ? createViolation('Cannot update this protected ref.') : []
 
-export const deletion = (update: RefUpdate): Violation[] =>
-  update.now === undefined ? one(`Cannot delete this ${kindOf(update)}`) : []
+export const checkDeletion = (update: RefUpdate): RuleViolation[] =>
+  update.now === undefined ? createViolation(`Cannot delete this ${getRefKind(update)}`) : []
 
 /** A force push: what was there is not in what comes. */
-export async function nonFastForward(update: RefUpdate): Promise<Violation[]> {
+export async function checkNonFastForward(update: RefUpdate): Promise<RuleViolation[]> {
   const { path, old, now } = update
   if (old === undefined || now === undefined || (await isAncestor(path, old, now))) return []
-  return one(`Cannot force-push to this ${kindOf(update)}`)
+  return createViolation(`Cannot force-push to this ${getRefKind(update)}`)
 }
 
 /** Classic protection's list of who may push: necessary, never sufficient. */
-export function restrictedPushers(update: RefUpdate, named: Named): Violation[] {
+export function checkRestrictedPushers(update: RefUpdate, named: ActorNames): RuleViolation[] {
   const { world, repo, by } = update
-  if (isNamed(world, repo, by, named)) return []
-  return one(
+  if (isInAllowList(world, repo, by, named)) return []
+  return createViolation(
     "You're not authorized to push to this branch. Visit https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches for more information.",
   )
 }
 
-export const locked = (): Violation[] => one('Cannot change this locked branch')
+export const checkLockedBranch = (): RuleViolation[] => createViolation('Cannot change this locked branch')

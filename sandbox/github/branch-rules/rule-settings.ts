@@ -1,22 +1,22 @@
 // How a test or the demo sets rules, as an administrator would: the same JSON that the REST interface takes.
 import { pullSummary } from '../views/pull-view.ts'
-import { nodeId } from '../views/account-view.ts'
-import { emitProtection, emitRuleset, keepRuleset } from '../routes/rule-routes.ts'
-import { Settings } from '../settings.ts'
-import type { MergeMethod, Payload, Pull } from '../world.ts'
+import { toNodeId } from '../views/account-view.ts'
+import { emitProtection, emitRuleset, storeRuleset } from '../routes/rule-routes.ts'
+import { GitHubAdmin } from '../settings.ts'
+import type { MergeMethod, GitHubPayload, MockPull } from '../world.ts'
 import type { ProtectionRequest } from './rule-shapes.ts'
-import { readRuleset } from './ruleset.ts'
-import type { Rule, Ruleset, RulesetRequest } from './rule-shapes.ts'
+import { parseRuleset } from './ruleset.ts'
+import type { BranchRule, Ruleset, RulesetRequest } from './rule-shapes.ts'
 
-export class RuleSettings extends Settings {
+export class RuleAdmin extends GitHubAdmin {
   /** Imports a ruleset. */
   addRuleset(repository: string, request: RulesetRequest): Ruleset {
     const repo = this.repository(repository)
-    return keepRuleset(this.state, repo, readRuleset(repo, request as unknown as Payload), repo.owner)
+    return storeRuleset(this.state, repo, parseRuleset(repo, request as unknown as GitHubPayload), repo.owner)
   }
 
   /** A ruleset of these rules for the default branch, without bypass unless some is given. */
-  addRules(repository: string, rules: readonly Rule[], more: Partial<RulesetRequest> = {}): Ruleset {
+  addRules(repository: string, rules: readonly BranchRule[], more: Partial<RulesetRequest> = {}): Ruleset {
     return this.addRuleset(repository, {
       name: rules.map(({ type }) => type).join(', '),
       enforcement: 'active',
@@ -33,10 +33,14 @@ export class RuleSettings extends Settings {
   }
 
   /** A ruleset of an organization, for the default branches of all its repositories unless said otherwise. */
-  addOrganizationRules(login: string, rules: readonly Rule[], more: Partial<RulesetRequest> = {}): Ruleset {
+  addOrganizationRules(
+    login: string,
+    rules: readonly BranchRule[],
+    more: Partial<RulesetRequest> = {},
+  ): Ruleset {
     const owner = this.account(login)
     const { world } = this.state
-    const request = readRuleset(
+    const request = parseRuleset(
       { owner },
       {
         name: rules.map(({ type }) => type).join(', '),
@@ -98,20 +102,20 @@ export class RuleSettings extends Settings {
   }
 
   /** Somebody starts a conversation on a line of a pull request; it stays open until `resolveConversation`. */
-  openConversation(pull: Pull): void {
+  openConversation(pull: MockPull): void {
     pull.openConversations += 1
     this.#emitThread(pull, 'unresolved')
   }
-  resolveConversation(pull: Pull): void {
+  resolveConversation(pull: MockPull): void {
     pull.openConversations -= 1
     this.#emitThread(pull, 'resolved')
   }
 
   /** https://docs.github.com/webhooks/webhook-events-and-payloads#pull_request_review_thread */
-  #emitThread(pull: Pull, action: 'resolved' | 'unresolved'): void {
+  #emitThread(pull: MockPull, action: 'resolved' | 'unresolved'): void {
     const { world, webhooks } = this.state
     webhooks.emit('pull_request_review_thread', action, pull.repo, pull.author, {
-      thread: { node_id: nodeId('PullRequestReviewThread', pull.id), comments: [] },
+      thread: { node_id: toNodeId('PullRequestReviewThread', pull.id), comments: [] },
       pull_request: pullSummary(world, pull),
     })
     this.state.queueDue(pull.repo)

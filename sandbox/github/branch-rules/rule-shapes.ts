@@ -2,7 +2,7 @@
 // judges by them knows that state.
 import type { MergeMethod } from '../merge-method.ts'
 
-export interface Rule {
+export interface BranchRule {
   readonly type: string
   readonly parameters?: Readonly<Record<string, unknown>>
 }
@@ -24,7 +24,7 @@ export interface RulesetRequest {
     /** Of an organization's ruleset. */
     readonly repository_name?: { readonly include?: readonly string[]; readonly exclude?: readonly string[] }
   }
-  readonly rules?: readonly Rule[]
+  readonly rules?: readonly BranchRule[]
 }
 
 export interface Ruleset extends Required<RulesetRequest> {
@@ -69,7 +69,7 @@ export interface MergeQueueParameters {
 }
 
 /** People by login, teams and apps by slug. */
-export interface Named {
+export interface ActorNames {
   readonly users?: readonly string[]
   readonly teams?: readonly string[]
   readonly apps?: readonly string[]
@@ -83,14 +83,14 @@ export interface ProtectionRequest {
   } | null
   readonly enforce_admins?: boolean | null
   readonly required_pull_request_reviews?: {
-    readonly dismissal_restrictions?: Named
+    readonly dismissal_restrictions?: ActorNames
     readonly dismiss_stale_reviews?: boolean
     readonly require_code_owner_reviews?: boolean
     readonly required_approving_review_count?: number
     readonly require_last_push_approval?: boolean
-    readonly bypass_pull_request_allowances?: Named
+    readonly bypass_pull_request_allowances?: ActorNames
   } | null
-  readonly restrictions?: Named | null
+  readonly restrictions?: ActorNames | null
   readonly required_linear_history?: boolean
   readonly allow_force_pushes?: boolean | null
   readonly allow_deletions?: boolean

@@ -1,12 +1,12 @@
 // A repository ruleset, as the REST interface takes and gives it, and whether it speaks of a ref.
 import { minimatch } from 'minimatch'
-import { invalid } from '../http/route.ts'
-import type { Refusal } from '../http/route.ts'
-import type { Payload, Repo } from '../world.ts'
+import { validationFailed } from '../http/route.ts'
+import type { GitHubApiError } from '../http/route.ts'
+import type { GitHubPayload, MockRepository } from '../world.ts'
 import type { Ruleset, RulesetRequest } from './rule-shapes.ts'
 
 // What a rule must say. A rule that the sandbox does not enforce is refused: silence would look like a pass.
-const demanded: Readonly<Record<string, readonly string[]>> = {
+const requiredFieldsByRuleType: Readonly<Record<string, readonly string[]>> = {
   creation: [],
   update: [],
   deletion: [],
@@ -40,46 +40,48 @@ const demanded: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Reads a request or a file of an administrator's; throws GitHub's 422 for what it would not take. */
-export function readRuleset(
-  repo: Pick<Repo, 'owner'>,
-  body: Payload,
+export function parseRuleset(
+  repo: Pick<MockRepository, 'owner'>,
+  body: GitHubPayload,
   source: 'Repository' | 'Organization' = 'Repository',
 ): RulesetRequest {
   const request = body as unknown as RulesetRequest
-  if (typeof request.name !== 'string') throw invalid('Ruleset', 'name', 'missing_field')
+  if (typeof request.name !== 'string') throw validationFailed('Ruleset', 'name', 'missing_field')
   if (!['active', 'evaluate', 'disabled'].includes(request.enforcement))
-    throw invalid('Ruleset', 'enforcement', 'missing_field')
+    throw validationFailed('Ruleset', 'enforcement', 'missing_field')
   for (const { type, parameters = {} } of request.rules ?? []) {
-    const fields = demanded[type]
-    if (fields === undefined) throw problem(`Invalid rule '${type}': the sandbox does not enforce it`)
+    const fields = requiredFieldsByRuleType[type]
+    if (fields === undefined) throw invalidRule(`Invalid rule '${type}': the sandbox does not enforce it`)
     for (const field of fields)
-      if (!(field in parameters)) throw problem(`Invalid rule '${type}': ${field} is missing`)
+      if (!(field in parameters)) throw invalidRule(`Invalid rule '${type}': ${field} is missing`)
     // Merge queues are for organizations.
-    if (type === 'merge_queue' && repo.owner.type === 'User') throw problem(`Invalid rule '${type}'`)
+    if (type === 'merge_queue' && repo.owner.type === 'User') throw invalidRule(`Invalid rule '${type}'`)
     if (source === 'Organization' && ['merge_queue', 'required_deployments'].includes(type))
-      throw problem(`Invalid rule '${type}'`)
+      throw invalidRule(`Invalid rule '${type}'`)
   }
   for (const { actor_type, actor_id } of request.bypass_actors ?? [])
     if (actor_type === 'Integration' && repo.owner.type === 'User')
-      throw problem(`Actor ${actor_id ?? ''} must be part of the ruleset source or owner organization`)
+      throw invalidRule(`Actor ${actor_id ?? ''} must be part of the ruleset source or owner organization`)
   return request
 }
 
-const problem = (message: string): Refusal => invalid('RepositoryRuleset', 'rules', 'custom', message)
+const invalidRule = (message: string): GitHubApiError =>
+  validationFailed('RepositoryRuleset', 'rules', 'custom', message)
 
-const globbed = { dot: true, nonegate: true, nocomment: true } as const
+const globOptions = { dot: true, nonegate: true, nocomment: true } as const
 
 /** An organization's ruleset names its repositories: https://docs.github.com/rest/orgs/rules#create-an-organization-repository-ruleset */
-function appliesToRepository(repo: Repo, { conditions }: Ruleset): boolean {
+function rulesetAppliesToRepository(repo: MockRepository, { conditions }: Ruleset): boolean {
   if (conditions.repository_name === undefined) return true
   const { include = [], exclude = [] } = conditions.repository_name
-  const matches = (pattern: string): boolean => pattern === '~ALL' || minimatch(repo.name, pattern, globbed)
+  const matches = (pattern: string): boolean =>
+    pattern === '~ALL' || minimatch(repo.name, pattern, globOptions)
   return include.some(matches) && !exclude.some(matches)
 }
 
 /** Whether a ruleset that is in force speaks of this ref. */
-export function appliesTo(repo: Repo, ruleset: Ruleset, ref: string): boolean {
-  if (!appliesToRepository(repo, ruleset)) return false
+export function rulesetAppliesToRef(repo: MockRepository, ruleset: Ruleset, ref: string): boolean {
+  if (!rulesetAppliesToRepository(repo, ruleset)) return false
   const folder = { branch: 'refs/heads/', tag: 'refs/tags/', push: undefined }[ruleset.target]
   if (ruleset.enforcement !== 'active' || folder === undefined || !ref.startsWith(folder)) return false
   const { include = [], exclude = [] } = ruleset.conditions.ref_name ?? {}
@@ -87,6 +89,6 @@ export function appliesTo(repo: Repo, ruleset: Ruleset, ref: string): boolean {
     pattern === '~ALL' ||
     (pattern === '~DEFAULT_BRANCH'
       ? ref === `refs/heads/${repo.defaultBranch}`
-      : minimatch(ref, pattern, globbed))
+      : minimatch(ref, pattern, globOptions))
   return include.some(matches) && !exclude.some(matches)
 }

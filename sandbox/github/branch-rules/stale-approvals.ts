@@ -1,17 +1,17 @@
 // Approvals that end by themselves where a rule says so: when what was approved is no longer what would be merged.
-import { git, mergeBase } from '../git/git-store.ts'
+import { git, findMergeBase } from '../git/git-store.ts'
 import type { GitHubState } from '../github-state.ts'
 import { pullSummary, reviewView } from '../views/pull-view.ts'
-import type { Account, Pull } from '../world.ts'
-import { protectionOf, pullDemandsOf } from './branch-protection.ts'
-import { rulesetsFor } from './layers.ts'
+import type { MockAccount, MockPull } from '../world.ts'
+import { findBranchProtection, toPullRequestRules } from './branch-protection.ts'
+import { findRulesetsForRef } from './layers.ts'
 import type { PullRequestParameters } from './rule-shapes.ts'
 
-function endsStale({ repo, baseRef }: Pull): boolean {
-  const protection = protectionOf(repo, baseRef)
+function dismissesStaleApprovals({ repo, baseRef }: MockPull): boolean {
+  const protection = findBranchProtection(repo, baseRef)
   const rules = [
-    ...rulesetsFor(repo, `refs/heads/${baseRef}`).flatMap((it) => it.rules),
-    ...(protection === undefined ? [] : pullDemandsOf(protection)),
+    ...findRulesetsForRef(repo, `refs/heads/${baseRef}`).flatMap((it) => it.rules),
+    ...(protection === undefined ? [] : toPullRequestRules(protection)),
   ]
   return rules.some(
     ({ type, parameters }) =>
@@ -21,40 +21,44 @@ function endsStale({ repo, baseRef }: Pull): boolean {
 }
 
 /** The change as reviewers see it: from where it left the base to its head. */
-async function changeOf({ repo, baseSha }: Pull, head: string): Promise<string> {
-  const from = (await mergeBase(repo.path, baseSha, head)) ?? baseSha
+async function readPullDiff({ repo, baseSha }: MockPull, head: string): Promise<string> {
+  const from = (await findMergeBase(repo.path, baseSha, head)) ?? baseSha
   return await git(repo.path, 'diff', '--no-ext-diff', '--full-index', '--binary', from, head, '--')
 }
 
 /** After a push to the head: a push that leaves the change as it was (the base merged in) ends no approval. */
-export async function dismissStale(
+export async function dismissAfterHeadPush(
   state: GitHubState,
-  pull: Pull,
-  by: Account,
+  pull: MockPull,
+  by: MockAccount,
   before: string,
 ): Promise<void> {
-  if (!hasApprovals(pull) || !endsStale(pull)) return
-  if ((await changeOf(pull, before)) !== (await changeOf(pull, pull.headSha))) dismissAll(state, pull, by)
+  if (!hasApprovals(pull) || !dismissesStaleApprovals(pull)) return
+  if ((await readPullDiff(pull, before)) !== (await readPullDiff(pull, pull.headSha)))
+    dismissAllApprovals(state, pull, by)
 }
 
 /** After the base moved: a merge base that moved with it shows another change than the one that was approved. */
-export async function dismissMoved(
+export async function dismissAfterBaseMove(
   state: GitHubState,
-  pull: Pull,
-  by: Account,
+  pull: MockPull,
+  by: MockAccount,
   old: string | undefined,
 ): Promise<void> {
-  if (old === undefined || !hasApprovals(pull) || !endsStale(pull)) return
+  if (old === undefined || !hasApprovals(pull) || !dismissesStaleApprovals(pull)) return
   const { repo, baseRef, headSha } = pull
-  const now = repo.known.get(`refs/heads/${baseRef}`) ?? old
-  const [before, after] = [await mergeBase(repo.path, old, headSha), await mergeBase(repo.path, now, headSha)]
+  const now = repo.knownRefs.get(`refs/heads/${baseRef}`) ?? old
+  const [before, after] = [
+    await findMergeBase(repo.path, old, headSha),
+    await findMergeBase(repo.path, now, headSha),
+  ]
   // The head itself: the pull request was merged by this very push.
-  if (before !== after && after !== headSha) dismissAll(state, pull, by)
+  if (before !== after && after !== headSha) dismissAllApprovals(state, pull, by)
 }
 
-const hasApprovals = ({ reviews }: Pull): boolean => reviews.some(({ state }) => state === 'APPROVED')
+const hasApprovals = ({ reviews }: MockPull): boolean => reviews.some(({ state }) => state === 'APPROVED')
 
-function dismissAll({ world, webhooks }: GitHubState, pull: Pull, by: Account): void {
+function dismissAllApprovals({ world, webhooks }: GitHubState, pull: MockPull, by: MockAccount): void {
   for (const review of pull.reviews.filter(({ state }) => state === 'APPROVED')) {
     review.state = 'DISMISSED'
     webhooks.emit('pull_request_review', 'dismissed', pull.repo, by, {

@@ -1,15 +1,15 @@
 // Workflow files in what an app pushes: GitHub wants the permission `workflows` for them, whatever the branch.
 import type { Caller } from '../http/caller.ts'
-import { commitsBeyond, git } from '../git/git-store.ts'
-import { looseCommit } from '../git/loose-history.ts'
-import { looseOr } from '../git/loose-objects.ts'
-import { looseEntry } from '../git/loose-trees.ts'
-import type { Repo } from '../world.ts'
+import { listCommitsBeyond, git } from '../git/git-store.ts'
+import { readLooseCommit } from '../git/loose-history.ts'
+import { readLooseOrAskGit } from '../git/loose-objects.ts'
+import { findLooseEntry } from '../git/loose-trees.ts'
+import type { MockRepository } from '../world.ts'
 
-const folder = '.github/workflows'
+const workflowsFolder = '.github/workflows'
 
 /** People may; of apps those that were granted it, and still are. */
-export function mayWriteWorkflows(by: Caller): boolean {
+export function canWriteWorkflows(by: Caller): boolean {
   return (
     by.kind !== 'installation' ||
     [by.permissions, by.installation.permissions].every((held) => held['workflows'] === 'write')
@@ -17,16 +17,16 @@ export function mayWriteWorkflows(by: Caller): boolean {
 }
 
 /** GitHub's reason to refuse, or undefined. Looks at each commit that no branch of the repository has. */
-export async function workflowRefusal(
-  repo: Repo,
+export async function findWorkflowRejection(
+  repo: MockRepository,
   path: string,
   old: string | undefined,
   now: string | undefined,
   by: Caller,
 ): Promise<string | undefined> {
-  if (mayWriteWorkflows(by) || now === undefined) return undefined
-  const known = [...repo.known.values(), ...(old === undefined ? [] : [old])]
-  if (!(await mayTouch(path, known, now))) return undefined
+  if (canWriteWorkflows(by) || now === undefined) return undefined
+  const known = [...repo.knownRefs.values(), ...(old === undefined ? [] : [old])]
+  if (!(await touchesWorkflows(path, known, now))) return undefined
   const text = await git(
     path,
     'log',
@@ -40,7 +40,7 @@ export async function workflowRefusal(
     now,
     ...known.map((it) => `^${it}`),
     '--',
-    folder,
+    workflowsFolder,
   )
   const [file] = text.split('\0').filter((it) => it.trim() !== '')
   if (file === undefined) return undefined
@@ -48,16 +48,19 @@ export async function workflowRefusal(
 }
 
 /** Whether the folder of some new commit is none of its parents'. */
-async function mayTouch(path: string, known: readonly string[], now: string): Promise<boolean> {
-  const commits = await commitsBeyond(path, known, now)
-  const folderOf = (commit: string) => looseEntry(path, looseCommit(path, commit).tree, folder)?.id
-  const touches = (commit: string): boolean => {
-    const { parents } = looseCommit(path, commit)
-    const here = folderOf(commit)
-    return parents.length === 0 ? here !== undefined : parents.every((parent) => folderOf(parent) !== here)
+async function touchesWorkflows(path: string, known: readonly string[], now: string): Promise<boolean> {
+  const commits = await listCommitsBeyond(path, known, now)
+  const findWorkflowsTreeId = (commit: string) =>
+    findLooseEntry(path, readLooseCommit(path, commit).tree, workflowsFolder)?.id
+  const hasNewWorkflows = (commit: string): boolean => {
+    const { parents } = readLooseCommit(path, commit)
+    const here = findWorkflowsTreeId(commit)
+    return parents.length === 0
+      ? here !== undefined
+      : parents.every((parent) => findWorkflowsTreeId(parent) !== here)
   }
-  return await looseOr(
-    () => commits.some(touches),
+  return await readLooseOrAskGit(
+    () => commits.some(hasNewWorkflows),
     async () => true,
   )
 }

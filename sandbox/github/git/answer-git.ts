@@ -2,12 +2,12 @@
 // the single process that this would start, or by none for what is the same in every repository.
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { once } from '../../../src/findings/once.ts'
-import { runClosed } from './git-store.ts'
+import { lazy } from '../../../src/findings/once.ts'
+import { runIsolated } from './git-store.ts'
 import { listRefs } from './list-refs.ts'
 import { readRefs } from './refs.ts'
 
-export interface GitRequest {
+export interface GitHttpRequest {
   /** Of the repository. */
   readonly path: string
   readonly method: string
@@ -24,83 +24,89 @@ export interface GitRequest {
   readonly environment?: Readonly<Record<string, string>>
 }
 
-export interface GitAnswer {
+export interface GitHttpResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
 }
 
-export async function answerGit(request: GitRequest): Promise<GitAnswer> {
+export async function serveGitRequest(request: GitHttpRequest): Promise<GitHttpResponse> {
   const { path, method, service, query, contentType, protocol, body } = request
   const [, wanted] = /^service=git-(upload-pack|receive-pack)$/.exec(query) ?? []
   if (method === 'GET' && service === 'info/refs' && wanted !== undefined)
-    return answer(`${wanted}-advertisement`, await advertise(path, wanted, protocol))
+    return createGitResponse(`${wanted}-advertisement`, await advertiseCapabilities(path, wanted, protocol))
   const name = service.replace(/^git-/, '')
   const isCall = method === 'POST' && contentType === `application/x-git-${name}-request`
-  if (!isCall) return await backend(request)
+  if (!isCall) return await runHttpBackend(request)
   const refs = name === 'upload-pack' && protocol === 'version=2' ? await listRefs(path, body) : undefined
-  const said = refs ?? (await run('git', [name, '--stateless-rpc', path], request))
-  return answer(`${name}-result`, said)
+  const output = refs ?? (await runProgram('git', [name, '--stateless-rpc', path], request))
+  return createGitResponse(`${name}-result`, output)
 }
 
-const answer = (kind: string, body: Buffer): GitAnswer => ({
+const createGitResponse = (kind: string, body: Buffer): GitHttpResponse => ({
   status: 200,
   headers: { 'content-type': `application/x-git-${kind}`, 'cache-control': 'no-cache' },
   body,
 })
 
 /** What git can do, by service and version: the same in every repository of the sandbox. */
-const abilities = new Map<string, Buffer>()
+const capabilityCache = new Map<string, Buffer>()
 
-async function advertise(path: string, service: string, protocol: string): Promise<Buffer> {
+async function advertiseCapabilities(path: string, service: string, protocol: string): Promise<Buffer> {
   const key = `${service} ${protocol}`
-  const known = abilities.get(key)
+  const known = capabilityCache.get(key)
   // Version 2 says what git can do, the versions before it which refs there are.
   const isOfAll = service === 'upload-pack' && protocol === 'version=2'
-  if (known !== undefined) return isOfAll ? known : await refsToPush(path, known, protocol)
+  if (known !== undefined) return isOfAll ? known : await advertisePushRefs(path, known, protocol)
   const args = [service, '--http-backend-info-refs', path]
-  const said = await run('git', args, { protocol, body: Buffer.alloc(0) })
-  if (isOfAll) abilities.set(key, said)
+  const advertisement = await runProgram('git', args, { protocol, body: Buffer.alloc(0) })
+  if (isOfAll) capabilityCache.set(key, advertisement)
   // A ref, a NUL, what git can do.
-  const nul = said.indexOf(0)
+  const nul = advertisement.indexOf(0)
   if (service === 'receive-pack' && ['', 'version=2'].includes(protocol) && nul > 0)
-    abilities.set(key, said.subarray(nul, Number.parseInt(said.toString('latin1', 0, 4), 16)))
-  return protocol === 'version=2' ? said : Buffer.concat([announced(service), said])
+    capabilityCache.set(
+      key,
+      advertisement.subarray(nul, Number.parseInt(advertisement.toString('latin1', 0, 4), 16)),
+    )
+  return protocol === 'version=2'
+    ? advertisement
+    : Buffer.concat([formatServiceHeader(service), advertisement])
 }
 
-const packet = (content: string): string =>
+const formatPktLine = (content: string): string =>
   `${(Buffer.byteLength(content) + 4).toString(16).padStart(4, '0')}${content}`
-const announced = (service: string): Buffer => Buffer.from(`${packet(`# service=git-${service}\n`)}0000`)
+const formatServiceHeader = (service: string): Buffer =>
+  Buffer.from(`${formatPktLine(`# service=git-${service}\n`)}0000`)
 
 /** As receive-pack tells it: without the refs that nobody may push to. */
-async function refsToPush(path: string, can: Buffer, protocol: string): Promise<Buffer> {
+async function advertisePushRefs(path: string, can: Buffer, protocol: string): Promise<Buffer> {
   const refs = [...(await readRefs(path, ['refs/']))].filter(([ref]) => !ref.startsWith('refs/pull/'))
   const lines =
     refs.length > 0 ? refs.map(([ref, id]) => `${id} ${ref}`) : [`${'0'.repeat(40)} capabilities^{}`]
   const packets = lines.map((line, at) =>
-    packet(`${line}${at === 0 ? can.toString().replace(/\n$/, '') : ''}\n`),
+    formatPktLine(`${line}${at === 0 ? can.toString().replace(/\n$/, '') : ''}\n`),
   )
-  const said = Buffer.from(`${packets.join('')}0000`)
-  return protocol === 'version=2' ? said : Buffer.concat([announced('receive-pack'), said])
+  const pktLines = Buffer.from(`${packets.join('')}0000`)
+  return protocol === 'version=2' ? pktLines : Buffer.concat([formatServiceHeader('receive-pack'), pktLines])
 }
 
-async function run(
+async function runProgram(
   program: string,
   args: readonly string[],
-  { protocol, body, environment }: Pick<GitRequest, 'protocol' | 'body' | 'environment'>,
+  { protocol, body, environment }: Pick<GitHttpRequest, 'protocol' | 'body' | 'environment'>,
 ): Promise<Buffer> {
-  return (await runClosed(program, args, body, { ...environment, GIT_PROTOCOL: protocol })).stdout
+  return (await runIsolated(program, args, body, { ...environment, GIT_PROTOCOL: protocol })).stdout
 }
 
 // Itself, and not by `git http-backend`, which would be a process more for each request.
-const httpBackend = once(() =>
+const getHttpBackendPath = lazy(() =>
   join(execFileSync('git', ['--exec-path'], { encoding: 'utf8' }).trim(), 'git-http-backend'),
 )
 
-async function backend(request: GitRequest): Promise<GitAnswer> {
+async function runHttpBackend(request: GitHttpRequest): Promise<GitHttpResponse> {
   const { path, method, service, query, contentType, user, environment } = request
-  return parseCgi(
-    await run(httpBackend(), [], {
+  return parseCgiResponse(
+    await runProgram(getHttpBackendPath(), [], {
       ...request,
       environment: {
         ...environment,
@@ -117,7 +123,7 @@ async function backend(request: GitRequest): Promise<GitAnswer> {
   )
 }
 
-function parseCgi(output: Buffer): GitAnswer {
+function parseCgiResponse(output: Buffer): GitHttpResponse {
   const end = output.indexOf('\r\n\r\n')
   if (end < 0) return { status: 500, headers: {}, body: Buffer.from('git http-backend gave no answer\n') }
   const headers: Record<string, string> = {}

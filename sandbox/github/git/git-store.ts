@@ -3,20 +3,20 @@
 // commit of the network is reachable by its id in every repository of it.
 import { mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
-import { launch } from '../../../src/git/launcher.ts'
-import type { Ended } from '../../../src/git/run-process.ts'
-import { containsLoose, looseCommit, looseMergeBase, looseRange } from './loose-history.ts'
-import { looseOr, NotLoose, readLoose, writeLoose } from './loose-objects.ts'
-import { editTree, looseMerge, type FileEdit } from './loose-trees.ts'
-import { moveRef, readRefs } from './refs.ts'
+import { launchProcess } from '../../../src/git/launcher.ts'
+import type { ProcessResult } from '../../../src/git/run-process.ts'
+import { isLooseAncestor, readLooseCommit, findLooseMergeBase, listLooseRange } from './loose-history.ts'
+import { readLooseOrAskGit, NotLooseError, readLooseObject, writeLooseObject } from './loose-objects.ts'
+import { editLooseTree, mergeLooseTrees, type FileEdit } from './loose-trees.ts'
+import { updateRefFile, readRefs } from './refs.ts'
 
 /** What to write at a path: text or bytes, with an executable bit or as a link if need be; null deletes. */
 export type FileChange =
-  string | Uint8Array | null | { readonly content: string | Uint8Array; readonly mode: Mode }
-export type Mode = '100644' | '100755' | '120000'
-export type Files = Readonly<Record<string, FileChange>>
+  string | Uint8Array | null | { readonly content: string | Uint8Array; readonly mode: FileMode }
+export type FileMode = '100644' | '100755' | '120000'
+export type FileChanges = Readonly<Record<string, FileChange>>
 
-export interface Signature {
+export interface GitIdentity {
   readonly name: string
   readonly email: string
   /** Milliseconds since the epoch. */
@@ -33,10 +33,10 @@ export class GitFailure extends Error {
 }
 
 /** Milliseconds. */
-const patience = 600_000
+const gitTimeoutMs = 600_000
 
 // Nothing of the machine's or the user's configuration may change what the sandbox does.
-export const closedEnvironment: Readonly<Record<string, string>> = {
+export const isolatedGitEnvironment: Readonly<Record<string, string>> = {
   PATH: process.env['PATH'] ?? '/usr/bin:/bin',
   HOME: '/nonexistent',
   LC_ALL: 'C',
@@ -46,30 +46,30 @@ export const closedEnvironment: Readonly<Record<string, string>> = {
 }
 
 /** Runs a program of git's in the closed environment, to its end. */
-export const runClosed = (
+export const runIsolated = (
   program: string,
   args: readonly string[],
   input: Uint8Array = new Uint8Array(),
   environment: Readonly<Record<string, string>> = {},
-): Promise<Ended> =>
-  launch({
+): Promise<ProcessResult> =>
+  launchProcess({
     program,
     args,
     directory: '/',
-    environment: { ...closedEnvironment, ...environment },
+    environment: { ...isolatedGitEnvironment, ...environment },
     input,
-    timeout: patience,
+    timeout: gitTimeoutMs,
     limit: Infinity,
     hasGroup: false,
   })
 
 /** Runs git on a bare repository and returns its output as bytes. Throws a GitFailure on another exit status than 0. */
-export async function gitBytes(
+export async function runGitForBytes(
   path: string,
   args: readonly string[],
   input: Iterable<Uint8Array> = [],
 ): Promise<Buffer> {
-  const { code, stdout, stderr } = await runClosed(
+  const { code, stdout, stderr } = await runIsolated(
     'git',
     ['--git-dir', path, ...args],
     Buffer.concat([...input]),
@@ -79,13 +79,13 @@ export async function gitBytes(
 }
 
 export async function git(path: string, ...args: string[]): Promise<string> {
-  return (await gitBytes(path, args)).toString()
+  return (await runGitForBytes(path, args)).toString()
 }
 
 /** True or false by exit status 0 or 1; any other status throws. */
-async function gitAsks(path: string, ...args: string[]): Promise<boolean> {
+async function gitSucceeds(path: string, ...args: string[]): Promise<boolean> {
   try {
-    await gitBytes(path, args)
+    await runGitForBytes(path, args)
     return true
   } catch (error) {
     if (error instanceof GitFailure && error.status === 1) return false
@@ -93,7 +93,7 @@ async function gitAsks(path: string, ...args: string[]): Promise<boolean> {
   }
 }
 
-const configuration = `[core]
+const bareRepositoryConfig = `[core]
 \trepositoryformatversion = 0
 \tbare = true
 \tfsync = none
@@ -114,20 +114,20 @@ const configuration = `[core]
 `
 
 /** Lays out an empty bare repository by hand (faster than starting git for it); `sharing` makes it a fork's. */
-export async function createBare(path: string, branch: string, sharing?: string): Promise<void> {
+export async function createBareRepository(path: string, branch: string, sharing?: string): Promise<void> {
   await mkdir(join(path, 'refs', 'heads'), { recursive: true })
   if (sharing === undefined) await mkdir(join(path, 'objects', 'pack'), { recursive: true })
   else await symlink(relative(path, join(sharing, 'objects')), join(path, 'objects'))
   await writeFile(join(path, 'HEAD'), `ref: refs/heads/${branch}\n`)
-  await writeFile(join(path, 'config'), configuration)
+  await writeFile(join(path, 'config'), bareRepositoryConfig)
 }
 
-function* importStream(
+function* buildFastImportStream(
   ref: string,
   parent: string | undefined,
-  files: Files,
+  files: FileChanges,
   message: string,
-  by: Signature,
+  by: GitIdentity,
 ) {
   const line = (text: string) => Buffer.from(`${text}\n`)
   const data = (content: string | Uint8Array) => {
@@ -155,9 +155,9 @@ function* importStream(
   yield line(`from ${'0'.repeat(40)}`)
 }
 
-let scratch = 0
+let scratchRefCount = 0
 /** From here on a pack is quicker than a file for each object. */
-const manyFiles = 200
+const minFilesForPack = 200
 
 /**
  * Makes a commit of `files` on top of `parent` (all its other files stay) and returns its id.
@@ -166,40 +166,44 @@ const manyFiles = 200
 export async function commitFiles(
   path: string,
   parent: string | undefined,
-  files: Files,
+  files: FileChanges,
   message: string,
-  by: Signature,
+  by: GitIdentity,
 ): Promise<string> {
   const edits = Object.entries(files).map(([file, change]): FileEdit => ({
     path: file,
-    to: contentOf(change),
+    to: toEditContent(change),
   }))
-  const here = (): string => {
-    if (edits.length > manyFiles) throw new NotLoose('many files')
-    const tree = editTree(path, parent === undefined ? undefined : looseCommit(path, parent).tree, edits)
+  const commitLoose = (): string => {
+    if (edits.length > minFilesForPack) throw new NotLooseError('many files')
+    const tree = editLooseTree(
+      path,
+      parent === undefined ? undefined : readLooseCommit(path, parent).tree,
+      edits,
+    )
     const parents = parent === undefined ? [] : [parent]
-    return writeLoose(path, 'commit', commitObject(tree, parents, message, by, by))
+    return writeLooseObject(path, 'commit', formatCommitObject(tree, parents, message, by, by))
   }
-  return await looseOr(here, () => importFiles(path, parent, files, message, by))
+  return await readLooseOrAskGit(commitLoose, () => fastImportFiles(path, parent, files, message, by))
 }
 
-function contentOf(change: FileChange): FileEdit['to'] {
+function toEditContent(change: FileChange): FileEdit['to'] {
   if (change === null) return undefined
   const given = typeof change === 'string' || change instanceof Uint8Array ? { content: change } : change
   return { mode: 'mode' in given ? given.mode : '100644', bytes: Buffer.from(given.content) }
 }
 
-async function importFiles(
+async function fastImportFiles(
   path: string,
   parent: string | undefined,
-  files: Files,
+  files: FileChanges,
   message: string,
-  by: Signature,
+  by: GitIdentity,
 ): Promise<string> {
-  const ref = `refs/scratch/${++scratch}`
-  const commands = importStream(ref, parent, files, message, by)
+  const ref = `refs/scratch/${++scratchRefCount}`
+  const commands = buildFastImportStream(ref, parent, files, message, by)
   return (
-    await gitBytes(
+    await runGitForBytes(
       path,
       ['-c', 'core.compression=1', 'fast-import', '--quiet', '--depth=0', '--date-format=raw'],
       commands,
@@ -210,7 +214,7 @@ async function importFiles(
 }
 
 /** All files below a folder, links and executable bits included, `.git` left out. */
-export async function filesOf(directory: string): Promise<Files> {
+export async function readFilesBelow(directory: string): Promise<FileChanges> {
   const files: Record<string, FileChange> = {}
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
     const full = join(entry.parentPath, entry.name)
@@ -224,39 +228,40 @@ export async function filesOf(directory: string): Promise<Files> {
 }
 
 /** Branches (`refs/heads/`) and tags with their ids. */
-export async function refsOf(path: string): Promise<Map<string, string>> {
+export async function readBranchesAndTags(path: string): Promise<Map<string, string>> {
   return await readRefs(path, ['refs/heads/', 'refs/tags/'])
 }
 
 /** Sets a ref; with `expected` only from that value ('' for: must not exist). */
 export async function setRef(path: string, ref: string, sha: string, expected?: string): Promise<void> {
-  const isThere = () => readLoose(path, sha).type === 'commit'
-  if ((await looseOr(isThere, async () => false)) && moveRef(path, ref, sha, expected)) return
+  const isThere = () => readLooseObject(path, sha).type === 'commit'
+  if ((await readLooseOrAskGit(isThere, async () => false)) && updateRefFile(path, ref, sha, expected)) return
   await git(path, 'update-ref', ref, sha, ...(expected === undefined ? [] : [expected || '0'.repeat(40)]))
 }
 
 export async function deleteRef(path: string, ref: string): Promise<void> {
-  if (!moveRef(path, ref, undefined)) await git(path, 'update-ref', '-d', ref)
+  if (!updateRefFile(path, ref, undefined)) await git(path, 'update-ref', '-d', ref)
 }
 
 /** Commits that were seen, by repository and id: none is ever taken away. */
-const seen = new Set<string>()
+const knownCommitCache = new Set<string>()
 
 /** The commit that a branch, tag, full ref or id means, or undefined. */
 export async function resolveCommit(path: string, name: string): Promise<string | undefined> {
   if (name.startsWith('-')) return undefined
-  if (seen.has(`${path} ${name}`)) return name
+  if (knownCommitCache.has(`${path} ${name}`)) return name
   const isCommit = (id: string) =>
-    looseOr(
-      () => readLoose(path, id).type === 'commit',
+    readLooseOrAskGit(
+      () => readLooseObject(path, id).type === 'commit',
       async () => false,
     )
   if (/^[0-9a-f]{40}$/.test(name) && (await isCommit(name))) {
-    seen.add(`${path} ${name}`)
+    knownCommitCache.add(`${path} ${name}`)
     return name
   }
   const branch = (await readRefs(path, [`refs/heads/${name}`])).get(`refs/heads/${name}`)
-  if (branch !== undefined && (seen.has(`${path} ${branch}`) || (await isCommit(branch)))) return branch
+  if (branch !== undefined && (knownCommitCache.has(`${path} ${branch}`) || (await isCommit(branch))))
+    return branch
   const candidates = /^[0-9a-f]{40}$/.test(name)
     ? [name]
     : [
@@ -270,7 +275,7 @@ export async function resolveCommit(path: string, name: string): Promise<string 
       const found = (
         await git(path, 'rev-parse', '--verify', '--quiet', '--end-of-options', `${candidate}^{commit}`)
       ).trim()
-      seen.add(`${path} ${found}`)
+      knownCommitCache.add(`${path} ${found}`)
       return found
     } catch (error) {
       if (!(error instanceof GitFailure)) throw error
@@ -279,20 +284,20 @@ export async function resolveCommit(path: string, name: string): Promise<string 
 }
 
 export async function isAncestor(path: string, ancestor: string, commit: string): Promise<boolean> {
-  return await looseOr(
-    () => containsLoose(path, commit, ancestor),
-    () => gitAsks(path, 'merge-base', '--is-ancestor', ancestor, commit),
+  return await readLooseOrAskGit(
+    () => isLooseAncestor(path, commit, ancestor),
+    () => gitSucceeds(path, 'merge-base', '--is-ancestor', ancestor, commit),
   )
 }
 
 /** The commits that `tip` contains and `known` do not, as `git log` has them: the newest first. */
-export async function commitsBeyond(
+export async function listCommitsBeyond(
   path: string,
   known: readonly string[],
   tip: string,
 ): Promise<readonly string[]> {
-  return await looseOr(
-    () => looseRange(path, tip, known),
+  return await readLooseOrAskGit(
+    () => listLooseRange(path, tip, known),
     async () => {
       const text = await git(path, 'rev-list', tip, ...known.map((it) => `^${it}`))
       return text.split('\n').filter(Boolean)
@@ -301,50 +306,52 @@ export async function commitsBeyond(
 }
 
 /** The best common ancestor, or undefined for unrelated histories. */
-export async function mergeBase(path: string, one: string, other: string): Promise<string | undefined> {
-  return await looseOr(
-    () => looseMergeBase(path, one, other),
-    () => unlessRefused(async () => (await git(path, 'merge-base', one, other)).trim()),
+export async function findMergeBase(path: string, one: string, other: string): Promise<string | undefined> {
+  return await readLooseOrAskGit(
+    () => findLooseMergeBase(path, one, other),
+    () => undefinedOnExitOne(async () => (await git(path, 'merge-base', one, other)).trim()),
   )
 }
 
-export async function treeOf(path: string, commit: string): Promise<string> {
-  return await looseOr(
-    () => looseCommit(path, commit).tree,
+export async function readCommitTree(path: string, commit: string): Promise<string> {
+  return await readLooseOrAskGit(
+    () => readLooseCommit(path, commit).tree,
     async () => (await git(path, 'rev-parse', `${commit}^{tree}`)).trim(),
   )
 }
 
-export async function parentsOf(path: string, commit: string): Promise<readonly string[]> {
-  return await looseOr(
-    () => looseCommit(path, commit).parents,
+export async function readParents(path: string, commit: string): Promise<readonly string[]> {
+  return await readLooseOrAskGit(
+    () => readLooseCommit(path, commit).parents,
     async () => (await git(path, 'rev-list', '--no-walk', '--parents', commit)).trim().split(' ').slice(1),
   )
 }
 
 /** The tree of merging `head` into `base`, or undefined when they conflict. */
-export async function mergedTree(path: string, base: string, head: string): Promise<string | undefined> {
-  const here = (): string => {
-    const met = looseMergeBase(path, base, head)
-    if (met === undefined) throw new NotLoose('nothing in common')
-    const [ancestor, ours, theirs] = [met, base, head].map((it) => looseCommit(path, it).tree)
-    return looseMerge(path, ancestor ?? '', ours ?? '', theirs ?? '')
+export async function mergeTrees(path: string, base: string, head: string): Promise<string | undefined> {
+  const mergeLoose = (): string => {
+    const commonAncestor = findLooseMergeBase(path, base, head)
+    if (commonAncestor === undefined) throw new NotLooseError('nothing in common')
+    const [ancestor, ours, theirs] = [commonAncestor, base, head].map((it) => readLooseCommit(path, it).tree)
+    return mergeLooseTrees(path, ancestor ?? '', ours ?? '', theirs ?? '')
   }
   const args = ['merge-tree', '--write-tree', '--no-messages', base, head]
-  return await looseOr(here, () => unlessRefused(async () => (await git(path, ...args)).split('\n')[0]))
+  return await readLooseOrAskGit(mergeLoose, () =>
+    undefinedOnExitOne(async () => (await git(path, ...args)).split('\n')[0]),
+  )
 }
 
 /** Undefined where git ends with 1: there is no such thing. */
-async function unlessRefused<T>(ask: () => Promise<T>): Promise<T | undefined> {
+async function undefinedOnExitOne<T>(runCommand: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await ask()
+    return await runCommand()
   } catch (error) {
     if (error instanceof GitFailure && error.status === 1) return undefined
     throw error
   }
 }
 
-const personLine = ({ name, email, at }: Signature): string =>
+const formatIdentity = ({ name, email, at }: GitIdentity): string =>
   `${name} <${email}> ${Math.floor(at / 1000)} +0000`
 
 export async function commitTree(
@@ -352,30 +359,34 @@ export async function commitTree(
   tree: string,
   parents: readonly string[],
   message: string,
-  author: Signature,
+  author: GitIdentity,
   committer = author,
 ): Promise<string> {
-  return writeLoose(path, 'commit', commitObject(tree, parents, `${message}\n`, author, committer))
+  return writeLooseObject(
+    path,
+    'commit',
+    formatCommitObject(tree, parents, `${message}\n`, author, committer),
+  )
 }
 
-function commitObject(
+function formatCommitObject(
   tree: string,
   parents: readonly string[],
   message: string,
-  author: Signature,
-  committer: Signature,
+  author: GitIdentity,
+  committer: GitIdentity,
 ): Buffer {
   const lines = [
     `tree ${tree}`,
     ...parents.map((it) => `parent ${it}`),
-    `author ${personLine(author)}`,
-    `committer ${personLine(committer)}`,
+    `author ${formatIdentity(author)}`,
+    `committer ${formatIdentity(committer)}`,
   ]
   return Buffer.from(`${lines.join('\n')}\n\n${message}`)
 }
 
 export async function writeBlob(path: string, bytes: Uint8Array): Promise<string> {
-  return (await gitBytes(path, ['hash-object', '-w', '--stdin'], [bytes])).toString().trim()
+  return (await runGitForBytes(path, ['hash-object', '-w', '--stdin'], [bytes])).toString().trim()
 }
 
 /** A tree with these blobs in it, and with all else of `base`. */
@@ -388,7 +399,7 @@ export async function writeTree(
   const parent = base === undefined ? undefined : await commitTree(path, base, [], 'base', by)
   const files: Record<string, FileChange> = {}
   for (const { path: at, mode, sha } of entries)
-    files[at] = { content: await gitBytes(path, ['cat-file', 'blob', sha]), mode: mode as Mode }
+    files[at] = { content: await runGitForBytes(path, ['cat-file', 'blob', sha]), mode: mode as FileMode }
   const commit = await commitFiles(path, parent, files, 'tree', by)
   return (await git(path, 'rev-parse', `${commit}^{tree}`)).trim()
 }

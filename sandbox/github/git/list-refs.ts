@@ -4,21 +4,22 @@ import { readRefs } from './refs.ts'
 
 /** The body of the answer, or undefined for any request that is not a plain `ls-refs` of some prefixes. */
 export async function listRefs(repository: string, request: Buffer): Promise<Buffer | undefined> {
-  const prefixes = askedFor(request)
+  const prefixes = parseRefPrefixes(request)
   if (prefixes === undefined) return undefined
   const refs = await readRefs(repository, prefixes)
   const lines = [...refs].map(([ref, id]) => `${id} ${ref}\n`)
-  return Buffer.from(`${lines.map((line) => packet(line)).join('')}0000`)
+  return Buffer.from(`${lines.map((line) => formatPktLine(line)).join('')}0000`)
 }
 
-const packet = (text: string) => `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`
+const formatPktLine = (text: string) =>
+  `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`
 
-const command = 'command=ls-refs\n'
-const prefix = 'ref-prefix '
+const lsRefsCommand = 'command=ls-refs\n'
+const refPrefixArgument = 'ref-prefix '
 
-function askedFor(request: Buffer): string[] | undefined {
+function parseRefPrefixes(request: Buffer): string[] | undefined {
   const text = request.toString('utf8')
-  if (!text.startsWith(packet(command))) return undefined
+  if (!text.startsWith(formatPktLine(lsRefsCommand))) return undefined
   const prefixes: string[] = []
   let isArgument = false
   for (let at = 0; at < text.length;) {
@@ -28,9 +29,12 @@ function askedFor(request: Buffer): string[] | undefined {
     else if (isArgument) {
       const argument = text.slice(at + 4, at + length).trimEnd()
       // Only below a folder of refs, so that one folder is all there is to read. Peeled tags and the like: git's work.
-      if (!argument.startsWith(prefix) || !/^refs\/(?:heads|pull)\/./.test(argument.slice(prefix.length)))
+      if (
+        !argument.startsWith(refPrefixArgument) ||
+        !/^refs\/(?:heads|pull)\/./.test(argument.slice(refPrefixArgument.length))
+      )
         return undefined
-      prefixes.push(argument.slice(prefix.length))
+      prefixes.push(argument.slice(refPrefixArgument.length))
     }
     at += Math.max(length, 4)
   }

@@ -5,48 +5,48 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { deflateSync, inflateSync } from 'node:zlib'
 
-export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
+export type GitObjectType = 'commit' | 'tree' | 'blob' | 'tag'
 
 export interface LooseObject {
-  readonly type: ObjectType
+  readonly type: GitObjectType
   readonly bytes: Buffer
 }
 
 /** An object that does not lie loose, or one that this code does not understand. */
-export class NotLoose extends Error {}
+export class NotLooseError extends Error {}
 
 /** What can be read of loose objects, or else what git says. */
-export async function looseOr<T>(read: () => T, ask: () => Promise<T>): Promise<T> {
+export async function readLooseOrAskGit<T>(read: () => T, askGit: () => Promise<T>): Promise<T> {
   try {
     return read()
   } catch (error) {
-    if (error instanceof NotLoose) return await ask()
+    if (error instanceof NotLooseError) return await askGit()
     throw error
   }
 }
 
-const objectId = /^[0-9a-f]{40}$/
+const objectIdPattern = /^[0-9a-f]{40}$/
 
 /** Throws NotLoose, also where there is no such object. */
-export function readLoose(path: string, id: string): LooseObject {
-  if (!objectId.test(id)) throw new NotLoose(id)
-  for (const folder of objectFolders(path)) {
-    const raw = contents(fileOf(folder, id))
+export function readLooseObject(path: string, id: string): LooseObject {
+  if (!objectIdPattern.test(id)) throw new NotLooseError(id)
+  for (const folder of listObjectFolders(path)) {
+    const raw = readFileIfExists(getLooseObjectPath(folder, id))
     if (raw === undefined) continue
     const bytes = inflateSync(raw)
     const end = bytes.indexOf(0)
     const type = bytes.toString('latin1', 0, bytes.indexOf(0x20))
-    return { type: type as ObjectType, bytes: bytes.subarray(end + 1) }
+    return { type: type as GitObjectType, bytes: bytes.subarray(end + 1) }
   }
-  throw new NotLoose(id)
+  throw new NotLooseError(id)
 }
 
 /** Writes an object, if it is not there, and returns its id. */
-export function writeLoose(path: string, type: ObjectType, bytes: Uint8Array): string {
+export function writeLooseObject(path: string, type: GitObjectType, bytes: Uint8Array): string {
   const whole = Buffer.concat([Buffer.from(`${type} ${bytes.length}\0`), bytes])
   const id = createHash('sha1').update(whole).digest('hex')
-  const file = fileOf(join(path, 'objects'), id)
-  if (contents(file) !== undefined) return id
+  const file = getLooseObjectPath(join(path, 'objects'), id)
+  if (readFileIfExists(file) !== undefined) return id
   // Readers find all of it or nothing.
   const draft = `${file}-${process.pid}`
   const packed = deflateSync(whole, { level: 1 })
@@ -61,16 +61,16 @@ export function writeLoose(path: string, type: ObjectType, bytes: Uint8Array): s
   return id
 }
 
-const fileOf = (folder: string, id: string): string => join(folder, id.slice(0, 2), id.slice(2))
+const getLooseObjectPath = (folder: string, id: string): string => join(folder, id.slice(0, 2), id.slice(2))
 
 /** A quarantine's own objects first, then those of the repository that it stands before. */
-function objectFolders(path: string): string[] {
+function listObjectFolders(path: string): string[] {
   const own = join(path, 'objects')
-  const others = contents(join(own, 'info', 'alternates'))?.toString() ?? ''
+  const others = readFileIfExists(join(own, 'info', 'alternates'))?.toString() ?? ''
   return [own, ...others.split('\n').filter(Boolean)]
 }
 
-function contents(file: string): Buffer | undefined {
+function readFileIfExists(file: string): Buffer | undefined {
   try {
     return readFileSync(file)
   } catch (error) {
@@ -80,15 +80,15 @@ function contents(file: string): Buffer | undefined {
 }
 
 /** What was read, by repository and id: an object never changes and never goes. Forgotten when it becomes too much. */
-export function keeping<T>(read: (path: string, id: string) => T): (path: string, id: string) => T {
-  const kept = new Map<string, T>()
+export function memoizeByObject<T>(read: (path: string, id: string) => T): (path: string, id: string) => T {
+  const cached = new Map<string, T>()
   return (path, id) => {
     const key = `${path} ${id}`
-    const known = kept.get(key)
+    const known = cached.get(key)
     if (known !== undefined) return known
     const found = read(path, id)
-    if (kept.size >= 20_000) kept.clear()
-    kept.set(key, found)
+    if (cached.size >= 20_000) cached.clear()
+    cached.set(key, found)
     return found
   }
 }

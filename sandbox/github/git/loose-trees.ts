@@ -1,31 +1,31 @@
 // Trees of loose objects: compared, merged and edited as git does it.
-import { keeping, NotLoose, readLoose, writeLoose } from './loose-objects.ts'
+import { memoizeByObject, NotLooseError, readLooseObject, writeLooseObject } from './loose-objects.ts'
 
-export interface TreeEntry {
+export interface LooseTreeEntry {
   /** As git writes it: `40000` is a folder. */
   readonly mode: string
   readonly id: string
 }
 
 /** Entries by name. A name is a string of bytes (latin1): git's names need no encoding. */
-export type Tree = ReadonlyMap<string, TreeEntry>
+export type LooseTree = ReadonlyMap<string, LooseTreeEntry>
 
-const folder = '40000'
-const isFolder = (entry: TreeEntry | undefined): boolean => entry?.mode === folder
-const isSame = (one: TreeEntry | undefined, other: TreeEntry | undefined): boolean =>
+const treeMode = '40000'
+const isFolder = (entry: LooseTreeEntry | undefined): boolean => entry?.mode === treeMode
+const isSameEntry = (one: LooseTreeEntry | undefined, other: LooseTreeEntry | undefined): boolean =>
   one?.id === other?.id && one?.mode === other?.mode
-const empty: Tree = new Map()
+const emptyTree: LooseTree = new Map()
 
-const looseTree = keeping((path, id): Tree => {
-  const { type, bytes } = readLoose(path, id)
-  if (type !== 'tree') throw new NotLoose(id)
-  const entries = new Map<string, TreeEntry>()
+const readLooseTree = memoizeByObject((path, id): LooseTree => {
+  const { type, bytes } = readLooseObject(path, id)
+  if (type !== 'tree') throw new NotLooseError(id)
+  const entries = new Map<string, LooseTreeEntry>()
   for (let at = 0; at < bytes.length;) {
     const space = bytes.indexOf(0x20, at)
     const end = bytes.indexOf(0, space)
-    if (space < 0 || end < 0) throw new NotLoose(id)
+    if (space < 0 || end < 0) throw new NotLooseError(id)
     const name = bytes.toString('latin1', space + 1, end)
-    if (entries.has(name)) throw new NotLoose(id)
+    if (entries.has(name)) throw new NotLooseError(id)
     entries.set(name, {
       mode: bytes.toString('latin1', at, space),
       id: bytes.toString('hex', end + 1, end + 21),
@@ -35,47 +35,48 @@ const looseTree = keeping((path, id): Tree => {
   return entries
 })
 
-function writeTree(path: string, tree: Tree): string {
+function writeLooseTree(path: string, tree: LooseTree): string {
   // Git compares a folder's name as if it ended in a slash.
-  const key = ([name, { mode }]: [string, TreeEntry]) => (mode === folder ? `${name}/` : name)
-  const sorted = [...tree].sort((one, other) => (key(one) < key(other) ? -1 : 1))
+  const sortKey = ([name, { mode }]: [string, LooseTreeEntry]) => (mode === treeMode ? `${name}/` : name)
+  const sorted = [...tree].sort((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1))
   const parts = sorted.flatMap(([name, { mode, id }]) => [
     Buffer.from(`${mode} ${name}\0`, 'latin1'),
     Buffer.from(id, 'hex'),
   ])
-  return writeLoose(path, 'tree', Buffer.concat(parts))
+  return writeLooseObject(path, 'tree', Buffer.concat(parts))
 }
 
 /** How many files lie in a tree: each of its trees is counted once, however often it stands in it. */
-export const looseCount = keeping((path, id): number => {
+export const countLooseFiles = memoizeByObject((path, id): number => {
   let count = 0
-  for (const entry of looseTree(path, id).values()) count += isFolder(entry) ? looseCount(path, entry.id) : 1
+  for (const entry of readLooseTree(path, id).values())
+    count += isFolder(entry) ? countLooseFiles(path, entry.id) : 1
   return count
 })
 
 /** The entry at a path of a tree, or undefined. */
-export function looseEntry(path: string, tree: string, file: string): TreeEntry | undefined {
-  let entry: TreeEntry | undefined = { mode: folder, id: tree }
+export function findLooseEntry(path: string, tree: string, file: string): LooseTreeEntry | undefined {
+  let entry: LooseTreeEntry | undefined = { mode: treeMode, id: tree }
   for (const name of Buffer.from(file).toString('latin1').split('/'))
-    entry = entry !== undefined && isFolder(entry) ? looseTree(path, entry.id).get(name) : undefined
+    entry = entry !== undefined && isFolder(entry) ? readLooseTree(path, entry.id).get(name) : undefined
   return entry
 }
 
 export interface FileDifference {
   readonly path: string
-  readonly before?: TreeEntry
-  readonly after?: TreeEntry
+  readonly before?: LooseTreeEntry
+  readonly after?: LooseTreeEntry
 }
 
 /** The files in which two trees differ, no renames followed. Undefined: nothing is there. */
-export function looseDifference(path: string, before?: string, after?: string): FileDifference[] {
+export function diffLooseTrees(path: string, before?: string, after?: string): FileDifference[] {
   const found: FileDifference[] = []
-  const treeOf = (entry: TreeEntry | undefined) =>
-    entry !== undefined && isFolder(entry) ? looseTree(path, entry.id) : empty
-  const compare = (one: Tree, other: Tree, under: string): void => {
+  const treeOf = (entry: LooseTreeEntry | undefined) =>
+    entry !== undefined && isFolder(entry) ? readLooseTree(path, entry.id) : emptyTree
+  const compare = (one: LooseTree, other: LooseTree, under: string): void => {
     for (const name of new Set([...one.keys(), ...other.keys()])) {
       const [was, is] = [one.get(name), other.get(name)]
-      if (isSame(was, is)) continue
+      if (isSameEntry(was, is)) continue
       const file = `${under}${name}`
       const [fileBefore, fileAfter] = [isFolder(was) ? undefined : was, isFolder(is) ? undefined : is]
       if (fileBefore !== undefined || fileAfter !== undefined)
@@ -87,7 +88,7 @@ export function looseDifference(path: string, before?: string, after?: string): 
       if (isFolder(was) || isFolder(is)) compare(treeOf(was), treeOf(is), `${file}/`)
     }
   }
-  const whole = (id: string | undefined) => (id === undefined ? empty : looseTree(path, id))
+  const whole = (id: string | undefined) => (id === undefined ? emptyTree : readLooseTree(path, id))
   compare(whole(before), whole(after), '')
   return found
 }
@@ -96,35 +97,39 @@ export function looseDifference(path: string, before?: string, after?: string): 
  * The tree of a merge in which no file has to be merged by its lines and none may have been renamed; NotLoose for every
  * other, which is git's to make.
  */
-export function looseMerge(path: string, ancestor: string, ours: string, theirs: string): string {
-  const merge = (was: Tree, one: Tree, other: Tree): string => {
-    const merged = new Map<string, TreeEntry>()
+export function mergeLooseTrees(path: string, ancestor: string, ours: string, theirs: string): string {
+  const merge = (was: LooseTree, one: LooseTree, other: LooseTree): string => {
+    const merged = new Map<string, LooseTreeEntry>()
     for (const name of new Set([...was.keys(), ...one.keys(), ...other.keys()])) {
       const [before, here, there] = [was.get(name), one.get(name), other.get(name)]
       const isGone = here === undefined || there === undefined
       // A file that is gone may be one that was moved.
-      if (before !== undefined && isGone) throw new NotLoose(name)
-      if (isSame(here, there) || isSame(there, before)) set(merged, name, here)
-      else if (isSame(here, before)) set(merged, name, there)
+      if (before !== undefined && isGone) throw new NotLooseError(name)
+      if (isSameEntry(here, there) || isSameEntry(there, before)) setTreeEntry(merged, name, here)
+      else if (isSameEntry(here, before)) setTreeEntry(merged, name, there)
       else if (here && there && isFolder(here) && isFolder(there) && (!before || isFolder(before)))
         merged.set(name, {
-          mode: folder,
+          mode: treeMode,
           id: merge(
-            before ? looseTree(path, before.id) : empty,
-            looseTree(path, here.id),
-            looseTree(path, there.id),
+            before ? readLooseTree(path, before.id) : emptyTree,
+            readLooseTree(path, here.id),
+            readLooseTree(path, there.id),
           ),
         })
-      else throw new NotLoose(name)
+      else throw new NotLooseError(name)
     }
-    return writeTree(path, merged)
+    return writeLooseTree(path, merged)
   }
   if (ours === theirs || ancestor === theirs) return ours
   if (ancestor === ours) return theirs
-  return merge(looseTree(path, ancestor), looseTree(path, ours), looseTree(path, theirs))
+  return merge(readLooseTree(path, ancestor), readLooseTree(path, ours), readLooseTree(path, theirs))
 }
 
-function set(tree: Map<string, TreeEntry>, name: string, entry: TreeEntry | undefined): void {
+function setTreeEntry(
+  tree: Map<string, LooseTreeEntry>,
+  name: string,
+  entry: LooseTreeEntry | undefined,
+): void {
   if (entry !== undefined) tree.set(name, entry)
 }
 
@@ -135,28 +140,28 @@ export interface FileEdit {
 }
 
 /** Every other name git has a look at first: what could mean `.git` on some machine, and what leads elsewhere. */
-const plainName = /^(?!\.{1,2}$|\.git[ .]*$)[\w.+@=,() -]+$/i
+const plainNamePattern = /^(?!\.{1,2}$|\.git[ .]*$)[\w.+@=,() -]+$/i
 
-interface Folder {
-  readonly entries: Map<string, TreeEntry | Folder>
+interface EditableFolder {
+  readonly entries: Map<string, LooseTreeEntry | EditableFolder>
 }
 
 /** A tree with these edits, one after the other. NotLoose for paths that git looks at twice. */
-export function editTree(path: string, tree: string | undefined, edits: readonly FileEdit[]): string {
-  const open = (id: string): Folder => ({ entries: new Map(looseTree(path, id)) })
-  const root: Folder = tree === undefined ? { entries: new Map() } : open(tree)
+export function editLooseTree(path: string, tree: string | undefined, edits: readonly FileEdit[]): string {
+  const open = (id: string): EditableFolder => ({ entries: new Map(readLooseTree(path, id)) })
+  const root: EditableFolder = tree === undefined ? { entries: new Map() } : open(tree)
   for (const edit of edits) {
     const names = Buffer.from(edit.path).toString('latin1').split('/')
     if (
-      names.some((name) => !plainName.test(name)) ||
+      names.some((name) => !plainNamePattern.test(name)) ||
       (edit.to?.mode === '120000' && edit.path.includes('.git'))
     )
-      throw new NotLoose(edit.path)
+      throw new NotLooseError(edit.path)
     const last = names.pop() ?? ''
-    let at: Folder | undefined = root
+    let at: EditableFolder | undefined = root
     for (const name of names) {
-      const next: TreeEntry | Folder | undefined = at.entries.get(name)
-      let inside: Folder | undefined
+      const next: LooseTreeEntry | EditableFolder | undefined = at.entries.get(name)
+      let inside: EditableFolder | undefined
       if (next !== undefined && 'entries' in next) inside = next
       else if (next !== undefined && isFolder(next)) inside = open(next.id)
       else if (edit.to !== undefined) inside = { entries: new Map() }
@@ -168,19 +173,19 @@ export function editTree(path: string, tree: string | undefined, edits: readonly
       at = inside
     }
     if (edit.to === undefined) at?.entries.delete(last)
-    else at?.entries.set(last, { mode: edit.to.mode, id: writeLoose(path, 'blob', edit.to.bytes) })
+    else at?.entries.set(last, { mode: edit.to.mode, id: writeLooseObject(path, 'blob', edit.to.bytes) })
   }
-  return write(root) ?? writeTree(path, empty)
+  return write(root) ?? writeLooseTree(path, emptyTree)
 
   /** Undefined for a folder in which nothing is left: git keeps none. */
-  function write(one: Folder): string | undefined {
-    const entries = new Map<string, TreeEntry>()
+  function write(one: EditableFolder): string | undefined {
+    const entries = new Map<string, LooseTreeEntry>()
     for (const [name, entry] of one.entries)
       if (!('entries' in entry)) entries.set(name, entry)
       else {
         const id = write(entry)
-        if (id !== undefined) entries.set(name, { mode: folder, id })
+        if (id !== undefined) entries.set(name, { mode: treeMode, id })
       }
-    return entries.size === 0 ? undefined : writeTree(path, entries)
+    return entries.size === 0 ? undefined : writeLooseTree(path, entries)
   }
 }

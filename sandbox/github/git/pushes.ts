@@ -1,26 +1,38 @@
 // What follows from a change of refs: push webhooks, synchronized and merged pull requests, check suites.
 // It compares the refs on disk with those last seen, so it does not matter who moved them: git, REST or a test.
-import { commitTree, deleteRef, isAncestor, git, mergedTree, refsOf, setRef } from './git-store.ts'
-import { broughtIn } from './loose-history.ts'
-import { looseOr } from './loose-objects.ts'
-import { dismissMoved, dismissStale } from '../branch-rules/stale-approvals.ts'
+import {
+  commitTree,
+  deleteRef,
+  isAncestor,
+  git,
+  mergeTrees,
+  readBranchesAndTags,
+  setRef,
+} from './git-store.ts'
+import { findIntroducingMerge } from './loose-history.ts'
+import { readLooseOrAskGit } from './loose-objects.ts'
+import { dismissAfterBaseMove, dismissAfterHeadPush } from '../branch-rules/stale-approvals.ts'
 import type { GitHubState } from '../github-state.ts'
 import { pullView } from '../views/pull-view.ts'
-import { pushedCommitView, readPushed } from '../views/commit-view.ts'
-import { suiteView } from '../views/check-view.ts'
+import { pushedCommitView, readPushedCommits } from '../views/commit-view.ts'
+import { checkSuiteView } from '../views/check-view.ts'
 import { webUrl } from '../views/repository-view.ts'
-import { allPulls, mayPush } from '../world.ts'
-import type { Account, App, CheckSuite, Payload, Pull, Repo } from '../world.ts'
+import { iteratePulls, canPush } from '../world.ts'
+import type { MockAccount, MockApp, CheckSuite, GitHubPayload, MockPull, MockRepository } from '../world.ts'
 
-const zero = '0'.repeat(40)
+const zeroSha = '0'.repeat(40)
 // A push payload lists at most this many commits.
-const listedCommits = 2048
+const maxListedCommits = 2048
 
 /** Looks at a repository's refs again and lets everything follow that GitHub would do. Call it in line. */
-export async function followRefs(state: GitHubState, repo: Repo, by: Account): Promise<void> {
-  const before = repo.known
-  const after = await refsOf(repo.path)
-  repo.known = after
+export async function processRefChanges(
+  state: GitHubState,
+  repo: MockRepository,
+  by: MockAccount,
+): Promise<void> {
+  const before = repo.knownRefs
+  const after = await readBranchesAndTags(repo.path)
+  repo.knownRefs = after
   state.queueDue(repo)
   for (const ref of new Set([...before.keys(), ...after.keys()])) {
     const old = before.get(ref)
@@ -30,25 +42,25 @@ export async function followRefs(state: GitHubState, repo: Repo, by: Account): P
     await emitPush(state, repo, ref, old, now, by)
     if (!ref.startsWith('refs/heads/')) continue
     const branch = ref.slice('refs/heads/'.length)
-    if (now !== undefined) await openSuites(state, repo, now, branch, old ?? null, by)
-    for (const pull of [...allPulls(state.world)].filter((it) => it.state === 'open')) {
-      if (pull.headRepo === repo && pull.headRef === branch) await headMoved(state, pull, now, by)
+    if (now !== undefined) await openCheckSuites(state, repo, now, branch, old ?? null, by)
+    for (const pull of [...iteratePulls(state.world)].filter((it) => it.state === 'open')) {
+      if (pull.headRepo === repo && pull.headRef === branch) await handleHeadMoved(state, pull, now, by)
       if (pull.repo === repo && pull.baseRef === branch && pull.state === 'open')
-        await baseMoved(state, pull, old, now, by)
+        await handleBaseMoved(state, pull, old, now, by)
     }
   }
 }
 
 async function emitPush(
   state: GitHubState,
-  repo: Repo,
+  repo: MockRepository,
   ref: string,
   old: string | undefined,
   now: string | undefined,
-  by: Account,
+  by: MockAccount,
 ): Promise<void> {
   if (![...state.world.installations.values()].some((it) => it.repositories.has(repo))) return
-  const found = now === undefined ? [] : await readPushed(repo.path, old, now, listedCommits)
+  const found = now === undefined ? [] : await readPushedCommits(repo.path, old, now, maxListedCommits)
   // Paths per commit may cost a git process each; GitHub leaves them out of long pushes too.
   const commits = await Promise.all(
     found
@@ -59,36 +71,36 @@ async function emitPush(
   const forced = old !== undefined && now !== undefined && !(await isAncestor(repo.path, old, now))
   state.webhooks.emit('push', null, repo, by, {
     ref,
-    before: old ?? zero,
-    after: now ?? zero,
+    before: old ?? zeroSha,
+    after: now ?? zeroSha,
     base_ref: null,
     created: old === undefined,
     deleted: now === undefined,
     forced,
-    compare: `${webUrl(state.world, repo)}/compare/${old ?? zero}...${now ?? zero}`,
+    compare: `${webUrl(state.world, repo)}/compare/${old ?? zeroSha}...${now ?? zeroSha}`,
     commits,
     head_commit: commits.at(-1) ?? null,
     pusher: { name: by.login, email: `${by.login}@users.noreply.github.invalid` },
   })
 }
 
-export async function emitPull(
+export async function emitPullEvent(
   state: GitHubState,
-  pull: Pull,
+  pull: MockPull,
   action: string,
-  by: Account,
-  more: Payload = {},
+  by: MockAccount,
+  more: GitHubPayload = {},
 ): Promise<void> {
   pull.updatedAt = state.world.timestamp()
   const pull_request = await pullView(state.world, pull)
   state.webhooks.emit('pull_request', action, pull.repo, by, { number: pull.number, pull_request, ...more })
 }
 
-async function headMoved(
+async function handleHeadMoved(
   state: GitHubState,
-  pull: Pull,
+  pull: MockPull,
   now: string | undefined,
-  by: Account,
+  by: MockAccount,
 ): Promise<void> {
   if (now === undefined) return await closePull(state, pull, by)
   const before = pull.headSha
@@ -96,32 +108,32 @@ async function headMoved(
   pull.lastPusher = by
   // The head may lie in a fork, the queue never does.
   state.queueDue(pull.repo)
-  pull.baseSha = pull.repo.known.get(`refs/heads/${pull.baseRef}`) ?? pull.baseSha
+  pull.baseSha = pull.repo.knownRefs.get(`refs/heads/${pull.baseRef}`) ?? pull.baseSha
   pull.mergeable = undefined
   await setRef(pull.repo.path, `refs/pull/${pull.number}/head`, now)
-  if (pull.headRepo !== pull.repo) await openSuites(state, pull.repo, now, pull.headRef, before, by)
-  await emitPull(state, pull, 'synchronize', by, { before, after: now })
+  if (pull.headRepo !== pull.repo) await openCheckSuites(state, pull.repo, now, pull.headRef, before, by)
+  await emitPullEvent(state, pull, 'synchronize', by, { before, after: now })
   // A push by a person without write access ends auto-merge:
   // https://docs.github.com/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/automatically-merging-a-pull-request#about-auto-merge
-  if (!mayPush(state.world, pull.repo, by)) await endAutoMerge(state, pull, by)
-  await dismissStale(state, pull, by, before)
+  if (!canPush(state.world, pull.repo, by)) await endAutoMerge(state, pull, by)
+  await dismissAfterHeadPush(state, pull, by, before)
 }
 
-async function baseMoved(
+async function handleBaseMoved(
   state: GitHubState,
-  pull: Pull,
+  pull: MockPull,
   old: string | undefined,
   now: string | undefined,
-  by: Account,
+  by: MockAccount,
 ): Promise<void> {
   if (now === undefined) return await closePull(state, pull, by)
   pull.mergeable = undefined
-  await dismissMoved(state, pull, by, old)
+  await dismissAfterBaseMove(state, pull, by, old)
   if (!(await isAncestor(pull.repo.path, pull.headSha, now))) return
   // The commit of the base's own line that brought the head in.
   const { path } = pull.repo
-  const sha = await looseOr(
-    () => broughtIn(path, pull.headSha, now),
+  const sha = await readLooseOrAskGit(
+    () => findIntroducingMerge(path, pull.headSha, now),
     async () => {
       const range = `${pull.headSha}..${now}`
       const line = await git(path, 'rev-list', '--first-parent', '--ancestry-path', range)
@@ -134,33 +146,38 @@ async function baseMoved(
 /** Switches auto-merge off; a pull request without it stays as it is. */
 export async function endAutoMerge(
   state: GitHubState,
-  pull: Pull,
-  by: Account,
+  pull: MockPull,
+  by: MockAccount,
   reason = 'head branch was modified by a user without write access',
 ): Promise<void> {
   if (pull.autoMerge === null) return
   pull.autoMerge = null
-  await emitPull(state, pull, 'auto_merge_disabled', by, { reason })
+  await emitPullEvent(state, pull, 'auto_merge_disabled', by, { reason })
 }
 
-export async function markMerged(state: GitHubState, pull: Pull, sha: string, by: Account): Promise<void> {
+export async function markMerged(
+  state: GitHubState,
+  pull: MockPull,
+  sha: string,
+  by: MockAccount,
+): Promise<void> {
   pull.merged = { at: state.world.timestamp(), by, sha }
   await closePull(state, pull, by)
 }
 
-export async function closePull(state: GitHubState, pull: Pull, by: Account): Promise<void> {
+export async function closePull(state: GitHubState, pull: MockPull, by: MockAccount): Promise<void> {
   pull.state = 'closed'
   state.queueDue(pull.repo)
   pull.closedAt = state.world.timestamp()
   await deleteRef(pull.repo.path, `refs/pull/${pull.number}/merge`)
-  await emitPull(state, pull, 'closed', by)
+  await emitPullEvent(state, pull, 'closed', by)
 }
 
 /** The suite of an app for a commit, made when it is not there yet. */
-export function suiteFor(
+export function findOrCreateSuite(
   state: GitHubState,
-  repo: Repo,
-  app: App,
+  repo: MockRepository,
+  app: MockApp,
   sha: string,
   branch: string | null,
   before: string | null,
@@ -184,40 +201,40 @@ export function suiteFor(
 }
 
 /** On a push GitHub opens a suite for every app that may write checks, and tells it. */
-export async function openSuites(
+export async function openCheckSuites(
   state: GitHubState,
-  repo: Repo,
+  repo: MockRepository,
   sha: string,
   branch: string,
   before: string | null,
-  by: Account,
+  by: MockAccount,
 ): Promise<void> {
   for (const { app, repositories, permissions } of state.world.installations.values()) {
     if (!repositories.has(repo) || permissions['checks'] !== 'write') continue
     if (repo.suites.some((it) => it.app === app && it.sha === sha)) continue
-    const suite = suiteFor(state, repo, app, sha, branch, before)
+    const suite = findOrCreateSuite(state, repo, app, sha, branch, before)
     if (app.events.includes('check_suite'))
       state.webhooks.emit(
         'check_suite',
         'requested',
         repo,
         by,
-        { check_suite: await suiteView(state.world, suite) },
+        { check_suite: await checkSuiteView(state.world, suite) },
         app,
       )
   }
 }
 
 /** Computes in the background whether a pull request can be merged, and keeps the test merge under refs/pull/N/merge. */
-export async function computeMergeability(state: GitHubState, pull: Pull): Promise<void> {
+export async function computeMergeability(state: GitHubState, pull: MockPull): Promise<void> {
   const { path } = pull.repo
   const { testMergeDelay } = state.world
   if (testMergeDelay > 0) await new Promise((resolve) => setTimeout(resolve, testMergeDelay))
-  const base = pull.repo.known.get(`refs/heads/${pull.baseRef}`)
+  const base = pull.repo.knownRefs.get(`refs/heads/${pull.baseRef}`)
   if (base === undefined) return
   const head = pull.headSha
-  const tree = await mergedTree(path, base, head)
-  if (pull.headSha !== head || pull.repo.known.get(`refs/heads/${pull.baseRef}`) !== base) return
+  const tree = await mergeTrees(path, base, head)
+  if (pull.headSha !== head || pull.repo.knownRefs.get(`refs/heads/${pull.baseRef}`) !== base) return
   pull.mergeable = tree !== undefined
   if (tree === undefined) return
   const by = { name: 'GitHub', email: 'noreply@github.invalid', at: state.world.now() }

@@ -9,28 +9,28 @@ export async function readRefs(
   prefixes: readonly string[],
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>()
-  const isAsked = (ref: string) => prefixes.some((one) => ref.startsWith(one))
+  const isRequested = (ref: string) => prefixes.some((one) => ref.startsWith(one))
   const read = async (folder: string): Promise<void> => {
-    for (const entry of await entries(join(repository, folder))) {
+    for (const entry of await readDirectoryEntries(join(repository, folder))) {
       const ref = `${folder}/${entry.name}`
       if (entry.isDirectory() && prefixes.some((one) => one.startsWith(`${ref}/`) || ref.startsWith(one)))
         await read(ref)
-      else if (entry.isFile() && isAsked(ref) && !ref.endsWith('.lock')) {
-        const id = (await text(join(repository, ref))).trim()
+      else if (entry.isFile() && isRequested(ref) && !ref.endsWith('.lock')) {
+        const id = (await readTextIfExists(join(repository, ref))).trim()
         if (/^[0-9a-f]{40}$/.test(id)) found.set(ref, id)
       }
     }
   }
   await read('refs')
   // After the loose ones: a ref that is packed meanwhile is in one of both.
-  for (const line of (await text(join(repository, 'packed-refs'))).split('\n')) {
+  for (const line of (await readTextIfExists(join(repository, 'packed-refs'))).split('\n')) {
     const [, id = '', ref = ''] = /^([0-9a-f]{40}) (.+)$/.exec(line) ?? []
-    if (isAsked(ref) && !found.has(ref)) found.set(ref, id)
+    if (isRequested(ref) && !found.has(ref)) found.set(ref, id)
   }
   return new Map([...found].sort(([one], [other]) => (one < other ? -1 : 1)))
 }
 
-async function entries(folder: string) {
+async function readDirectoryEntries(folder: string) {
   try {
     return await readdir(folder, { withFileTypes: true })
   } catch {
@@ -38,7 +38,7 @@ async function entries(folder: string) {
   }
 }
 
-async function text(path: string): Promise<string> {
+async function readTextIfExists(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch {
@@ -46,14 +46,15 @@ async function text(path: string): Promise<string> {
   }
 }
 
-const plainRef = /^refs(?:\/\w[\w-]*(?:\.[\w-]+)*)+$/
+const plainRefPattern = /^refs(?:\/\w[\w-]*(?:\.[\w-]+)*)+$/
 
 /**
  * Moves a ref, or deletes it (undefined), under git's own lock; with `expected` only from that value ('': it must not exist).
  * False: nothing was done, for whatever reason. Git is to do it, or to say why not.
  */
-export function moveRef(path: string, ref: string, to: string | undefined, expected?: string): boolean {
-  if (!plainRef.test(ref) || ref.endsWith('.lock') || existsSync(join(path, 'packed-refs'))) return false
+export function updateRefFile(path: string, ref: string, to: string | undefined, expected?: string): boolean {
+  if (!plainRefPattern.test(ref) || ref.endsWith('.lock') || existsSync(join(path, 'packed-refs')))
+    return false
   const file = join(path, ref)
   const lock = `${file}.lock`
   try {

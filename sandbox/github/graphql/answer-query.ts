@@ -1,36 +1,47 @@
 // Answers a parsed query from plain objects: a field is a value, or a function of its arguments. As GitHub does, it
 // answers 200 with what it has, and a list of errors beside it.
-import { Refusal } from '../http/route.ts'
-import type { Field } from './parse-query.ts'
+import { GitHubApiError } from '../http/route.ts'
+import type { QueryField } from './parse-query.ts'
 
 /** What a type offers: values, or functions from arguments. */
-export type Fields = Readonly<Record<string, unknown>>
+export type GraphqlFields = Readonly<Record<string, unknown>>
 
-interface QueryError {
+interface GraphqlError {
   readonly type: string
   readonly path: readonly (string | number)[]
   readonly message: string
 }
 
-export interface QueryAnswer {
+export interface GraphqlResult {
   readonly data: Readonly<Record<string, unknown>> | null
-  readonly errors?: readonly QueryError[]
+  readonly errors?: readonly GraphqlError[]
 }
 
-const types: Readonly<Record<number, string>> = { 401: 'FORBIDDEN', 403: 'FORBIDDEN', 404: 'NOT_FOUND' }
+const errorTypeByStatus: Readonly<Record<number, string>> = {
+  401: 'FORBIDDEN',
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+}
 
-export async function answerQuery(root: Fields, wanted: readonly Field[]): Promise<QueryAnswer> {
-  const errors: QueryError[] = []
-  const show = async (value: unknown, field: Field, path: readonly (string | number)[]): Promise<unknown> => {
+export async function executeQuery(
+  root: GraphqlFields,
+  wanted: readonly QueryField[],
+): Promise<GraphqlResult> {
+  const errors: GraphqlError[] = []
+  const resolveValue = async (
+    value: unknown,
+    field: QueryField,
+    path: readonly (string | number)[],
+  ): Promise<unknown> => {
     if (value === null || value === undefined) return null
     if (Array.isArray(value))
-      return await Promise.all(value.map((it, index) => show(it, field, [...path, index])))
+      return await Promise.all(value.map((it, index) => resolveValue(it, field, [...path, index])))
     if (field.fields === undefined || typeof value !== 'object') return value
-    return await select(value as Fields, field.fields, path)
+    return await resolveSelection(value as GraphqlFields, field.fields, path)
   }
-  const select = async (
-    from: Fields,
-    fields: readonly Field[],
+  const resolveSelection = async (
+    from: GraphqlFields,
+    fields: readonly QueryField[],
     path: readonly (string | number)[],
   ): Promise<Record<string, unknown>> => {
     const shown: Record<string, unknown> = {}
@@ -38,21 +49,25 @@ export async function answerQuery(root: Fields, wanted: readonly Field[]): Promi
     for (const field of fields) {
       const here = [...path, field.alias]
       try {
-        if (!(field.name in from)) throw new Refusal(422, `Field '${field.name}' doesn't exist`)
+        if (!(field.name in from)) throw new GitHubApiError(422, `Field '${field.name}' doesn't exist`)
         const offered = from[field.name]
         const value: unknown =
           typeof offered === 'function'
-            ? await (offered as (given: Fields) => unknown)(field.arguments)
+            ? await (offered as (given: GraphqlFields) => unknown)(field.arguments)
             : offered
-        shown[field.alias] = await show(value, field, here)
+        shown[field.alias] = await resolveValue(value, field, here)
       } catch (error) {
-        if (!(error instanceof Refusal)) throw error
+        if (!(error instanceof GitHubApiError)) throw error
         shown[field.alias] = null
-        errors.push({ type: types[error.status] ?? 'UNPROCESSABLE', path: here, message: error.message })
+        errors.push({
+          type: errorTypeByStatus[error.status] ?? 'UNPROCESSABLE',
+          path: here,
+          message: error.message,
+        })
       }
     }
     return shown
   }
-  const data = await select(root, wanted, [])
+  const data = await resolveSelection(root, wanted, [])
   return errors.length === 0 ? { data } : { data, errors }
 }

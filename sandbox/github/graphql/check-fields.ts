@@ -1,32 +1,37 @@
 // What GraphQL says of the check runs on a commit, and how an App makes one. The fields and their types are those of GitHub's
 // public schema (https://docs.github.com/en/graphql/reference/checks).
-import { createRun } from '../checks.ts'
+import { addCheckRun } from '../checks.ts'
 import { resolveCommit } from '../git/git-store.ts'
 import type { GitHubState } from '../github-state.ts'
-import { demand } from '../http/auth.ts'
+import { requirePermissions } from '../http/auth.ts'
 import type { Caller } from '../http/caller.ts'
-import { Refusal } from '../http/route.ts'
-import { idOfNode, nodeId } from '../views/account-view.ts'
-import { latestRuns, runView } from '../views/check-view.ts'
-import type { CheckRun, Payload, Repo, World } from '../world.ts'
-import type { Fields } from './answer-query.ts'
-import { listFields } from './list-fields.ts'
+import { GitHubApiError } from '../http/route.ts'
+import { parseNodeId, toNodeId } from '../views/account-view.ts'
+import { findLatestRuns, checkRunView } from '../views/check-view.ts'
+import type { MockCheckRun, GitHubPayload, MockRepository, MockGitHubData } from '../world.ts'
+import type { GraphqlFields } from './answer-query.ts'
+import { connectionFields } from './list-fields.ts'
 
-export function checksFields(world: World, by: Caller, repo: Repo, sha: string): Fields {
+export function commitCheckFields(
+  world: MockGitHubData,
+  by: Caller,
+  repo: MockRepository,
+  sha: string,
+): GraphqlFields {
   return {
-    checkSuites: ({ filterBy, ...page }: Fields) => {
-      demand(world, by, repo, { checks: 'read' })
+    checkSuites: ({ filterBy, ...page }: GraphqlFields) => {
+      requirePermissions(world, by, repo, { checks: 'read' })
       const { appId } = (filterBy ?? {}) as { readonly appId?: number }
       const suites = repo.suites.filter(
         (it) => it.sha === sha && (appId === undefined || it.app.id === appId),
       )
-      return listFields(
+      return connectionFields(
         suites.map((suite) => ({
-          id: nodeId('CheckSuite', suite.id),
-          checkRuns: ({ filterBy: wanted, ...runsPage }: Fields) => {
+          id: toNodeId('CheckSuite', suite.id),
+          checkRuns: ({ filterBy: wanted, ...runsPage }: GraphqlFields) => {
             const { checkType = 'LATEST' } = (wanted ?? {}) as { readonly checkType?: string }
-            const runs = checkType === 'ALL' ? suite.runs : latestRuns(suite.runs)
-            return listFields(runs.map((run) => runFields(world, run)))(runsPage)
+            const runs = checkType === 'ALL' ? suite.runs : findLatestRuns(suite.runs)
+            return connectionFields(runs.map((run) => checkRunFields(world, run)))(runsPage)
           },
         })),
       )(page)
@@ -34,11 +39,11 @@ export function checksFields(world: World, by: Caller, repo: Repo, sha: string):
   }
 }
 
-function runFields(world: World, run: CheckRun): Fields {
-  const { html_url: address } = runView(world, run)
+function checkRunFields(world: MockGitHubData, run: MockCheckRun): GraphqlFields {
+  const { html_url: address } = checkRunView(world, run)
   return {
     __typename: 'CheckRun',
-    id: nodeId('CheckRun', run.id),
+    id: toNodeId('CheckRun', run.id),
     name: run.name,
     externalId: run.externalId,
     status: run.status.toUpperCase(),
@@ -51,7 +56,7 @@ function runFields(world: World, run: CheckRun): Fields {
   }
 }
 
-interface WantedRun {
+interface CreateCheckRunInput {
   readonly repositoryId: string
   readonly headSha: string
   readonly name: string
@@ -74,22 +79,34 @@ interface WantedRun {
 }
 
 /** `createCheckRun`: Apps alone. */
-export async function createCheckRun(state: GitHubState, by: Caller, input: Fields): Promise<Fields> {
+export async function createCheckRun(
+  state: GitHubState,
+  by: Caller,
+  input: GraphqlFields,
+): Promise<GraphqlFields> {
   const { world } = state
-  const wanted = input as unknown as WantedRun
-  const id = idOfNode('Repository', wanted.repositoryId)
+  const wanted = input as unknown as CreateCheckRunInput
+  const id = parseNodeId('Repository', wanted.repositoryId)
   const repo = [...world.repos].find((it) => String(it.id) === id && !it.deleted)
-  if (repo === undefined) throw new Refusal(404, 'Could not resolve to a Repository')
-  demand(world, by, repo, { checks: 'write' })
-  if (by.kind !== 'installation') throw new Refusal(403, 'Resource not accessible by personal access token')
+  if (repo === undefined) throw new GitHubApiError(404, 'Could not resolve to a Repository')
+  requirePermissions(world, by, repo, { checks: 'write' })
+  if (by.kind !== 'installation')
+    throw new GitHubApiError(403, 'Resource not accessible by personal access token')
   const sha = await resolveCommit(repo.path, wanted.headSha)
-  if (sha === undefined) throw new Refusal(422, `No commit found for SHA: ${wanted.headSha}`)
-  const run = await createRun(state, repo, by.installation.app, sha, bodyOf(wanted))
-  return { checkRun: runFields(world, run) }
+  if (sha === undefined) throw new GitHubApiError(422, `No commit found for SHA: ${wanted.headSha}`)
+  const run = await addCheckRun(state, repo, by.installation.app, sha, toRestBody(wanted))
+  return { checkRun: checkRunFields(world, run) }
 }
 
 /** The same in REST's words. */
-function bodyOf({ name, externalId, detailsUrl, status, conclusion, output }: WantedRun): Payload {
+function toRestBody({
+  name,
+  externalId,
+  detailsUrl,
+  status,
+  conclusion,
+  output,
+}: CreateCheckRunInput): GitHubPayload {
   return {
     name,
     ...(externalId !== undefined && { external_id: externalId }),

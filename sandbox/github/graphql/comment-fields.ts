@@ -1,21 +1,21 @@
 // What GraphQL says of a comment: who edited it and when. The fields and their types are those of GitHub's public schema
 // (https://docs.github.com/en/graphql/reference/objects#issuecomment).
-import { maySee } from '../http/auth.ts'
+import { canSeeRepository } from '../http/auth.ts'
 import type { Caller } from '../http/caller.ts'
-import { Refusal } from '../http/route.ts'
-import { nodeId } from '../views/account-view.ts'
-import type { IssueComment, World } from '../world.ts'
-import type { Fields } from './answer-query.ts'
+import { GitHubApiError } from '../http/route.ts'
+import { toNodeId } from '../views/account-view.ts'
+import type { IssueComment, MockGitHubData } from '../world.ts'
+import type { GraphqlFields } from './answer-query.ts'
 
 /** The comment of this global id. Refuses as GitHub does where there is none that the caller may see. */
-export function commentFields(world: World, caller: Caller, id: unknown): Fields {
-  const comment = commentByNode(world, caller, id)
+export function commentFields(world: MockGitHubData, caller: Caller, id: unknown): GraphqlFields {
+  const comment = findCommentByNodeId(world, caller, id)
   if (comment === undefined)
-    throw new Refusal(404, `Could not resolve to a node with the global id of '${String(id)}'`)
+    throw new GitHubApiError(404, `Could not resolve to a node with the global id of '${String(id)}'`)
   const { edit } = comment
   return {
     __typename: 'IssueComment',
-    id: nodeId('IssueComment', comment.id),
+    id: toNodeId('IssueComment', comment.id),
     lastEditedAt: edit?.at ?? null,
     // The first edit keeps what was there before beside it.
     includesCreatedEdit: edit !== undefined,
@@ -28,22 +28,26 @@ export function commentFields(world: World, caller: Caller, id: unknown): Fields
 }
 
 /** What `nodes` has of these global ids: null where there is none that the caller may see. At most 100 in one list, as GitHub says. */
-export function commentsFields(world: World, caller: Caller, ids: readonly unknown[]): (Fields | null)[] {
+export function commentListFields(
+  world: MockGitHubData,
+  caller: Caller,
+  ids: readonly unknown[],
+): (GraphqlFields | null)[] {
   if (ids.length > 100)
-    throw new Refusal(422, `You may not provide more than 100 node ids; you provided ${ids.length}.`)
+    throw new GitHubApiError(422, `You may not provide more than 100 node ids; you provided ${ids.length}.`)
   const known = new Set<unknown>()
   for (const repo of world.repos)
-    if (!repo.deleted && caller.kind !== 'anonymous' && maySee(world, caller, repo))
+    if (!repo.deleted && caller.kind !== 'anonymous' && canSeeRepository(world, caller, repo))
       for (const thread of [...repo.pulls.values(), ...repo.issues.values()])
-        for (const { id } of thread.comments) known.add(nodeId('IssueComment', id))
+        for (const { id } of thread.comments) known.add(toNodeId('IssueComment', id))
   return ids.map((id) => (known.has(id) ? { __typename: 'IssueComment', id } : null))
 }
 
-function commentByNode(world: World, caller: Caller, id: unknown): IssueComment | undefined {
+function findCommentByNodeId(world: MockGitHubData, caller: Caller, id: unknown): IssueComment | undefined {
   for (const repo of world.repos) {
-    if (repo.deleted || caller.kind === 'anonymous' || !maySee(world, caller, repo)) continue
+    if (repo.deleted || caller.kind === 'anonymous' || !canSeeRepository(world, caller, repo)) continue
     for (const thread of [...repo.pulls.values(), ...repo.issues.values()])
-      for (const comment of thread.comments) if (nodeId('IssueComment', comment.id) === id) return comment
+      for (const comment of thread.comments) if (toNodeId('IssueComment', comment.id) === id) return comment
   }
   return undefined
 }

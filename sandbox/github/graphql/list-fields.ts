@@ -1,6 +1,9 @@
 // A connection of GitHub's GraphQL, as far as a first page of it goes.
-import type { Fields } from './answer-query.ts'
+import type { GraphqlFields } from './answer-query.ts'
 
-export const listFields =
-  (nodes: readonly Fields[]) =>
-  ({ first = 100 }: Fields): Fields => ({ totalCount: nodes.length, nodes: nodes.slice(0, Number(first)) })
+export const connectionFields =
+  (nodes: readonly GraphqlFields[]) =>
+  ({ first = 100 }: GraphqlFields): GraphqlFields => ({
+    totalCount: nodes.length,
+    nodes: nodes.slice(0, Number(first)),
+  })

@@ -1,30 +1,30 @@
 // The part of GraphQL's query language that clients of GitHub write: one operation, variables, aliases, arguments,
 // inline and named fragments. Directives are not among it.
-export interface Field {
+export interface QueryField {
   readonly name: string
   readonly alias: string
   readonly arguments: Readonly<Record<string, unknown>>
-  readonly fields: readonly Field[] | undefined
+  readonly fields: readonly QueryField[] | undefined
 }
 
-export interface Operation {
+export interface QueryOperation {
   readonly kind: 'query' | 'mutation'
-  readonly fields: readonly Field[]
+  readonly fields: readonly QueryField[]
 }
 
-const token =
+const tokenPattern =
   /\s*(?:#[^\n]*\n\s*)*(?:,\s*)*("(?:[^"\\]|\\.)*"|\.\.\.|[A-Za-z_]\w*|-?\d+(?:\.\d+)?|[{}()[\]:$!=@]|$)/y
 
-class Reader {
+class TokenReader {
   readonly #tokens: string[] = []
   readonly #variables: Readonly<Record<string, unknown>>
   #at = 0
 
   constructor(text: string, variables: Readonly<Record<string, unknown>>) {
     this.#variables = variables
-    token.lastIndex = 0
+    tokenPattern.lastIndex = 0
     for (;;) {
-      const found = token.exec(text)
+      const found = tokenPattern.exec(text)
       if (found === null) throw new Error('Parse error')
       if (found[1] === undefined || found[1] === '') break
       this.#tokens.push(found[1])
@@ -85,11 +85,11 @@ class Reader {
   }
 }
 
-type Selection = Field | { readonly fragment: string }
+type QuerySelection = QueryField | { readonly fragment: string }
 
-function selections(reader: Reader): Selection[] {
+function parseSelections(reader: TokenReader): QuerySelection[] {
   reader.expect('{')
-  const found: Selection[] = []
+  const found: QuerySelection[] = []
   while (reader.next !== '}') {
     const first = reader.take()
     if (first === '...') {
@@ -97,7 +97,7 @@ function selections(reader: Reader): Selection[] {
         reader.take()
         reader.take()
       }
-      if (reader.next === '{') found.push(...selections(reader))
+      if (reader.next === '{') found.push(...parseSelections(reader))
       else found.push({ fragment: reader.take() })
       continue
     }
@@ -105,7 +105,7 @@ function selections(reader: Reader): Selection[] {
     if (hasAlias) reader.take()
     const name = hasAlias ? reader.take() : first
     const given = reader.arguments()
-    const fields = reader.next === '{' ? (selections(reader) as Field[]) : undefined
+    const fields = reader.next === '{' ? (parseSelections(reader) as QueryField[]) : undefined
     found.push({ name, alias: first, arguments: given, fields })
   }
   reader.take()
@@ -113,31 +113,31 @@ function selections(reader: Reader): Selection[] {
 }
 
 /** Reads a request's operation with its variables filled in. Throws on what it cannot read. */
-export function parseQuery(text: string, variables: Readonly<Record<string, unknown>> = {}): Operation {
-  const reader = new Reader(text, variables)
-  const fragments = new Map<string, Selection[]>()
-  let operation: { kind: Operation['kind']; found: Selection[] } | undefined
+export function parseQuery(text: string, variables: Readonly<Record<string, unknown>> = {}): QueryOperation {
+  const reader = new TokenReader(text, variables)
+  const fragments = new Map<string, QuerySelection[]>()
+  let operation: { kind: QueryOperation['kind']; found: QuerySelection[] } | undefined
   while (!reader.done) {
     if (reader.next === 'fragment') {
       reader.take()
       const name = reader.take()
       reader.expect('on')
       reader.take()
-      fragments.set(name, selections(reader))
+      fragments.set(name, parseSelections(reader))
       continue
     }
     const kind = reader.next === '{' ? 'query' : reader.take()
     if (kind !== 'query' && kind !== 'mutation') throw new Error(`Parse error on "${kind}"`)
     if (reader.next !== '{' && reader.next !== '(') reader.take()
     if (reader.next === '(') reader.skip()
-    operation = { kind, found: selections(reader) }
+    operation = { kind, found: parseSelections(reader) }
   }
   if (operation === undefined) throw new Error('A query attribute must be specified and must be a string.')
-  const filled = (found: readonly Selection[]): Field[] =>
+  const expandFragments = (found: readonly QuerySelection[]): QueryField[] =>
     found.flatMap((it) =>
       'fragment' in it
-        ? filled(fragments.get(it.fragment) ?? [])
-        : [{ ...it, fields: it.fields === undefined ? undefined : filled(it.fields) }],
+        ? expandFragments(fragments.get(it.fragment) ?? [])
+        : [{ ...it, fields: it.fields === undefined ? undefined : expandFragments(it.fields) }],
     )
-  return { kind: operation.kind, fields: filled(operation.found) }
+  return { kind: operation.kind, fields: expandFragments(operation.found) }
 }

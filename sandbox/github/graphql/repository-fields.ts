@@ -1,34 +1,38 @@
 // What a query can ask of a repository: refs and their rule, pull requests, merge queues. Names and types are those of
 // GitHub's schema.
-import { mayWrite } from '../http/auth.ts'
+import { canWriteContents } from '../http/auth.ts'
 import type { Caller } from '../http/caller.ts'
-import { requiredApprovalsOf, protectionOf, pullDemandsOf } from '../branch-rules/branch-protection.ts'
-import { isNamed } from '../branch-rules/bypass.ts'
-import { layersOf, rulesetsFor } from '../branch-rules/layers.ts'
-import { entryOf, queueParameters } from '../branch-rules/merge-queue.ts'
+import {
+  toBranchUpdateRules,
+  findBranchProtection,
+  toPullRequestRules,
+} from '../branch-rules/branch-protection.ts'
+import { isInAllowList } from '../branch-rules/bypass.ts'
+import { collectRuleLayers, findRulesetsForRef } from '../branch-rules/layers.ts'
+import { findQueueEntry, findMergeQueueParameters } from '../branch-rules/merge-queue.ts'
 import type { QueueEntry } from '../world.ts'
-import { unmetChecks } from '../branch-rules/required-checks.ts'
-import type { PullRequestParameters, Rule, StatusCheckParameters } from '../branch-rules/rule-shapes.ts'
+import { findUnmetChecks } from '../branch-rules/required-checks.ts'
+import type { PullRequestParameters, BranchRule, StatusCheckParameters } from '../branch-rules/rule-shapes.ts'
 import type { GitHubState } from '../github-state.ts'
 import { resolveCommit } from '../git/git-store.ts'
-import { nodeId } from '../views/account-view.ts'
-import { checksFields } from './check-fields.ts'
-import { listFields } from './list-fields.ts'
+import { toNodeId } from '../views/account-view.ts'
+import { commitCheckFields } from './check-fields.ts'
+import { connectionFields } from './list-fields.ts'
 import { fullName } from '../views/repository-view.ts'
-import { timestampOf } from '../world.ts'
-import type { Account, Pull, Repo } from '../world.ts'
-import type { Fields } from './answer-query.ts'
+import { toTimestamp } from '../world.ts'
+import type { MockAccount, MockPull, MockRepository } from '../world.ts'
+import type { GraphqlFields } from './answer-query.ts'
 
-export const commitFields = (oid: string): Fields => ({
+export const commitFields = (oid: string): GraphqlFields => ({
   __typename: 'Commit',
-  id: nodeId('Commit', oid),
+  id: toNodeId('Commit', oid),
   oid,
 })
 
-export function repositoryFields(state: GitHubState, caller: Caller, repo: Repo): Fields {
+export function repositoryFields(state: GitHubState, caller: Caller, repo: MockRepository): GraphqlFields {
   return {
     __typename: 'Repository',
-    id: nodeId('Repository', repo.id),
+    id: toNodeId('Repository', repo.id),
     databaseId: repo.id,
     name: repo.name,
     nameWithOwner: fullName(repo),
@@ -36,55 +40,56 @@ export function repositoryFields(state: GitHubState, caller: Caller, repo: Repo)
     squashMergeAllowed: repo.mergeMethods.squash,
     rebaseMergeAllowed: repo.mergeMethods.rebase,
     defaultBranchRef: () => refFields(caller, state, repo, repo.defaultBranch),
-    object: async ({ oid }: Fields) => {
+    object: async ({ oid }: GraphqlFields) => {
       const sha = await resolveCommit(repo.path, String(oid))
       return sha === undefined
         ? null
-        : { ...commitFields(sha), ...checksFields(state.world, caller, repo, sha) }
+        : { ...commitFields(sha), ...commitCheckFields(state.world, caller, repo, sha) }
     },
-    ref: ({ qualifiedName }: Fields) => refFields(caller, state, repo, String(qualifiedName)),
-    pullRequest: ({ number }: Fields) => {
+    ref: ({ qualifiedName }: GraphqlFields) => refFields(caller, state, repo, String(qualifiedName)),
+    pullRequest: ({ number }: GraphqlFields) => {
       const pull = repo.pulls.get(Number(number))
       return pull === undefined ? null : pullFields(state, pull)
     },
-    mergeQueue: ({ branch = repo.defaultBranch }: Fields) => queueFields(state, repo, String(branch)),
+    mergeQueue: ({ branch = repo.defaultBranch }: GraphqlFields) =>
+      mergeQueueFields(state, repo, String(branch)),
   }
 }
 
 export function refFields(
   caller: Caller,
   state: GitHubState,
-  repo: Repo,
+  repo: MockRepository,
   qualifiedName: string,
-): Fields | null {
+): GraphqlFields | null {
   const name = qualifiedName.replace(/^refs\/heads\//, '')
-  const sha = repo.known.get(`refs/heads/${name}`)
+  const sha = repo.knownRefs.get(`refs/heads/${name}`)
   if (sha === undefined) return null
   return {
     __typename: 'Ref',
-    id: nodeId('Ref', `${repo.id}:refs/heads/${name}`),
+    id: toNodeId('Ref', `${repo.id}:refs/heads/${name}`),
     name,
     prefix: 'refs/heads/',
     target: commitFields(sha),
-    refUpdateRule: () => updateRuleFields(caller, state, repo, name, sha),
+    refUpdateRule: () => refUpdateRuleFields(caller, state, repo, name, sha),
   }
 }
 
 /** The rules of a branch as they bind this reader: those that they bypass are not shown. */
-function updateRuleFields(
+function refUpdateRuleFields(
   by: Caller,
   { world }: GitHubState,
-  repo: Repo,
+  repo: MockRepository,
   branch: string,
   sha: string,
-): Fields | null {
+): GraphqlFields | null {
   const ref = `refs/heads/${branch}`
-  const layers = layersOf({ world, repo, path: repo.path, ref, old: sha, now: sha, by })
+  const layers = collectRuleLayers({ world, repo, path: repo.path, ref, old: sha, now: sha, by })
   if (layers.every(({ rules }) => rules.length === 0)) return null
   const rules = layers.filter(({ bypass }) => bypass === 'no').flatMap((it) => it.rules)
-  const has = (type: string): boolean => rules.some((it) => it.type === type)
+  const hasRule = (type: string): boolean => rules.some((it) => it.type === type)
   const isShutOut = rules.some(
-    ({ type, parameters }) => type === 'restricted_pushers' && !isNamed(world, repo, by, parameters),
+    ({ type, parameters }) => type === 'restricted_pushers' && !isInAllowList(world, repo, by, parameters),
   )
   const pulls = rules
     .filter(({ type }) => type === 'pull_request')
@@ -95,26 +100,26 @@ function updateRuleFields(
   return {
     __typename: 'RefUpdateRule',
     pattern: branch,
-    allowsDeletions: !has('deletion'),
-    allowsForcePushes: !has('non_fast_forward'),
-    blocksCreations: has('creation'),
+    allowsDeletions: !hasRule('deletion'),
+    allowsForcePushes: !hasRule('non_fast_forward'),
+    blocksCreations: hasRule('creation'),
     requiredApprovingReviewCount:
       pulls.length === 0 ? null : Math.max(...pulls.map((it) => it.required_approving_review_count)),
     requiredStatusCheckContexts: checks.map(({ context }) => context),
     requiresCodeOwnerReviews: pulls.some((it) => it.require_code_owner_review),
     requiresConversationResolution:
-      has('conversation_resolution') || pulls.some((it) => it.required_review_thread_resolution),
-    requiresLinearHistory: has('required_linear_history'),
-    requiresSignatures: has('required_signatures'),
-    viewerAllowedToDismissReviews: mayWrite(world, by, repo),
-    viewerCanPush: mayWrite(world, by, repo) && !has('update') && !isShutOut,
+      hasRule('conversation_resolution') || pulls.some((it) => it.required_review_thread_resolution),
+    requiresLinearHistory: hasRule('required_linear_history'),
+    requiresSignatures: hasRule('required_signatures'),
+    viewerAllowedToDismissReviews: canWriteContents(world, by, repo),
+    viewerCanPush: canWriteContents(world, by, repo) && !hasRule('update') && !isShutOut,
   }
 }
 
-export function pullFields(state: GitHubState, pull: Pull): Fields {
+export function pullFields(state: GitHubState, pull: MockPull): GraphqlFields {
   return {
     __typename: 'PullRequest',
-    id: nodeId('PullRequest', pull.id),
+    id: toNodeId('PullRequest', pull.id),
     databaseId: pull.id,
     number: pull.number,
     title: pull.title,
@@ -124,41 +129,48 @@ export function pullFields(state: GitHubState, pull: Pull): Fields {
     headRefOid: pull.headSha,
     baseRefName: pull.baseRef,
     baseRefOid: pull.baseSha,
-    ...threadFields(pull),
-    reviewThreads: listFields(
+    ...pullDetailFields(pull),
+    reviewThreads: connectionFields(
       Array.from({ length: pull.openConversations }, (_, at) => ({
-        id: nodeId('PullRequestReviewThread', `${pull.id}:${at}`),
+        id: toNodeId('PullRequestReviewThread', `${pull.id}:${at}`),
         isResolved: false,
       })),
     ),
     mergeCommit: pull.merged === null ? null : commitFields(pull.merged.sha),
     // No other events of the timeline are asked for.
-    timelineItems: listFields(pull.queueRemoval === undefined ? [] : [removalFields(pull.queueRemoval)]),
-    isInMergeQueue: entryOf(pull) !== undefined,
+    timelineItems: connectionFields(
+      pull.queueRemoval === undefined ? [] : [queueRemovalFields(pull.queueRemoval)],
+    ),
+    isInMergeQueue: findQueueEntry(pull) !== undefined,
     mergeQueueEntry: () => {
-      const entry = entryOf(pull)
-      return entry === undefined ? null : entryFields(state, entry)
+      const entry = findQueueEntry(pull)
+      return entry === undefined ? null : queueEntryFields(state, entry)
     },
   }
 }
 
-const removalFields = ({ id, at, reason, by }: NonNullable<Pull['queueRemoval']>): Fields => ({
+const queueRemovalFields = ({
+  id,
+  at,
+  reason,
+  by,
+}: NonNullable<MockPull['queueRemoval']>): GraphqlFields => ({
   __typename: 'RemovedFromMergeQueueEvent',
-  id: nodeId('RemovedFromMergeQueueEvent', id),
+  id: toNodeId('RemovedFromMergeQueueEvent', id),
   createdAt: at,
   reason,
   actor: by === null ? { __typename: 'Bot', login: 'github-merge-queue' } : actorFields(by),
 })
 
 /** Who opened it from where, and what people put on it. */
-function threadFields(pull: Pull): Fields {
+function pullDetailFields(pull: MockPull): GraphqlFields {
   const { headRepo } = pull
   return {
     author: actorFields(pull.author),
     headRepository:
       headRepo === null ? null : { name: headRepo.name, owner: { login: headRepo.owner.login } },
-    labels: listFields(pull.labels.map(({ name }) => ({ name }))),
-    reviews: listFields(
+    labels: connectionFields(pull.labels.map(({ name }) => ({ name }))),
+    reviews: connectionFields(
       pull.reviews.map((review) => ({
         fullDatabaseId: String(review.id),
         state: review.state,
@@ -167,9 +179,9 @@ function threadFields(pull: Pull): Fields {
         author: actorFields(review.author),
       })),
     ),
-    comments: listFields(
+    comments: connectionFields(
       pull.comments.map((comment) => ({
-        id: nodeId('IssueComment', comment.id),
+        id: toNodeId('IssueComment', comment.id),
         fullDatabaseId: String(comment.id),
         createdAt: comment.createdAt,
         updatedAt: comment.updatedAt,
@@ -181,7 +193,7 @@ function threadFields(pull: Pull): Fields {
 }
 
 /** GraphQL says an App's name without the brackets that REST adds. */
-const actorFields = (account: Account): Fields | null =>
+const actorFields = (account: MockAccount): GraphqlFields | null =>
   account.deleted
     ? null
     : {
@@ -190,45 +202,52 @@ const actorFields = (account: Account): Fields | null =>
         databaseId: account.id,
       }
 
-function ruleChecks(repo: Repo, branch: string): StatusCheckParameters['required_status_checks'] {
-  const protection = protectionOf(repo, branch)
-  const rules: Rule[] = [
-    ...rulesetsFor(repo, `refs/heads/${branch}`).flatMap((it) => it.rules),
-    ...(protection === undefined ? [] : [...requiredApprovalsOf(protection), ...pullDemandsOf(protection)]),
+function findRequiredStatusChecks(
+  repo: MockRepository,
+  branch: string,
+): StatusCheckParameters['required_status_checks'] {
+  const protection = findBranchProtection(repo, branch)
+  const rules: BranchRule[] = [
+    ...findRulesetsForRef(repo, `refs/heads/${branch}`).flatMap((it) => it.rules),
+    ...(protection === undefined
+      ? []
+      : [...toBranchUpdateRules(protection), ...toPullRequestRules(protection)]),
   ]
   return rules
     .filter(({ type }) => type === 'required_status_checks')
     .flatMap((it) => (it.parameters as unknown as StatusCheckParameters).required_status_checks)
 }
 
-export function entryFields(state: GitHubState, entry: QueueEntry): Fields {
+export function queueEntryFields(state: GitHubState, entry: QueueEntry): GraphqlFields {
   const { pull, group } = entry
   const { repo, baseRef } = pull
   const unmet =
-    group === undefined ? [] : unmetChecks(state.world, repo, group.headSha, ruleChecks(repo, baseRef), 0)
+    group === undefined
+      ? []
+      : findUnmetChecks(state.world, repo, group.headSha, findRequiredStatusChecks(repo, baseRef), 0)
   return {
     __typename: 'MergeQueueEntry',
-    id: nodeId('MergeQueueEntry', entry.id),
+    id: toNodeId('MergeQueueEntry', entry.id),
     position: (repo.queues.get(baseRef) ?? []).indexOf(entry) + 1,
     state: group === undefined ? 'QUEUED' : unmet.length === 0 ? 'MERGEABLE' : 'AWAITING_CHECKS',
     jump: entry.jump,
     solo: false,
-    enqueuedAt: timestampOf(entry.enqueuedAt),
+    enqueuedAt: toTimestamp(entry.enqueuedAt),
     enqueuer: { __typename: entry.by.type, login: entry.by.login.replace('[bot]', '') },
     estimatedTimeToMerge: null,
     baseCommit: group === undefined ? null : commitFields(group.baseSha),
     headCommit: group === undefined ? null : commitFields(group.headSha),
     pullRequest: () => pullFields(state, pull),
-    mergeQueue: () => queueFields(state, repo, baseRef),
+    mergeQueue: () => mergeQueueFields(state, repo, baseRef),
   }
 }
 
-function queueFields(state: GitHubState, repo: Repo, branch: string): Fields | null {
-  const settings = queueParameters(repo, branch)
+function mergeQueueFields(state: GitHubState, repo: MockRepository, branch: string): GraphqlFields | null {
+  const settings = findMergeQueueParameters(repo, branch)
   if (settings === undefined) return null
   return {
     __typename: 'MergeQueue',
-    id: nodeId('MergeQueue', `${repo.id}:${branch}`),
+    id: toNodeId('MergeQueue', `${repo.id}:${branch}`),
     configuration: {
       checkResponseTimeout: settings.check_response_timeout_minutes,
       maximumEntriesToBuild: settings.max_entries_to_build,
@@ -239,7 +258,7 @@ function queueFields(state: GitHubState, repo: Repo, branch: string): Fields | n
       minimumEntriesToMergeWaitTime: settings.min_entries_to_merge_wait_minutes,
     },
     entries: () => {
-      const nodes = (repo.queues.get(branch) ?? []).map((it) => entryFields(state, it))
+      const nodes = (repo.queues.get(branch) ?? []).map((it) => queueEntryFields(state, it))
       return { totalCount: nodes.length, nodes, pageInfo: { hasNextPage: false, endCursor: null } }
     },
   }

@@ -1,14 +1,14 @@
 // Who calls the sandbox, as the request's header says it.
-import type { Account, App, Installation, Permissions, Repo } from '../world.ts'
+import type { MockAccount, MockApp, Installation, AppPermissions, MockRepository } from '../world.ts'
 
 export type Caller =
   | { readonly kind: 'anonymous' }
-  | { readonly kind: 'app'; readonly app: App }
-  | { readonly kind: 'user'; readonly account: Account }
+  | { readonly kind: 'app'; readonly app: MockApp }
+  | { readonly kind: 'user'; readonly account: MockAccount }
   | {
       readonly kind: 'installation'
       readonly installation: Installation
-      readonly permissions: Permissions
+      readonly permissions: AppPermissions
       /** Undefined: all that the installation has. */
-      readonly repositories: ReadonlySet<Repo> | undefined
+      readonly repositories: ReadonlySet<MockRepository> | undefined
     }

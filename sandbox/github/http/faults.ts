@@ -1,6 +1,6 @@
 // The world's misbehaviour on order: answers that fail, never come, come after the deed, or are old.
 
-export interface Asked {
+export interface FaultRequest {
   readonly method: string
   /** As GitHub's documentation writes it, `/repos/{owner}/{repo}/pulls`; git's are `/{owner}/{repo}.git/git-receive-pack`. */
   readonly template: string
@@ -10,9 +10,9 @@ export interface Asked {
 }
 
 /** `METHOD /template`, or any question about the request. */
-export type Matcher = string | ((request: Asked) => boolean)
+export type FaultMatcher = string | ((request: FaultRequest) => boolean)
 
-export type Outcome =
+export type FaultOutcome =
   /** Answered so, and not done. */
   | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
   /** No answer until the client gives up; not done. */
@@ -22,32 +22,32 @@ export type Outcome =
   /** The connection is cut, before or after it was done. */
   | { readonly disconnect: 'before' | 'after' }
 
-interface Fault {
-  readonly matches: (request: Asked) => boolean
-  readonly outcome: Outcome
-  left: number
+interface InjectedFault {
+  readonly matches: (request: FaultRequest) => boolean
+  readonly outcome: FaultOutcome
+  remaining: number
 }
 
-function matcherOf(matcher: Matcher): (request: Asked) => boolean {
+function toFaultPredicate(matcher: FaultMatcher): (request: FaultRequest) => boolean {
   return typeof matcher === 'string' ? (it) => `${it.method} ${it.template}` === matcher : matcher
 }
 
-export class Faults {
-  readonly #faults: Fault[] = []
-  readonly #lagging: ((request: Asked) => boolean)[] = []
+export class FaultInjector {
+  readonly #faults: InjectedFault[] = []
+  readonly #lagging: ((request: FaultRequest) => boolean)[] = []
 
   /** The next `times` matching requests end so. Returns a function that takes it back. */
-  fail(matcher: Matcher, outcome: Outcome, times = 1): () => void {
-    const fault: Fault = { matches: matcherOf(matcher), outcome, left: times }
+  fail(matcher: FaultMatcher, outcome: FaultOutcome, times = 1): () => void {
+    const fault: InjectedFault = { matches: toFaultPredicate(matcher), outcome, remaining: times }
     this.#faults.push(fault)
     return () => {
-      fault.left = 0
+      fault.remaining = 0
     }
   }
 
   /** Matching reads are answered as they were last answered to the same caller, until taken back. */
-  lag(matcher: Matcher): () => void {
-    const matches = matcherOf(matcher)
+  lag(matcher: FaultMatcher): () => void {
+    const matches = toFaultPredicate(matcher)
     this.#lagging.push(matches)
     return () => {
       const index = this.#lagging.indexOf(matches)
@@ -55,13 +55,13 @@ export class Faults {
     }
   }
 
-  take(request: Asked): Outcome | undefined {
-    const fault = this.#faults.find((it) => it.left > 0 && it.matches(request))
-    if (fault !== undefined) fault.left -= 1
+  take(request: FaultRequest): FaultOutcome | undefined {
+    const fault = this.#faults.find((it) => it.remaining > 0 && it.matches(request))
+    if (fault !== undefined) fault.remaining -= 1
     return fault?.outcome
   }
 
-  lags(request: Asked): boolean {
+  lags(request: FaultRequest): boolean {
     return request.method === 'GET' && this.#lagging.some((matches) => matches(request))
   }
 
@@ -72,7 +72,11 @@ export class Faults {
 }
 
 /** What GitHub answers when the hourly limit is used up (403 with a reset time) or calls come too fast (403 or 429). */
-export function rateLimited(kind: 'primary' | 'secondary', nowSeconds: number, waitSeconds: number): Outcome {
+export function createRateLimitOutcome(
+  kind: 'primary' | 'secondary',
+  nowSeconds: number,
+  waitSeconds: number,
+): FaultOutcome {
   const documentation_url = 'https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api'
   return kind === 'primary'
     ? {

@@ -1,7 +1,7 @@
 // How much an installation may ask for, and what it has used: plain records.
 
 /** GitHub's usual hourly allowance of an installation. */
-export const hourlyLimit = 5000
+export const defaultHourlyLimit = 5000
 
 export interface RateLimits {
   /** Requests, or points of GraphQL, within a window. */
@@ -16,7 +16,7 @@ export interface RateLimits {
 }
 
 /** The sandbox's own traffic is much faster than people: it keeps the hourly limit alone, unless somebody sets more. */
-export const usualLimits = (hourly = hourlyLimit): RateLimits => ({
+export const createDefaultRateLimits = (hourly = defaultHourlyLimit): RateLimits => ({
   hourly,
   windowSeconds: 3600,
   pointsPerMinute: Infinity,
@@ -25,16 +25,16 @@ export const usualLimits = (hourly = hourlyLimit): RateLimits => ({
 })
 
 /** What an installation has used. */
-export interface RateUse {
+export interface RateLimitUsage {
   /** Of the resource `core`; `Installation` has it by this name. */
   readonly graphql: { remaining: number; resetsAt: number }
   /** Seconds since the epoch, with points and whether something was created. */
   readonly recent: { readonly at: number; readonly points: number; readonly creates: boolean }[]
-  refusedUntil: number
+  blockedUntil: number
 }
 
-export const noUse = (): RateUse => ({
+export const createEmptyRateLimitUsage = (): RateLimitUsage => ({
   graphql: { remaining: 0, resetsAt: 0 },
   recent: [],
-  refusedUntil: 0,
+  blockedUntil: 0,
 })

@@ -1,44 +1,44 @@
 // What a REST route of the sandbox is: an operation of GitHub's, the permission it needs, and a handler.
 import type { Caller } from './caller.ts'
-import type { Payload, Permissions, Repo, World } from '../world.ts'
+import type { GitHubPayload, AppPermissions, MockRepository, MockGitHubData } from '../world.ts'
 
-export interface Reply {
+export interface RouteResponse {
   readonly status: number
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export interface Call {
-  readonly world: World
+export interface RouteCall {
+  readonly world: MockGitHubData
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
-  readonly body: Payload
+  readonly body: GitHubPayload
   readonly caller: Caller
   /** The URL as asked, for Link headers. */
   readonly url: URL
 }
 
 /** A call of a route below `/repos/{owner}/{repo}`. */
-export interface RepoCall extends Call {
-  readonly repo: Repo
+export interface RepositoryCall extends RouteCall {
+  readonly repo: MockRepository
 }
 
 export interface Route {
   readonly method: string
   readonly template: string
-  readonly needs: Needs
-  readonly handle: (call: Call) => Promise<Reply> | Reply
+  readonly needs: RouteAccess
+  readonly handle: (call: RouteCall) => Promise<RouteResponse> | RouteResponse
 }
 
 /**
  * Who may call: the app itself by JWT ('app'), anyone ('anyone'), an installation token ('installation'), or a
  * token with one of these permissions (GitHub accepts several for comments and labels).
  */
-export type Needs =
-  'app' | 'anyone' | 'installation' | { readonly repo: readonly Permissions[] } | Permissions
+export type RouteAccess =
+  'app' | 'anyone' | 'installation' | { readonly repo: readonly AppPermissions[] } | AppPermissions
 
 /** An answer that GitHub gives instead of what was asked. */
-export class Refusal extends Error {
+export class GitHubApiError extends Error {
   readonly status: number
   readonly errors: readonly unknown[] | undefined
   constructor(status: number, message: string, errors?: readonly unknown[]) {
@@ -48,15 +48,23 @@ export class Refusal extends Error {
   }
 }
 
-export const notFound = (): Refusal => new Refusal(404, 'Not Found')
-export const notAccessible = (): Refusal => new Refusal(403, 'Resource not accessible by integration')
+export const notFound = (): GitHubApiError => new GitHubApiError(404, 'Not Found')
+export const notAccessible = (): GitHubApiError =>
+  new GitHubApiError(403, 'Resource not accessible by integration')
 
 /** 422 with GitHub's list of what is wrong with which field. */
-export function invalid(resource: string, field: string, code = 'invalid', message?: string): Refusal {
-  return new Refusal(422, 'Validation Failed', [{ resource, field, code, ...(message ? { message } : {}) }])
+export function validationFailed(
+  resource: string,
+  field: string,
+  code = 'invalid',
+  message?: string,
+): GitHubApiError {
+  return new GitHubApiError(422, 'Validation Failed', [
+    { resource, field, code, ...(message ? { message } : {}) },
+  ])
 }
 
-export function route(operation: string, needs: Needs, handle: Route['handle']): Route {
+export function route(operation: string, needs: RouteAccess, handle: Route['handle']): Route {
   const [method = '', template = ''] = operation.split(' ')
   return { method, template, needs, handle }
 }
@@ -64,30 +72,30 @@ export function route(operation: string, needs: Needs, handle: Route['handle']):
 /** A route below a repository: the rest of its path, and the permissions any one of which opens it. */
 export function repoRoute(
   operation: string,
-  needs: Permissions | readonly Permissions[],
-  handle: (call: RepoCall) => Promise<Reply> | Reply,
+  needs: AppPermissions | readonly AppPermissions[],
+  handle: (call: RepositoryCall) => Promise<RouteResponse> | RouteResponse,
 ): Route {
   const [method = '', rest = ''] = operation.split(' ')
   return {
     method,
     template: `/repos/{owner}/{repo}${rest}`,
-    needs: { repo: Array.isArray(needs) ? (needs as readonly Permissions[]) : [needs as Permissions] },
+    needs: { repo: Array.isArray(needs) ? (needs as readonly AppPermissions[]) : [needs as AppPermissions] },
     handle: handle as Route['handle'],
   }
 }
 
-export const ok = (body: unknown): Reply => ({ status: 200, body })
-export const created = (body: unknown): Reply => ({ status: 201, body })
-export const noContent = (): Reply => ({ status: 204 })
+export const ok = (body: unknown): RouteResponse => ({ status: 200, body })
+export const created = (body: unknown): RouteResponse => ({ status: 201, body })
+export const noContent = (): RouteResponse => ({ status: 204 })
 
 /** One page of a list with GitHub's Link header; `per_page` is 30 unless asked, and never above 100. */
-export function page<T>(
-  call: Call,
+export function paginate<T>(
+  call: RouteCall,
   items: readonly T[],
   wrap: (items: readonly T[]) => unknown = (it) => it,
-): Reply {
-  const size = Math.min(100, Math.max(1, integer(call.query.get('per_page'), 30)))
-  const number = Math.max(1, integer(call.query.get('page'), 1))
+): RouteResponse {
+  const size = Math.min(100, Math.max(1, parseInteger(call.query.get('per_page'), 30)))
+  const number = Math.max(1, parseInteger(call.query.get('page'), 1))
   const last = Math.max(1, Math.ceil(items.length / size))
   const link = (rel: string, target: number): string => {
     const url = new URL(call.url)
@@ -106,31 +114,31 @@ export function page<T>(
 }
 
 /** A page whose items are shown by an asynchronous view: only those on the page are made. */
-export async function pageOf<T>(
-  call: Call,
+export async function paginateAsync<T>(
+  call: RouteCall,
   items: readonly T[],
   show: (item: T) => Promise<unknown>,
   wrap?: (items: readonly unknown[]) => unknown,
-): Promise<Reply> {
-  const reply = page(call, items)
+): Promise<RouteResponse> {
+  const reply = paginate(call, items)
   const shown = await Promise.all((reply.body as T[]).map(show))
   return { ...reply, body: wrap === undefined ? shown : wrap(shown) }
 }
 
-function integer(text: string | null, otherwise: number): number {
+function parseInteger(text: string | null, otherwise: number): number {
   return text !== null && /^\d+$/.test(text) ? Number(text) : otherwise
 }
 
 /** A path parameter that must be a number; anything else is not found. */
-export function idParam(call: Call, name: string): number {
+export function parseIdParam(call: RouteCall, name: string): number {
   const text = call.params[name] ?? ''
   if (!/^\d+$/.test(text)) throw notFound()
   return Number(text)
 }
 
 /** A required text of the request's body, or GitHub's 422. */
-export function text(call: Call, field: string, resource: string): string {
+export function requireText(call: RouteCall, field: string, resource: string): string {
   const value = call.body[field]
-  if (typeof value !== 'string' || value === '') throw invalid(resource, field, 'missing_field')
+  if (typeof value !== 'string' || value === '') throw validationFailed(resource, field, 'missing_field')
   return value
 }

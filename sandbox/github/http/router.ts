@@ -2,22 +2,22 @@
 // It knows nothing of pull requests; git's own protocol goes past it.
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { authorize, maySee, nameOf } from './auth.ts'
-import type { Credentials } from './auth.ts'
+import { authorizeCall, canSeeRepository, formatCallerName } from './auth.ts'
+import type { TokenRegistry } from './auth.ts'
 import type { Caller } from './caller.ts'
-import type { Faults } from './faults.ts'
-import { LimitRefusal, giveBack, limitHeaders, spend } from './rate-limits.ts'
-import { Refusal, notFound } from './route.ts'
-import type { Call, Reply, Route } from './route.ts'
-import { operationOf } from '../graphql/operation-of.ts'
-import { repoByName } from '../world.ts'
-import type { Payload, Repo, World } from '../world.ts'
+import type { FaultInjector } from './faults.ts'
+import { RateLimitError, refundRateLimit, formatRateLimitHeaders, consumeRateLimit } from './rate-limits.ts'
+import { GitHubApiError, notFound } from './route.ts'
+import type { RouteCall, RouteResponse, Route } from './route.ts'
+import { summarizeOperation } from '../graphql/operation-of.ts'
+import { findRepositoryByName } from '../world.ts'
+import type { GitHubPayload, MockRepository, MockGitHubData } from '../world.ts'
 
 export interface RequestRecord {
   readonly method: string
   readonly template: string
   readonly path: string
-  readonly who: string
+  readonly callerName: string
   /** 0 when no answer was given. */
   readonly status: number
   /** Of GraphQL: the operation's name. */
@@ -27,7 +27,7 @@ export interface RequestRecord {
 }
 
 /** One exchange, for whoever checks traffic against GitHub's document. */
-export interface Exchange {
+export interface RecordedExchange {
   readonly method: string
   readonly template: string
   readonly query: URLSearchParams
@@ -37,26 +37,26 @@ export interface Exchange {
 }
 
 export interface RouterOptions {
-  readonly world: World
-  readonly credentials: Credentials
-  readonly faults: Faults
+  readonly world: MockGitHubData
+  readonly credentials: TokenRegistry
+  readonly faults: FaultInjector
   readonly routes: readonly Route[]
   readonly record: (record: RequestRecord) => void
-  readonly observe: ((exchange: Exchange) => void) | undefined
+  readonly observe: ((exchange: RecordedExchange) => void) | undefined
 }
 
-interface Matched {
+interface RouteMatch {
   readonly route: Route
   readonly params: Record<string, string>
 }
 
 // `{path}` and `{ref}` of these take slashes; a template's other parameters end at one.
-const greedy =
+const multiSegmentPattern =
   /\/(contents\/\{path\}|git\/(ref|refs|matching-refs)\/\{ref\}|branches\/\{branch\}|compare\/\{basehead\})$/
 
-function compile(route: Route): { route: Route; pattern: RegExp; names: string[] } {
+function compileRoute(route: Route): { route: Route; pattern: RegExp; names: string[] } {
   const names = [...route.template.matchAll(/\{(\w+)\}/g)].map((it) => it[1] ?? '')
-  const wide = greedy.test(route.template) ? names.at(-1) : undefined
+  const wide = multiSegmentPattern.test(route.template) ? names.at(-1) : undefined
   const source = route.template
     .replace(/[.[\]]/g, '\\$&')
     .replace(/\{(\w+)\}/g, (_, name) => (name === wide ? '(.*)' : '([^/]+)'))
@@ -70,17 +70,19 @@ function compile(route: Route): { route: Route; pattern: RegExp; names: string[]
   }
 }
 
-export class Router {
+export class RestRouter {
   readonly #options: RouterOptions
-  readonly #table: ReturnType<typeof compile>[]
+  readonly #table: ReturnType<typeof compileRoute>[]
   /** Last good answers by caller and URL: what a lagging replica still says. */
-  readonly #remembered = new Map<string, Reply>()
+  readonly #remembered = new Map<string, RouteResponse>()
 
   constructor(options: RouterOptions) {
     this.#options = options
     // Longer templates first: `commits/{ref}/status` must not be taken for a commit of that name.
-    const segments = ({ template }: Route): number => template.split('/').length
-    this.#table = [...options.routes].sort((one, other) => segments(other) - segments(one)).map(compile)
+    const countSegments = ({ template }: Route): number => template.split('/').length
+    this.#table = [...options.routes]
+      .sort((one, other) => countSegments(other) - countSegments(one))
+      .map(compileRoute)
   }
 
   async handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
@@ -88,20 +90,20 @@ export class Router {
     const method = request.method ?? 'GET'
     const matched = this.#match(method, url.pathname)
     const template = matched?.route.template ?? url.pathname
-    const raw = await bodyOf(request)
-    const asked = { method, template, path: url.pathname, ...countOf(method, template, raw) }
-    let who = this.#guess(request)
-    const fault = faults.take(asked)
-    const drop = (): void => {
-      record({ ...asked, who, status: 0 })
+    const raw = await readBody(request)
+    const requestInfo = { method, template, path: url.pathname, ...countWrites(method, template, raw) }
+    let callerName = this.#guess(request)
+    const fault = faults.take(requestInfo)
+    const dropConnection = (): void => {
+      record({ ...requestInfo, callerName, status: 0 })
       response.destroy()
     }
-    if (fault !== undefined && 'disconnect' in fault && fault.disconnect === 'before') return drop()
+    if (fault !== undefined && 'disconnect' in fault && fault.disconnect === 'before') return dropConnection()
     if (fault !== undefined && 'timeout' in fault) {
-      record({ ...asked, who, status: 0 })
+      record({ ...requestInfo, callerName, status: 0 })
       return
     }
-    let reply: Reply
+    let reply: RouteResponse
     let body: unknown
     let caller: Caller | undefined
     if (fault !== undefined && 'status' in fault) {
@@ -113,10 +115,10 @@ export class Router {
     } else {
       try {
         caller = credentials.identify(request.headers.authorization)
-        who = nameOf(caller)
+        callerName = formatCallerName(caller)
         body = parseBody(raw)
-        const key = `${who} ${url.href}`
-        const old = faults.lags(asked) ? this.#remembered.get(key) : undefined
+        const key = `${callerName} ${url.href}`
+        const old = faults.lags(requestInfo) ? this.#remembered.get(key) : undefined
         reply = old ?? (await this.#answer(matched, caller, url, body))
         if (method === 'GET' && reply.status === 200) this.#remembered.set(key, reply)
         if (caller.kind === 'installation')
@@ -124,11 +126,11 @@ export class Router {
             ...reply,
             headers: {
               ...reply.headers,
-              ...limitHeaders(world, caller.installation, { method, template, body }),
+              ...formatRateLimitHeaders(world, caller.installation, { method, template, body }),
             },
           }
       } catch (error) {
-        reply = refused(error)
+        reply = toErrorResponse(error)
       }
       this.#options.observe?.({
         method,
@@ -139,19 +141,19 @@ export class Router {
         responseBody: reply.body,
       })
     }
-    if (fault !== undefined && 'disconnect' in fault) return drop()
+    if (fault !== undefined && 'disconnect' in fault) return dropConnection()
     if (fault !== undefined && 'applyThenFail' in fault)
       reply = { status: fault.applyThenFail, body: { message: 'Server Error' } }
-    const status = send(request, response, reply)
+    const status = sendResponse(request, response, reply)
     if (status === 304 && caller?.kind === 'installation')
-      giveBack(world, caller.installation, { method, template, body })
-    record({ ...asked, who, status })
+      refundRateLimit(world, caller.installation, { method, template, body })
+    record({ ...requestInfo, callerName, status })
   }
 
   /** A name for the log before anything is checked: faults hit a request wherever it comes from. */
   #guess(request: IncomingMessage): string {
     try {
-      return nameOf(this.#options.credentials.identify(request.headers.authorization))
+      return formatCallerName(this.#options.credentials.identify(request.headers.authorization))
     } catch {
       return 'unknown'
     }
@@ -162,7 +164,7 @@ export class Router {
     return this.#match(method, path) !== undefined
   }
 
-  #match(method: string, path: string): Matched | undefined {
+  #match(method: string, path: string): RouteMatch | undefined {
     for (const { route, pattern, names } of this.#table) {
       const found = route.method === method ? pattern.exec(path) : null
       if (found === null) continue
@@ -180,25 +182,30 @@ export class Router {
     return undefined
   }
 
-  async #answer(matched: Matched | undefined, caller: Caller, url: URL, body: unknown): Promise<Reply> {
+  async #answer(
+    matched: RouteMatch | undefined,
+    caller: Caller,
+    url: URL,
+    body: unknown,
+  ): Promise<RouteResponse> {
     const { world } = this.#options
     if (matched === undefined) throw notFound()
     const { route, params } = matched
-    let repo: Repo | undefined
+    let repo: MockRepository | undefined
     if (route.template.startsWith('/repos/')) {
-      repo = repoByName(world, params['owner'] ?? '', params['repo'] ?? '')
+      repo = findRepositoryByName(world, params['owner'] ?? '', params['repo'] ?? '')
       if (repo === undefined) throw notFound()
-      if (caller.kind !== 'app' && !maySee(world, caller, repo)) throw notFound()
+      if (caller.kind !== 'app' && !canSeeRepository(world, caller, repo)) throw notFound()
     }
-    authorize(world, caller, route.needs, repo)
-    if (caller.kind === 'installation') spend(world, caller.installation, { ...route, body })
+    authorizeCall(world, caller, route.needs, repo)
+    if (caller.kind === 'installation') consumeRateLimit(world, caller.installation, { ...route, body })
     if (repo?.archived === true && route.method !== 'GET')
-      throw new Refusal(403, 'Repository was archived so is read-only.')
-    const call: Call & { repo?: Repo } = {
+      throw new GitHubApiError(403, 'Repository was archived so is read-only.')
+    const call: RouteCall & { repo?: MockRepository } = {
       world,
       params,
       query: url.searchParams,
-      body: (body ?? {}) as Payload,
+      body: (body ?? {}) as GitHubPayload,
       caller,
       url,
       ...(repo === undefined ? {} : { repo }),
@@ -207,7 +214,7 @@ export class Router {
   }
 }
 
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
   return Buffer.concat(chunks)
@@ -219,25 +226,30 @@ function parseBody(raw: Buffer): unknown {
   try {
     value = JSON.parse(raw.toString())
   } catch {
-    throw new Refusal(400, 'Problems parsing JSON')
+    throw new GitHubApiError(400, 'Problems parsing JSON')
   }
   // Labels may come as a bare list; everything else GitHub wants as an object.
   if (Array.isArray(value)) return { labels: value }
-  if (typeof value !== 'object' || value === null) throw new Refusal(400, 'Body should be a JSON object')
+  if (typeof value !== 'object' || value === null)
+    throw new GitHubApiError(400, 'Body should be a JSON object')
   return value
 }
 
-function countOf(method: string, template: string, raw: Buffer): Pick<RequestRecord, 'operation' | 'writes'> {
+function countWrites(
+  method: string,
+  template: string,
+  raw: Buffer,
+): Pick<RequestRecord, 'operation' | 'writes'> {
   if (template !== '/graphql') return { writes: method === 'GET' || method === 'HEAD' ? 0 : 1 }
   try {
-    return operationOf(parseBody(raw))
+    return summarizeOperation(parseBody(raw))
   } catch {
     return { writes: 0 }
   }
 }
 
-function refused(error: unknown): Reply {
-  if (!(error instanceof Refusal))
+function toErrorResponse(error: unknown): RouteResponse {
+  if (!(error instanceof GitHubApiError))
     return {
       status: 500,
       body: { message: error instanceof Error ? (error.stack ?? error.message) : String(error) },
@@ -247,11 +259,11 @@ function refused(error: unknown): Reply {
   return {
     status,
     body: { message, ...(errors ? { errors } : {}), documentation_url, status: String(status) },
-    ...(error instanceof LimitRefusal && { headers: error.headers }),
+    ...(error instanceof RateLimitError && { headers: error.headers }),
   }
 }
 
-function send(request: IncomingMessage, response: ServerResponse, reply: Reply): number {
+function sendResponse(request: IncomingMessage, response: ServerResponse, reply: RouteResponse): number {
   const bytes = reply.body === undefined ? undefined : Buffer.from(JSON.stringify(reply.body))
   const headers: Record<string, string> = {
     'x-github-media-type': 'github.v3; format=json',

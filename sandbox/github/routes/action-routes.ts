@@ -1,60 +1,72 @@
 // REST routes of Actions: workflows, their runs, and the two ways to start one from outside.
 import { resolveCommit } from '../git/git-store.ts'
-import { actorOf } from '../github-state.ts'
+import { getActingAccount } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
-import { Refusal, idParam, noContent, notFound, ok, page, pageOf, repoRoute, text } from '../http/route.ts'
-import type { Reply, RepoCall, Route } from '../http/route.ts'
+import {
+  GitHubApiError,
+  parseIdParam,
+  noContent,
+  notFound,
+  ok,
+  paginate,
+  paginateAsync,
+  repoRoute,
+  requireText,
+} from '../http/route.ts'
+import type { RouteResponse, RepositoryCall, Route } from '../http/route.ts'
 import { workflowRunView, workflowView } from '../views/check-view.ts'
 import { apiUrl, webUrl } from '../views/repository-view.ts'
-import { startRun } from '../workflows.ts'
-import type { Payload, Repo, Workflow, WorkflowRun, World } from '../world.ts'
+import { startWorkflowRun } from '../workflows.ts'
+import type { GitHubPayload, MockRepository, Workflow, MockWorkflowRun, MockGitHubData } from '../world.ts'
 
-const read = { actions: 'read' } as const
+const actionsReadPermission = { actions: 'read' } as const
 
 export function actionRoutes(state: GitHubState): Route[] {
   const { world } = state
   return [
-    repoRoute('GET /actions/workflows', read, (call) => {
+    repoRoute('GET /actions/workflows', actionsReadPermission, (call) => {
       const { repo } = call
-      return page(call, repo.workflows, (items) => ({
+      return paginate(call, repo.workflows, (items) => ({
         total_count: repo.workflows.length,
         workflows: items.map((it) => workflowView(world, repo, it)),
       }))
     }),
-    repoRoute('GET /actions/workflows/{workflow_id}', read, (call) =>
-      ok(workflowView(world, call.repo, workflowOf(call))),
+    repoRoute('GET /actions/workflows/{workflow_id}', actionsReadPermission, (call) =>
+      ok(workflowView(world, call.repo, requireWorkflow(call))),
     ),
-    repoRoute('GET /actions/workflows/{workflow_id}/runs', read, async (call) => {
-      const workflow = workflowOf(call)
-      return await runPage(
+    repoRoute('GET /actions/workflows/{workflow_id}/runs', actionsReadPermission, async (call) => {
+      const workflow = requireWorkflow(call)
+      return await paginateWorkflowRuns(
         world,
         call,
         call.repo.runs.filter((it) => it.workflow === workflow),
       )
     }),
-    repoRoute('GET /actions/runs', read, (call) => runPage(world, call, call.repo.runs)),
-    repoRoute('GET /actions/runs/{run_id}', read, async (call) => {
-      const id = idParam(call, 'run_id')
+    repoRoute('GET /actions/runs', actionsReadPermission, (call) =>
+      paginateWorkflowRuns(world, call, call.repo.runs),
+    ),
+    repoRoute('GET /actions/runs/{run_id}', actionsReadPermission, async (call) => {
+      const id = parseIdParam(call, 'run_id')
       const run = call.repo.runs.find((it) => it.id === id)
       if (run === undefined) throw notFound()
       return ok(await workflowRunView(world, call.repo, run))
     }),
     repoRoute('POST /actions/workflows/{workflow_id}/dispatches', { actions: 'write' }, async (call) => {
       const { repo, body } = call
-      const workflow = workflowOf(call)
-      const ref = text(call, 'ref', 'Workflow')
+      const workflow = requireWorkflow(call)
+      const ref = requireText(call, 'ref', 'Workflow')
       const sha = await resolveCommit(repo.path, ref)
-      if (sha === undefined) throw new Refusal(422, `No ref found for: ${ref}`)
+      if (sha === undefined) throw new GitHubApiError(422, `No ref found for: ${ref}`)
       const branch = ref.replace('refs/heads/', '')
-      const inputs = (body['inputs'] ?? {}) as Payload
-      const run = await startRun(
+      const inputs = (body['inputs'] ?? {}) as GitHubPayload
+      const run = await startWorkflowRun(
         state,
         repo,
         workflow,
         'workflow_dispatch',
         branch,
         sha,
-        actorOf(call.caller),
+        getActingAccount(call.caller),
         inputs,
       )
       if (body['return_run_details'] !== true) return noContent()
@@ -66,38 +78,51 @@ export function actionRoutes(state: GitHubState): Route[] {
     }),
     repoRoute('POST /dispatches', { contents: 'write' }, async (call) => {
       const { repo, body } = call
-      const type = text(call, 'event_type', 'RepositoryDispatch')
-      const payload = (body['client_payload'] ?? {}) as Payload
-      const actor = actorOf(call.caller)
+      const type = requireText(call, 'event_type', 'RepositoryDispatch')
+      const payload = (body['client_payload'] ?? {}) as GitHubPayload
+      const actor = getActingAccount(call.caller)
       state.webhooks.emit('repository_dispatch', type, repo, actor, {
         branch: repo.defaultBranch,
         client_payload: payload,
       })
-      const sha = tipOf(repo)
+      const sha = getDefaultBranchTip(repo)
       for (const workflow of repo.workflows.filter((it) => it.dispatchTypes.includes(type)))
-        await startRun(state, repo, workflow, 'repository_dispatch', repo.defaultBranch, sha, actor, payload)
+        await startWorkflowRun(
+          state,
+          repo,
+          workflow,
+          'repository_dispatch',
+          repo.defaultBranch,
+          sha,
+          actor,
+          payload,
+        )
       return noContent()
     }),
   ]
 }
 
-function tipOf(repo: Repo): string {
-  const sha = repo.known.get(`refs/heads/${repo.defaultBranch}`)
+function getDefaultBranchTip(repo: MockRepository): string {
+  const sha = repo.knownRefs.get(`refs/heads/${repo.defaultBranch}`)
   if (sha === undefined) throw notFound()
   return sha
 }
 
 /** A workflow by its id or its file's name. */
-function workflowOf(call: RepoCall): Workflow {
+function requireWorkflow(call: RepositoryCall): Workflow {
   const name = call.params['workflow_id'] ?? ''
   const found = call.repo.workflows.find((it) => it.file === name || String(it.id) === name)
   if (found === undefined) throw notFound()
   return found
 }
 
-function runPage(world: World, call: RepoCall, runs: readonly WorkflowRun[]): Promise<Reply> {
+function paginateWorkflowRuns(
+  world: MockGitHubData,
+  call: RepositoryCall,
+  runs: readonly MockWorkflowRun[],
+): Promise<RouteResponse> {
   const { query, repo } = call
-  const filters: Record<string, (run: WorkflowRun) => string | null> = {
+  const filters: Record<string, (run: MockWorkflowRun) => string | null> = {
     branch: (it) => it.branch,
     event: (it) => it.event,
     head_sha: (it) => it.sha,
@@ -110,7 +135,7 @@ function runPage(world: World, call: RepoCall, runs: readonly WorkflowRun[]): Pr
     )
     .filter((it) => status === null || it.status === status || it.conclusion === status)
     .reverse()
-  return pageOf(
+  return paginateAsync(
     call,
     found,
     (it) => workflowRunView(world, repo, it),

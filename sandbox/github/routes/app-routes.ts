@@ -1,45 +1,64 @@
 // REST routes of the app itself and of accounts: installations, tokens, deliveries, users, teams, the rate limit.
-import { narrowed } from '../http/auth.ts'
+import { narrowPermissions } from '../http/auth.ts'
 import type { GitHubState } from '../github-state.ts'
-import { Refusal, created, idParam, invalid, noContent, notFound, ok, page, route } from '../http/route.ts'
-import type { Call, Route } from '../http/route.ts'
-import { hourlyLimit } from '../http/rate-shapes.ts'
+import {
+  GitHubApiError,
+  created,
+  parseIdParam,
+  validationFailed,
+  noContent,
+  notFound,
+  ok,
+  paginate,
+  route,
+} from '../http/route.ts'
+import type { RouteCall, Route } from '../http/route.ts'
+import { defaultHourlyLimit } from '../http/rate-shapes.ts'
 import {
   accountView,
   appView,
   fullTeamView,
   installationView,
   profileView,
-  shownPermissions,
+  permissionsView,
 } from '../views/account-view.ts'
 import { repositoryView } from '../views/repository-view.ts'
-import type { Delivery } from '../webhooks.ts'
-import { accountByLogin } from '../world.ts'
-import type { Account, App, Installation, Payload, Repo, Team, World } from '../world.ts'
+import type { WebhookDelivery } from '../webhooks.ts'
+import { findAccountByLogin } from '../world.ts'
+import type {
+  MockAccount,
+  MockApp,
+  Installation,
+  GitHubPayload,
+  MockRepository,
+  Team,
+  MockGitHubData,
+} from '../world.ts'
 
 export function appRoutes(state: GitHubState): Route[] {
   const { world, credentials, webhooks } = state
   return [
-    route('GET /app', 'app', (call) => ok(appView(world, appOf(call)))),
+    route('GET /app', 'app', (call) => ok(appView(world, requireApp(call)))),
     route('GET /apps/{app_slug}', 'anyone', (call) => {
       const found = [...world.apps.values()].find(({ slug }) => slug === call.params['app_slug'])
       if (found === undefined) throw notFound()
       return ok(appView(world, found))
     }),
     route('GET /app/installations', 'app', (call) =>
-      page(call, installationsOf(call), (items) => items.map((it) => installationView(world, it))),
+      paginate(call, listInstallations(call), (items) => items.map((it) => installationView(world, it))),
     ),
     route('GET /app/installations/{installation_id}', 'app', (call) =>
-      ok(installationView(world, installationOf(call))),
+      ok(installationView(world, requireInstallation(call))),
     ),
     route('POST /app/installations/{installation_id}/access_tokens', 'app', (call) => {
-      const installation = installationOf(call)
-      if (installation.suspendedAt !== null) throw new Refusal(403, 'This installation has been suspended')
-      const repositories = chosenRepositories(installation, call.body)
-      const permissions = narrowed(installation, call.body['permissions'])
+      const installation = requireInstallation(call)
+      if (installation.suspendedAt !== null)
+        throw new GitHubApiError(403, 'This installation has been suspended')
+      const repositories = parseRepositorySelection(installation, call.body)
+      const permissions = narrowPermissions(installation, call.body['permissions'])
       return created({
         ...credentials.installationToken(installation, repositories, permissions),
-        permissions: shownPermissions(permissions),
+        permissions: permissionsView(permissions),
         repository_selection: 'selected',
         ...(repositories === undefined
           ? {}
@@ -63,18 +82,18 @@ export function appRoutes(state: GitHubState): Route[] {
       credentials.revoke(call.caller)
       return noContent()
     }),
-    repoInstallation(state),
+    createRepoInstallationRoute(state),
     ...['GET /orgs/{org}/installation', 'GET /users/{username}/installation'].map((operation) =>
       route(operation, 'app', (call) => {
-        const account = accountByLogin(world, call.params['org'] ?? call.params['username'] ?? '')
-        const found = installationsOf(call).find((it) => it.account === account)
+        const account = findAccountByLogin(world, call.params['org'] ?? call.params['username'] ?? '')
+        const found = listInstallations(call).find((it) => it.account === account)
         if (found === undefined) throw notFound()
         return ok(installationView(world, found))
       }),
     ),
-    route('GET /app/hook/deliveries', 'app', (call) => deliveryPage(call, webhooks.deliveries)),
+    route('GET /app/hook/deliveries', 'app', (call) => paginateDeliveries(call, webhooks.deliveries)),
     route('GET /app/hook/deliveries/{delivery_id}', 'app', (call) => {
-      const delivery = deliveryOf(call, webhooks.deliveries)
+      const delivery = requireDelivery(call, webhooks.deliveries)
       return ok({
         ...deliveryView(delivery),
         url: '',
@@ -83,7 +102,7 @@ export function appRoutes(state: GitHubState): Route[] {
       })
     }),
     route('POST /app/hook/deliveries/{delivery_id}/attempts', 'app', (call) => {
-      webhooks.redeliver(deliveryOf(call, webhooks.deliveries))
+      webhooks.redeliver(requireDelivery(call, webhooks.deliveries))
       return { status: 202, body: {} }
     }),
     route('GET /installation/repositories', 'installation', (call) => {
@@ -91,7 +110,7 @@ export function appRoutes(state: GitHubState): Route[] {
       const all = [...(call.caller.repositories ?? call.caller.installation.repositories)].filter(
         (it) => !it.deleted,
       )
-      return page(call, all, (items) => ({
+      return paginate(call, all, (items) => ({
         total_count: all.length,
         repository_selection: 'selected',
         repositories: items.map((it) => repositoryView(world, it)),
@@ -99,7 +118,7 @@ export function appRoutes(state: GitHubState): Route[] {
     }),
     route('GET /rate_limit', 'anyone', (call) => {
       const { installation } = call.caller.kind === 'installation' ? call.caller : { installation: undefined }
-      const limit = installation?.limits.hourly ?? hourlyLimit
+      const limit = installation?.limits.hourly ?? defaultHourlyLimit
       const remaining = installation?.remaining ?? limit
       const reset = installation?.resetsAt ?? Math.floor(world.now() / 1000) + 3600
       const core = { limit, remaining, reset, used: limit - remaining }
@@ -110,43 +129,43 @@ export function appRoutes(state: GitHubState): Route[] {
 }
 
 // A route below a repository that only the app's JWT opens, hence not a repoRoute.
-function repoInstallation({ world }: GitHubState): Route {
+function createRepoInstallationRoute({ world }: GitHubState): Route {
   return route('GET /repos/{owner}/{repo}/installation', 'app', (call) => {
-    const repo = (call as Call & { repo: Repo }).repo
-    const found = installationsOf(call).find((it) => it.repositories.has(repo))
+    const repo = (call as RouteCall & { repo: MockRepository }).repo
+    const found = listInstallations(call).find((it) => it.repositories.has(repo))
     if (found === undefined) throw notFound()
     return ok(installationView(world, found))
   })
 }
 
-function accountRoutes(world: World): Route[] {
-  const shown = (account: Account | undefined): ReturnType<typeof ok> => {
+function accountRoutes(world: MockGitHubData): Route[] {
+  const accountResponse = (account: MockAccount | undefined): ReturnType<typeof ok> => {
     if (account === undefined || account.deleted) throw notFound()
     return ok(profileView(world, account))
   }
   return [
     route('GET /users/{username}', 'anyone', (call) =>
-      shown(accountByLogin(world, call.params['username'] ?? '')),
+      accountResponse(findAccountByLogin(world, call.params['username'] ?? '')),
     ),
     route('GET /user/{account_id}', 'anyone', (call) =>
-      shown(world.accounts.get(idParam(call, 'account_id'))),
+      accountResponse(world.accounts.get(parseIdParam(call, 'account_id'))),
     ),
     route('GET /user', 'anyone', (call) => {
       if (call.caller.kind === 'installation')
-        throw new Refusal(403, 'Resource not accessible by integration')
-      if (call.caller.kind !== 'user') throw new Refusal(401, 'Requires authentication')
-      return shown(call.caller.account)
+        throw new GitHubApiError(403, 'Resource not accessible by integration')
+      if (call.caller.kind !== 'user') throw new GitHubApiError(401, 'Requires authentication')
+      return accountResponse(call.caller.account)
     }),
     ...teamRoutes(world),
   ]
 }
 
-function teamRoutes(world: World): Route[] {
+function teamRoutes(world: MockGitHubData): Route[] {
   const members = { members: 'read' } as const
   const base = '/orgs/{org}/teams/{team_slug}'
-  const teamOf = (call: Call): Team => {
+  const requireTeam = (call: RouteCall): Team => {
     const { org = '', team_slug = '' } = call.params
-    const organization = accountByLogin(world, org)
+    const organization = findAccountByLogin(world, org)
     const team = world.teams.find((it) => it.organization === organization && it.slug === team_slug)
     // A token of an installation elsewhere does not see inside this organization.
     const outside = call.caller.kind === 'installation' && call.caller.installation.account !== organization
@@ -154,15 +173,15 @@ function teamRoutes(world: World): Route[] {
     return team
   }
   return [
-    route(`GET ${base}`, members, (call) => ok(fullTeamView(world, teamOf(call)))),
+    route(`GET ${base}`, members, (call) => ok(fullTeamView(world, requireTeam(call)))),
     route(`GET ${base}/members`, members, (call) => {
-      const active = [...teamOf(call).members].filter(([, it]) => it.state === 'active')
+      const active = [...requireTeam(call).members].filter(([, it]) => it.state === 'active')
       const people = active.flatMap(([id]) => world.accounts.get(id) ?? []).filter((it) => !it.deleted)
-      return page(call, people, (items) => items.map((it) => accountView(world, it)))
+      return paginate(call, people, (items) => items.map((it) => accountView(world, it)))
     }),
     route(`GET ${base}/memberships/{username}`, members, (call) => {
-      const team = teamOf(call)
-      const account = accountByLogin(world, call.params['username'] ?? '')
+      const team = requireTeam(call)
+      const account = findAccountByLogin(world, call.params['username'] ?? '')
       const member = account && team.members.get(account.id)
       if (member === undefined) throw notFound()
       return ok({ ...member, url: `${world.base}${call.url.pathname}` })
@@ -170,24 +189,27 @@ function teamRoutes(world: World): Route[] {
   ]
 }
 
-function appOf(call: Call): App {
+function requireApp(call: RouteCall): MockApp {
   if (call.caller.kind !== 'app') throw notFound()
   return call.caller.app
 }
 
-function installationsOf(call: Call): Installation[] {
-  const app = appOf(call)
+function listInstallations(call: RouteCall): Installation[] {
+  const app = requireApp(call)
   return [...call.world.installations.values()].filter((it) => it.app === app)
 }
 
-function installationOf(call: Call): Installation {
-  const id = idParam(call, 'installation_id')
-  const found = installationsOf(call).find((it) => it.id === id)
+function requireInstallation(call: RouteCall): Installation {
+  const id = parseIdParam(call, 'installation_id')
+  const found = listInstallations(call).find((it) => it.id === id)
   if (found === undefined) throw notFound()
   return found
 }
 
-function chosenRepositories(installation: Installation, body: Payload): ReadonlySet<Repo> | undefined {
+function parseRepositorySelection(
+  installation: Installation,
+  body: GitHubPayload,
+): ReadonlySet<MockRepository> | undefined {
   const names = body['repositories'] as string[] | undefined
   const ids = body['repository_ids'] as number[] | undefined
   if (names === undefined && ids === undefined) return undefined
@@ -195,7 +217,7 @@ function chosenRepositories(installation: Installation, body: Payload): Readonly
     (it) => names?.includes(it.name) ?? ids?.includes(it.id) ?? false,
   )
   if (chosen.length !== (names ?? ids)?.length)
-    throw invalid(
+    throw validationFailed(
       'Installation',
       'repositories',
       'invalid',
@@ -204,7 +226,7 @@ function chosenRepositories(installation: Installation, body: Payload): Readonly
   return new Set(chosen)
 }
 
-function deliveryView(delivery: Delivery): Payload {
+function deliveryView(delivery: WebhookDelivery): GitHubPayload {
   const { id, guid, deliveredAt, redelivery, seconds, status, event, action, installation, repo } = delivery
   return {
     id,
@@ -228,15 +250,16 @@ function deliveryView(delivery: Delivery): Payload {
 }
 
 // Deliveries page by cursor, newest first.
-function deliveryPage(call: Call, all: readonly Delivery[]): ReturnType<typeof ok> {
-  const app = appOf(call)
+function paginateDeliveries(call: RouteCall, all: readonly WebhookDelivery[]): ReturnType<typeof ok> {
+  const app = requireApp(call)
   const size = Math.min(100, Number(call.query.get('per_page') ?? 30))
   const cursor = Number(call.query.get('cursor') ?? Number.MAX_SAFE_INTEGER)
   const wanted = call.query.get('status')
-  const failed = (it: Delivery): boolean => it.status < 200 || it.status >= 300
+  const hasFailed = (it: WebhookDelivery): boolean => it.status < 200 || it.status >= 300
   const rest = all
     .filter(
-      (it) => it.app === app && it.id <= cursor && (wanted === null || (wanted === 'failure') === failed(it)),
+      (it) =>
+        it.app === app && it.id <= cursor && (wanted === null || (wanted === 'failure') === hasFailed(it)),
     )
     .sort((one, other) => other.id - one.id)
   const next = rest[size]
@@ -248,9 +271,9 @@ function deliveryPage(call: Call, all: readonly Delivery[]): ReturnType<typeof o
   }
 }
 
-function deliveryOf(call: Call, all: readonly Delivery[]): Delivery {
-  const id = idParam(call, 'delivery_id')
-  const app = appOf(call)
+function requireDelivery(call: RouteCall, all: readonly WebhookDelivery[]): WebhookDelivery {
+  const id = parseIdParam(call, 'delivery_id')
+  const app = requireApp(call)
   const found = all.find((it) => it.id === id && it.app === app)
   if (found === undefined) throw notFound()
   return found

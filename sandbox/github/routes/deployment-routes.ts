@@ -1,14 +1,30 @@
 // REST routes of deployments and their statuses, as far as an App records them.
-import { actorOf } from '../github-state.ts'
+import { getActingAccount } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
-import { Refusal, created, idParam, notFound, page, repoRoute, text } from '../http/route.ts'
-import type { RepoCall, Route } from '../http/route.ts'
+import {
+  GitHubApiError,
+  created,
+  parseIdParam,
+  notFound,
+  paginate,
+  repoRoute,
+  requireText,
+} from '../http/route.ts'
+import type { RepositoryCall, Route } from '../http/route.ts'
 import { deploymentStatusView, deploymentView } from '../views/deployment-view.ts'
-import type { App, Deployment, DeploymentStatus } from '../world.ts'
-import { commitOf } from './repository-routes.ts'
+import type { MockApp, MockDeployment, DeploymentStatus } from '../world.ts'
+import { requireCommit } from './repository-routes.ts'
 
-const states = ['error', 'failure', 'inactive', 'in_progress', 'queued', 'pending', 'success'] as const
-const mostCharacters = 140
+const deploymentStates = [
+  'error',
+  'failure',
+  'inactive',
+  'in_progress',
+  'queued',
+  'pending',
+  'success',
+] as const
+const maxDescriptionCharacters = 140
 
 export function deploymentRoutes(state: GitHubState): Route[] {
   const { world, webhooks } = state
@@ -17,19 +33,19 @@ export function deploymentRoutes(state: GitHubState): Route[] {
   return [
     repoRoute('GET /deployments', read, (call) => {
       const { repo, query } = call
-      const wanted = (name: string, value: string) => !query.has(name) || query.get(name) === value
+      const matchesFilter = (name: string, value: string) => !query.has(name) || query.get(name) === value
       const found = repo.deployments
-        .filter((it) => wanted('sha', it.sha) && wanted('environment', it.environment))
+        .filter((it) => matchesFilter('sha', it.sha) && matchesFilter('environment', it.environment))
         .reverse()
-      return page(call, found, (items) => items.map((it) => deploymentView(world, repo, it)))
+      return paginate(call, found, (items) => items.map((it) => deploymentView(world, repo, it)))
     }),
     repoRoute('POST /deployments', write, async (call) => {
       const { repo, body } = call
-      const ref = text(call, 'ref', 'Deployment')
-      const sha = await commitOf(call, ref)
+      const ref = requireText(call, 'ref', 'Deployment')
+      const sha = await requireCommit(call, ref)
       const environment = typeof body['environment'] === 'string' ? body['environment'] : 'production'
       const now = world.timestamp()
-      const deployment: Deployment = {
+      const deployment: MockDeployment = {
         id: world.nextId(),
         sha,
         ref,
@@ -40,8 +56,8 @@ export function deploymentRoutes(state: GitHubState): Route[] {
           typeof body['production_environment'] === 'boolean'
             ? body['production_environment']
             : environment === 'production',
-        creator: actorOf(call.caller),
-        app: appOf(call),
+        creator: getActingAccount(call.caller),
+        app: findCallerApp(call),
         createdAt: now,
         statuses: [],
       }
@@ -54,30 +70,31 @@ export function deploymentRoutes(state: GitHubState): Route[] {
       return created(deploymentView(world, repo, deployment))
     }),
     repoRoute('GET /deployments/{deployment_id}/statuses', read, (call) => {
-      const deployment = deploymentOf(call)
-      return page(call, deployment.statuses.toReversed(), (items) =>
+      const deployment = requireDeployment(call)
+      return paginate(call, deployment.statuses.toReversed(), (items) =>
         items.map((it) => deploymentStatusView(world, call.repo, deployment, it)),
       )
     }),
     repoRoute('POST /deployments/{deployment_id}/statuses', write, (call) => {
-      const deployment = deploymentOf(call)
-      const told = text(call, 'state', 'DeploymentStatus') as DeploymentStatus['state']
-      if (!states.includes(told)) throw new Refusal(422, 'Validation Failed', [`${told} is not a state`])
+      const deployment = requireDeployment(call)
+      const requestedState = requireText(call, 'state', 'DeploymentStatus') as DeploymentStatus['state']
+      if (!deploymentStates.includes(requestedState))
+        throw new GitHubApiError(422, 'Validation Failed', [`${requestedState} is not a state`])
       const description = typeof call.body['description'] === 'string' ? call.body['description'] : ''
-      if ([...description].length > mostCharacters)
-        throw new Refusal(422, 'Validation Failed', [
-          `description is too long (maximum is ${mostCharacters} characters)`,
+      if ([...description].length > maxDescriptionCharacters)
+        throw new GitHubApiError(422, 'Validation Failed', [
+          `description is too long (maximum is ${maxDescriptionCharacters} characters)`,
         ])
       const status: DeploymentStatus = {
         id: world.nextId(),
-        state: told,
+        state: requestedState,
         description,
-        creator: actorOf(call.caller),
-        app: appOf(call),
+        creator: getActingAccount(call.caller),
+        app: findCallerApp(call),
         createdAt: world.timestamp(),
       }
       // A new success makes the earlier ones of the environment inactive.
-      if (told === 'success' && call.body['auto_inactive'] !== false)
+      if (requestedState === 'success' && call.body['auto_inactive'] !== false)
         for (const other of call.repo.deployments)
           if (other !== deployment && other.environment === deployment.environment && !other.isTransient)
             if (other.statuses.at(-1)?.state === 'success')
@@ -93,12 +110,12 @@ export function deploymentRoutes(state: GitHubState): Route[] {
   ]
 }
 
-function appOf({ caller }: RepoCall): App | null {
+function findCallerApp({ caller }: RepositoryCall): MockApp | null {
   return caller.kind === 'installation' ? caller.installation.app : null
 }
 
-function deploymentOf(call: RepoCall): Deployment {
-  const id = idParam(call, 'deployment_id')
+function requireDeployment(call: RepositoryCall): MockDeployment {
+  const id = parseIdParam(call, 'deployment_id')
   const found = call.repo.deployments.find((it) => it.id === id)
   if (found === undefined) throw notFound()
   return found

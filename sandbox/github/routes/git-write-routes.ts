@@ -1,24 +1,24 @@
 // REST's way to make blobs, trees and commits without a push. What an app makes so, saying nothing of author, committer or
 // signature, GitHub signs.
 import { GitFailure, commitTree, git, resolveCommit, writeBlob, writeTree } from '../git/git-store.ts'
-import type { Signature } from '../git/git-store.ts'
-import { looseOr, readLoose } from '../git/loose-objects.ts'
-import { actorOf } from '../github-state.ts'
+import type { GitIdentity } from '../git/git-store.ts'
+import { readLooseOrAskGit, readLooseObject } from '../git/loose-objects.ts'
+import { getActingAccount } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
-import { Refusal, created, repoRoute, text } from '../http/route.ts'
-import type { RepoCall, Route } from '../http/route.ts'
-import { authorOf, signCommit, webFlow } from '../signing.ts'
+import { GitHubApiError, created, repoRoute, requireText } from '../http/route.ts'
+import type { RepositoryCall, Route } from '../http/route.ts'
+import { toAuthorIdentity, signCommit, createWebFlowIdentity } from '../signing.ts'
 import { gitCommitView, readCommit } from '../views/commit-view.ts'
 import { apiUrl } from '../views/repository-view.ts'
 
-interface NamedPerson {
+interface RequestedIdentity {
   readonly name: string
   readonly email: string
   readonly date?: string
 }
 
 export function gitWriteRoutes({ world }: GitHubState): Route[] {
-  const person = ({ name, email, date }: NamedPerson): Signature => ({
+  const toGitIdentity = ({ name, email, date }: RequestedIdentity): GitIdentity => ({
     name,
     email,
     at: date === undefined ? world.now() : Date.parse(date),
@@ -26,7 +26,7 @@ export function gitWriteRoutes({ world }: GitHubState): Route[] {
   return [
     repoRoute('POST /git/blobs', { contents: 'write' }, async (call) => {
       const { repo, body } = call
-      const content = text(call, 'content', 'Blob')
+      const content = requireText(call, 'content', 'Blob')
       const bytes = Buffer.from(content, body['encoding'] === 'base64' ? 'base64' : 'utf8')
       const sha = await writeBlob(repo.path, bytes)
       return created({ sha, url: `${apiUrl(world, repo)}/git/blobs/${sha}` })
@@ -34,16 +34,17 @@ export function gitWriteRoutes({ world }: GitHubState): Route[] {
     repoRoute('POST /git/trees', { contents: 'write' }, async (call) => {
       const { repo, body } = call
       const base = body['base_tree'] as string | undefined
-      const entries = (body['tree'] ?? []) as TreeEntry[]
+      const entries = (body['tree'] ?? []) as NewTreeEntryInput[]
       for (const { path, mode, type, sha } of entries) {
         if (path.split('/').some((part) => ['', '.', '..', '.git'].includes(part)))
-          throw new Refusal(422, 'tree.path contains a malformed path component')
+          throw new GitHubApiError(422, 'tree.path contains a malformed path component')
         if (!['100644', '100755'].includes(mode) || type !== 'blob')
-          throw new Refusal(422, 'Must supply a valid tree.mode')
-        if (!(await isOfType(repo.path, sha, 'blob'))) throw new Refusal(422, 'tree.sha is not a valid blob')
+          throw new GitHubApiError(422, 'Must supply a valid tree.mode')
+        if (!(await hasObjectType(repo.path, sha, 'blob')))
+          throw new GitHubApiError(422, 'tree.sha is not a valid blob')
       }
-      if (base !== undefined && !(await isOfType(repo.path, base, 'tree')))
-        throw new Refusal(422, 'base_tree is not a valid tree oid')
+      if (base !== undefined && !(await hasObjectType(repo.path, base, 'tree')))
+        throw new GitHubApiError(422, 'base_tree is not a valid tree oid')
       const sha = await writeTree(repo.path, base, entries)
       // The answer lists what lies at the top, and nothing below.
       const listed = (await git(repo.path, 'ls-tree', '-l', '-z', sha))
@@ -62,40 +63,46 @@ export function gitWriteRoutes({ world }: GitHubState): Route[] {
     }),
     repoRoute('POST /git/commits', { contents: 'write' }, async (call) => {
       const { repo, caller } = call
-      const message = text(call, 'message', 'Commit')
-      const tree = await treeIn(call)
+      const message = requireText(call, 'message', 'Commit')
+      const tree = await createTreeFromRequest(call)
       const parents = (call.body['parents'] ?? []) as string[]
       for (const parent of parents)
         if ((await resolveCommit(repo.path, parent)) !== parent)
-          throw new Refusal(422, 'Parent SHA does not exist or is not a commit object')
+          throw new GitHubApiError(422, 'Parent SHA does not exist or is not a commit object')
       const { author, committer, signature } = call.body as {
-        author?: NamedPerson
-        committer?: NamedPerson
+        author?: RequestedIdentity
+        committer?: RequestedIdentity
         signature?: string
       }
       const own = author === undefined && committer === undefined && signature === undefined
-      const signs = caller.kind === 'installation' && own
-      const by = author === undefined ? authorOf(world, actorOf(caller)) : person(author)
-      const committed = committer === undefined ? (signs ? webFlow(world) : by) : person(committer)
+      const isSignedByGitHub = caller.kind === 'installation' && own
+      const by =
+        author === undefined ? toAuthorIdentity(world, getActingAccount(caller)) : toGitIdentity(author)
+      const committed =
+        committer === undefined
+          ? isSignedByGitHub
+            ? createWebFlowIdentity(world)
+            : by
+          : toGitIdentity(committer)
       const sha = await commitTree(repo.path, tree, parents, message, by, committed)
-      const made = signs ? await signCommit(world, repo.path, sha) : sha
+      const made = isSignedByGitHub ? await signCommit(world, repo.path, sha) : sha
       return created(gitCommitView(world, repo, await readCommit(repo.path, made)))
     }),
   ]
 }
 
-interface TreeEntry {
+interface NewTreeEntryInput {
   readonly path: string
   readonly mode: string
   readonly type: string
   readonly sha: string
 }
 
-async function isOfType(path: string, sha: string, type: string): Promise<boolean> {
+async function hasObjectType(path: string, sha: string, type: string): Promise<boolean> {
   try {
     if (!/^[0-9a-f]{40}$/.test(sha)) return false
-    const found = await looseOr(
-      (): string => readLoose(path, sha).type,
+    const found = await readLooseOrAskGit(
+      (): string => readLooseObject(path, sha).type,
       async () => (await git(path, 'cat-file', '-t', sha)).trim(),
     )
     return found === type
@@ -105,8 +112,8 @@ async function isOfType(path: string, sha: string, type: string): Promise<boolea
   }
 }
 
-async function treeIn(call: RepoCall): Promise<string> {
-  const sha = text(call, 'tree', 'Commit')
-  if (await isOfType(call.repo.path, sha, 'tree')) return sha
-  throw new Refusal(422, 'Tree SHA is not a tree object')
+async function createTreeFromRequest(call: RepositoryCall): Promise<string> {
+  const sha = requireText(call, 'tree', 'Commit')
+  if (await hasObjectType(call.repo.path, sha, 'tree')) return sha
+  throw new GitHubApiError(422, 'Tree SHA is not a tree object')
 }

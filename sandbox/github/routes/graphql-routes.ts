@@ -1,19 +1,19 @@
 // `POST /graphql`: what landing needs that REST does not have. The merge queue, the rule of a ref as its reader meets
 // it, several refs at once by compare-and-swap; and who edited a comment.
-import { answerQuery } from '../graphql/answer-query.ts'
-import type { QueryAnswer } from '../graphql/answer-query.ts'
-import { commentFields, commentsFields } from '../graphql/comment-fields.ts'
+import { executeQuery } from '../graphql/answer-query.ts'
+import type { GraphqlResult } from '../graphql/answer-query.ts'
+import { commentFields, commentListFields } from '../graphql/comment-fields.ts'
 import { mutationFields } from '../graphql/mutations.ts'
 import { parseQuery } from '../graphql/parse-query.ts'
 import { repositoryFields } from '../graphql/repository-fields.ts'
 import type { GitHubState } from '../github-state.ts'
-import { Refusal, notFound, ok, route } from '../http/route.ts'
-import type { Call, Route } from '../http/route.ts'
-import { maySee, nameOf } from '../http/auth.ts'
-import { repoByName } from '../world.ts'
+import { GitHubApiError, notFound, ok, route } from '../http/route.ts'
+import type { RouteCall, Route } from '../http/route.ts'
+import { canSeeRepository, formatCallerName } from '../http/auth.ts'
+import { findRepositoryByName } from '../world.ts'
 
 export function graphqlRoutes(state: GitHubState): Route[] {
-  const answer = async ({ body, caller }: Call): Promise<QueryAnswer> => {
+  const respondToQuery = async ({ body, caller }: RouteCall): Promise<GraphqlResult> => {
     const { query = '', variables } = body as { query?: string; variables?: Record<string, unknown> }
     let operation
     try {
@@ -23,21 +23,21 @@ export function graphqlRoutes(state: GitHubState): Route[] {
       return { data: null, errors: [{ type: 'PARSE_ERROR', path: [], message }] }
     }
     if (operation.kind === 'mutation')
-      return await answerQuery(mutationFields(state, caller), operation.fields)
+      return await executeQuery(mutationFields(state, caller), operation.fields)
     const repository = ({ owner, name }: Record<string, unknown>): object => {
-      const repo = repoByName(state.world, String(owner), String(name))
-      if (repo === undefined || !maySee(state.world, caller, repo)) throw notFound()
+      const repo = findRepositoryByName(state.world, String(owner), String(name))
+      if (repo === undefined || !canSeeRepository(state.world, caller, repo)) throw notFound()
       return repositoryFields(state, caller, repo)
     }
     const node = ({ id }: Record<string, unknown>): object => commentFields(state.world, caller, id)
     const nodes = ({ ids }: Record<string, unknown>): object =>
-      commentsFields(state.world, caller, ids as unknown[])
+      commentListFields(state.world, caller, ids as unknown[])
     const viewer = (): object => {
       if (caller.kind === 'anonymous' || caller.kind === 'app')
-        throw new Refusal(401, 'Requires authentication')
-      return { login: nameOf(caller) }
+        throw new GitHubApiError(401, 'Requires authentication')
+      return { login: formatCallerName(caller) }
     }
-    return await answerQuery({ repository, node, nodes, viewer }, operation.fields)
+    return await executeQuery({ repository, node, nodes, viewer }, operation.fields)
   }
-  return [route('POST /graphql', {}, async (call) => ok(await answer(call)))]
+  return [route('POST /graphql', {}, async (call) => ok(await respondToQuery(call)))]
 }

@@ -1,49 +1,49 @@
 // REST routes of issues, and of the issue side of pull requests: comments, reactions, labels; and comments on commits.
 import type { Caller } from '../http/caller.ts'
 import { addComment, addCommitComment, changeComment, findComment, removeComment } from '../comments.ts'
-import { actorOf } from '../github-state.ts'
+import { getActingAccount } from '../github-state.ts'
 import { createIssue, editIssue } from '../issues.ts'
 import type { IssueChanges } from '../issues.ts'
 import type { GitHubState } from '../github-state.ts'
-import { editPull, labelPull, labelNamed, unlabelPull } from '../pulls.ts'
+import { editPull, addPullLabel, findOrCreateLabel, removePullLabel } from '../pulls.ts'
 import type { PullChanges } from '../pulls.ts'
 import {
-  Refusal,
+  GitHubApiError,
   created,
-  idParam,
-  invalid,
+  parseIdParam,
+  validationFailed,
   noContent,
   notAccessible,
   notFound,
   ok,
-  page,
+  paginate,
   repoRoute,
-  text,
+  requireText,
 } from '../http/route.ts'
-import type { Call, RepoCall, Route } from '../http/route.ts'
-import { accountView, nodeId } from '../views/account-view.ts'
+import type { RouteCall, RepositoryCall, Route } from '../http/route.ts'
+import { accountView, toNodeId } from '../views/account-view.ts'
 import { commentView, commitCommentView, issueView, labelView } from '../views/pull-view.ts'
-import { mayPush, threadOf } from '../world.ts'
+import { canPush, findThread } from '../world.ts'
 import type {
-  Account,
-  App,
-  Comment,
+  MockAccount,
+  MockApp,
+  MockComment,
   CommitComment,
   IssueComment,
-  Payload,
-  Pull,
-  Permissions,
-  Thread,
-  World,
+  GitHubPayload,
+  MockPull,
+  AppPermissions,
+  CommentThread,
+  MockGitHubData,
 } from '../world.ts'
-import { commitOf } from './repository-routes.ts'
+import { requireCommit } from './repository-routes.ts'
 
 // A pull request's comments and labels open to either permission.
-const reads: readonly Permissions[] = [{ issues: 'read' }, { pull_requests: 'read' }]
-const writes: readonly Permissions[] = [{ issues: 'write' }, { pull_requests: 'write' }]
+const issueReadPermissions: readonly AppPermissions[] = [{ issues: 'read' }, { pull_requests: 'read' }]
+const issueWritePermissions: readonly AppPermissions[] = [{ issues: 'write' }, { pull_requests: 'write' }]
 // GitHub's cap on a comment's text.
-const bodyLimit = 65_536
-const titleLimit = 256
+const maxBodyCharacters = 65_536
+const maxTitleCharacters = 256
 
 export function issueRoutes(state: GitHubState): Route[] {
   return [
@@ -56,38 +56,43 @@ export function issueRoutes(state: GitHubState): Route[] {
 }
 
 /** A pull request by its number; labels of other issues are not played here. */
-function pullOf(call: RepoCall): Pull {
-  const pull = call.repo.pulls.get(idParam(call, 'issue_number'))
+function requirePull(call: RepositoryCall): MockPull {
+  const pull = call.repo.pulls.get(parseIdParam(call, 'issue_number'))
   if (pull === undefined) throw notFound()
   return pull
 }
 
-function issueOf(call: RepoCall): Thread {
-  const thread = threadOf(call.repo, idParam(call, 'issue_number'))
+function requireThread(call: RepositoryCall): CommentThread {
+  const thread = findThread(call.repo, parseIdParam(call, 'issue_number'))
   if (thread === undefined) throw notFound()
   return thread
 }
 
-function commentOf(call: RepoCall): IssueComment {
-  const comment = findComment(call.repo, idParam(call, 'comment_id'))
+function requireComment(call: RepositoryCall): IssueComment {
+  const comment = findComment(call.repo, parseIdParam(call, 'comment_id'))
   if (comment === undefined) throw notFound()
   return comment
 }
 
-function bodyText(call: Call, resource: string): string {
-  const body = text(call, 'body', resource)
-  if (body.length > bodyLimit)
-    throw invalid(resource, 'body', 'custom', `body is too long (maximum is ${bodyLimit} characters)`)
+function requireBodyText(call: RouteCall, resource: string): string {
+  const body = requireText(call, 'body', resource)
+  if (body.length > maxBodyCharacters)
+    throw validationFailed(
+      resource,
+      'body',
+      'custom',
+      `body is too long (maximum is ${maxBodyCharacters} characters)`,
+    )
   return body
 }
 
-const appOf = (caller: Caller): App | null =>
+const findCallerApp = (caller: Caller): MockApp | null =>
   caller.kind === 'installation' ? caller.installation.app : null
 
 /** Who may change a comment: its author, and people who may push. */
-function mayChange(call: RepoCall, comment: Comment): Account {
-  const actor = actorOf(call.caller)
-  if (comment.author !== actor && !(call.caller.kind === 'user' && mayPush(call.world, call.repo, actor))) {
+function requireCommentEditor(call: RepositoryCall, comment: MockComment): MockAccount {
+  const actor = getActingAccount(call.caller)
+  if (comment.author !== actor && !(call.caller.kind === 'user' && canPush(call.world, call.repo, actor))) {
     // An app with write permission may edit others' comments as well; GitHub lets it.
     if (call.caller.kind !== 'installation') throw notAccessible()
   }
@@ -97,8 +102,10 @@ function mayChange(call: RepoCall, comment: Comment): Account {
 function threadRoutes(state: GitHubState): Route[] {
   const { world } = state
   return [
-    repoRoute('GET /issues/{issue_number}', reads, (call) => ok(issueView(world, issueOf(call)))),
-    repoRoute('GET /issues', reads, (call) => {
+    repoRoute('GET /issues/{issue_number}', issueReadPermissions, (call) =>
+      ok(issueView(world, requireThread(call))),
+    ),
+    repoRoute('GET /issues', issueReadPermissions, (call) => {
       const { pulls, issues } = call.repo
       const wanted = call.query.get('state') ?? 'open'
       const creator = call.query.get('creator')?.toLowerCase()
@@ -107,30 +114,31 @@ function threadRoutes(state: GitHubState): Route[] {
         .filter((it) => creator === undefined || it.author.login.toLowerCase() === creator)
         .sort((one, other) => other.number - one.number)
       if (call.query.get('direction') === 'asc') found.reverse()
-      return page(call, found, (items) => items.map((it) => issueView(world, it)))
+      return paginate(call, found, (items) => items.map((it) => issueView(world, it)))
     }),
     // A pull request's own permission does not open these: it is for pull requests alone.
     repoRoute('POST /issues', { issues: 'write' }, (call) => {
-      if (!call.repo.hasIssues) throw new Refusal(410, 'Issues are disabled for this repo')
-      const author = actorOf(call.caller)
-      const title = text(call, 'title', 'Issue')
-      if (title.length > titleLimit) throw invalid('Issue', 'title', 'custom', 'title is too long')
-      const body = call.body['body'] === undefined ? null : bodyText(call, 'Issue')
-      const issue = createIssue(state, call.repo, { author, app: appOf(call.caller), title, body })
+      if (!call.repo.hasIssues) throw new GitHubApiError(410, 'Issues are disabled for this repo')
+      const author = getActingAccount(call.caller)
+      const title = requireText(call, 'title', 'Issue')
+      if (title.length > maxTitleCharacters)
+        throw validationFailed('Issue', 'title', 'custom', 'title is too long')
+      const body = call.body['body'] === undefined ? null : requireBodyText(call, 'Issue')
+      const issue = createIssue(state, call.repo, { author, app: findCallerApp(call.caller), title, body })
       return created(issueView(world, issue))
     }),
     repoRoute('PATCH /issues/{issue_number}', { issues: 'write' }, async (call) => {
-      const thread = issueOf(call)
+      const thread = requireThread(call)
       const { title, state: wanted, state_reason: reason } = call.body as Record<string, string | undefined>
       const changes: IssueChanges & PullChanges = {
         ...(title !== undefined && { title }),
-        ...(call.body['body'] !== undefined && { body: bodyText(call, 'Issue') }),
+        ...(call.body['body'] !== undefined && { body: requireBodyText(call, 'Issue') }),
         ...((wanted === 'open' || wanted === 'closed') && { state: wanted }),
         ...(reason !== undefined && { reason: reason as NonNullable<IssueChanges['reason']> }),
       }
-      if ('headSha' in thread) await editPull(state, thread, changes, actorOf(call.caller))
-      else if (!call.repo.hasIssues) throw new Refusal(410, 'Issues are disabled for this repo')
-      else editIssue(state, thread, changes, actorOf(call.caller))
+      if ('headSha' in thread) await editPull(state, thread, changes, getActingAccount(call.caller))
+      else if (!call.repo.hasIssues) throw new GitHubApiError(410, 'Issues are disabled for this repo')
+      else editIssue(state, thread, changes, getActingAccount(call.caller))
       return ok(issueView(world, thread))
     }),
   ]
@@ -138,39 +146,54 @@ function threadRoutes(state: GitHubState): Route[] {
 
 function commentRoutes(state: GitHubState): Route[] {
   const { world } = state
-  const list = (call: RepoCall, comments: readonly IssueComment[]): ReturnType<typeof ok> => {
+  const listComments = (call: RepositoryCall, comments: readonly IssueComment[]): ReturnType<typeof ok> => {
     const since = call.query.get('since')
     const chosen = comments.filter((it) => since === null || it.updatedAt >= since)
-    return page(call, chosen, (items) => items.map((it) => commentView(world, it)))
+    return paginate(call, chosen, (items) => items.map((it) => commentView(world, it)))
   }
   return [
-    repoRoute('GET /issues/comments/{comment_id}', reads, (call) => ok(commentView(world, commentOf(call)))),
-    repoRoute('PATCH /issues/comments/{comment_id}', writes, (call) => {
-      const comment = commentOf(call)
-      changeComment(state, comment, bodyText(call, 'IssueComment'), mayChange(call, comment))
+    repoRoute('GET /issues/comments/{comment_id}', issueReadPermissions, (call) =>
+      ok(commentView(world, requireComment(call))),
+    ),
+    repoRoute('PATCH /issues/comments/{comment_id}', issueWritePermissions, (call) => {
+      const comment = requireComment(call)
+      changeComment(
+        state,
+        comment,
+        requireBodyText(call, 'IssueComment'),
+        requireCommentEditor(call, comment),
+      )
       return ok(commentView(world, comment))
     }),
-    repoRoute('DELETE /issues/comments/{comment_id}', writes, (call) => {
-      const comment = commentOf(call)
-      removeComment(state, comment, mayChange(call, comment))
+    repoRoute('DELETE /issues/comments/{comment_id}', issueWritePermissions, (call) => {
+      const comment = requireComment(call)
+      removeComment(state, comment, requireCommentEditor(call, comment))
       return noContent()
     }),
-    repoRoute('GET /issues/{issue_number}/comments', reads, (call) => list(call, issueOf(call).comments)),
-    repoRoute('POST /issues/{issue_number}/comments', writes, (call) => {
-      const thread = issueOf(call)
-      const body = bodyText(call, 'IssueComment')
-      if (thread.locked && !(call.caller.kind === 'user' && mayPush(world, call.repo, call.caller.account)))
-        throw new Refusal(403, 'Unable to create comment because issue is locked.')
-      const comment = addComment(state, thread, actorOf(call.caller), appOf(call.caller), body)
+    repoRoute('GET /issues/{issue_number}/comments', issueReadPermissions, (call) =>
+      listComments(call, requireThread(call).comments),
+    ),
+    repoRoute('POST /issues/{issue_number}/comments', issueWritePermissions, (call) => {
+      const thread = requireThread(call)
+      const body = requireBodyText(call, 'IssueComment')
+      if (thread.locked && !(call.caller.kind === 'user' && canPush(world, call.repo, call.caller.account)))
+        throw new GitHubApiError(403, 'Unable to create comment because issue is locked.')
+      const comment = addComment(
+        state,
+        thread,
+        getActingAccount(call.caller),
+        findCallerApp(call.caller),
+        body,
+      )
       return created(commentView(world, comment))
     }),
   ]
 }
 
-function reactionRoutes(world: World): Route[] {
-  const view = ({ id, author, content }: Comment['reactions'][number]): Payload => ({
+function reactionRoutes(world: MockGitHubData): Route[] {
+  const reactionView = ({ id, author, content }: MockComment['reactions'][number]): GitHubPayload => ({
     id,
-    node_id: nodeId('Reaction', id),
+    node_id: toNodeId('Reaction', id),
     user: accountView(world, author),
     content,
     created_at: world.timestamp(),
@@ -178,21 +201,23 @@ function reactionRoutes(world: World): Route[] {
   const base = '/issues/comments/{comment_id}/reactions'
   const known = ['+1', '-1', 'laugh', 'confused', 'heart', 'hooray', 'rocket', 'eyes']
   return [
-    repoRoute(`GET ${base}`, reads, (call) => page(call, commentOf(call).reactions.map(view))),
-    repoRoute(`POST ${base}`, writes, (call) => {
-      const { reactions } = commentOf(call)
-      const author = actorOf(call.caller)
-      const content = text(call, 'content', 'Reaction')
-      if (!known.includes(content)) throw invalid('Reaction', 'content')
+    repoRoute(`GET ${base}`, issueReadPermissions, (call) =>
+      paginate(call, requireComment(call).reactions.map(reactionView)),
+    ),
+    repoRoute(`POST ${base}`, issueWritePermissions, (call) => {
+      const { reactions } = requireComment(call)
+      const author = getActingAccount(call.caller)
+      const content = requireText(call, 'content', 'Reaction')
+      if (!known.includes(content)) throw validationFailed('Reaction', 'content')
       const old = reactions.find((it) => it.author === author && it.content === content)
-      if (old !== undefined) return ok(view(old))
+      if (old !== undefined) return ok(reactionView(old))
       const reaction = { id: world.nextId(), author, content }
       reactions.push(reaction)
-      return created(view(reaction))
+      return created(reactionView(reaction))
     }),
-    repoRoute(`DELETE ${base}/{reaction_id}`, writes, (call) => {
-      const { reactions } = commentOf(call)
-      const index = reactions.findIndex((it) => it.id === idParam(call, 'reaction_id'))
+    repoRoute(`DELETE ${base}/{reaction_id}`, issueWritePermissions, (call) => {
+      const { reactions } = requireComment(call)
+      const index = reactions.findIndex((it) => it.id === parseIdParam(call, 'reaction_id'))
       if (index < 0) throw notFound()
       reactions.splice(index, 1)
       return noContent()
@@ -202,88 +227,102 @@ function reactionRoutes(world: World): Route[] {
 
 function labelRoutes(state: GitHubState): Route[] {
   const { world } = state
-  const shown = ({ repo }: RepoCall, pull: Pull): Payload[] =>
+  const pullLabelViews = ({ repo }: RepositoryCall, pull: MockPull): GitHubPayload[] =>
     pull.labels.map((it) => labelView(world, repo, it))
-  const named = (call: Call): string[] =>
+  const parseLabelNames = (call: RouteCall): string[] =>
     ((call.body['labels'] ?? []) as (string | { name: string })[]).map((it) =>
       typeof it === 'string' ? it : it.name,
     )
   const base = '/issues/{issue_number}/labels'
   return [
-    repoRoute('GET /labels', reads, (call) =>
-      page(call, [...call.repo.labels.values()], (items) =>
+    repoRoute('GET /labels', issueReadPermissions, (call) =>
+      paginate(call, [...call.repo.labels.values()], (items) =>
         items.map((it) => labelView(world, call.repo, it)),
       ),
     ),
-    repoRoute('POST /labels', writes, (call) => {
-      const name = text(call, 'name', 'Label')
-      if (call.repo.labels.has(name.toLowerCase())) throw invalid('Label', 'name', 'already_exists')
+    repoRoute('POST /labels', issueWritePermissions, (call) => {
+      const name = requireText(call, 'name', 'Label')
+      if (call.repo.labels.has(name.toLowerCase())) throw validationFailed('Label', 'name', 'already_exists')
       const { color, description } = call.body as { color?: string; description?: string }
-      return created(labelView(world, call.repo, labelNamed(world, call.repo, name, color, description)))
+      return created(
+        labelView(world, call.repo, findOrCreateLabel(world, call.repo, name, color, description)),
+      )
     }),
-    repoRoute(`GET ${base}`, reads, (call) => page(call, shown(call, pullOf(call)))),
-    repoRoute(`POST ${base}`, writes, async (call) => {
-      for (const name of named(call)) await labelPull(state, pullOf(call), name, actorOf(call.caller))
-      return ok(shown(call, pullOf(call)))
+    repoRoute(`GET ${base}`, issueReadPermissions, (call) =>
+      paginate(call, pullLabelViews(call, requirePull(call))),
+    ),
+    repoRoute(`POST ${base}`, issueWritePermissions, async (call) => {
+      for (const name of parseLabelNames(call))
+        await addPullLabel(state, requirePull(call), name, getActingAccount(call.caller))
+      return ok(pullLabelViews(call, requirePull(call)))
     }),
-    repoRoute(`PUT ${base}`, writes, async (call) => {
-      const pull = pullOf(call)
-      const wanted = named(call).map((it) => it.toLowerCase())
+    repoRoute(`PUT ${base}`, issueWritePermissions, async (call) => {
+      const pull = requirePull(call)
+      const wanted = parseLabelNames(call).map((it) => it.toLowerCase())
       for (const { name } of [...pull.labels])
-        if (!wanted.includes(name.toLowerCase())) await unlabelPull(state, pull, name, actorOf(call.caller))
-      for (const name of named(call)) await labelPull(state, pull, name, actorOf(call.caller))
-      return ok(shown(call, pull))
+        if (!wanted.includes(name.toLowerCase()))
+          await removePullLabel(state, pull, name, getActingAccount(call.caller))
+      for (const name of parseLabelNames(call))
+        await addPullLabel(state, pull, name, getActingAccount(call.caller))
+      return ok(pullLabelViews(call, pull))
     }),
-    repoRoute(`DELETE ${base}/{name}`, writes, async (call) => {
-      if (!(await unlabelPull(state, pullOf(call), call.params['name'] ?? '', actorOf(call.caller))))
-        throw new Refusal(404, 'Label does not exist')
-      return ok(shown(call, pullOf(call)))
+    repoRoute(`DELETE ${base}/{name}`, issueWritePermissions, async (call) => {
+      if (
+        !(await removePullLabel(
+          state,
+          requirePull(call),
+          call.params['name'] ?? '',
+          getActingAccount(call.caller),
+        ))
+      )
+        throw new GitHubApiError(404, 'Label does not exist')
+      return ok(pullLabelViews(call, requirePull(call)))
     }),
   ]
 }
 
 function commitCommentRoutes(state: GitHubState): Route[] {
   const { world } = state
-  const commentOn = (call: RepoCall): CommitComment => {
-    const id = idParam(call, 'comment_id')
+  const requireCommitComment = (call: RepositoryCall): CommitComment => {
+    const id = parseIdParam(call, 'comment_id')
     const found = call.repo.commitComments.find((it) => it.id === id)
     if (found === undefined) throw notFound()
     return found
   }
   return [
     repoRoute('GET /commits/{commit_sha}/comments', { contents: 'read' }, async (call) => {
-      const sha = await commitOf(call, call.params['commit_sha'] ?? '')
+      const sha = await requireCommit(call, call.params['commit_sha'] ?? '')
       const comments = call.repo.commitComments.filter((it) => it.sha === sha)
-      return page(call, comments, (items) => items.map((it) => commitCommentView(world, it)))
+      return paginate(call, comments, (items) => items.map((it) => commitCommentView(world, it)))
     }),
     repoRoute('POST /commits/{commit_sha}/comments', { contents: 'write' }, async (call) => {
-      const sha = await commitOf(call, call.params['commit_sha'] ?? '')
+      const sha = await requireCommit(call, call.params['commit_sha'] ?? '')
       const { path = null, position = null } = call.body as { path?: string; position?: number }
-      const body = bodyText(call, 'CommitComment')
+      const body = requireBodyText(call, 'CommitComment')
       const comment = addCommitComment(
         state,
         call.repo,
         sha,
-        actorOf(call.caller),
-        appOf(call.caller),
+        getActingAccount(call.caller),
+        findCallerApp(call.caller),
         body,
         { path, position },
       )
       return created(commitCommentView(world, comment))
     }),
     repoRoute('GET /comments/{comment_id}', { contents: 'read' }, (call) =>
-      ok(commitCommentView(world, commentOn(call))),
+      ok(commitCommentView(world, requireCommitComment(call))),
     ),
     repoRoute('PATCH /comments/{comment_id}', { contents: 'write' }, (call) => {
-      const comment = commentOn(call)
-      mayChange(call, comment)
-      comment.body = bodyText(call, 'CommitComment')
+      const comment = requireCommitComment(call)
+      requireCommentEditor(call, comment)
+      comment.body = requireBodyText(call, 'CommitComment')
       comment.updatedAt = world.timestamp()
       return ok(commitCommentView(world, comment))
     }),
     repoRoute('DELETE /comments/{comment_id}', { contents: 'write' }, (call) => {
-      const comment = commentOn(call)
-      mayChange(call, comment)
+      const comment = requireCommitComment(call)
+      requireCommentEditor(call, comment)
       call.repo.commitComments.splice(call.repo.commitComments.indexOf(comment), 1)
       return noContent()
     }),

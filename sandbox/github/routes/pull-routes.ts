@@ -1,41 +1,61 @@
 // REST routes of pull requests, their reviews and requested reviewers.
 import { updateBranch } from '../branch-rules/update-branch.ts'
 import { mergePull } from '../branch-rules/merge-pull.ts'
-import { actorOf } from '../github-state.ts'
+import { getActingAccount } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
-import { addReview, createPull, dismissReview, editPull, requestReviews, withdrawReviews } from '../pulls.ts'
+import {
+  addReview,
+  createPull,
+  dismissReview,
+  editPull,
+  requestReviews,
+  removeReviewRequests,
+} from '../pulls.ts'
 import type { ReviewEvent } from '../pulls.ts'
-import { addReviewComments, lineNow, placeDrafts, removeReviewComment } from '../review-comments.ts'
-import type { DraftComment } from '../review-comments.ts'
+import {
+  addReviewComments,
+  findCurrentLine,
+  locateDraftComments,
+  removeReviewComment,
+} from '../review-comments.ts'
+import type { DraftReviewComment } from '../review-comments.ts'
 import { computeMergeability } from '../git/pushes.ts'
 import {
-  Refusal,
+  GitHubApiError,
   created,
-  idParam,
-  invalid,
+  parseIdParam,
+  validationFailed,
   noContent,
   notFound,
   ok,
-  page,
+  paginate,
   repoRoute,
-  text,
+  requireText,
 } from '../http/route.ts'
-import type { RepoCall, Route } from '../http/route.ts'
+import type { RepositoryCall, Route } from '../http/route.ts'
 import { accountView, teamView } from '../views/account-view.ts'
 import { apiUrl } from '../views/repository-view.ts'
-import { commitView, readCommits, readFiles } from '../views/commit-view.ts'
+import { commitView, readCommits, readChangedFiles } from '../views/commit-view.ts'
 import { pullSummary, pullView, reviewCommentView, reviewView } from '../views/pull-view.ts'
-import { accountByLogin, mayPush, roleOf } from '../world.ts'
-import type { Account, Pull, Repo, Review, ReviewComment, Team, World } from '../world.ts'
+import { findAccountByLogin, canPush, findRole } from '../world.ts'
+import type {
+  MockAccount,
+  MockPull,
+  MockRepository,
+  MockReview,
+  MockReviewComment,
+  Team,
+  MockGitHubData,
+} from '../world.ts'
 
-const read = { pull_requests: 'read' } as const
-const write = { pull_requests: 'write' } as const
+const pullsReadPermission = { pull_requests: 'read' } as const
+const pullsWritePermission = { pull_requests: 'write' } as const
 // What GitHub's lists end at, whatever the paging.
-const listedFiles = 3000
-const listedCommits = 250
+const maxListedFiles = 3000
+const maxListedCommits = 250
 
-function pullOf(call: RepoCall): Pull {
-  const pull = call.repo.pulls.get(idParam(call, 'pull_number'))
+function requirePull(call: RepositoryCall): MockPull {
+  const pull = call.repo.pulls.get(parseIdParam(call, 'pull_number'))
   if (pull === undefined) throw notFound()
   return pull
 }
@@ -43,65 +63,66 @@ function pullOf(call: RepoCall): Pull {
 export function pullRoutes(state: GitHubState): Route[] {
   const { world } = state
   return [
-    repoRoute('GET /pulls', read, (call) =>
-      page(
+    repoRoute('GET /pulls', pullsReadPermission, (call) =>
+      paginate(
         call,
-        listed(call).map((it) => pullSummary(world, it)),
+        listRequestedPulls(call).map((it) => pullSummary(world, it)),
       ),
     ),
-    repoRoute('POST /pulls', write, async (call) => {
+    repoRoute('POST /pulls', pullsWritePermission, async (call) => {
       const { repo, body } = call
-      const head = text(call, 'head', 'PullRequest')
-      const title = text(call, 'title', 'PullRequest')
+      const head = requireText(call, 'head', 'PullRequest')
+      const title = requireText(call, 'title', 'PullRequest')
       const [owner = '', branch] = head.includes(':') ? head.split(':') : [repo.owner.login, head]
       const network = [...world.repos].filter((it) => it === repo || it.parent === repo)
-      const headRepo = network.find((it) => !it.deleted && it.owner === accountByLogin(world, owner))
-      if (headRepo === undefined || branch === undefined) throw invalid('PullRequest', 'head')
-      const request = { author: actorOf(call.caller), headRepo, headRef: branch, title }
+      const headRepo = network.find((it) => !it.deleted && it.owner === findAccountByLogin(world, owner))
+      if (headRepo === undefined || branch === undefined) throw validationFailed('PullRequest', 'head')
+      const request = { author: getActingAccount(call.caller), headRepo, headRef: branch, title }
       const {
         base: baseRef,
-        body: words = null,
+        body: pullBody = null,
         draft = false,
         maintainer_can_modify: maintainerCanModify = true,
       } = body as { base: string; body?: string; draft?: boolean; maintainer_can_modify?: boolean }
-      const more = { baseRef, body: words, draft, maintainerCanModify }
-      const pull = await state.inLine(repo, () => createPull(state, repo, { ...request, ...more }))
+      const more = { baseRef, body: pullBody, draft, maintainerCanModify }
+      const pull = await state.runSerialized(repo, () => createPull(state, repo, { ...request, ...more }))
       return created(await pullView(world, pull))
     }),
-    repoRoute('GET /pulls/{pull_number}', read, async (call) => {
-      const pull = pullOf(call)
+    repoRoute('GET /pulls/{pull_number}', pullsReadPermission, async (call) => {
+      const pull = requirePull(call)
       const reply = ok(await pullView(world, pull))
       // Asking is what makes GitHub compute it; this answer still says null.
-      if (pull.state === 'open' && pull.mergeable === undefined) state.later(computeMergeability(state, pull))
+      if (pull.state === 'open' && pull.mergeable === undefined)
+        state.runInBackground(computeMergeability(state, pull))
       return reply
     }),
-    repoRoute('PATCH /pulls/{pull_number}', write, async (call) => {
-      const pull = pullOf(call)
+    repoRoute('PATCH /pulls/{pull_number}', pullsWritePermission, async (call) => {
+      const pull = requirePull(call)
       const { maintainer_can_modify: modifiable } = call.body
       if (typeof modifiable === 'boolean' && pull.headRepo !== pull.repo)
         pull.maintainerCanModify = modifiable
-      await editPull(state, pull, call.body, actorOf(call.caller))
+      await editPull(state, pull, call.body, getActingAccount(call.caller))
       return ok(await pullView(world, pull))
     }),
-    repoRoute('GET /pulls/{pull_number}/commits', read, async (call) => {
-      const { repo, baseSha, headSha } = pullOf(call)
+    repoRoute('GET /pulls/{pull_number}/commits', pullsReadPermission, async (call) => {
+      const { repo, baseSha, headSha } = requirePull(call)
       const commits = await readCommits(repo.path, '--reverse', `${baseSha}..${headSha}`)
-      return page(
+      return paginate(
         call,
-        commits.slice(0, listedCommits).map((it) => commitView(world, repo, it)),
+        commits.slice(0, maxListedCommits).map((it) => commitView(world, repo, it)),
       )
     }),
-    repoRoute('GET /pulls/{pull_number}/files', read, async (call) => {
-      const { repo, baseSha, headSha } = pullOf(call)
-      return page(call, (await readFiles(world, repo, baseSha, headSha)).slice(0, listedFiles))
+    repoRoute('GET /pulls/{pull_number}/files', pullsReadPermission, async (call) => {
+      const { repo, baseSha, headSha } = requirePull(call)
+      return paginate(call, (await readChangedFiles(world, repo, baseSha, headSha)).slice(0, maxListedFiles))
     }),
-    repoRoute('GET /pulls/{pull_number}/merge', read, (call) => {
-      if (pullOf(call).merged === null) throw notFound()
+    repoRoute('GET /pulls/{pull_number}/merge', pullsReadPermission, (call) => {
+      if (requirePull(call).merged === null) throw notFound()
       return noContent()
     }),
-    mergeRoute(state),
-    repoRoute('PUT /pulls/{pull_number}/update-branch', write, async (call) => {
-      const pull = pullOf(call)
+    createMergeRoute(state),
+    repoRoute('PUT /pulls/{pull_number}/update-branch', pullsWritePermission, async (call) => {
+      const pull = requirePull(call)
       await updateBranch(state, pull, call.caller, call.body['expected_head_sha'] as string | undefined)
       const url = `${apiUrl(world, call.repo)}/pulls/${pull.number}`
       return { status: 202, body: { message: 'Updating pull request branch.', url } }
@@ -111,17 +132,17 @@ export function pullRoutes(state: GitHubState): Route[] {
   ]
 }
 
-function listed({ repo, query }: RepoCall): Pull[] {
+function listRequestedPulls({ repo, query }: RepositoryCall): MockPull[] {
   const state = query.get('state') ?? 'open'
   const base = query.get('base')
   const head = query.get('head')
   const byUpdate = query.get('sort') === 'updated'
-  const key = (it: Pull): string => (byUpdate ? it.updatedAt : it.createdAt)
+  const sortKey = (it: MockPull): string => (byUpdate ? it.updatedAt : it.createdAt)
   const found = [...repo.pulls.values()]
     .filter((it) => state === 'all' || it.state === state)
     .filter((it) => base === null || it.baseRef === base)
     .filter((it) => head === null || `${it.headOwner.login}:${it.headRef}` === head)
-    .sort((one, other) => key(one).localeCompare(key(other)) || one.number - other.number)
+    .sort((one, other) => sortKey(one).localeCompare(sortKey(other)) || one.number - other.number)
   // Newest first, unless another sort was asked without a direction: then GitHub turns round.
   const ascending =
     query.get('direction') === 'asc' ||
@@ -129,10 +150,10 @@ function listed({ repo, query }: RepoCall): Pull[] {
   return ascending ? found : found.reverse()
 }
 
-function mergeRoute(state: GitHubState): Route {
+function createMergeRoute(state: GitHubState): Route {
   return repoRoute('PUT /pulls/{pull_number}/merge', { contents: 'write' }, async (call) => {
-    const pull = pullOf(call)
-    if (call.caller.kind === 'user' && !mayPush(state.world, pull.repo, actorOf(call.caller)))
+    const pull = requirePull(call)
+    if (call.caller.kind === 'user' && !canPush(state.world, pull.repo, getActingAccount(call.caller)))
       throw notFound()
     const sha = await mergePull(state, pull, call.caller, call.body)
     return ok({ sha, merged: true, message: 'Pull Request successfully merged' })
@@ -142,81 +163,86 @@ function mergeRoute(state: GitHubState): Route {
 function reviewerRoutes(state: GitHubState): Route[] {
   const { world } = state
   const base = '/pulls/{pull_number}/requested_reviewers'
-  const named = ({ body, repo }: RepoCall): [Account[], Team[]] => {
+  const parseReviewers = ({ body, repo }: RepositoryCall): [MockAccount[], Team[]] => {
     const { reviewers = [], team_reviewers = [] } = body as {
       reviewers?: string[]
       team_reviewers?: string[]
     }
     return [
-      reviewers.map((it) => collaborator(world, repo, it)),
-      team_reviewers.map((it) => teamOf(world, repo, it)),
+      reviewers.map((it) => requireCollaborator(world, repo, it)),
+      team_reviewers.map((it) => requireTeam(world, repo, it)),
     ]
   }
   return [
-    repoRoute(`GET ${base}`, read, (call) => {
-      const { requestedUsers, requestedTeams } = pullOf(call)
+    repoRoute(`GET ${base}`, pullsReadPermission, (call) => {
+      const { requestedUsers, requestedTeams } = requirePull(call)
       return ok({
         users: requestedUsers.filter((it) => !it.deleted).map((it) => accountView(world, it)),
         teams: requestedTeams.map((it) => teamView(world, it)),
       })
     }),
-    repoRoute(`POST ${base}`, write, async (call) => {
-      await requestReviews(state, pullOf(call), ...named(call), actorOf(call.caller))
-      return created(pullSummary(world, pullOf(call)))
+    repoRoute(`POST ${base}`, pullsWritePermission, async (call) => {
+      await requestReviews(state, requirePull(call), ...parseReviewers(call), getActingAccount(call.caller))
+      return created(pullSummary(world, requirePull(call)))
     }),
-    repoRoute(`DELETE ${base}`, write, async (call) => {
-      await withdrawReviews(state, pullOf(call), ...named(call), actorOf(call.caller))
-      return ok(pullSummary(world, pullOf(call)))
+    repoRoute(`DELETE ${base}`, pullsWritePermission, async (call) => {
+      await removeReviewRequests(
+        state,
+        requirePull(call),
+        ...parseReviewers(call),
+        getActingAccount(call.caller),
+      )
+      return ok(pullSummary(world, requirePull(call)))
     }),
   ]
 }
 
-const notCollaborator = (): Refusal =>
-  new Refusal(
+const notCollaboratorError = (): GitHubApiError =>
+  new GitHubApiError(
     422,
     'Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the repository.',
   )
 
 /** Reviews can be asked of people with a role of their own, not of anyone who can read a public repository. */
-function collaborator(world: World, repo: Repo, login: string): Account {
-  const account = accountByLogin(world, login)
-  const role = account && roleOf(world, repo, account)
+function requireCollaborator(world: MockGitHubData, repo: MockRepository, login: string): MockAccount {
+  const account = findAccountByLogin(world, login)
+  const role = account && findRole(world, repo, account)
   if (account === undefined || role === undefined || (role === 'read' && !repo.roles.has(account.id)))
-    throw notCollaborator()
+    throw notCollaboratorError()
   return account
 }
 
-function teamOf(world: World, repo: Repo, slug: string): Team {
+function requireTeam(world: MockGitHubData, repo: MockRepository, slug: string): Team {
   const team = world.teams.find((it) => it.organization === repo.owner && it.slug === slug)
-  if (team === undefined || !repo.teamRoles.has(team.id)) throw notCollaborator()
+  if (team === undefined || !repo.teamRoles.has(team.id)) throw notCollaboratorError()
   return team
 }
 
 function reviewCommentRoutes(state: GitHubState): Route[] {
   const { world } = state
-  const commentOf = (call: RepoCall): [Pull, ReviewComment] => {
-    const id = idParam(call, 'comment_id')
+  const requireReviewComment = (call: RepositoryCall): [MockPull, MockReviewComment] => {
+    const id = parseIdParam(call, 'comment_id')
     for (const pull of call.repo.pulls.values()) {
       const found = pull.reviewComments.find((it) => it.id === id)
       if (found !== undefined) return [pull, found]
     }
     throw notFound()
   }
-  const view = async (pull: Pull, comment: ReviewComment) =>
-    reviewCommentView(world, pull, comment, await lineNow(pull, comment))
+  const view = async (pull: MockPull, comment: MockReviewComment) =>
+    reviewCommentView(world, pull, comment, await findCurrentLine(pull, comment))
   return [
-    repoRoute('GET /pulls/{pull_number}/comments', read, async (call) => {
-      const pull = pullOf(call)
-      return page(call, await Promise.all(pull.reviewComments.map((it) => view(pull, it))))
+    repoRoute('GET /pulls/{pull_number}/comments', pullsReadPermission, async (call) => {
+      const pull = requirePull(call)
+      return paginate(call, await Promise.all(pull.reviewComments.map((it) => view(pull, it))))
     }),
-    repoRoute('PATCH /pulls/comments/{comment_id}', write, async (call) => {
-      const [pull, comment] = commentOf(call)
-      comment.body = text(call, 'body', 'PullRequestReviewComment')
+    repoRoute('PATCH /pulls/comments/{comment_id}', pullsWritePermission, async (call) => {
+      const [pull, comment] = requireReviewComment(call)
+      comment.body = requireText(call, 'body', 'PullRequestReviewComment')
       comment.updatedAt = world.timestamp()
       return ok(await view(pull, comment))
     }),
-    repoRoute('DELETE /pulls/comments/{comment_id}', write, (call) => {
-      removeReviewComment(...commentOf(call))
+    repoRoute('DELETE /pulls/comments/{comment_id}', pullsWritePermission, (call) => {
+      removeReviewComment(...requireReviewComment(call))
       return noContent()
     }),
   ]
@@ -224,23 +250,23 @@ function reviewCommentRoutes(state: GitHubState): Route[] {
 
 function reviewRoutes(state: GitHubState): Route[] {
   const { world } = state
-  const reviewOf = (call: RepoCall): Review => {
-    const id = idParam(call, 'review_id')
-    const found = pullOf(call).reviews.find((it) => it.id === id)
+  const requireReview = (call: RepositoryCall): MockReview => {
+    const id = parseIdParam(call, 'review_id')
+    const found = requirePull(call).reviews.find((it) => it.id === id)
     if (found === undefined) throw notFound()
     return found
   }
   return [
-    repoRoute('GET /pulls/{pull_number}/reviews', read, (call) =>
+    repoRoute('GET /pulls/{pull_number}/reviews', pullsReadPermission, (call) =>
       // A pending review is seen by its author alone.
-      page(
+      paginate(
         call,
-        pullOf(call)
-          .reviews.filter((it) => it.state !== 'PENDING' || it.author === actorOf(call.caller))
-          .map((it) => reviewView(world, pullOf(call), it)),
+        requirePull(call)
+          .reviews.filter((it) => it.state !== 'PENDING' || it.author === getActingAccount(call.caller))
+          .map((it) => reviewView(world, requirePull(call), it)),
       ),
     ),
-    repoRoute('POST /pulls/{pull_number}/reviews', write, async (call) => {
+    repoRoute('POST /pulls/{pull_number}/reviews', pullsWritePermission, async (call) => {
       const {
         event,
         body = '',
@@ -250,25 +276,25 @@ function reviewRoutes(state: GitHubState): Route[] {
         event?: ReviewEvent
         body?: string
         commit_id?: string
-        comments?: readonly DraftComment[]
+        comments?: readonly DraftReviewComment[]
       }
       // Comments on lines stand for words of its own.
       if ((event === 'REQUEST_CHANGES' || event === 'COMMENT') && body === '' && comments.length === 0)
-        throw new Refusal(422, 'Unprocessable Entity', ['Body can not be blank'])
-      const pull = pullOf(call)
-      const hunks = await placeDrafts(pull, commit_id ?? pull.headSha, comments)
-      const review = addReview(state, pull, actorOf(call.caller), event, body, commit_id)
+        throw new GitHubApiError(422, 'Unprocessable Entity', ['Body can not be blank'])
+      const pull = requirePull(call)
+      const hunks = await locateDraftComments(pull, commit_id ?? pull.headSha, comments)
+      const review = addReview(state, pull, getActingAccount(call.caller), event, body, commit_id)
       addReviewComments(state, pull, review, comments, hunks)
       return ok(reviewView(world, pull, review))
     }),
     ...reviewCommentRoutes(state),
-    repoRoute('GET /pulls/{pull_number}/reviews/{review_id}', read, (call) =>
-      ok(reviewView(world, pullOf(call), reviewOf(call))),
+    repoRoute('GET /pulls/{pull_number}/reviews/{review_id}', pullsReadPermission, (call) =>
+      ok(reviewView(world, requirePull(call), requireReview(call))),
     ),
-    repoRoute('PUT /pulls/{pull_number}/reviews/{review_id}/dismissals', write, (call) => {
-      text(call, 'message', 'PullRequestReview')
-      dismissReview(state, pullOf(call), reviewOf(call), actorOf(call.caller))
-      return ok(reviewView(world, pullOf(call), reviewOf(call)))
+    repoRoute('PUT /pulls/{pull_number}/reviews/{review_id}/dismissals', pullsWritePermission, (call) => {
+      requireText(call, 'message', 'PullRequestReview')
+      dismissReview(state, requirePull(call), requireReview(call), getActingAccount(call.caller))
+      return ok(reviewView(world, requirePull(call), requireReview(call)))
     }),
   ]
 }

@@ -1,51 +1,60 @@
 // REST routes of repositories and their git data: branches, refs, commits, trees, contents, people's permissions.
 import {
   GitFailure,
-  commitsBeyond,
+  listCommitsBeyond,
   deleteRef,
   git,
-  gitBytes,
+  runGitForBytes,
   isAncestor,
-  mergeBase,
-  refsOf,
+  findMergeBase,
+  readBranchesAndTags,
   resolveCommit,
   setRef,
 } from '../git/git-store.ts'
 import { readRefs } from '../git/refs.ts'
-import { mayAdminister, mayWrite } from '../http/auth.ts'
+import { canAdminister, canWriteContents } from '../http/auth.ts'
 import { renameBranch } from '../branch-rules/rename-branch.ts'
-import { actorOf } from '../github-state.ts'
+import { getActingAccount } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
-import { judgeUpdate } from '../branch-rules/judge-update.ts'
-import { isRuled } from '../branch-rules/layers.ts'
-import { enforce } from '../branch-rules/verdict-texts.ts'
-import { followRefs } from '../git/pushes.ts'
-import { Refusal, created, invalid, noContent, notFound, ok, page, repoRoute, text } from '../http/route.ts'
-import type { RepoCall, Route } from '../http/route.ts'
-import { accountView, nodeId } from '../views/account-view.ts'
+import { evaluateRefUpdate } from '../branch-rules/judge-update.ts'
+import { hasRulesForRef } from '../branch-rules/layers.ts'
+import { throwIfRejected } from '../branch-rules/verdict-texts.ts'
+import { processRefChanges } from '../git/pushes.ts'
+import {
+  GitHubApiError,
+  created,
+  validationFailed,
+  noContent,
+  notFound,
+  ok,
+  paginate,
+  repoRoute,
+  requireText,
+} from '../http/route.ts'
+import type { RepositoryCall, Route } from '../http/route.ts'
+import { accountView, toNodeId } from '../views/account-view.ts'
 import { protectionSummary } from '../views/rule-view.ts'
-import { commitView, gitCommitView, readCommit, readCommits, readFiles } from '../views/commit-view.ts'
+import { commitView, gitCommitView, readCommit, readCommits, readChangedFiles } from '../views/commit-view.ts'
 import { pullSummary } from '../views/pull-view.ts'
 import { apiUrl, fullRepositoryView, refView, webUrl } from '../views/repository-view.ts'
-import { accountByLogin, roleOf } from '../world.ts'
-import type { Payload, Repo, World } from '../world.ts'
+import { findAccountByLogin, findRole } from '../world.ts'
+import type { GitHubPayload, MockRepository, MockGitHubData } from '../world.ts'
 
 export function repositoryRoutes(state: GitHubState): Route[] {
   const { world } = state
   return [
     repoRoute('GET ', { metadata: 'read' }, ({ repo, caller }) =>
-      ok(fullRepositoryView(world, repo, mayWrite(world, caller, repo))),
+      ok(fullRepositoryView(world, repo, canWriteContents(world, caller, repo))),
     ),
     repoRoute('GET /collaborators/{username}', { metadata: 'read' }, (call) => {
-      const account = accountByLogin(world, call.params['username'] ?? '')
-      if (account === undefined || strongerThanPublic(world, call.repo, account.id) === false)
-        throw notFound()
+      const account = findAccountByLogin(world, call.params['username'] ?? '')
+      if (account === undefined || hasExplicitAccess(world, call.repo, account.id) === false) throw notFound()
       return noContent()
     }),
     repoRoute('GET /collaborators/{username}/permission', { metadata: 'read' }, (call) => {
-      const account = accountByLogin(world, call.params['username'] ?? '')
+      const account = findAccountByLogin(world, call.params['username'] ?? '')
       if (account === undefined) throw notFound()
-      const role = roleOf(world, call.repo, account)
+      const role = findRole(world, call.repo, account)
       // The old word folds the newer roles; role_name has the real one.
       const permission = role === 'maintain' ? 'write' : role === 'triage' ? 'read' : (role ?? 'none')
       return ok({
@@ -61,53 +70,54 @@ export function repositoryRoutes(state: GitHubState): Route[] {
   ]
 }
 
-function strongerThanPublic(world: World, repo: Repo, id: number): boolean {
+function hasExplicitAccess(world: MockGitHubData, repo: MockRepository, id: number): boolean {
   const account = world.accounts.get(id)
-  const role = account && roleOf(world, repo, account)
+  const role = account && findRole(world, repo, account)
   return role !== undefined && (role !== 'read' || repo.roles.has(id))
 }
 
-const encoded = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
+const encodePath = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
 
 function branchRoutes(state: GitHubState): Route[] {
   const { world } = state
-  const tipOf = ({ repo, params }: RepoCall): string => {
-    const sha = repo.known.get(`refs/heads/${params['branch'] ?? ''}`)
-    if (sha === undefined) throw new Refusal(404, 'Branch not found')
+  const requireBranchTip = ({ repo, params }: RepositoryCall): string => {
+    const sha = repo.knownRefs.get(`refs/heads/${params['branch'] ?? ''}`)
+    if (sha === undefined) throw new GitHubApiError(404, 'Branch not found')
     return sha
   }
   return [
     repoRoute('GET /branches', { contents: 'read' }, (call) => {
       const { repo } = call
-      const names = [...repo.known].filter(([ref]) => ref.startsWith('refs/heads/'))
-      return page(call, names, (items) =>
+      const names = [...repo.knownRefs].filter(([ref]) => ref.startsWith('refs/heads/'))
+      return paginate(call, names, (items) =>
         items.map(([ref, sha]) => {
           const name = ref.slice('refs/heads/'.length)
           const commit = { sha, url: `${apiUrl(world, repo)}/commits/${sha}` }
-          return { name, commit, protected: isRuled(repo, ref) }
+          return { name, commit, protected: hasRulesForRef(repo, ref) }
         }),
       )
     }),
     repoRoute('POST /branches/{branch}/rename', { administration: 'write' }, async (call) => {
-      if (!mayAdminister(world, call.caller, call.repo)) throw new Refusal(403, 'Must have admin rights')
-      const to = text(call, 'new_name', 'Branch')
-      await renameBranch(state, call.repo, call.params['branch'] ?? '', to, actorOf(call.caller))
+      if (!canAdminister(world, call.caller, call.repo))
+        throw new GitHubApiError(403, 'Must have admin rights')
+      const to = requireText(call, 'new_name', 'Branch')
+      await renameBranch(state, call.repo, call.params['branch'] ?? '', to, getActingAccount(call.caller))
       return created(await branchView(call, to))
     }),
     repoRoute('GET /branches/{branch}', { contents: 'read' }, async (call) => {
-      tipOf(call)
+      requireBranchTip(call)
       return ok(await branchView(call, call.params['branch'] ?? ''))
     }),
   ]
 
-  async function branchView({ repo }: RepoCall, name: string): Promise<Payload> {
-    const self = `${apiUrl(world, repo)}/branches/${encoded(name)}`
-    const sha = repo.known.get(`refs/heads/${name}`) ?? ''
+  async function branchView({ repo }: RepositoryCall, name: string): Promise<GitHubPayload> {
+    const self = `${apiUrl(world, repo)}/branches/${encodePath(name)}`
+    const sha = repo.knownRefs.get(`refs/heads/${name}`) ?? ''
     return {
       name,
       commit: commitView(world, repo, await readCommit(repo.path, sha)),
-      _links: { self, html: `${webUrl(world, repo)}/tree/${encoded(name)}` },
-      protected: isRuled(repo, `refs/heads/${name}`),
+      _links: { self, html: `${webUrl(world, repo)}/tree/${encodePath(name)}` },
+      protected: hasRulesForRef(repo, `refs/heads/${name}`),
       protection: protectionSummary(repo, name),
       protection_url: `${self}/protection`,
     }
@@ -116,70 +126,76 @@ function branchRoutes(state: GitHubState): Route[] {
 
 function refRoutes(state: GitHubState): Route[] {
   const { world } = state
-  const refOf = ({ params }: RepoCall): string => `refs/${params['ref'] ?? ''}`
-  const shaIn = async (call: RepoCall): Promise<string> => {
-    const sha = text(call, 'sha', 'Reference')
+  const toRefName = ({ params }: RepositoryCall): string => `refs/${params['ref'] ?? ''}`
+  const requireSha = async (call: RepositoryCall): Promise<string> => {
+    const sha = requireText(call, 'sha', 'Reference')
     if (!/^[0-9a-f]{40}$/.test(sha) || (await resolveCommit(call.repo.path, sha)) === undefined)
-      throw new Refusal(422, 'Object does not exist')
+      throw new GitHubApiError(422, 'Object does not exist')
     return sha
   }
   /** A ref that REST moves is a push to the rules. */
-  const demandOfRules = async (call: RepoCall, ref: string, old?: string, now?: string): Promise<void> => {
+  const enforceRefRules = async (
+    call: RepositoryCall,
+    ref: string,
+    old?: string,
+    now?: string,
+  ): Promise<void> => {
     const { repo, caller: by } = call
-    enforce(await judgeUpdate({ world, repo, path: repo.path, ref, old, now, by }), 422)
+    throwIfRejected(await evaluateRefUpdate({ world, repo, path: repo.path, ref, old, now, by }), 422)
   }
   /** Refs of pull requests are readable too; they are not among those that `known` holds. */
-  const allRefs = ({ path }: Repo): Promise<Map<string, string>> => readRefs(path, ['refs/'])
+  const readAllRefs = ({ path }: MockRepository): Promise<Map<string, string>> => readRefs(path, ['refs/'])
   return [
     repoRoute('GET /git/ref/{ref}', { contents: 'read' }, async (call) => {
-      const sha = (await allRefs(call.repo)).get(refOf(call))
+      const sha = (await readAllRefs(call.repo)).get(toRefName(call))
       if (sha === undefined) throw notFound()
-      return ok(refView(world, call.repo, refOf(call), sha))
+      return ok(refView(world, call.repo, toRefName(call), sha))
     }),
     repoRoute('GET /git/matching-refs/{ref}', { contents: 'read' }, async (call) =>
       ok(
-        [...(await allRefs(call.repo))]
-          .filter(([ref]) => ref.startsWith(refOf(call)))
+        [...(await readAllRefs(call.repo))]
+          .filter(([ref]) => ref.startsWith(toRefName(call)))
           .map(([ref, sha]) => refView(world, call.repo, ref, sha)),
       ),
     ),
     repoRoute('POST /git/refs', { contents: 'write' }, async (call) => {
       const { repo } = call
-      const ref = text(call, 'ref', 'Reference')
+      const ref = requireText(call, 'ref', 'Reference')
       if (!/^refs\/[^/]+\/./.test(ref) || ref.startsWith('refs/pull/'))
-        throw new Refusal(422, 'Reference name is not valid')
-      const sha = await shaIn(call)
-      return await state.inLine(repo, async () => {
-        if ((await refsOf(repo.path)).has(ref)) throw new Refusal(422, 'Reference already exists')
-        await demandOfRules(call, ref, undefined, sha)
+        throw new GitHubApiError(422, 'Reference name is not valid')
+      const sha = await requireSha(call)
+      return await state.runSerialized(repo, async () => {
+        if ((await readBranchesAndTags(repo.path)).has(ref))
+          throw new GitHubApiError(422, 'Reference already exists')
+        await enforceRefRules(call, ref, undefined, sha)
         await setRef(repo.path, ref, sha, '')
-        await followRefs(state, repo, actorOf(call.caller))
+        await processRefChanges(state, repo, getActingAccount(call.caller))
         return created(refView(world, repo, ref, sha))
       })
     }),
     repoRoute('PATCH /git/refs/{ref}', { contents: 'write' }, async (call) => {
       const { repo } = call
-      const ref = refOf(call)
-      const sha = await shaIn(call)
-      return await state.inLine(repo, async () => {
-        const old = (await refsOf(repo.path)).get(ref)
-        if (old === undefined) throw new Refusal(422, 'Reference does not exist')
+      const ref = toRefName(call)
+      const sha = await requireSha(call)
+      return await state.runSerialized(repo, async () => {
+        const old = (await readBranchesAndTags(repo.path)).get(ref)
+        if (old === undefined) throw new GitHubApiError(422, 'Reference does not exist')
         if (call.body['force'] !== true && !(await isAncestor(repo.path, old, sha)))
-          throw new Refusal(422, 'Update is not a fast forward')
-        await demandOfRules(call, ref, old, sha)
+          throw new GitHubApiError(422, 'Update is not a fast forward')
+        await enforceRefRules(call, ref, old, sha)
         await setRef(repo.path, ref, sha, old)
-        await followRefs(state, repo, actorOf(call.caller))
+        await processRefChanges(state, repo, getActingAccount(call.caller))
         return ok(refView(world, repo, ref, sha))
       })
     }),
     repoRoute('DELETE /git/refs/{ref}', { contents: 'write' }, async (call) => {
       const { repo } = call
-      return await state.inLine(repo, async () => {
-        const old = (await refsOf(repo.path)).get(refOf(call))
-        if (old === undefined) throw new Refusal(422, 'Reference does not exist')
-        await demandOfRules(call, refOf(call), old, undefined)
-        await deleteRef(repo.path, refOf(call))
-        await followRefs(state, repo, actorOf(call.caller))
+      return await state.runSerialized(repo, async () => {
+        const old = (await readBranchesAndTags(repo.path)).get(toRefName(call))
+        if (old === undefined) throw new GitHubApiError(422, 'Reference does not exist')
+        await enforceRefRules(call, toRefName(call), old, undefined)
+        await deleteRef(repo.path, toRefName(call))
+        await processRefChanges(state, repo, getActingAccount(call.caller))
         return noContent()
       })
     }),
@@ -187,19 +203,19 @@ function refRoutes(state: GitHubState): Route[] {
 }
 
 /** The commit that a call's `ref` names, or GitHub's 422 for a word that names none. */
-export async function commitOf({ repo }: { repo: Repo }, ref: string): Promise<string> {
+export async function requireCommit({ repo }: { repo: MockRepository }, ref: string): Promise<string> {
   const sha = await resolveCommit(repo.path, ref)
-  if (sha === undefined) throw new Refusal(422, `No commit found for SHA: ${ref}`)
+  if (sha === undefined) throw new GitHubApiError(422, `No commit found for SHA: ${ref}`)
   return sha
 }
 
-function commitRoutes(world: World): Route[] {
+function commitRoutes(world: MockGitHubData): Route[] {
   return [
     repoRoute(
       'GET /commits/{commit_sha}/pulls',
       [{ pull_requests: 'read' }, { contents: 'read' }],
       async (call) => {
-        const sha = await commitOf(call, call.params['commit_sha'] ?? '')
+        const sha = await requireCommit(call, call.params['commit_sha'] ?? '')
         const holds = await Promise.all(
           [...call.repo.pulls.values()].map(async (it) => {
             const merged = it.merged?.sha === sha
@@ -209,7 +225,7 @@ function commitRoutes(world: World): Route[] {
             return merged || within ? [it] : []
           }),
         )
-        return page(
+        return paginate(
           call,
           holds.flat().map((it) => pullSummary(world, it)),
         )
@@ -220,28 +236,28 @@ function commitRoutes(world: World): Route[] {
       const [left, right] = (call.params['basehead'] ?? '').split('...')
       const base = await resolveCommit(repo.path, left ?? '')
       const head = await resolveCommit(repo.path, right ?? '')
-      const common = base && head && (await mergeBase(repo.path, base, head))
+      const common = base && head && (await findMergeBase(repo.path, base, head))
       if (!base || !head || !common) throw notFound()
       const ahead = await readCommits(repo.path, '--reverse', `${base}..${head}`)
-      const behind = (await commitsBeyond(repo.path, [head], base)).length
-      const html = `${webUrl(world, repo)}/compare/${encoded(`${left}...${right}`)}`
-      const show = async (sha: string): Promise<Payload> =>
+      const behind = (await listCommitsBeyond(repo.path, [head], base)).length
+      const html = `${webUrl(world, repo)}/compare/${encodePath(`${left}...${right}`)}`
+      const readCommitView = async (sha: string): Promise<GitHubPayload> =>
         commitView(world, repo, await readCommit(repo.path, sha))
       return ok({
-        url: `${apiUrl(world, repo)}/compare/${encoded(`${left}...${right}`)}`,
+        url: `${apiUrl(world, repo)}/compare/${encodePath(`${left}...${right}`)}`,
         html_url: html,
         permalink_url: html,
         diff_url: `${html}.diff`,
         patch_url: `${html}.patch`,
-        base_commit: await show(base),
-        merge_base_commit: await show(common),
+        base_commit: await readCommitView(base),
+        merge_base_commit: await readCommitView(common),
         status: ahead.length > 0 ? (behind > 0 ? 'diverged' : 'ahead') : behind > 0 ? 'behind' : 'identical',
         ahead_by: ahead.length,
         behind_by: behind,
         total_commits: ahead.length,
         commits: ahead.slice(0, 250).map((it) => commitView(world, repo, it)),
         // GitHub gives no more than this here, without a sign that there are more.
-        files: (await readFiles(world, repo, base, head)).slice(0, 300),
+        files: (await readChangedFiles(world, repo, base, head)).slice(0, 300),
       })
     }),
     repoRoute('GET /git/commits/{commit_sha}', { contents: 'read' }, async (call) => {
@@ -251,20 +267,24 @@ function commitRoutes(world: World): Route[] {
     }),
     repoRoute('GET /commits/{ref}', { contents: 'read' }, async (call) => {
       const { repo } = call
-      const commit = await readCommit(repo.path, await commitOf(call, call.params['ref'] ?? ''))
+      const commit = await readCommit(repo.path, await requireCommit(call, call.params['ref'] ?? ''))
       const parent = commit.parents[0]
-      const files = parent === undefined ? [] : await readFiles(world, repo, parent, commit.sha)
-      const total = (field: string): number => files.reduce((sum, it) => sum + Number(it[field]), 0)
+      const files = parent === undefined ? [] : await readChangedFiles(world, repo, parent, commit.sha)
+      const sumField = (field: string): number => files.reduce((sum, it) => sum + Number(it[field]), 0)
       return ok({
         ...commitView(world, repo, commit),
-        stats: { total: total('changes'), additions: total('additions'), deletions: total('deletions') },
+        stats: {
+          total: sumField('changes'),
+          additions: sumField('additions'),
+          deletions: sumField('deletions'),
+        },
         files: files.slice(0, 300),
       })
     }),
   ]
 }
 
-interface Entry {
+interface ListedTreeEntry {
   readonly mode: string
   readonly type: string
   readonly sha: string
@@ -272,7 +292,7 @@ interface Entry {
   readonly path: string
 }
 
-async function readTree(repo: Repo, ...args: string[]): Promise<Entry[]> {
+async function listTree(repo: MockRepository, ...args: string[]): Promise<ListedTreeEntry[]> {
   const output = await git(repo.path, 'ls-tree', '-z', '-l', '--full-tree', ...args)
   return output
     .split('\0')
@@ -284,8 +304,8 @@ async function readTree(repo: Repo, ...args: string[]): Promise<Entry[]> {
     })
 }
 
-function objectRoutes(world: World): Route[] {
-  const guard = async <T>(work: Promise<T>): Promise<T> => {
+function objectRoutes(world: MockGitHubData): Route[] {
+  const notFoundOnGitFailure = async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await work
     } catch (error) {
@@ -296,12 +316,12 @@ function objectRoutes(world: World): Route[] {
   return [
     repoRoute('GET /git/blobs/{file_sha}', { contents: 'read' }, async (call) => {
       const sha = call.params['file_sha'] ?? ''
-      if (!/^[0-9a-f]{40}$/.test(sha)) throw invalid('Blob', 'sha')
-      const bytes = await guard(gitBytes(call.repo.path, ['cat-file', 'blob', sha]))
+      if (!/^[0-9a-f]{40}$/.test(sha)) throw validationFailed('Blob', 'sha')
+      const bytes = await notFoundOnGitFailure(runGitForBytes(call.repo.path, ['cat-file', 'blob', sha]))
       const url = `${apiUrl(world, call.repo)}/git/blobs/${sha}`
       return ok({
         sha,
-        node_id: nodeId('Blob', sha),
+        node_id: toNodeId('Blob', sha),
         size: bytes.length,
         url,
         content: bytes.toString('base64'),
@@ -313,8 +333,10 @@ function objectRoutes(world: World): Route[] {
       const name = call.params['tree_sha'] ?? ''
       const wanted = (await resolveCommit(repo.path, name)) ?? name
       if (wanted.startsWith('-')) throw notFound()
-      const sha = (await guard(git(repo.path, 'rev-parse', '--verify', `${wanted}^{tree}`))).trim()
-      const entries = await readTree(repo, ...(call.query.has('recursive') ? ['-r', '-t'] : []), sha)
+      const sha = (
+        await notFoundOnGitFailure(git(repo.path, 'rev-parse', '--verify', `${wanted}^{tree}`))
+      ).trim()
+      const entries = await listTree(repo, ...(call.query.has('recursive') ? ['-r', '-t'] : []), sha)
       const url = `${apiUrl(world, repo)}/git`
       // GitHub's cap on a recursive tree.
       const limit = 100_000
@@ -336,17 +358,17 @@ function objectRoutes(world: World): Route[] {
       const { repo, params, query } = call
       const ref = query.get('ref') ?? repo.defaultBranch
       const commit = await resolveCommit(repo.path, ref)
-      if (commit === undefined) throw new Refusal(404, `No commit found for the ref ${ref}`)
+      if (commit === undefined) throw new GitHubApiError(404, `No commit found for the ref ${ref}`)
       const path = (params['path'] ?? '').replace(/\/$/, '')
       if (path === '')
-        return ok((await readTree(repo, commit)).map((it) => contentView(world, repo, ref, it)))
-      const [entry] = await readTree(repo, commit, '--', path)
+        return ok((await listTree(repo, commit)).map((it) => contentView(world, repo, ref, it)))
+      const [entry] = await listTree(repo, commit, '--', path)
       if (entry === undefined) throw notFound()
       if (entry.type === 'tree') {
-        const entries = await readTree(repo, entry.sha)
+        const entries = await listTree(repo, entry.sha)
         return ok(entries.map((it) => contentView(world, repo, ref, { ...it, path: `${path}/${it.path}` })))
       }
-      const bytes = await gitBytes(repo.path, ['cat-file', 'blob', entry.sha])
+      const bytes = await runGitForBytes(repo.path, ['cat-file', 'blob', entry.sha])
       // Above 1 MB GitHub answers with empty content and the encoding "none".
       const large = bytes.length > 1024 * 1024
       return ok({
@@ -358,10 +380,15 @@ function objectRoutes(world: World): Route[] {
   ]
 }
 
-function contentView(world: World, repo: Repo, ref: string, { path, sha, size, type, mode }: Entry): Payload {
-  const url = `${apiUrl(world, repo)}/contents/${encoded(path)}?ref=${encodeURIComponent(ref)}`
+function contentView(
+  world: MockGitHubData,
+  repo: MockRepository,
+  ref: string,
+  { path, sha, size, type, mode }: ListedTreeEntry,
+): GitHubPayload {
+  const url = `${apiUrl(world, repo)}/contents/${encodePath(path)}?ref=${encodeURIComponent(ref)}`
   const kind = type === 'tree' ? 'dir' : 'file'
-  const html = `${webUrl(world, repo)}/${kind === 'dir' ? 'tree' : 'blob'}/${encoded(ref)}/${encoded(path)}`
+  const html = `${webUrl(world, repo)}/${kind === 'dir' ? 'tree' : 'blob'}/${encodePath(ref)}/${encodePath(path)}`
   const data = `${apiUrl(world, repo)}/git/${type}s/${sha}`
   return {
     type: mode === '120000' ? 'symlink' : kind,
@@ -372,7 +399,7 @@ function contentView(world: World, repo: Repo, ref: string, { path, sha, size, t
     url,
     git_url: data,
     html_url: html,
-    download_url: kind === 'dir' ? null : `${webUrl(world, repo)}/raw/${encoded(ref)}/${encoded(path)}`,
+    download_url: kind === 'dir' ? null : `${webUrl(world, repo)}/raw/${encodePath(ref)}/${encodePath(path)}`,
     _links: { self: url, git: data, html },
   }
 }

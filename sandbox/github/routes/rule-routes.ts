@@ -1,24 +1,24 @@
 // REST routes of rulesets, classic branch protection and merge settings: what anyone may read, and what
 // administrators set, so that the JSON they import can be tried.
-import { mayAdminister } from '../http/auth.ts'
+import { canAdminister } from '../http/auth.ts'
 import type { BranchProtection, ProtectionRequest } from '../branch-rules/rule-shapes.ts'
-import { allRulesets } from '../branch-rules/layers.ts'
-import { readRuleset } from '../branch-rules/ruleset.ts'
+import { collectRulesets } from '../branch-rules/layers.ts'
+import { parseRuleset } from '../branch-rules/ruleset.ts'
 import type { Ruleset, RulesetRequest } from '../branch-rules/rule-shapes.ts'
-import { actorOf } from '../github-state.ts'
+import { getActingAccount } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
 import {
-  Refusal,
+  GitHubApiError,
   created,
-  idParam,
-  invalid,
+  parseIdParam,
+  validationFailed,
   noContent,
   notFound,
   ok,
-  page,
+  paginate,
   repoRoute,
 } from '../http/route.ts'
-import type { RepoCall, Route } from '../http/route.ts'
+import type { RepositoryCall, Route } from '../http/route.ts'
 import { apiUrl, fullRepositoryView } from '../views/repository-view.ts'
 import {
   branchRulesView,
@@ -27,22 +27,23 @@ import {
   rulesetSummary,
   rulesetView,
 } from '../views/rule-view.ts'
-import type { Account, MergeMethod, Repo } from '../world.ts'
+import type { MockAccount, MergeMethod, MockRepository } from '../world.ts'
 
-const admin = { administration: 'write' } as const
+const administrationWritePermission = { administration: 'write' } as const
 
 /** People need the admin role; apps were asked for their permission already. */
-function administer({ world, caller, repo }: RepoCall): void {
-  if (!mayAdminister(world, caller, repo)) throw new Refusal(403, 'Must have admin rights to Repository.')
+function requireAdmin({ world, caller, repo }: RepositoryCall): void {
+  if (!canAdminister(world, caller, repo))
+    throw new GitHubApiError(403, 'Must have admin rights to Repository.')
 }
 
 /** Tells the apps of a ruleset: https://docs.github.com/webhooks/webhook-events-and-payloads#repository_ruleset */
 export function emitRuleset(
   { world, webhooks }: GitHubState,
-  repo: Repo,
+  repo: MockRepository,
   ruleset: Ruleset,
   action: 'created' | 'edited' | 'deleted',
-  by: Account,
+  by: MockAccount,
 ): void {
   const repository_ruleset = rulesetView(world, repo, ruleset, { kind: 'user', account: by })
   webhooks.emit('repository_ruleset', action, repo, by, { repository_ruleset })
@@ -51,10 +52,10 @@ export function emitRuleset(
 /** Tells the apps of classic protection: https://docs.github.com/webhooks/webhook-events-and-payloads#branch_protection_rule */
 export function emitProtection(
   { world, webhooks }: GitHubState,
-  repo: Repo,
+  repo: MockRepository,
   [pattern, protection]: readonly [string, BranchProtection],
   action: 'created' | 'edited' | 'deleted',
-  by: Account,
+  by: MockAccount,
 ): void {
   const rule = protectionRuleView(world, repo, pattern, protection)
   webhooks.emit('branch_protection_rule', action, repo, by, {
@@ -64,11 +65,11 @@ export function emitProtection(
 }
 
 /** Stores a ruleset, under a new id or in place of the one that has it, and tells the apps. */
-export function keepRuleset(
+export function storeRuleset(
   state: GitHubState,
-  repo: Repo,
+  repo: MockRepository,
   request: RulesetRequest,
-  by: Account,
+  by: MockAccount,
   id?: number,
 ): Ruleset {
   const { world } = state
@@ -92,53 +93,58 @@ export function keepRuleset(
 }
 
 export function ruleRoutes(state: GitHubState): Route[] {
-  return [...rulesetRoutes(state), ...protectionRoutes(state), mergeSettingsRoute(state)]
+  return [...rulesetRoutes(state), ...protectionRoutes(state), createMergeSettingsRoute(state)]
 }
 
 function rulesetRoutes(state: GitHubState): Route[] {
   const { world } = state
-  const rulesetOf = (call: RepoCall): Ruleset => {
-    const found = call.repo.rulesets.get(idParam(call, 'ruleset_id'))
+  const requireRuleset = (call: RepositoryCall): Ruleset => {
+    const found = call.repo.rulesets.get(parseIdParam(call, 'ruleset_id'))
     if (found === undefined) throw notFound()
     return found
   }
   /** Readers see the organization's, too; only the organization changes them. */
-  const readable = (call: RepoCall): Ruleset => {
-    const found = allRulesets(call.repo).find(({ id }) => id === idParam(call, 'ruleset_id'))
+  const requireReadableRuleset = (call: RepositoryCall): Ruleset => {
+    const found = collectRulesets(call.repo).find(({ id }) => id === parseIdParam(call, 'ruleset_id'))
     if (found === undefined) throw notFound()
     return found
   }
   const read = { metadata: 'read' } as const
   return [
     repoRoute('GET /rules/branches/{branch}', read, (call) =>
-      page(call, branchRulesView(call.repo, call.params['branch'] ?? '')),
+      paginate(call, branchRulesView(call.repo, call.params['branch'] ?? '')),
     ),
     repoRoute('GET /rulesets', read, (call) =>
-      page(
+      paginate(
         call,
-        allRulesets(call.repo).map((it) => rulesetSummary(world, call.repo, it)),
+        collectRulesets(call.repo).map((it) => rulesetSummary(world, call.repo, it)),
       ),
     ),
     repoRoute('GET /rulesets/{ruleset_id}', read, (call) =>
-      ok(rulesetView(world, call.repo, readable(call), call.caller)),
+      ok(rulesetView(world, call.repo, requireReadableRuleset(call), call.caller)),
     ),
-    repoRoute('POST /rulesets', admin, (call) => {
-      administer(call)
-      const kept = keepRuleset(state, call.repo, readRuleset(call.repo, call.body), actorOf(call.caller))
-      return created(rulesetView(world, call.repo, kept, call.caller))
+    repoRoute('POST /rulesets', administrationWritePermission, (call) => {
+      requireAdmin(call)
+      const stored = storeRuleset(
+        state,
+        call.repo,
+        parseRuleset(call.repo, call.body),
+        getActingAccount(call.caller),
+      )
+      return created(rulesetView(world, call.repo, stored, call.caller))
     }),
-    repoRoute('PUT /rulesets/{ruleset_id}', admin, (call) => {
-      administer(call)
-      const { id, name, enforcement } = rulesetOf(call)
-      const request = readRuleset(call.repo, { name, enforcement, ...call.body })
-      const kept = keepRuleset(state, call.repo, request, actorOf(call.caller), id)
-      return ok(rulesetView(world, call.repo, kept, call.caller))
+    repoRoute('PUT /rulesets/{ruleset_id}', administrationWritePermission, (call) => {
+      requireAdmin(call)
+      const { id, name, enforcement } = requireRuleset(call)
+      const request = parseRuleset(call.repo, { name, enforcement, ...call.body })
+      const stored = storeRuleset(state, call.repo, request, getActingAccount(call.caller), id)
+      return ok(rulesetView(world, call.repo, stored, call.caller))
     }),
-    repoRoute('DELETE /rulesets/{ruleset_id}', admin, (call) => {
-      administer(call)
-      const ended = rulesetOf(call)
+    repoRoute('DELETE /rulesets/{ruleset_id}', administrationWritePermission, (call) => {
+      requireAdmin(call)
+      const ended = requireRuleset(call)
       call.repo.rulesets.delete(ended.id)
-      emitRuleset(state, call.repo, ended, 'deleted', actorOf(call.caller))
+      emitRuleset(state, call.repo, ended, 'deleted', getActingAccount(call.caller))
       return noContent()
     }),
   ]
@@ -147,30 +153,33 @@ function rulesetRoutes(state: GitHubState): Route[] {
 function protectionRoutes(state: GitHubState): Route[] {
   const { world } = state
   const path = '/branches/{branch}/protection'
-  const named = ({ repo, params }: RepoCall): string => {
+  const requireBranch = ({ repo, params }: RepositoryCall): string => {
     const branch = params['branch'] ?? ''
-    if (!repo.known.has(`refs/heads/${branch}`)) throw new Refusal(404, 'Branch not found')
+    if (!repo.knownRefs.has(`refs/heads/${branch}`)) throw new GitHubApiError(404, 'Branch not found')
     return branch
   }
-  const protectionAt = (call: RepoCall): BranchProtection => {
-    const found = call.repo.protections.get(named(call))
-    if (found === undefined) throw new Refusal(404, 'Branch not protected')
+  const requireProtection = (call: RepositoryCall): BranchProtection => {
+    const found = call.repo.protections.get(requireBranch(call))
+    if (found === undefined) throw new GitHubApiError(404, 'Branch not protected')
     return found
   }
-  const signed = (call: RepoCall, required: boolean): object => {
-    administer(call)
-    call.repo.protections.set(named(call), { ...protectionAt(call), required_signatures: required })
-    const url = `${apiUrl(world, call.repo)}/branches/${encodeURIComponent(named(call))}/protection/required_signatures`
+  const setSignatureRequirement = (call: RepositoryCall, required: boolean): object => {
+    requireAdmin(call)
+    call.repo.protections.set(requireBranch(call), {
+      ...requireProtection(call),
+      required_signatures: required,
+    })
+    const url = `${apiUrl(world, call.repo)}/branches/${encodeURIComponent(requireBranch(call))}/protection/required_signatures`
     return { url, enabled: required }
   }
   return [
     repoRoute(`GET ${path}`, { administration: 'read' }, (call) => {
       // People who are no administrators are not told that there is anything.
-      if (!mayAdminister(world, call.caller, call.repo, 'read')) throw notFound()
-      return ok(protectionView(world, call.repo, named(call), protectionAt(call)))
+      if (!canAdminister(world, call.caller, call.repo, 'read')) throw notFound()
+      return ok(protectionView(world, call.repo, requireBranch(call), requireProtection(call)))
     }),
-    repoRoute(`PUT ${path}`, admin, (call) => {
-      administer(call)
+    repoRoute(`PUT ${path}`, administrationWritePermission, (call) => {
+      requireAdmin(call)
       const { repo, body } = call
       for (const field of [
         'required_status_checks',
@@ -178,43 +187,45 @@ function protectionRoutes(state: GitHubState): Route[] {
         'required_pull_request_reviews',
         'restrictions',
       ])
-        if (!(field in body)) throw invalid('ProtectedBranch', field, 'missing_field')
-      const old = repo.protections.get(named(call))
-      const kept: BranchProtection = {
+        if (!(field in body)) throw validationFailed('ProtectedBranch', field, 'missing_field')
+      const old = repo.protections.get(requireBranch(call))
+      const stored: BranchProtection = {
         ...(body as ProtectionRequest),
         required_signatures: old?.required_signatures ?? false,
       }
-      repo.protections.set(named(call), kept)
+      repo.protections.set(requireBranch(call), stored)
       const action = old === undefined ? 'created' : 'edited'
-      emitProtection(state, repo, [named(call), kept], action, actorOf(call.caller))
-      return ok(protectionView(world, repo, named(call), kept))
+      emitProtection(state, repo, [requireBranch(call), stored], action, getActingAccount(call.caller))
+      return ok(protectionView(world, repo, requireBranch(call), stored))
     }),
-    repoRoute(`DELETE ${path}`, admin, (call) => {
-      administer(call)
-      const ended = protectionAt(call)
-      call.repo.protections.delete(named(call))
-      emitProtection(state, call.repo, [named(call), ended], 'deleted', actorOf(call.caller))
+    repoRoute(`DELETE ${path}`, administrationWritePermission, (call) => {
+      requireAdmin(call)
+      const ended = requireProtection(call)
+      call.repo.protections.delete(requireBranch(call))
+      emitProtection(state, call.repo, [requireBranch(call), ended], 'deleted', getActingAccount(call.caller))
       return noContent()
     }),
-    repoRoute(`POST ${path}/required_signatures`, admin, (call) => ok(signed(call, true))),
-    repoRoute(`DELETE ${path}/required_signatures`, admin, (call) => {
-      signed(call, false)
+    repoRoute(`POST ${path}/required_signatures`, administrationWritePermission, (call) =>
+      ok(setSignatureRequirement(call, true)),
+    ),
+    repoRoute(`DELETE ${path}/required_signatures`, administrationWritePermission, (call) => {
+      setSignatureRequirement(call, false)
       return noContent()
     }),
   ]
 }
 
 /** `PATCH /repos/{owner}/{repo}`, as far as it says how pull requests may be merged. */
-function mergeSettingsRoute({ world }: GitHubState): Route {
+function createMergeSettingsRoute({ world }: GitHubState): Route {
   const fields = { merge: 'allow_merge_commit', squash: 'allow_squash_merge', rebase: 'allow_rebase_merge' }
-  return repoRoute('PATCH ', admin, (call) => {
-    administer(call)
+  return repoRoute('PATCH ', administrationWritePermission, (call) => {
+    requireAdmin(call)
     const { repo, body } = call
     const wanted = { ...repo.mergeMethods }
     for (const [method, field] of Object.entries(fields))
       if (typeof body[field] === 'boolean') wanted[method as MergeMethod] = body[field]
     if (!Object.values(wanted).includes(true))
-      throw invalid('Repository', 'merge_commit_allowed', 'no_merge_method')
+      throw validationFailed('Repository', 'merge_commit_allowed', 'no_merge_method')
     Object.assign(repo.mergeMethods, wanted)
     if (typeof body['allow_auto_merge'] === 'boolean') repo.allowAutoMerge = body['allow_auto_merge']
     return ok(fullRepositoryView(world, repo, true))

@@ -1,13 +1,21 @@
 // Accounts, apps, installations and teams as GitHub's REST answers and webhooks show them.
-import type { Account, App, Installation, Payload, Permissions, Team, World } from '../world.ts'
+import type {
+  MockAccount,
+  MockApp,
+  Installation,
+  GitHubPayload,
+  AppPermissions,
+  Team,
+  MockGitHubData,
+} from '../world.ts'
 
 /** GitHub's opaque id of an object: unique, and never to be taken apart. */
-export function nodeId(kind: string, id: number | string): string {
+export function toNodeId(kind: string, id: number | string): string {
   return Buffer.from(`${kind}:${id}`).toString('base64')
 }
 
 /** What `nodeId` was given, or undefined when it was another kind of thing. */
-export function idOfNode(kind: string, node: unknown): string | undefined {
+export function parseNodeId(kind: string, node: unknown): string | undefined {
   const [found, id] = Buffer.from(typeof node === 'string' ? node : '', 'base64')
     .toString()
     .split(/:(.*)/s)
@@ -15,17 +23,17 @@ export function idOfNode(kind: string, node: unknown): string | undefined {
 }
 
 /** An account; null when it was deleted ("ghost"). */
-export function accountView(world: World, account: Account): Payload | null {
+export function accountView(world: MockGitHubData, account: MockAccount): GitHubPayload | null {
   return account.deleted ? null : livingAccountView(world, account)
 }
 
-function livingAccountView(world: World, account: Account): Payload {
+function livingAccountView(world: MockGitHubData, account: MockAccount): GitHubPayload {
   const { id, login, type } = account
   const url = `${world.base}/users/${encodeURIComponent(login)}`
   return {
     login,
     id,
-    node_id: nodeId(type, id),
+    node_id: toNodeId(type, id),
     avatar_url: `${world.base}/avatars/u/${id}`,
     gravatar_id: '',
     url,
@@ -46,7 +54,7 @@ function livingAccountView(world: World, account: Account): Payload {
 }
 
 /** What `GET /users/{username}` adds: the profile. */
-export function profileView(world: World, account: Account): Payload {
+export function profileView(world: MockGitHubData, account: MockAccount): GitHubPayload {
   const repositories = [...world.repos].filter((it) => it.owner === account && !it.private && !it.deleted)
   return {
     ...livingAccountView(world, account),
@@ -67,12 +75,12 @@ export function profileView(world: World, account: Account): Payload {
   }
 }
 
-export function organizationView(world: World, account: Account): Payload {
+export function organizationView(world: MockGitHubData, account: MockAccount): GitHubPayload {
   const url = `${world.base}/orgs/${account.login}`
   return {
     login: account.login,
     id: account.id,
-    node_id: nodeId('Organization', account.id),
+    node_id: toNodeId('Organization', account.id),
     url,
     repos_url: `${url}/repos`,
     events_url: `${url}/events`,
@@ -85,11 +93,11 @@ export function organizationView(world: World, account: Account): Payload {
   }
 }
 
-export function teamView(world: World, team: Team): Payload {
+export function teamView(world: MockGitHubData, team: Team): GitHubPayload {
   const url = `${world.base}/organizations/${team.organization.id}/team/${team.id}`
   return {
     id: team.id,
-    node_id: nodeId('Team', team.id),
+    node_id: toNodeId('Team', team.id),
     name: team.slug,
     slug: team.slug,
     description: null,
@@ -107,7 +115,7 @@ export function teamView(world: World, team: Team): Payload {
 }
 
 /** What `GET /orgs/{org}/teams/{team_slug}` adds. */
-export function fullTeamView(world: World, team: Team): Payload {
+export function fullTeamView(world: MockGitHubData, team: Team): GitHubPayload {
   const { organization, members } = team
   const repositories = [...world.repos].filter((it) => it.owner === organization && !it.deleted)
   return {
@@ -133,12 +141,12 @@ export function fullTeamView(world: World, team: Team): Payload {
   }
 }
 
-export function appView(world: World, app: App): Payload {
+export function appView(world: MockGitHubData, app: MockApp): GitHubPayload {
   return {
     id: app.id,
     client_id: `Iv1.${app.id}`,
     slug: app.slug,
-    node_id: nodeId('App', app.id),
+    node_id: toNodeId('App', app.id),
     owner: livingAccountView(world, app.owner),
     name: app.slug,
     description: '',
@@ -146,12 +154,12 @@ export function appView(world: World, app: App): Payload {
     html_url: `${world.base}/apps/${app.slug}`,
     created_at: app.createdAt,
     updated_at: app.createdAt,
-    permissions: shownPermissions(app.permissions),
+    permissions: permissionsView(app.permissions),
     events: app.events,
   }
 }
 
-export function installationView(world: World, installation: Installation): Payload {
+export function installationView(world: MockGitHubData, installation: Installation): GitHubPayload {
   const { id, app, account } = installation
   return {
     id,
@@ -165,7 +173,7 @@ export function installationView(world: World, installation: Installation): Payl
     app_slug: app.slug,
     target_id: account.id,
     target_type: account.type,
-    permissions: shownPermissions(installation.permissions),
+    permissions: permissionsView(installation.permissions),
     events: app.events,
     created_at: installation.createdAt,
     updated_at: installation.createdAt,
@@ -177,6 +185,6 @@ export function installationView(world: World, installation: Installation): Payl
   }
 }
 
-export function shownPermissions(permissions: Permissions): Permissions {
+export function permissionsView(permissions: AppPermissions): AppPermissions {
   return { ...permissions, metadata: 'read' }
 }

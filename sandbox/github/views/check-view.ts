@@ -1,41 +1,45 @@
 // Check runs, suites, statuses and workflow runs as GitHub's REST answers and webhooks show them.
 import type {
   Annotation,
-  CheckRun,
+  MockCheckRun,
   CheckSuite,
-  Payload,
-  Repo,
-  Status,
+  GitHubPayload,
+  MockRepository,
+  MockCommitStatus,
   Workflow,
-  WorkflowRun,
-  World,
+  MockWorkflowRun,
+  MockGitHubData,
 } from '../world.ts'
-import { accountView, appView, nodeId } from './account-view.ts'
+import { accountView, appView, toNodeId } from './account-view.ts'
 import { readCommit, shortCommitView } from './commit-view.ts'
 import { apiUrl, repositoryView, webUrl } from './repository-view.ts'
 
 /** Open pull requests of the repository's own branches at this commit: GitHub lists none for forks. */
-function pullsAt(world: World, repo: Repo, sha: string): Payload[] {
-  const small = (it: Repo): Payload => ({ id: it.id, url: apiUrl(world, it), name: it.name })
+function pullsAtCommitView(world: MockGitHubData, repo: MockRepository, sha: string): GitHubPayload[] {
+  const shortRepository = (it: MockRepository): GitHubPayload => ({
+    id: it.id,
+    url: apiUrl(world, it),
+    name: it.name,
+  })
   return [...repo.pulls.values()]
     .filter((it) => it.state === 'open' && it.headSha === sha && it.headRepo === repo)
     .map((it) => ({
       id: it.id,
       number: it.number,
       url: `${apiUrl(world, repo)}/pulls/${it.number}`,
-      head: { ref: it.headRef, sha: it.headSha, repo: small(repo) },
-      base: { ref: it.baseRef, sha: it.baseSha, repo: small(repo) },
+      head: { ref: it.headRef, sha: it.headSha, repo: shortRepository(repo) },
+      base: { ref: it.baseRef, sha: it.baseSha, repo: shortRepository(repo) },
     }))
 }
 
-export function runView(world: World, run: CheckRun): Payload {
+export function checkRunView(world: MockGitHubData, run: MockCheckRun): GitHubPayload {
   const { repo, app, sha } = run.suite
   const url = `${apiUrl(world, repo)}/check-runs/${run.id}`
   const html = `${webUrl(world, repo)}/runs/${run.id}`
   return {
     id: run.id,
     name: run.name,
-    node_id: nodeId('CheckRun', run.id),
+    node_id: toNodeId('CheckRun', run.id),
     head_sha: sha,
     external_id: run.externalId ?? '',
     url,
@@ -54,11 +58,15 @@ export function runView(world: World, run: CheckRun): Payload {
     },
     check_suite: { id: run.suite.id },
     app: appView(world, app),
-    pull_requests: pullsAt(world, repo, sha),
+    pull_requests: pullsAtCommitView(world, repo, sha),
   }
 }
 
-export function annotationView(world: World, run: CheckRun, annotation: Annotation): Payload {
+export function annotationView(
+  world: MockGitHubData,
+  run: MockCheckRun,
+  annotation: Annotation,
+): GitHubPayload {
   const {
     path,
     start_line,
@@ -84,7 +92,7 @@ export function annotationView(world: World, run: CheckRun, annotation: Annotati
   }
 }
 
-const badness = [
+const conclusionsBySeverity = [
   'success',
   'neutral',
   'skipped',
@@ -96,56 +104,60 @@ const badness = [
 ]
 
 /** A suite's conclusion is its worst run's, once all are completed. */
-export function suiteState(suite: CheckSuite): {
+export function computeSuiteState(suite: CheckSuite): {
   readonly status: string
   readonly conclusion: string | null
 } {
-  const latest = latestRuns(suite.runs)
+  const latest = findLatestRuns(suite.runs)
   if (latest.length === 0) return { status: 'queued', conclusion: null }
   if (latest.some((it) => it.status !== 'completed')) return { status: 'in_progress', conclusion: null }
-  const worst = Math.max(...latest.map((it) => badness.indexOf(it.conclusion ?? 'success')))
-  return { status: 'completed', conclusion: badness[worst] ?? 'failure' }
+  const worst = Math.max(...latest.map((it) => conclusionsBySeverity.indexOf(it.conclusion ?? 'success')))
+  return { status: 'completed', conclusion: conclusionsBySeverity[worst] ?? 'failure' }
 }
 
 /** The newest run of each name. */
-export function latestRuns(runs: readonly CheckRun[]): CheckRun[] {
-  const byName = new Map<string, CheckRun>()
+export function findLatestRuns(runs: readonly MockCheckRun[]): MockCheckRun[] {
+  const byName = new Map<string, MockCheckRun>()
   for (const run of runs) byName.set(`${run.suite.app.id} ${run.name}`, run)
   return [...byName.values()]
 }
 
-export async function suiteView(world: World, suite: CheckSuite): Promise<Payload> {
+export async function checkSuiteView(world: MockGitHubData, suite: CheckSuite): Promise<GitHubPayload> {
   const { id, repo, sha } = suite
   const url = `${apiUrl(world, repo)}/check-suites/${id}`
   return {
     id,
-    node_id: nodeId('CheckSuite', id),
+    node_id: toNodeId('CheckSuite', id),
     head_branch: suite.branch,
     head_sha: sha,
-    ...suiteState(suite),
+    ...computeSuiteState(suite),
     url,
     before: suite.before,
     after: sha,
-    pull_requests: pullsAt(world, repo, sha),
+    pull_requests: pullsAtCommitView(world, repo, sha),
     app: appView(world, suite.app),
     repository: repositoryView(world, repo),
     created_at: suite.createdAt,
     updated_at: suite.updatedAt,
     head_commit: shortCommitView(await readCommit(repo.path, sha)),
-    latest_check_runs_count: latestRuns(suite.runs).length,
+    latest_check_runs_count: findLatestRuns(suite.runs).length,
     check_runs_url: `${url}/check-runs`,
     rerequestable: true,
     runs_rerequestable: true,
   }
 }
 
-export function statusView(world: World, repo: Repo, status: Status): Payload {
+export function commitStatusView(
+  world: MockGitHubData,
+  repo: MockRepository,
+  status: MockCommitStatus,
+): GitHubPayload {
   const { id, sha, state, context, description, targetUrl, creator, createdAt } = status
   return {
     url: `${apiUrl(world, repo)}/statuses/${sha}`,
     avatar_url: `${world.base}/avatars/u/${creator.id}`,
     id,
-    node_id: nodeId('StatusContext', id),
+    node_id: toNodeId('StatusContext', id),
     state,
     description,
     target_url: targetUrl,
@@ -156,11 +168,11 @@ export function statusView(world: World, repo: Repo, status: Status): Payload {
   }
 }
 
-export function workflowView(world: World, repo: Repo, workflow: Workflow): Payload {
+export function workflowView(world: MockGitHubData, repo: MockRepository, workflow: Workflow): GitHubPayload {
   const path = `.github/workflows/${workflow.file}`
   return {
     id: workflow.id,
-    node_id: nodeId('Workflow', workflow.id),
+    node_id: toNodeId('Workflow', workflow.id),
     name: workflow.name,
     path,
     state: 'active',
@@ -172,12 +184,16 @@ export function workflowView(world: World, repo: Repo, workflow: Workflow): Payl
   }
 }
 
-export async function workflowRunView(world: World, repo: Repo, run: WorkflowRun): Promise<Payload> {
+export async function workflowRunView(
+  world: MockGitHubData,
+  repo: MockRepository,
+  run: MockWorkflowRun,
+): Promise<GitHubPayload> {
   const url = `${apiUrl(world, repo)}/actions/runs/${run.id}`
   return {
     id: run.id,
     name: run.workflow.name,
-    node_id: nodeId('WorkflowRun', run.id),
+    node_id: toNodeId('WorkflowRun', run.id),
     head_branch: run.branch,
     head_sha: run.sha,
     path: `.github/workflows/${run.workflow.file}`,
@@ -189,7 +205,7 @@ export async function workflowRunView(world: World, repo: Repo, run: WorkflowRun
     conclusion: run.conclusion,
     workflow_id: run.workflow.id,
     check_suite_id: run.id,
-    check_suite_node_id: nodeId('CheckSuite', run.id),
+    check_suite_node_id: toNodeId('CheckSuite', run.id),
     url,
     html_url: `${webUrl(world, repo)}/actions/runs/${run.id}`,
     pull_requests: [],

@@ -1,35 +1,42 @@
 // Commits and file differences as GitHub's REST answers and webhooks show them, read from git.
-import { isCountable } from '../git/countable.ts'
-import { git, mergeBase } from '../git/git-store.ts'
-import { looseCommit, looseRange, type Person } from '../git/loose-history.ts'
-import { looseOr } from '../git/loose-objects.ts'
-import { looseDifference, type FileDifference } from '../git/loose-trees.ts'
-import { verificationOf } from '../signing.ts'
-import { accountByLogin, timestampOf } from '../world.ts'
-import type { Payload, Repo, World } from '../world.ts'
-import { accountView, nodeId } from './account-view.ts'
+import { isDiffCountable } from '../git/countable.ts'
+import { git, findMergeBase } from '../git/git-store.ts'
+import { readLooseCommit, listLooseRange, type LooseIdentity } from '../git/loose-history.ts'
+import { readLooseOrAskGit } from '../git/loose-objects.ts'
+import { diffLooseTrees, type FileDifference } from '../git/loose-trees.ts'
+import { signatureVerificationView } from '../signing.ts'
+import { findAccountByLogin, toTimestamp } from '../world.ts'
+import type { GitHubPayload, MockRepository, MockGitHubData } from '../world.ts'
+import { accountView, toNodeId } from './account-view.ts'
 import { apiUrl, webUrl } from './repository-view.ts'
 
 export interface CommitData {
   readonly sha: string
   readonly tree: string
   readonly parents: readonly string[]
-  readonly author: Identity
-  readonly committer: Identity
+  readonly author: CommitIdentity
+  readonly committer: CommitIdentity
   readonly message: string
 }
 
-interface Identity {
+interface CommitIdentity {
   readonly name: string
   readonly email: string
   readonly date: string
 }
 
-const format = ['%H', '%T', '%P', '%an', '%ae', '%at', '%cn', '%ce', '%ct', '%B'].join('%x00')
+const commitLogFormat = ['%H', '%T', '%P', '%an', '%ae', '%at', '%cn', '%ce', '%ct', '%B'].join('%x00')
 
 /** Commits in `git log` order for any of its selections, newest first. */
 export async function readCommits(path: string, ...selection: string[]): Promise<CommitData[]> {
-  const text = await git(path, 'log', '--no-show-signature', `--format=${format}%x00%x01`, ...selection, '--')
+  const text = await git(
+    path,
+    'log',
+    '--no-show-signature',
+    `--format=${commitLogFormat}%x00%x01`,
+    ...selection,
+    '--',
+  )
   return text
     .split('\0\x01\n')
     .filter(Boolean)
@@ -50,72 +57,76 @@ export async function readCommits(path: string, ...selection: string[]): Promise
         sha,
         tree,
         parents: parents.split(' ').filter(Boolean),
-        author: { name: an, email: ae, date: timestampOf(Number(at) * 1000) },
-        committer: { name: cn, email: ce, date: timestampOf(Number(ct) * 1000) },
+        author: { name: an, email: ae, date: toTimestamp(Number(at) * 1000) },
+        committer: { name: cn, email: ce, date: toTimestamp(Number(ct) * 1000) },
         message: message.trimEnd(),
       }
     })
 }
 
 /** Commits that were read, by repository and id: they never change, and most answers show the same ones. */
-const read = new Map<string, CommitData>()
+const commitCache = new Map<string, CommitData>()
 
 export async function readCommit(path: string, sha: string): Promise<CommitData> {
   const key = `${path} ${sha}`
   const known =
-    read.get(key) ??
-    (await looseOr(
-      () => plainCommit(path, sha),
+    commitCache.get(key) ??
+    (await readLooseOrAskGit(
+      () => readLooseCommitData(path, sha),
       async () => (await readCommits(path, '-1', sha))[0],
     ))
   if (known === undefined) throw new Error(`no commit ${sha}`)
-  if (/^[0-9a-f]{40}$/.test(sha)) read.set(key, known)
+  if (/^[0-9a-f]{40}$/.test(sha)) commitCache.set(key, known)
   return known
 }
 
 /** What a push brings, the newest first: of a new branch its tip alone. */
-export async function readPushed(
+export async function readPushedCommits(
   path: string,
   old: string | undefined,
   now: string,
-  most: number,
+  maxCommits: number,
 ): Promise<CommitData[]> {
   if (old === undefined) return [await readCommit(path, now)]
-  return await looseOr(
+  return await readLooseOrAskGit(
     () =>
-      looseRange(path, now, [old])
-        .slice(0, most)
-        .map((sha) => plainCommit(path, sha)),
-    () => readCommits(path, `--max-count=${most}`, `${old}..${now}`),
+      listLooseRange(path, now, [old])
+        .slice(0, maxCommits)
+        .map((sha) => readLooseCommitData(path, sha)),
+    () => readCommits(path, `--max-count=${maxCommits}`, `${old}..${now}`),
   )
 }
 
-function plainCommit(path: string, sha: string): CommitData {
-  const { tree, parents, author, committer, message } = looseCommit(path, sha)
-  const identity = ({ name, email, at }: Person): Identity => ({ name, email, date: timestampOf(at * 1000) })
+function readLooseCommitData(path: string, sha: string): CommitData {
+  const { tree, parents, author, committer, message } = readLooseCommit(path, sha)
+  const toCommitIdentity = ({ name, email, at }: LooseIdentity): CommitIdentity => ({
+    name,
+    email,
+    date: toTimestamp(at * 1000),
+  })
   return {
     sha,
     tree,
     parents,
-    author: identity(author),
-    committer: identity(committer),
+    author: toCommitIdentity(author),
+    committer: toCommitIdentity(committer),
     message: message.trimEnd(),
   }
 }
 
 /** The account whose no-reply address a commit carries: all that the sandbox knows about who wrote it. */
-function accountOf(world: World, identity: Identity): Payload | null {
+function authorAccountView(world: MockGitHubData, identity: CommitIdentity): GitHubPayload | null {
   const login = /^(?:\d+\+)?(.+)@users\.noreply\./.exec(identity.email)?.[1]
-  const account = login === undefined ? undefined : accountByLogin(world, login)
+  const account = login === undefined ? undefined : findAccountByLogin(world, login)
   return account === undefined ? null : accountView(world, account)
 }
 
-export function commitView(world: World, repo: Repo, commit: CommitData): Payload {
+export function commitView(world: MockGitHubData, repo: MockRepository, commit: CommitData): GitHubPayload {
   const { sha, author, committer, message, tree, parents } = commit
   const url = `${apiUrl(world, repo)}/commits/${sha}`
   return {
     sha,
-    node_id: nodeId('Commit', sha),
+    node_id: toNodeId('Commit', sha),
     commit: {
       author,
       committer,
@@ -123,13 +134,13 @@ export function commitView(world: World, repo: Repo, commit: CommitData): Payloa
       tree: { sha: tree, url: `${apiUrl(world, repo)}/git/trees/${tree}` },
       url: `${apiUrl(world, repo)}/git/commits/${sha}`,
       comment_count: repo.commitComments.filter((it) => it.sha === sha).length,
-      verification: verificationOf(world, sha),
+      verification: signatureVerificationView(world, sha),
     },
     url,
     html_url: `${webUrl(world, repo)}/commit/${sha}`,
     comments_url: `${url}/comments`,
-    author: accountOf(world, author),
-    committer: accountOf(world, committer),
+    author: authorAccountView(world, author),
+    committer: authorAccountView(world, committer),
     parents: parents.map((parent) => ({
       sha: parent,
       url: `${apiUrl(world, repo)}/commits/${parent}`,
@@ -139,15 +150,19 @@ export function commitView(world: World, repo: Repo, commit: CommitData): Payloa
 }
 
 /** A commit as `GET /git/commits` shows it: the git object. */
-export function gitCommitView(world: World, repo: Repo, commit: CommitData): Payload {
+export function gitCommitView(
+  world: MockGitHubData,
+  repo: MockRepository,
+  commit: CommitData,
+): GitHubPayload {
   const view = commitView(world, repo, commit)
-  const { author, committer, message, tree, url, verification } = view['commit'] as Payload
+  const { author, committer, message, tree, url, verification } = view['commit'] as GitHubPayload
   const { sha, node_id, html_url, parents } = view
   return { sha, node_id, url, html_url, author, committer, tree, message, parents, verification }
 }
 
 /** A commit in webhooks and check suites: short. */
-export function shortCommitView(commit: CommitData): Payload {
+export function shortCommitView(commit: CommitData): GitHubPayload {
   const { sha, tree, message, author, committer } = commit
   return {
     id: sha,
@@ -160,45 +175,54 @@ export function shortCommitView(commit: CommitData): Payload {
 }
 
 /** A commit of a push: short, with the paths it touched. */
-export async function pushedCommitView(world: World, repo: Repo, commit: CommitData): Promise<Payload> {
-  const touched = (await isCountable(repo.path, commit.sha)) ? await touchedBy(repo.path, commit) : []
-  const paths = (...letters: string[]): string[] =>
+export async function pushedCommitView(
+  world: MockGitHubData,
+  repo: MockRepository,
+  commit: CommitData,
+): Promise<GitHubPayload> {
+  const touched = (await isDiffCountable(repo.path, commit.sha))
+    ? await listTouchedPaths(repo.path, commit)
+    : []
+  const pathsWithStatus = (...letters: string[]): string[] =>
     touched.filter(({ status }) => letters.includes(status)).map(({ path }) => path)
   return {
     ...shortCommitView(commit),
     distinct: true,
     url: `${webUrl(world, repo)}/commit/${commit.sha}`,
-    added: paths('A'),
-    removed: paths('D'),
-    modified: paths('M', 'T'),
+    added: pathsWithStatus('A'),
+    removed: pathsWithStatus('D'),
+    modified: pathsWithStatus('M', 'T'),
   }
 }
 
-interface Touched {
+interface TouchedPath {
   readonly status: string
   readonly path: string
 }
 
 /** What a commit changes in its first parent, as git names the kinds of change. */
-async function touchedBy(path: string, { sha, tree, parents: [parent] }: CommitData): Promise<Touched[]> {
+async function listTouchedPaths(
+  path: string,
+  { sha, tree, parents: [parent] }: CommitData,
+): Promise<TouchedPath[]> {
   const statusOf = ({ before, after }: FileDifference) =>
     before === undefined ? 'A' : after === undefined ? 'D' : 'M'
-  return await looseOr(
+  return await readLooseOrAskGit(
     () =>
-      looseDifference(path, parent === undefined ? undefined : looseCommit(path, parent).tree, tree).map(
+      diffLooseTrees(path, parent === undefined ? undefined : readLooseCommit(path, parent).tree, tree).map(
         (difference) => ({ status: statusOf(difference), path: difference.path }),
       ),
     async () => {
       const options = ['-r', '-m', '--first-parent', '--root', '--no-commit-id', '--name-status', '-z']
-      const words = (await git(path, 'diff-tree', ...options, '--no-renames', sha)).split('\0')
-      return words.flatMap((status, at) =>
-        at % 2 === 0 && words[at + 1] !== undefined ? [{ status, path: words[at + 1] ?? '' }] : [],
+      const diffFields = (await git(path, 'diff-tree', ...options, '--no-renames', sha)).split('\0')
+      return diffFields.flatMap((status, at) =>
+        at % 2 === 0 && diffFields[at + 1] !== undefined ? [{ status, path: diffFields[at + 1] ?? '' }] : [],
       )
     },
   )
 }
 
-const statuses: Readonly<Record<string, string>> = {
+const statusByLetter: Readonly<Record<string, string>> = {
   A: 'added',
   D: 'removed',
   M: 'modified',
@@ -207,12 +231,17 @@ const statuses: Readonly<Record<string, string>> = {
   T: 'changed',
 }
 // GitHub leaves large patches out of the list; its threshold is not documented, this one is like it.
-const patchLimit = 3000
+const maxPatchLines = 3000
 
 /** The changed files between two commits, three-dot and with renames detected, as GitHub lists a pull request's. */
-export async function readFiles(world: World, repo: Repo, base: string, head: string): Promise<Payload[]> {
-  if (!(await isCountable(repo.path, head))) return []
-  const from = await mergeBase(repo.path, base, head)
+export async function readChangedFiles(
+  world: MockGitHubData,
+  repo: MockRepository,
+  base: string,
+  head: string,
+): Promise<GitHubPayload[]> {
+  if (!(await isDiffCountable(repo.path, head))) return []
+  const from = await findMergeBase(repo.path, base, head)
   const start = from ?? (await git(repo.path, 'hash-object', '-t', 'tree', '--stdin')).trim()
   const diff = (...args: string[]): Promise<string> =>
     git(repo.path, 'diff', '-M', '--no-ext-diff', '--no-color', ...args, start, head, '--')
@@ -221,32 +250,32 @@ export async function readFiles(world: World, repo: Repo, base: string, head: st
     diff('--numstat', '-z'),
     diff('-p'),
   ])
-  const words = raw.split('\0')
+  const rawFields = raw.split('\0')
   const counts = numbers.split('\0').filter((it) => /^(\d+|-)\t(\d+|-)\t/.test(it))
-  const texts = patches.split(/^diff --git .*\n/m).slice(1)
-  const files: Payload[] = []
-  for (let at = 0; at < words.length - 1;) {
-    const [, , , sha = '', status = ''] = (words[at] ?? '').split(' ')
+  const patchTexts = patches.split(/^diff --git .*\n/m).slice(1)
+  const files: GitHubPayload[] = []
+  for (let at = 0; at < rawFields.length - 1;) {
+    const [, , , sha = '', status = ''] = (rawFields[at] ?? '').split(' ')
     const renamed = /^[RC]/.test(status)
-    const previous = words[at + 1] ?? ''
-    const filename = renamed ? (words[at + 2] ?? '') : previous
+    const previous = rawFields[at + 1] ?? ''
+    const filename = renamed ? (rawFields[at + 2] ?? '') : previous
     const [added = '0', deleted = '0'] = (counts[files.length] ?? '').split('\t')
     const additions = Number(added) || 0
     const deletions = Number(deleted) || 0
-    const body = texts[files.length] ?? ''
+    const body = patchTexts[files.length] ?? ''
     const hunk = body.search(/^@@ /m)
     const encoded = filename.split('/').map(encodeURIComponent).join('/')
     files.push({
       sha: status === 'D' ? null : sha,
       filename,
-      status: statuses[status.charAt(0)] ?? 'changed',
+      status: statusByLetter[status.charAt(0)] ?? 'changed',
       additions,
       deletions,
       changes: additions + deletions,
       blob_url: `${webUrl(world, repo)}/blob/${head}/${encoded}`,
       raw_url: `${webUrl(world, repo)}/raw/${head}/${encoded}`,
       contents_url: `${apiUrl(world, repo)}/contents/${encoded}?ref=${head}`,
-      ...(hunk >= 0 && additions + deletions <= patchLimit ? { patch: body.slice(hunk).trimEnd() } : {}),
+      ...(hunk >= 0 && additions + deletions <= maxPatchLines ? { patch: body.slice(hunk).trimEnd() } : {}),
       ...(renamed ? { previous_filename: previous } : {}),
     })
     at += renamed ? 3 : 2

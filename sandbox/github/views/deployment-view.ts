@@ -1,16 +1,26 @@
 // Deployments and their statuses as GitHub's REST answers show them.
-import type { Deployment, DeploymentStatus, Payload, Repo, World } from '../world.ts'
-import { accountView, appView, nodeId } from './account-view.ts'
+import type {
+  MockDeployment,
+  DeploymentStatus,
+  GitHubPayload,
+  MockRepository,
+  MockGitHubData,
+} from '../world.ts'
+import { accountView, appView, toNodeId } from './account-view.ts'
 import { apiUrl, webUrl } from './repository-view.ts'
 
-export function deploymentView(world: World, repo: Repo, deployment: Deployment): Payload {
+export function deploymentView(
+  world: MockGitHubData,
+  repo: MockRepository,
+  deployment: MockDeployment,
+): GitHubPayload {
   const { id, sha, ref, environment, description, isTransient, isProduction, creator, app, createdAt } =
     deployment
   const url = `${apiUrl(world, repo)}/deployments/${id}`
   return {
     url,
     id,
-    node_id: nodeId('Deployment', id),
+    node_id: toNodeId('Deployment', id),
     task: 'deploy',
     original_environment: environment,
     environment,
@@ -30,17 +40,17 @@ export function deploymentView(world: World, repo: Repo, deployment: Deployment)
 }
 
 export function deploymentStatusView(
-  world: World,
-  repo: Repo,
-  deployment: Deployment,
+  world: MockGitHubData,
+  repo: MockRepository,
+  deployment: MockDeployment,
   status: DeploymentStatus,
-): Payload {
+): GitHubPayload {
   const { id, state, description, creator, app, createdAt } = status
   const url = `${apiUrl(world, repo)}/deployments/${deployment.id}`
   return {
     url: `${url}/statuses/${id}`,
     id,
-    node_id: nodeId('DeploymentStatus', id),
+    node_id: toNodeId('DeploymentStatus', id),
     state,
     description,
     environment: deployment.environment,

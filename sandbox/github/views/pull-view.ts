@@ -1,52 +1,52 @@
 // Pull requests, reviews, comments and labels as GitHub's REST answers and webhooks show them.
-import { mergeState } from '../branch-rules/merge-state.ts'
-import { isCountable } from '../git/countable.ts'
+import { computeMergeState } from '../branch-rules/merge-state.ts'
+import { isDiffCountable } from '../git/countable.ts'
 import { countLines } from '../git/count-lines.ts'
-import { commitsBeyond, mergeBase } from '../git/git-store.ts'
+import { listCommitsBeyond, findMergeBase } from '../git/git-store.ts'
 import type {
-  Account,
+  MockAccount,
   CommitComment,
   IssueComment,
-  Label,
-  Payload,
-  Pull,
-  Repo,
-  Review,
-  ReviewComment,
-  Thread,
-  World,
+  MockLabel,
+  GitHubPayload,
+  MockPull,
+  MockRepository,
+  MockReview,
+  MockReviewComment,
+  CommentThread,
+  MockGitHubData,
 } from '../world.ts'
-import { roleOf } from '../world.ts'
-import { accountView, appView, nodeId, teamView } from './account-view.ts'
+import { findRole } from '../world.ts'
+import { accountView, appView, toNodeId, teamView } from './account-view.ts'
 import { apiUrl, repositoryView, webUrl } from './repository-view.ts'
 
-export function labelView(world: World, repo: Repo, label: Label): Payload {
+export function labelView(world: MockGitHubData, repo: MockRepository, label: MockLabel): GitHubPayload {
   const { id, name, color, description } = label
   const url = `${apiUrl(world, repo)}/labels/${encodeURIComponent(name)}`
-  return { id, node_id: nodeId('Label', id), url, name, color, default: false, description }
+  return { id, node_id: toNodeId('Label', id), url, name, color, default: false, description }
 }
 
 /** GitHub's advisory word for how a person stands to a repository. */
-function associationOf(world: World, repo: Repo, account: Account): string {
+function computeAuthorAssociation(world: MockGitHubData, repo: MockRepository, account: MockAccount): string {
   if (repo.owner === account) return 'OWNER'
   if (world.organizationOwners.get(repo.owner.id)?.has(account.id) === true) return 'MEMBER'
   if (world.teams.some((it) => it.organization === repo.owner && it.members.has(account.id))) return 'MEMBER'
-  const role = roleOf(world, repo, account)
+  const role = findRole(world, repo, account)
   return role !== undefined && role !== 'read' ? 'COLLABORATOR' : 'NONE'
 }
 
 /** The short form that lists give: no counts, no mergeability. */
-export function pullSummary(world: World, pull: Pull): Payload {
+export function pullSummary(world: MockGitHubData, pull: MockPull): GitHubPayload {
   const { repo, number } = pull
   const url = `${apiUrl(world, repo)}/pulls/${number}`
   const issue = `${apiUrl(world, repo)}/issues/${number}`
   const html = `${webUrl(world, repo)}/pull/${number}`
   const statuses = `${apiUrl(world, repo)}/statuses/${pull.headSha}`
-  const href = (it: string): Payload => ({ href: it })
+  const href = (it: string): GitHubPayload => ({ href: it })
   return {
     url,
     id: pull.id,
-    node_id: nodeId('PullRequest', pull.id),
+    node_id: toNodeId('PullRequest', pull.id),
     html_url: html,
     diff_url: `${html}.diff`,
     patch_url: `${html}.patch`,
@@ -98,7 +98,7 @@ export function pullSummary(world: World, pull: Pull): Payload {
       commits: href(`${url}/commits`),
       statuses: href(statuses),
     },
-    author_association: associationOf(world, repo, pull.author),
+    author_association: computeAuthorAssociation(world, repo, pull.author),
     auto_merge:
       pull.autoMerge === null
         ? null
@@ -112,37 +112,37 @@ export function pullSummary(world: World, pull: Pull): Payload {
   }
 }
 
-interface Counts {
+interface PullCounts {
   readonly of: string
   readonly commits: number
   readonly additions: number
   readonly deletions: number
   readonly changed_files: number
 }
-const counted = new WeakMap<Pull, Counts>()
+const pullCountsCache = new WeakMap<MockPull, PullCounts>()
 
-async function countsOf(pull: Pull): Promise<Counts> {
+async function readPullCounts(pull: MockPull): Promise<PullCounts> {
   const of = `${pull.baseSha} ${pull.headSha}`
-  const known = counted.get(pull)
+  const known = pullCountsCache.get(pull)
   if (known?.of === of) return known
   const { path } = pull.repo
   const { baseSha, headSha } = pull
   const [base, commits] = await Promise.all([
-    mergeBase(path, baseSha, headSha),
-    commitsBeyond(path, [baseSha], headSha),
+    findMergeBase(path, baseSha, headSha),
+    listCommitsBeyond(path, [baseSha], headSha),
   ])
-  const lines = (await isCountable(path, headSha))
+  const lines = (await isDiffCountable(path, headSha))
     ? await countLines(path, base ?? baseSha, headSha)
     : { files: 0, additions: 0, deletions: 0 }
   const { files: changed_files, additions, deletions } = lines
   const counts = { of, commits: commits.length, additions, deletions, changed_files }
-  counted.set(pull, counts)
+  pullCountsCache.set(pull, counts)
   return counts
 }
 
 /** The long form: what `GET /pulls/{number}` and webhooks give. */
-export async function pullView(world: World, pull: Pull): Promise<Payload> {
-  const { commits, additions, deletions, changed_files } = await countsOf(pull)
+export async function pullView(world: MockGitHubData, pull: MockPull): Promise<GitHubPayload> {
+  const { commits, additions, deletions, changed_files } = await readPullCounts(pull)
   const open = pull.state === 'open'
   const mergeable = open ? (pull.mergeable ?? null) : null
   return {
@@ -150,7 +150,7 @@ export async function pullView(world: World, pull: Pull): Promise<Payload> {
     merged: pull.merged !== null,
     mergeable,
     rebaseable: mergeable,
-    mergeable_state: await mergeState(world, pull),
+    mergeable_state: await computeMergeState(world, pull),
     merged_by: pull.merged === null ? null : accountView(world, pull.merged.by),
     comments: pull.comments.length,
     review_comments: 0,
@@ -163,7 +163,7 @@ export async function pullView(world: World, pull: Pull): Promise<Payload> {
 }
 
 /** An issue, or a pull request as the issue that it also is. */
-export function issueView(world: World, thread: Thread): Payload {
+export function issueView(world: MockGitHubData, thread: CommentThread): GitHubPayload {
   const { repo, number } = thread
   const url = `${apiUrl(world, repo)}/issues/${number}`
   const isPull = 'headSha' in thread
@@ -176,7 +176,7 @@ export function issueView(world: World, thread: Thread): Payload {
     events_url: `${url}/events`,
     html_url: html,
     id: isPull ? thread.id + 500_000_000 : thread.id,
-    node_id: nodeId(isPull ? 'PullRequest' : 'Issue', thread.id),
+    node_id: toNodeId(isPull ? 'PullRequest' : 'Issue', thread.id),
     number,
     title: thread.title,
     user: accountView(world, thread.author),
@@ -190,11 +190,11 @@ export function issueView(world: World, thread: Thread): Payload {
     created_at: thread.createdAt,
     updated_at: thread.updatedAt,
     closed_at: thread.closedAt,
-    author_association: associationOf(world, repo, thread.author),
+    author_association: computeAuthorAssociation(world, repo, thread.author),
     active_lock_reason: null,
-    ...(isPull ? pullPart(world, thread) : {}),
+    ...(isPull ? issuePullRequestView(world, thread) : {}),
     body: thread.body,
-    reactions: reactionCounts(`${url}/reactions`, []),
+    reactions: reactionSummaryView(`${url}/reactions`, []),
     timeline_url: `${url}/timeline`,
     performed_via_github_app: isPull || thread.app === null ? null : appView(world, thread.app),
     state_reason: isPull ? null : thread.stateReason,
@@ -202,7 +202,10 @@ export function issueView(world: World, thread: Thread): Payload {
 }
 
 /** What only a pull request's issue has. */
-function pullPart(world: World, { repo, number, draft, merged }: Pull): Payload {
+function issuePullRequestView(
+  world: MockGitHubData,
+  { repo, number, draft, merged }: MockPull,
+): GitHubPayload {
   const html = `${webUrl(world, repo)}/pull/${number}`
   return {
     draft,
@@ -216,14 +219,18 @@ function pullPart(world: World, { repo, number, draft, merged }: Pull): Payload 
   }
 }
 
-const contents = ['+1', '-1', 'laugh', 'hooray', 'confused', 'heart', 'rocket', 'eyes']
+const reactionContents = ['+1', '-1', 'laugh', 'hooray', 'confused', 'heart', 'rocket', 'eyes']
 
-function reactionCounts(url: string, reactions: readonly { readonly content: string }[]): Payload {
-  const count = (content: string): number => reactions.filter((it) => it.content === content).length
-  return { url, total_count: reactions.length, ...Object.fromEntries(contents.map((it) => [it, count(it)])) }
+function reactionSummaryView(url: string, reactions: readonly { readonly content: string }[]): GitHubPayload {
+  const countReactions = (content: string): number => reactions.filter((it) => it.content === content).length
+  return {
+    url,
+    total_count: reactions.length,
+    ...Object.fromEntries(reactionContents.map((it) => [it, countReactions(it)])),
+  }
 }
 
-export function commentView(world: World, comment: IssueComment): Payload {
+export function commentView(world: MockGitHubData, comment: IssueComment): GitHubPayload {
   const { repo, id, issue } = comment
   const url = `${apiUrl(world, repo)}/issues/comments/${id}`
   return {
@@ -231,25 +238,25 @@ export function commentView(world: World, comment: IssueComment): Payload {
     html_url: `${webUrl(world, repo)}/${repo.pulls.has(issue) ? 'pull' : 'issues'}/${issue}#issuecomment-${id}`,
     issue_url: `${apiUrl(world, repo)}/issues/${issue}`,
     id,
-    node_id: nodeId('IssueComment', id),
+    node_id: toNodeId('IssueComment', id),
     user: accountView(world, comment.author),
     created_at: comment.createdAt,
     updated_at: comment.updatedAt,
-    author_association: associationOf(world, repo, comment.author),
+    author_association: computeAuthorAssociation(world, repo, comment.author),
     body: comment.body,
-    reactions: reactionCounts(`${url}/reactions`, comment.reactions),
+    reactions: reactionSummaryView(`${url}/reactions`, comment.reactions),
     performed_via_github_app: comment.app === null ? null : appView(world, comment.app),
   }
 }
 
-export function commitCommentView(world: World, comment: CommitComment): Payload {
+export function commitCommentView(world: MockGitHubData, comment: CommitComment): GitHubPayload {
   const { repo, id, sha, path, position } = comment
   const url = `${apiUrl(world, repo)}/comments/${id}`
   return {
     url,
     html_url: `${webUrl(world, repo)}/commit/${sha}#commitcomment-${id}`,
     id,
-    node_id: nodeId('CommitComment', id),
+    node_id: toNodeId('CommitComment', id),
     user: accountView(world, comment.author),
     position,
     line: null,
@@ -257,18 +264,18 @@ export function commitCommentView(world: World, comment: CommitComment): Payload
     commit_id: sha,
     created_at: comment.createdAt,
     updated_at: comment.updatedAt,
-    author_association: associationOf(world, repo, comment.author),
+    author_association: computeAuthorAssociation(world, repo, comment.author),
     body: comment.body,
-    reactions: reactionCounts(`${url}/reactions`, comment.reactions),
+    reactions: reactionSummaryView(`${url}/reactions`, comment.reactions),
   }
 }
 
 export function reviewCommentView(
-  world: World,
-  pull: Pull,
-  comment: ReviewComment,
+  world: MockGitHubData,
+  pull: MockPull,
+  comment: MockReviewComment,
   line: number | null,
-): Payload {
+): GitHubPayload {
   const { id, startLine } = comment
   const html = `${webUrl(world, pull.repo)}/pull/${pull.number}#discussion_r${id}`
   const pullUrl = `${apiUrl(world, pull.repo)}/pulls/${pull.number}`
@@ -277,7 +284,7 @@ export function reviewCommentView(
     url,
     pull_request_review_id: comment.review,
     id,
-    node_id: nodeId('PullRequestReviewComment', id),
+    node_id: toNodeId('PullRequestReviewComment', id),
     diff_hunk: comment.hunk,
     path: comment.path,
     commit_id: line === null ? comment.sha : pull.headSha,
@@ -288,7 +295,7 @@ export function reviewCommentView(
     updated_at: comment.updatedAt,
     html_url: html,
     pull_request_url: pullUrl,
-    author_association: associationOf(world, pull.repo, comment.author),
+    author_association: computeAuthorAssociation(world, pull.repo, comment.author),
     _links: { self: { href: url }, html: { href: html }, pull_request: { href: pullUrl } },
     line,
     original_line: comment.line,
@@ -301,18 +308,18 @@ export function reviewCommentView(
   }
 }
 
-export function reviewView(world: World, pull: Pull, review: Review): Payload {
+export function reviewView(world: MockGitHubData, pull: MockPull, review: MockReview): GitHubPayload {
   const html = `${webUrl(world, pull.repo)}/pull/${pull.number}#pullrequestreview-${review.id}`
   const url = `${apiUrl(world, pull.repo)}/pulls/${pull.number}`
   return {
     id: review.id,
-    node_id: nodeId('PullRequestReview', review.id),
+    node_id: toNodeId('PullRequestReview', review.id),
     user: accountView(world, review.author),
     body: review.body,
     state: review.state,
     html_url: html,
     pull_request_url: url,
-    author_association: associationOf(world, pull.repo, review.author),
+    author_association: computeAuthorAssociation(world, pull.repo, review.author),
     _links: { html: { href: html }, pull_request: { href: url } },
     ...(review.state === 'PENDING' ? {} : { submitted_at: review.submittedAt }),
     commit_id: review.sha,

@@ -1,12 +1,14 @@
 // Repositories, branches and refs as GitHub's REST answers and webhooks show them.
-import type { Payload, Repo, World } from '../world.ts'
-import { accountView, nodeId } from './account-view.ts'
+import type { GitHubPayload, MockRepository, MockGitHubData } from '../world.ts'
+import { accountView, toNodeId } from './account-view.ts'
 
-export const fullName = (repo: Repo): string => `${repo.owner.login}/${repo.name}`
-export const apiUrl = (world: World, repo: Repo): string => `${world.base}/repos/${fullName(repo)}`
-export const webUrl = (world: World, repo: Repo): string => `${world.base}/${fullName(repo)}`
+export const fullName = (repo: MockRepository): string => `${repo.owner.login}/${repo.name}`
+export const apiUrl = (world: MockGitHubData, repo: MockRepository): string =>
+  `${world.base}/repos/${fullName(repo)}`
+export const webUrl = (world: MockGitHubData, repo: MockRepository): string =>
+  `${world.base}/${fullName(repo)}`
 
-const addresses: readonly string[] = [
+const repositoryUrlTemplates: readonly string[] = [
   'archive/{archive_format}{/ref}',
   'assignees{/user}',
   'git/blobs{/sha}',
@@ -46,28 +48,30 @@ const addresses: readonly string[] = [
 ]
 
 // The field for an address is its fixed words: `git/blobs{/sha}` is blobs_url, but `git/refs` is git_refs_url.
-function fieldOf(address: string): string {
-  const words = address.split('{')[0]?.replace(/\/$/, '') ?? ''
+function getUrlFieldName(address: string): string {
+  const templatePath = address.split('{')[0]?.replace(/\/$/, '') ?? ''
   const short = {
     'git/blobs': 'blobs',
     'git/trees': 'trees',
     'issues/comments': 'issue_comment',
     'issues/events': 'issue_events',
   }
-  return `${short[words as keyof typeof short] ?? words.replace('/', '_')}_url`
+  return `${short[templatePath as keyof typeof short] ?? templatePath.replace('/', '_')}_url`
 }
 
-const fields = addresses.map((address) => [fieldOf(address), address] as const)
+const repositoryUrlFields = repositoryUrlTemplates.map(
+  (address) => [getUrlFieldName(address), address] as const,
+)
 
 /** A repository; what the longer form adds is harmless in the shorter ones, so there is one form. */
-export function repositoryView(world: World, repo: Repo): Payload {
+export function repositoryView(world: MockGitHubData, repo: MockRepository): GitHubPayload {
   const url = apiUrl(world, repo)
   const html = webUrl(world, repo)
   const open = [...repo.pulls.values()].filter((it) => it.state === 'open').length
   const forks = [...world.repos].filter((it) => it.parent === repo && !it.deleted).length
   return {
     id: repo.id,
-    node_id: nodeId('Repository', repo.id),
+    node_id: toNodeId('Repository', repo.id),
     name: repo.name,
     full_name: fullName(repo),
     private: repo.private,
@@ -77,7 +81,7 @@ export function repositoryView(world: World, repo: Repo): Payload {
     description: null,
     fork: repo.parent !== null,
     url,
-    ...Object.fromEntries(fields.map(([field, address]) => [field, `${url}/${address}`])),
+    ...Object.fromEntries(repositoryUrlFields.map(([field, address]) => [field, `${url}/${address}`])),
     created_at: repo.createdAt,
     updated_at: repo.pushedAt,
     pushed_at: repo.pushedAt,
@@ -114,7 +118,11 @@ export function repositoryView(world: World, repo: Repo): Payload {
 }
 
 /** What `GET /repos/{owner}/{repo}` adds. */
-export function fullRepositoryView(world: World, repo: Repo, mayWrite = false): Payload {
+export function fullRepositoryView(
+  world: MockGitHubData,
+  repo: MockRepository,
+  mayWrite = false,
+): GitHubPayload {
   const { merge, squash, rebase } = repo.mergeMethods
   return {
     ...repositoryView(world, repo),
@@ -136,11 +144,16 @@ export function fullRepositoryView(world: World, repo: Repo, mayWrite = false): 
   }
 }
 
-export function refView(world: World, repo: Repo, ref: string, sha: string): Payload {
+export function refView(
+  world: MockGitHubData,
+  repo: MockRepository,
+  ref: string,
+  sha: string,
+): GitHubPayload {
   const url = apiUrl(world, repo)
   return {
     ref,
-    node_id: nodeId('Ref', `${repo.id}:${ref}`),
+    node_id: toNodeId('Ref', `${repo.id}:${ref}`),
     url: `${url}/git/${ref}`,
     object: { sha, type: 'commit', url: `${url}/git/commits/${sha}` },
   }

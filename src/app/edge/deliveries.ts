@@ -2,62 +2,75 @@
 // leaves nothing running after the answer.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Deliveries } from '../../ports/deliveries.ts'
+import type { WebhookDeliveries } from '../../ports/deliveries.ts'
 import type { PullNumber } from '../../change/ids.ts'
-import { greenReportOf, jobsOfDelivery, labelOfEvent, pullJob, type GreenReport } from './jobs-of-delivery.ts'
-import { pushOfDelivery } from './push-of-delivery.ts'
+import {
+  parsePassingStatus,
+  jobsOfDelivery,
+  metricLabelOfEvent,
+  pullJob,
+  type PassingStatus,
+} from './jobs-of-delivery.ts'
+import { parsePushOfDelivery } from './push-of-delivery.ts'
 
 /** GitHub caps payloads at 25 MB. */
-const maxBody = 25 * 1024 * 1024
+const maxBodyBytes = 25 * 1024 * 1024
 /** Nearly every delivery is shorter. These have a memory limit of their own, so that large ones cannot starve them. */
-const usualBody = 1024 * 1024
+const smallBodyBytes = 1024 * 1024
 /** Total bytes held before signatures are verified: eight of the largest bodies and 64 usual ones. */
-const mostUnverified = { long: 8 * maxBody, usual: 64 * usualBody } as const
+const maxUnverifiedBytes = { long: 8 * maxBodyBytes, usual: 64 * smallBodyBytes } as const
 
 export const deliveryPath = '/api/github/webhooks'
 
-export interface DeliveryEdge {
-  readonly store: Deliveries
+export interface DeliveryHandlerOptions {
+  readonly store: WebhookDeliveries
   /** The current secret first, then the previous one. */
   readonly secrets: readonly string[]
   /** Our own App's changes are ignored. If absent, no sender is. */
   readonly appId?: number | undefined
   /** Finds the pull requests that wait for another app's report. */
-  readonly waitingFor?: (report: GreenReport) => Promise<readonly PullNumber[]>
+  readonly waitingFor?: (report: PassingStatus) => Promise<readonly PullNumber[]>
   /** `event` comes from a closed list, never from an unsigned header (labelOfEvent). */
   readonly onAccepted: (outcome: 'new' | 'duplicate' | 'refused', event: string, milliseconds: number) => void
 }
 
 /** A handler in Probot's form: true when it has answered, false when the request is not a delivery. */
-export function deliveryHandler({ store, secrets, appId, waitingFor, onAccepted }: DeliveryEdge) {
-  const rooms: Rooms = { ...mostUnverified }
+export function createDeliveryHandler({
+  store,
+  secrets,
+  appId,
+  waitingFor,
+  onAccepted,
+}: DeliveryHandlerOptions) {
+  const rooms: BodyMemoryBudgets = { ...maxUnverifiedBytes }
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     if (request.method !== 'POST' || request.url?.split('?')[0] !== deliveryPath) return false
     const started = performance.now()
-    const event = single(request.headers['x-github-event'])
-    const guid = single(request.headers['x-github-delivery'])
-    const signature = single(request.headers['x-hub-signature-256'])
+    const event = singleHeader(request.headers['x-github-event'])
+    const guid = singleHeader(request.headers['x-github-delivery'])
+    const signature = singleHeader(request.headers['x-hub-signature-256'])
     let label = 'unverified'
-    const answer = (status: number, text: string, outcome: 'new' | 'duplicate' | 'refused') => {
+    const respond = (status: number, text: string, outcome: 'new' | 'duplicate' | 'refused') => {
       response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`)
       onAccepted(outcome, label, performance.now() - started)
       return true
     }
     const body = await readBody(request, rooms)
-    if (body === 'too-large') return answer(413, 'the delivery is too large', 'refused')
-    if (body === 'crowded') return answer(503, 'too many deliveries at once: send it again', 'refused')
+    if (body === 'too-large') return respond(413, 'the delivery is too large', 'refused')
+    if (body === 'crowded') return respond(503, 'too many deliveries at once: send it again', 'refused')
     if (
       !/^[a-z_]{1,64}$/.test(event ?? '') ||
       !/^[\w-]{8,64}$/.test(guid ?? '') ||
       event === undefined ||
       guid === undefined
     )
-      return answer(400, 'this is not a GitHub delivery', 'refused')
-    if (!isSigned(body, signature, secrets)) return answer(401, 'the signature does not match', 'refused')
-    label = labelOfEvent(event)
+      return respond(400, 'this is not a GitHub delivery', 'refused')
+    if (!hasValidSignature(body, signature, secrets))
+      return respond(401, 'the signature does not match', 'refused')
+    label = metricLabelOfEvent(event)
     const payload = parseJson(body)
-    if (payload === undefined) return answer(400, 'the body is not JSON', 'refused')
-    const report = greenReportOf(event, payload)
+    if (payload === undefined) return respond(400, 'the body is not JSON', 'refused')
+    const report = parsePassingStatus(event, payload)
     const waiting = report === undefined ? [] : ((await waitingFor?.(report)) ?? [])
     const outcome = await store.accept(
       { guid, event, body },
@@ -65,47 +78,51 @@ export function deliveryHandler({ store, secrets, appId, waitingFor, onAccepted 
         ...jobsOfDelivery(event, payload, appId),
         ...waiting.flatMap((number) => (report === undefined ? [] : pullJob(report, { number }))),
       ],
-      pushOfDelivery(event, payload),
+      parsePushOfDelivery(event, payload),
     )
-    return answer(202, outcome === 'new' ? 'accepted' : 'known', outcome)
+    return respond(202, outcome === 'new' ? 'accepted' : 'known', outcome)
   }
 }
 
 /** Compares an HMAC-SHA-256 of the raw bytes in constant time and ignores the SHA-1 header. */
-export function isSigned(
+export function hasValidSignature(
   body: Uint8Array,
   signature: string | undefined,
   secrets: readonly string[],
 ): boolean {
   if (signature === undefined || !/^sha256=[0-9a-f]{64}$/.test(signature)) return false
-  const given = Buffer.from(signature.slice('sha256='.length), 'hex')
+  const signatureBytes = Buffer.from(signature.slice('sha256='.length), 'hex')
   return secrets.some(
-    (secret) => secret !== '' && timingSafeEqual(given, createHmac('sha256', secret).update(body).digest()),
+    (secret) =>
+      secret !== '' && timingSafeEqual(signatureBytes, createHmac('sha256', secret).update(body).digest()),
   )
 }
 
-type Rooms = Record<keyof typeof mostUnverified, number>
+type BodyMemoryBudgets = Record<keyof typeof maxUnverifiedBytes, number>
 
 /** Limits the body to GitHub's maximum, and all bodies together to the shared memory limit. */
-async function readBody(request: IncomingMessage, rooms: Rooms): Promise<Buffer | 'too-large' | 'crowded'> {
+async function readBody(
+  request: IncomingMessage,
+  rooms: BodyMemoryBudgets,
+): Promise<Buffer | 'too-large' | 'crowded'> {
   const chunks: Buffer[] = []
   let length = 0
-  let room: keyof Rooms = 'usual'
+  let budgetName: keyof BodyMemoryBudgets = 'usual'
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       length += chunk.length
-      rooms[room] -= chunk.length
-      if (length > maxBody) return 'too-large'
-      if (room === 'usual' && length > usualBody) {
+      rooms[budgetName] -= chunk.length
+      if (length > maxBodyBytes) return 'too-large'
+      if (budgetName === 'usual' && length > smallBodyBytes) {
         rooms.usual += length
         rooms.long -= length
-        room = 'long'
+        budgetName = 'long'
       }
-      if (rooms[room] < 0) return 'crowded'
+      if (rooms[budgetName] < 0) return 'crowded'
       chunks.push(chunk)
     }
   } finally {
-    rooms[room] += length
+    rooms[budgetName] += length
   }
   return Buffer.concat(chunks)
 }
@@ -118,6 +135,6 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-function single(header: string | string[] | undefined): string | undefined {
+function singleHeader(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' ? header : undefined
 }

@@ -1,19 +1,19 @@
 // Finds who pushed a head. Only the signed delivery says so; missing or contradictory data is treated as unknown.
 import { z } from 'zod'
-import { commitSha, pullNumber, userId } from '../../change/ids.ts'
-import type { SeenPush } from '../../ports/pull-memory.ts'
+import { toCommitSha, toPullNumber, toUserId } from '../../change/ids.ts'
+import type { RecordedPush } from '../../ports/pull-memory.ts'
 
 /** Postgres accepts neither NUL nor unpaired surrogates. */
-export const nameText = z.string().regex(/^[^\p{Cc}\p{Cs}]+$/u)
-const sha = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/)
-const payload = z.object({
+export const nameSchema = z.string().regex(/^[^\p{Cc}\p{Cs}]+$/u)
+const shaSchema = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/)
+const pushPayloadSchema = z.object({
   action: z.enum(['opened', 'synchronize']),
-  repository: z.object({ name: nameText, owner: z.object({ login: nameText }) }),
-  pull_request: z.object({ number: z.number().int().positive(), head: z.object({ sha }) }),
-  after: sha.optional(),
+  repository: z.object({ name: nameSchema, owner: z.object({ login: nameSchema }) }),
+  pull_request: z.object({ number: z.number().int().positive(), head: z.object({ sha: shaSchema }) }),
+  after: shaSchema.optional(),
   sender: z.object({
     id: z.number().int().positive(),
-    login: nameText,
+    login: nameSchema,
     type: z.string().optional(),
   }),
 })
@@ -22,16 +22,16 @@ const payload = z.object({
  * Returns the sender of an `opened` or `synchronize` delivery with the head it pushed. The sender who opens a pull
  * request counts as the pusher of its head; reopening proves nothing.
  */
-export function pushOfDelivery(event: string, body: unknown): SeenPush | undefined {
+export function parsePushOfDelivery(event: string, body: unknown): RecordedPush | undefined {
   if (event !== 'pull_request') return undefined
-  const value = payload.safeParse(body).data
+  const value = pushPayloadSchema.safeParse(body).data
   if (!value) return undefined
   const { repository, pull_request: pull, after, sender } = value
   if (after !== undefined && after !== pull.head.sha) return undefined
   return {
     repository: { owner: repository.owner.login, name: repository.name },
-    pull: pullNumber(pull.number),
-    head: commitSha(pull.head.sha),
-    pusher: { id: userId(sender.id), login: sender.login, kind: sender.type === 'Bot' ? 'bot' : 'user' },
+    pull: toPullNumber(pull.number),
+    head: toCommitSha(pull.head.sha),
+    pusher: { id: toUserId(sender.id), login: sender.login, kind: sender.type === 'Bot' ? 'bot' : 'user' },
   }
 }

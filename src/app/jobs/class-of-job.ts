@@ -2,7 +2,7 @@
 import type { WorkClass } from '../../github/budget/work-class.ts'
 import type { Job } from '../../ports/jobs.ts'
 
-const classes: Readonly<Record<Job['kind'], WorkClass>> = {
+const workClassByJobKind: Readonly<Record<Job['kind'], WorkClass>> = {
   train: 'landing',
   // GitHub's merge queue drops a group that gets no verdict.
   group: 'landing',
@@ -17,8 +17,8 @@ const classes: Readonly<Record<Job['kind'], WorkClass>> = {
   scan: 'scan',
 }
 
-export const jobKinds = Object.keys(classes) as Job['kind'][]
+export const jobKinds = Object.keys(workClassByJobKind) as Job['kind'][]
 
 /** Without a kind, a person waits at a page or a terminal. */
-export const classOfJob = (kind: Job['kind'] | undefined): WorkClass =>
-  kind === undefined ? 'look' : classes[kind]
+export const workClassOfJob = (kind: Job['kind'] | undefined): WorkClass =>
+  kind === undefined ? 'look' : workClassByJobKind[kind]

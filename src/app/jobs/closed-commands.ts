@@ -1,61 +1,68 @@
 // Handles /rollback on merged or closed pull requests. Old comments are ignored because the catalog has changed since.
 import { parseComment } from '../../change/command.ts'
-import type { Comment, Snapshot } from '../../change/snapshot.ts'
+import type { PullComment, PullSnapshot } from '../../change/snapshot.ts'
 import type { CommandRecord } from '../../gate/commands.ts'
 import { ForgeError } from '../../github/forge-error.ts'
-import { code, plain } from '../../messages/escape.ts'
+import { toCodeSpan, escapeMarkdown } from '../../messages/escape.ts'
 import type { Cache } from '../../ports/cache.ts'
-import type { Jobs } from '../../ports/jobs.ts'
-import type { LandingStops } from '../../ports/landing-stops.ts'
+import type { JobQueue } from '../../ports/jobs.ts'
+import type { MergeFreezes } from '../../ports/landing-stops.ts'
 import type { PullMemory } from '../../ports/pull-memory.ts'
-import type { State } from '../../ports/state.ts'
+import type { StateStore } from '../../ports/state.ts'
 import { answerCommands } from './answer-commands.ts'
-import { fetchAgreeing } from './fetch-agreeing.ts'
-import { isServed } from './is-served.ts'
+import { fetchConsistentSnapshot } from './fetch-agreeing.ts'
+import { isServedBranch } from './is-served.ts'
 import type { JobContext } from './job-context.ts'
-import { lookAgain } from './look-again.ts'
-import { lookAtPull } from './look-at-pull.ts'
+import { requeuePull } from './look-again.ts'
+import { evaluateSnapshot } from './look-at-pull.ts'
 
 /** Milliseconds; covers late deliveries. */
-const freshFor = 3600_000
+const maxCommandAgeMs = 3600_000
 /** Seconds until an undecided command is retried. */
-const undecidedWait = 60
+const undecidedRetrySeconds = 60
 
-type Obeying = JobContext<Required<PullMemory> & LandingStops & Cache & Jobs & State>
+type ClosedCommandContext = JobContext<Required<PullMemory> & MergeFreezes & Cache & JobQueue & StateStore>
 
 /** Rejects with a ForgeError, GitError or StoreError. */
-export async function obeyOnClosed(closed: Snapshot, place: Obeying): Promise<void> {
-  const { app } = place
+export async function executeClosedPullCommands(
+  closed: PullSnapshot,
+  ctx: ClosedCommandContext,
+): Promise<void> {
+  const { app } = ctx
   const { store } = app
   const known = await store.commands(closed.repository, closed.pull)
   const onRecord = new Set(known.map(({ comment }) => comment))
   const now = app.clock.now()
-  const open = (comments: readonly Comment[]) =>
-    freshRollbacks(comments, now).filter(({ id }) => !onRecord.has(id))
-  if (open(closed.comments).length === 0 || !(await isServed(closed.baseRef, place, { kept: true }))) return
-  const snapshot = await fetchAgreeing(closed, place)
+  const pendingRollbacks = (comments: readonly PullComment[]) =>
+    findRecentRollbacks(comments, now).filter(({ id }) => !onRecord.has(id))
+  if (
+    pendingRollbacks(closed.comments).length === 0 ||
+    !(await isServedBranch(closed.baseRef, ctx, { allowCached: true }))
+  )
+    return
+  const snapshot = await fetchConsistentSnapshot(closed, ctx)
   // Reopened: its own job evaluates the whole pull request.
   if (snapshot !== undefined && snapshot.state !== 'open') {
-    const comments = open(snapshot.comments)
-    const { commands } = await lookAtPull({ ...snapshot, comments }, place)
-    await answerCommands({ snapshot, commands }, place)
+    const comments = pendingRollbacks(snapshot.comments)
+    const { commands } = await evaluateSnapshot({ ...snapshot, comments }, ctx)
+    await answerCommands({ snapshot, commands }, ctx)
     for (const record of await store.commands(snapshot.repository, snapshot.pull))
-      if (!onRecord.has(record.comment)) await sayUnclear(record, snapshot, place)
+      if (!onRecord.has(record.comment)) await reportUnclearRollback(record, snapshot, ctx)
     if (commands.length === comments.length) return
   }
-  await lookAgain(closed.pull, place, undecidedWait)
+  await requeuePull(closed.pull, ctx, undecidedRetrySeconds)
 }
 
 /** An open pull request reports this in its own comment; a merged one's comment is about the merge. */
-async function sayUnclear(
+async function reportUnclearRollback(
   { comment, outcome, rollback }: CommandRecord,
-  { pull }: Snapshot,
-  { app, forge }: Obeying,
+  { pull }: PullSnapshot,
+  { app, forge }: ClosedCommandContext,
 ): Promise<void> {
   if (outcome !== 'unclear' || rollback?.why === undefined) return
-  const asked = code(`/rollback ${rollback.words}`.trim(), 120)
+  const quotedCommand = toCodeSpan(`/rollback ${rollback.words}`.trim(), 120)
   const marker = `<!-- catalog-bot:rollback ${comment} unclear -->`
-  const body = `${asked} was not carried out: ${plain(rollback.why)}.`
+  const body = `${quotedCommand} was not carried out: ${escapeMarkdown(rollback.why)}.`
   try {
     await forge.perform({ kind: 'say-on-issue', issue: pull, marker, body })
   } catch (error) {
@@ -65,10 +72,10 @@ async function sayUnclear(
 }
 
 /** Unedited comments by people, within the time limit. */
-export function freshRollbacks(comments: readonly Comment[], now: number): readonly Comment[] {
+export function findRecentRollbacks(comments: readonly PullComment[], now: number): readonly PullComment[] {
   return comments.filter(({ author, body, createdAt, updatedAt }) => {
     if (author === null || author.kind === 'bot' || createdAt !== updatedAt) return false
-    if (!(now - Date.parse(createdAt) <= freshFor)) return false
+    if (!(now - Date.parse(createdAt) <= maxCommandAgeMs)) return false
     const parsed = parseComment(body)
     return parsed.kind === 'command' && parsed.command.name === 'rollback'
   })

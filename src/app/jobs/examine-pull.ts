@@ -1,101 +1,103 @@
 // Evaluates a pull request: snapshot, verdict, report, merge. Level-triggered: it reads everything again, so repeated,
 // late or crashed runs converge.
-import { questionKey, type Question } from '../../checks/questions.ts'
+import { questionKey, type CheckQuestion } from '../../checks/questions.ts'
 import type { PullNumber } from '../../change/ids.ts'
-import type { Snapshot } from '../../change/snapshot.ts'
+import type { PullSnapshot } from '../../change/snapshot.ts'
 import { repositoryKey } from '../../change/repository-key.ts'
-import type { Answer } from '../../examine/gather-answers.ts'
-import type { LookHints } from '../../examine/looks/look-pool.ts'
+import type { CheckAnswer } from '../../examine/gather-answers.ts'
+import type { EvaluationHints } from '../../examine/looks/look-pool.ts'
 import type { Job } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
-import { crashPoint } from '../../landing/crash-point.ts'
+import { triggerCrashPoint } from '../../landing/crash-point.ts'
 import { answerCommands } from './answer-commands.ts'
-import { awaitGitHub } from './await-github.ts'
-import { bringCommits } from './bring-commits.ts'
-import { isLanded } from './is-landed.ts'
-import { isServed } from './is-served.ts'
-import { keepLook } from './keep-look.ts'
-import { lookAgain } from './look-again.ts'
-import { lookAtMalformed, lookAtPull, type Seen } from './look-at-pull.ts'
-import { wishPreview } from './publish/wish-preview.ts'
-import { wishTrial } from './trial/wish-trial.ts'
-import { recordEnd, recordLook } from './record-look.ts'
-import { reportUnserved } from './report-elsewhere.ts'
-import { reportMerged } from './report-merged.ts'
+import { checkMergedState } from './await-github.ts'
+import { fetchCommits } from './bring-commits.ts'
+import { isMergedByBot } from './is-landed.ts'
+import { isServedBranch } from './is-served.ts'
+import { cacheEvaluation } from './keep-look.ts'
+import { requeuePull } from './look-again.ts'
+import { evaluateMalformedPull, evaluateSnapshot, type PullEvaluation } from './look-at-pull.ts'
+import { requestPreview } from './publish/wish-preview.ts'
+import { requestClusterTest } from './trial/wish-trial.ts'
+import { recordPullEnd, recordEvaluation } from './record-look.ts'
+import { reportUnservedPull } from './report-elsewhere.ts'
+import { republishMergedReport } from './report-merged.ts'
 import { requestReviews } from './request-reviews.ts'
-import { secondsToSayReady } from './say-later.ts'
-import { seeClosed } from './see-closed.ts'
-import { seeElsewhere } from './see-elsewhere.ts'
-import { settleBegun } from './settle-begun.ts'
-import { recordOf, showLook } from './show-look.ts'
-import { statusPage } from './status-page.ts'
-import type { Forge, Present, PullSize } from '../../ports/forge.ts'
+import { readReadyCommentDelay } from './say-later.ts'
+import { handleClosedPull } from './see-closed.ts'
+import { recordUnservedPull } from './see-elsewhere.ts'
+import { recoverPendingMerge } from './settle-begun.ts'
+import { toVerdictRecord, publishEvaluation } from './show-look.ts'
+import { statusPageUrl } from './status-page.ts'
+import type { Forge, OwnReports, PullSize } from '../../ports/forge.ts'
 import type { JobContext } from './job-context.ts'
-import type { Turn } from './turns.ts'
+import type { JobSlot } from './turns.ts'
 
 /** Seconds until inconsistent data is read again. */
-const busySeconds = 2
+const inconsistentRetrySeconds = 2
 /** Seconds until an unclear merge is checked again; GitHub abandons its own merge within this time. */
-const unclearSeconds = 30
+const unclearMergeRetrySeconds = 30
 /** Restarts within one job after commands took effect, before it returns to the queue. */
-const attempts = 5
+const maxRestarts = 5
 
-export async function examinePull(
+export async function evaluatePull(
   job: Extract<Job, { kind: 'pull' }>,
-  place: JobContext<Store>,
+  ctx: JobContext<Store>,
 ): Promise<void> {
-  const turn = place.app.turns.begin()
+  const slot = ctx.app.scheduler.startJob()
   try {
-    await examineInTurn(job, place, turn)
+    await evaluateInSlot(job, ctx, slot)
   } finally {
-    turn.end()
+    slot.end()
   }
 }
 
-async function examineInTurn(
+async function evaluateInSlot(
   job: Extract<Job, { kind: 'pull' }>,
-  place: JobContext<Store>,
-  turn: Turn,
+  ctx: JobContext<Store>,
+  slot: JobSlot,
 ): Promise<void> {
-  const { store } = place.app
-  crashPoint('job-taken')
-  for (let attempt = 0; attempt < attempts; attempt++) {
-    const answers = new Map<string, Answer>()
-    const looked = await look(job.pull, place, turn, answers)
-    if (looked === undefined) return
-    const { examination, present } = looked
-    const { snapshot, verdict } = examination
-    crashPoint('snapshot-read')
-    await store.recordVerdict(recordOf(examination, place.app.clock.now()))
-    await recordLook(examination, place)
-    place.app.metrics.verdicts.inc({ kind: verdict.kind })
-    crashPoint('verdict-recorded')
-    if (!(await answerCommands(examination, place))) continue
-    await turn.giveWay()
+  const { store } = ctx.app
+  triggerCrashPoint('job-taken')
+  for (let attempt = 0; attempt < maxRestarts; attempt++) {
+    const answers = new Map<string, CheckAnswer>()
+    const evaluated = await readAndEvaluate(job.pull, ctx, slot, answers)
+    if (evaluated === undefined) return
+    const { evaluation, present } = evaluated
+    const { snapshot, verdict } = evaluation
+    triggerCrashPoint('snapshot-read')
+    await store.recordVerdict(toVerdictRecord(evaluation, ctx.app.clock.now()))
+    await recordEvaluation(evaluation, ctx)
+    ctx.app.metrics.verdicts.inc({ kind: verdict.kind })
+    triggerCrashPoint('verdict-recorded')
+    if (!(await answerCommands(evaluation, ctx))) continue
+    await slot.yieldToSmallJobs()
     const isFirst = present !== undefined && present.comment === undefined
-    const sayReadyAfter =
-      verdict.permit === undefined ? 0 : await secondsToSayReady(snapshot, place, isFirst ? 'first' : 'edit')
-    await showLook(examination, place, { present, isRestLater: sayReadyAfter > 0 })
-    crashPoint('report-published')
+    const readyDelaySeconds =
+      verdict.permit === undefined
+        ? 0
+        : await readReadyCommentDelay(snapshot, ctx, isFirst ? 'first' : 'edit')
+    await publishEvaluation(evaluation, ctx, { present, isRestLater: readyDelaySeconds > 0 })
+    triggerCrashPoint('report-published')
     // Another process may have merged and reported it meanwhile, so our report would be outdated.
-    if (await isLanded(snapshot, place)) {
-      await reportMerged(job.pull, place)
+    if (await isMergedByBot(snapshot, ctx)) {
+      await republishMergedReport(job.pull, ctx)
       return
     }
-    await requestReviews(verdict, snapshot, place)
-    await wishPreview(examination, place)
-    await wishTrial(examination, place)
-    if (examination.lookAgainAfter !== undefined) await store.enqueue(job, examination.lookAgainAfter)
+    await requestReviews(verdict, snapshot, ctx)
+    await requestPreview(evaluation, ctx)
+    await requestClusterTest(evaluation, ctx)
+    if (evaluation.requeueAfterSeconds !== undefined) await store.enqueue(job, evaluation.requeueAfterSeconds)
     if (verdict.permit === undefined) {
       await store.dropReady(job.repository, [job.pull])
-      await keepLook(examination, answers, place)
-      if (verdict.kind !== 'unknown') await leaveQueue(job.pull, place)
-      if (!(await settleBegun(job.pull, place))) await store.enqueue(job, unclearSeconds)
+      await cacheEvaluation(evaluation, answers, ctx)
+      if (verdict.kind !== 'unknown') await removeFromMergeQueue(job.pull, ctx)
+      if (!(await recoverPendingMerge(job.pull, ctx))) await store.enqueue(job, unclearMergeRetrySeconds)
       return
     }
 
     // Enqueued before the merge can start, because the merge reschedules this job.
-    if (sayReadyAfter > 0) await store.enqueue(job, sayReadyAfter)
+    if (readyDelaySeconds > 0) await store.enqueue(job, readyDelaySeconds)
     // The batch judges it again on the branch's current tip.
     await store.putReady(snapshot)
     await store.enqueue({
@@ -106,82 +108,83 @@ async function examineInTurn(
     })
     return
   }
-  await store.enqueue(job, busySeconds)
+  await store.enqueue(job, inconsistentRetrySeconds)
 }
 
-interface Looked {
-  readonly examination: Seen
+interface EvaluatedPull {
+  readonly evaluation: PullEvaluation
   /** Our comment and check runs when the pull request was read; absent if not read. */
-  readonly present: Present | undefined
+  readonly present: OwnReports | undefined
 }
 
 /** Returns undefined if the pull request is gone or closed. */
-async function look(
+async function readAndEvaluate(
   pull: PullNumber,
-  place: JobContext<Store>,
-  turn: Turn,
-  answers: Map<string, Answer>,
-): Promise<Looked | undefined> {
-  const { forge, app } = place
+  ctx: JobContext<Store>,
+  slot: JobSlot,
+  answers: Map<string, CheckAnswer>,
+): Promise<EvaluatedPull | undefined> {
+  const { forge, app } = ctx
   let size: PullSize | undefined
-  let present: Present | undefined
+  let present: OwnReports | undefined
   const snapshot = await forge.readSnapshot(pull, {
-    onCounted: async ({ author, size: counted }) => {
+    onCounts: async ({ author, size: counted }) => {
       size = counted
-      const isSmall = app.looks.isSmall({ repository: forge.repository, pull, author }, size)
-      turn.weigh(isSmall ? 'light' : 'heavy', whoseOf(author, forge))
-      await turn.giveWay()
+      const isSmall = app.evaluationPool.isSmall({ repository: forge.repository, pull, author }, size)
+      slot.setCost(isSmall ? 'light' : 'heavy', accountKeyOf(author, forge))
+      await slot.yieldToSmallJobs()
     },
-    onPresent: (read) => void (present = read),
+    onOwnReports: (read) => void (present = read),
   })
   if (snapshot === null) {
-    await recordEnd({ repository: forge.repository, pull }, 'closed', place)
+    await recordPullEnd({ repository: forge.repository, pull }, 'closed', ctx)
     return undefined
   }
   if (snapshot.state !== 'open') {
-    await seeClosed(snapshot, place, present)
+    await handleClosedPull(snapshot, ctx, present)
     return undefined
   }
-  if (!(await isServed(snapshot.baseRef, place, { kept: true }))) {
-    await seeElsewhere(snapshot, app.store)
+  if (!(await isServedBranch(snapshot.baseRef, ctx, { allowCached: true }))) {
+    await recordUnservedPull(snapshot, app.store)
     // The base may have changed since the merge began; the outcome is reported on the pull request wherever it is now.
-    if (!(await settleBegun(pull, place))) await lookAgain(pull, place, unclearSeconds)
-    if (await isLanded(snapshot, place)) await reportMerged(pull, place, { present })
-    else await reportUnserved(snapshot, place, present)
+    if (!(await recoverPendingMerge(pull, ctx))) await requeuePull(pull, ctx, unclearMergeRetrySeconds)
+    if (await isMergedByBot(snapshot, ctx)) await republishMergedReport(pull, ctx, { present })
+    else await reportUnservedPull(snapshot, ctx, present)
     return undefined
   }
   // GitHub notices a pushed merge a moment later. By then the pull request must not be judged against itself.
-  if (await isLanded(snapshot, place)) {
-    await reportMerged(pull, place, { present })
-    crashPoint('landing-reported')
+  if (await isMergedByBot(snapshot, ctx)) {
+    await republishMergedReport(pull, ctx, { present })
+    triggerCrashPoint('landing-reported')
     return undefined
   }
-  await turn.giveWay()
-  const brought = await bringCommits(snapshot, place)
-  if (brought.kind === 'malformed')
-    return { examination: await lookAtMalformed(snapshot, brought.why, place), present }
-  if (brought.kind === 'stale') {
-    await lookAgain(pull, place, busySeconds)
+  await slot.yieldToSmallJobs()
+  const fetchResult = await fetchCommits(snapshot, ctx)
+  if (fetchResult.kind === 'malformed')
+    return { evaluation: await evaluateMalformedPull(snapshot, fetchResult.why, ctx), present }
+  if (fetchResult.kind === 'stale') {
+    await requeuePull(pull, ctx, inconsistentRetrySeconds)
     return undefined
   }
-  const fetched = brought.snapshot
+  const fetched = fetchResult.snapshot
   // It was read again because git was newer, and may have been merged or closed meanwhile.
   if (fetched.state !== 'open') {
-    await seeClosed(fetched, place)
+    await handleClosedPull(fetched, ctx)
     return undefined
   }
-  await turn.giveWay()
+  await slot.yieldToSmallJobs()
   const started = performance.now()
-  const hints: LookHints = {
+  const hints: EvaluationHints = {
     size,
-    onLong: () => turn.weigh('heavy', whoseOf(fetched.author, forge)),
+    onLong: () => slot.setCost('heavy', accountKeyOf(fetched.author, forge)),
   }
-  const onAnswer = (question: Question, answer: Answer) => void answers.set(questionKey(question), answer)
-  const examination = await lookAtPull(fetched, place, hints, { onAnswer })
-  if (examination.verdict.reasons.some(({ code }) => code === 'nothing-to-merge')) {
-    const becomes = await awaitGitHub(fetched, place)
-    if (becomes === 'merged') await reportMerged(pull, place, { present })
-    if (becomes === 'wait') await lookAgain(pull, place, busySeconds)
+  const onAnswer = (question: CheckQuestion, answer: CheckAnswer) =>
+    void answers.set(questionKey(question), answer)
+  const evaluation = await evaluateSnapshot(fetched, ctx, hints, { onAnswer })
+  if (evaluation.verdict.reasons.some(({ code }) => code === 'nothing-to-merge')) {
+    const becomes = await checkMergedState(fetched, ctx)
+    if (becomes === 'merged') await republishMergedReport(pull, ctx, { present })
+    if (becomes === 'wait') await requeuePull(pull, ctx, inconsistentRetrySeconds)
     if (becomes !== 'open') return undefined
   }
   const examined = Math.round(performance.now() - started)
@@ -190,22 +193,25 @@ async function look(
       pull,
       repository: forge.repository,
       examined,
-      verdict: examination.verdict.kind,
-      page: statusPage(app.settings, forge.repository, pull),
+      verdict: evaluation.verdict.kind,
+      page: statusPageUrl(app.settings, forge.repository, pull),
     },
     'examined',
   )
-  return { examination, present }
+  return { evaluation, present }
 }
 
 /** Pull requests of one author in one repository wait for one another. */
-function whoseOf(author: Snapshot['author'], { repository }: Forge): string {
+function accountKeyOf(author: PullSnapshot['author'], { repository }: Forge): string {
   return `${repositoryKey(repository)} ${author?.id ?? 'nobody'}`
 }
 
 /** GitHub's merge queue would merge it without asking us again. */
-async function leaveQueue(pull: PullNumber, { app, forge, merging }: JobContext<Store>): Promise<void> {
-  const open = await app.store.openLandings(forge.repository)
+async function removeFromMergeQueue(
+  pull: PullNumber,
+  { app, forge, merging }: JobContext<Store>,
+): Promise<void> {
+  const open = await app.store.listPendingMerges(forge.repository)
   if (open.some((intent) => intent.pull === pull && intent.method?.kind === 'queue'))
     await merging.dequeue(pull)
 }

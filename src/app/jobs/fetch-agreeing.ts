@@ -1,12 +1,12 @@
-import type { Snapshot } from '../../change/snapshot.ts'
+import type { PullSnapshot } from '../../change/snapshot.ts'
 import type { JobContext } from './job-context.ts'
 
 /** Fetches the snapshot's commits. If git and GitHub's API disagree, the snapshot is stale. */
-export async function fetchAgreeing(
-  snapshot: Snapshot,
+export async function fetchConsistentSnapshot(
+  snapshot: PullSnapshot,
   { repository, forge }: JobContext,
-): Promise<Snapshot | undefined> {
-  let current: Snapshot | null = snapshot
+): Promise<PullSnapshot | undefined> {
+  let current: PullSnapshot | null = snapshot
   for (let attempt = 0; attempt < 3 && current !== null; attempt++) {
     await repository.fetch(current.baseRef, current.pull)
     const tip = await repository.tip(current.baseRef)

@@ -1,10 +1,10 @@
-import type { Snapshot } from '../../change/snapshot.ts'
+import type { PullSnapshot } from '../../change/snapshot.ts'
 import type { Store } from '../../ports/store.ts'
 import type { JobContext } from './job-context.ts'
 
-export async function isLanded(
-  { repository, pull, head }: Snapshot,
-  { app: { store } }: JobContext<Pick<Store, 'landingOf'>>,
+export async function isMergedByBot(
+  { repository, pull, head }: PullSnapshot,
+  { app: { store } }: JobContext<Pick<Store, 'findMerge'>>,
 ): Promise<boolean> {
-  return (await store.landingOf(repository, pull))?.head === head
+  return (await store.findMerge(repository, pull))?.head === head
 }

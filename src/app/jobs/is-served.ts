@@ -4,11 +4,11 @@ import { minimatch } from 'minimatch'
 import { readConfig } from '../../examine/read-config.ts'
 import type { JobContext } from './job-context.ts'
 
-/** `kept` accepts a default branch cached for a minute; merging, publishing and signing must read it again. */
-export async function isServed(
+/** `allowCached` accepts a default branch cached for a minute; merging, publishing and signing must read it again. */
+export async function isServedBranch(
   branch: string,
   { forge, repository }: JobContext,
-  options: { readonly kept?: boolean } = {},
+  options: { readonly allowCached?: boolean } = {},
 ): Promise<boolean> {
   const main = await forge.defaultBranch(options)
   if (branch === main) return true

@@ -5,74 +5,86 @@ import { z } from 'zod'
 import { pullKey, repositoryKey } from '../../change/repository-key.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 import type { Job } from '../../ports/jobs.ts'
-import type { Landings } from '../../ports/landings.ts'
+import type { MergeRecords } from '../../ports/landings.ts'
 import type { PageRecords } from '../../ports/page-records.ts'
 
 /** Requests that may be sent at once, and refilled per hour. */
-type Allowance = readonly [burst: number, perHour: number]
+type RequestAllowance = readonly [burst: number, perHour: number]
 
 /** Merging has no allowance: the pull request pays for the comments that cause it. */
-export const allowances: Readonly<Partial<Record<Job['kind'], Allowance>>> = {
+export const allowanceByJobKind: Readonly<Partial<Record<Job['kind'], RequestAllowance>>> = {
   pull: [120, 240],
   branch: [120, 480],
   sweep: [60, 480],
 }
 /** Shared by all pull requests of one author. Over it, others go first; the same holds for a pull request. */
-const authors: Allowance = [400, 400]
-const busyPull = 40
+const authorAllowance: RequestAllowance = [400, 400]
+const busyPullRequestCount = 40
 /** Seconds between evaluations while GitHub may merge at any moment, so that a `/hold` takes effect. */
-const queuedWait = 10
+const maxQueuedPullWaitSeconds = 10
 
-const used = z.object({ requests: z.number(), at: z.number() })
-const usedRequests = defineCache<z.infer<typeof used>>('used allowance', {
+const usedAllowanceSchema = z.object({ requests: z.number(), at: z.number() })
+const usedAllowanceCache = defineCache<z.infer<typeof usedAllowanceSchema>>('used allowance', {
   version: 1,
-  read: (stored) => used.safeParse(stored).data,
+  read: (stored) => usedAllowanceSchema.safeParse(stored).data,
 })
 
-export type JobAllowance = Awaited<ReturnType<typeof allowanceOf>>
+export type JobAllowance = Awaited<ReturnType<typeof loadJobAllowance>>
 
-type Stored = Cache & Pick<PageRecords, 'pullRow'> & Pick<Landings, 'openLandings'>
+type AllowanceStore = Cache & Pick<PageRecords, 'findPullRecord'> & Pick<MergeRecords, 'listPendingMerges'>
 
 /**
  * Undefined if the job needs none. `waitSeconds`: until it may start. `isBusy`: others go first when little of GitHub's
  * limit remains. `sweepSeconds`: upper bound of the wait, since the sweep finds everything anyway.
  */
-export async function allowanceOf(
+export async function loadJobAllowance(
   job: Job,
-  store: Stored,
+  store: AllowanceStore,
   { now, sweepSeconds }: { readonly now: () => number; readonly sweepSeconds: number },
 ) {
-  const allowance = allowances[job.kind]
+  const allowance = allowanceByJobKind[job.kind]
   if (allowance === undefined) return undefined
   const own =
     job.kind === 'pull' ? pullKey(job.repository, job.pull) : JSON.stringify({ ...job, installation: 0 })
-  const author = job.kind === 'pull' ? (await store.pullRow(job.repository, job.pull))?.author : undefined
+  const author =
+    job.kind === 'pull' ? (await store.findPullRecord(job.repository, job.pull))?.author : undefined
   const theirs = author === undefined ? undefined : `${repositoryKey(job.repository)} ${author.toLowerCase()}`
-  const usedOf = async (key: string | undefined, [, perHour]: Allowance): Promise<number> => {
-    const known = key === undefined ? undefined : (await store.getCached(usedRequests, [key])).get(key)
+  const readUsedRequests = async (
+    key: string | undefined,
+    [, perHour]: RequestAllowance,
+  ): Promise<number> => {
+    const known = key === undefined ? undefined : (await store.getCached(usedAllowanceCache, [key])).get(key)
     return known === undefined
       ? 0
       : Math.max(0, known.requests - (Math.max(0, now() - known.at) / 3600_000) * perHour)
   }
-  const before = await usedOf(own, allowance)
+  const before = await readUsedRequests(own, allowance)
   const [burst, perHour] = allowance
   const wait = before < burst ? 0 : Math.ceil(((before - burst + 1) * 3600) / perHour)
   const isQueued = async () =>
-    job.kind === 'pull' && (await store.openLandings(job.repository)).some(({ pull }) => pull === job.pull)
-  const longest =
-    job.kind === 'sweep' ? sweepSeconds : wait > queuedWait && (await isQueued()) ? queuedWait : 3600
+    job.kind === 'pull' &&
+    (await store.listPendingMerges(job.repository)).some(({ pull }) => pull === job.pull)
+  const maxWaitSeconds =
+    job.kind === 'sweep'
+      ? sweepSeconds
+      : wait > maxQueuedPullWaitSeconds && (await isQueued())
+        ? maxQueuedPullWaitSeconds
+        : 3600
   return {
-    waitSeconds: Math.min(wait, longest),
-    isBusy: job.kind === 'pull' && (before >= busyPull || (await usedOf(theirs, authors)) >= authors[0]),
+    waitSeconds: Math.min(wait, maxWaitSeconds),
+    isBusy:
+      job.kind === 'pull' &&
+      (before >= busyPullRequestCount ||
+        (await readUsedRequests(theirs, authorAllowance)) >= authorAllowance[0]),
     async charge(requests: number): Promise<void> {
       for (const [key, rate] of [
         [own, allowance],
-        [theirs, authors],
+        [theirs, authorAllowance],
       ] as const) {
         if (key === undefined) continue
-        const sum = (await usedOf(key, rate)) + requests
+        const sum = (await readUsedRequests(key, rate)) + requests
         const value = new Map([[key, { requests: sum, at: now() }]])
-        await store.putCached(usedRequests, value, Math.ceil((sum * 3600) / rate[1]) + 1)
+        await store.putCached(usedAllowanceCache, value, Math.ceil((sum * 3600) / rate[1]) + 1)
       }
     },
   }

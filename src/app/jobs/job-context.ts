@@ -1,30 +1,30 @@
 import type { Logger } from 'pino'
 import type { Forge } from '../../ports/forge.ts'
-import type { Merging } from '../../ports/merging.ts'
+import type { MergeApi } from '../../ports/merging.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Repository } from '../../ports/repository.ts'
+import type { GitRepository } from '../../ports/repository.ts'
 import type { CatalogLoader } from '../../examine/catalogs/catalog-loader.ts'
 import type { ReleasePool } from '../../examine/release/release-pool.ts'
-import type { LookPool } from '../../examine/looks/look-pool.ts'
-import type { Publishing } from '../publishing/open-publishing.ts'
-import type { Trials } from '../trials/open-trials.ts'
+import type { EvaluationPool } from '../../examine/looks/look-pool.ts'
+import type { PublishClient } from '../publishing/open-publishing.ts'
+import type { ClusterTestClient } from '../trials/open-trials.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Registries } from '../../examine/registries.ts'
-import type { Settings } from '../settings.ts'
+import type { BotSettings } from '../settings.ts'
 import type { Tracing } from '../../ports/tracing.ts'
-import type { Turns } from './turns.ts'
+import type { JobScheduler } from './turns.ts'
 
 /** `Ports`: the part of the store that is used. */
-export interface App<Ports = unknown> {
-  readonly settings: Settings
+export interface AppServices<Ports = unknown> {
+  readonly settings: BotSettings
   readonly store: Ports
   readonly registries: Registries
-  readonly publishing: Publishing
-  readonly trials: Trials
+  readonly publishing: PublishClient
+  readonly clusterTests: ClusterTestClient
   readonly loader: CatalogLoader
-  readonly looks: LookPool
+  readonly evaluationPool: EvaluationPool
   readonly releases: ReleasePool
-  readonly turns: Turns
+  readonly scheduler: JobScheduler
   readonly metrics: Metrics
   readonly clock: Clock
   readonly log: Logger
@@ -32,11 +32,11 @@ export interface App<Ports = unknown> {
 }
 
 export interface JobContext<Ports = unknown> {
-  readonly app: App<Ports>
+  readonly app: AppServices<Ports>
   readonly installation: number
   readonly forge: Forge
-  readonly merging: Merging
-  readonly repository: Repository
+  readonly merging: MergeApi
+  readonly repository: GitRepository
   /** For processes that read the mirror. */
   readonly mirror: string
 }

@@ -2,41 +2,41 @@
 // mergeable, and the whole must be valid. Our checks on the group's commit then let GitHub merge or drop it.
 import type { CommitSha } from '../../change/ids.ts'
 import type { Finding } from '../../findings/finding.ts'
-import { queueBranches } from '../../gate/temporary-branch.ts'
-import { crashPoint } from '../../landing/crash-point.ts'
-import { judgedGroup, recordJudgedGroup } from '../../landing/judged-groups.ts'
-import { putChecks } from '../../landing/put-checks.ts'
-import { groupChecks, type GroupVerdict } from '../../messages/group-checks.ts'
+import { queueBranchPrefix } from '../../gate/temporary-branch.ts'
+import { triggerCrashPoint } from '../../landing/crash-point.ts'
+import { readValidatedGroup, recordValidatedGroup } from '../../landing/judged-groups.ts'
+import { publishMissingChecks } from '../../landing/put-checks.ts'
+import { renderMergeGroupChecks, type MergeGroupVerdict } from '../../messages/group-checks.ts'
 import { defineCache } from '../../ports/cache.ts'
-import type { QueuedPull } from '../../ports/merging.ts'
+import type { MergeQueueEntry } from '../../ports/merging.ts'
 import type { Job } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
-import { judgeWhole } from './judge-whole.ts'
-import { lookAtPull } from './look-at-pull.ts'
-import { withDigest } from './publish-report.ts'
-import { noteQueue } from './queued-branches.ts'
+import { evaluateCombined } from './judge-whole.ts'
+import { evaluateSnapshot } from './look-at-pull.ts'
+import { withContentDigest } from './publish-report.ts'
+import { recordMergeQueueUse } from './queued-branches.ts'
 import type { JobContext } from './job-context.ts'
 
-type GroupJob = Extract<Job, { kind: 'group' }>
+type MergeGroupJob = Extract<Job, { kind: 'group' }>
 
 /** After this, an unanswered question fails the group: a waiting queue blocks everyone. */
-const patienceMilliseconds = 10 * 60_000
-const askAgainSeconds = 5
+const maxUnansweredMs = 10 * 60_000
+const groupRetrySeconds = 5
 
 /** The group's commit on the branch's tip, and its pull requests in order. */
-interface Group {
+interface MergeQueueGroup {
   readonly head: CommitSha
   readonly base: CommitSha
   readonly branch: string
-  readonly entries: readonly QueuedPull[]
+  readonly entries: readonly MergeQueueEntry[]
 }
 
-export async function judgeGroups(job: GroupJob, place: JobContext<Store>): Promise<void> {
-  const { merging, repository, app } = place
-  const queue = await merging.queueOf(job.branch)
-  await noteQueue(job.repository, job.branch, queue.length > 0, app.store)
+export async function evaluateMergeGroups(job: MergeGroupJob, ctx: JobContext<Store>): Promise<void> {
+  const { merging, repository, app } = ctx
+  const queue = await merging.readMergeQueue(job.branch)
+  await recordMergeQueueUse(job.repository, job.branch, queue.length > 0, app.store)
   if (!queue.some(({ group }) => group !== undefined)) return
-  const branches = await merging.branchesBelow(`${queueBranches}${job.branch}/`)
+  const branches = await merging.listBranchesWithPrefix(`${queueBranchPrefix}${job.branch}/`)
   await repository.fetch(job.branch)
   const base = await repository.tip(job.branch)
   if (base === undefined) return
@@ -44,23 +44,23 @@ export async function judgeGroups(job: GroupJob, place: JobContext<Store>): Prom
   for (const { group } of queue) {
     const branch = branches.find(({ tip }) => tip === group?.head)?.name
     if (group === undefined || branch === undefined) continue
-    const entries = entriesOf(queue, group, base)
+    const entries = findGroupEntries(queue, group, base)
     // Its tip is outdated: GitHub rebuilds the group.
     if (entries === undefined) continue
-    if (!(await judge({ head: group.head, base, branch, entries }, job, place))) isOpen = true
+    if (!(await evaluateGroup({ head: group.head, base, branch, entries }, job, ctx))) isOpen = true
   }
-  if (isOpen) await app.store.enqueue(job, askAgainSeconds)
+  if (isOpen) await app.store.enqueue(job, groupRetrySeconds)
 }
 
 /** Returns undefined if the group is not based on the branch's tip. */
-function entriesOf(
-  queue: readonly QueuedPull[],
-  { head }: NonNullable<QueuedPull['group']>,
+function findGroupEntries(
+  queue: readonly MergeQueueEntry[],
+  { head }: NonNullable<MergeQueueEntry['group']>,
   tip: CommitSha,
-): readonly QueuedPull[] | undefined {
-  const entries: QueuedPull[] = []
+): readonly MergeQueueEntry[] | undefined {
+  const entries: MergeQueueEntry[] = []
   for (let at: CommitSha | undefined = head; at !== tip;) {
-    const entry: QueuedPull | undefined = queue.find(({ group }) => group?.head === at)
+    const entry: MergeQueueEntry | undefined = queue.find(({ group }) => group?.head === at)
     if (entry === undefined || entries.length >= queue.length) return undefined
     entries.unshift(entry)
     at = entry.group?.base
@@ -69,130 +69,141 @@ function entriesOf(
 }
 
 /** Returns true once the verdict is recorded and on GitHub. */
-async function judge(group: Group, job: GroupJob, place: JobContext<Store>): Promise<boolean> {
-  const { app, forge } = place
-  const known = await judgedGroup(job.repository, group.head, app)
-  const verdict = known ? good(group) : await verdictOn(group, job, place)
-  const told = verdict.kind === 'waiting' ? await impatient(group, verdict, place) : verdict
-  if (told.kind === 'good' && known === undefined) {
-    const tree = await place.repository.treeOf(group.head)
+async function evaluateGroup(
+  group: MergeQueueGroup,
+  job: MergeGroupJob,
+  ctx: JobContext<Store>,
+): Promise<boolean> {
+  const { app, forge } = ctx
+  const known = await readValidatedGroup(job.repository, group.head, app)
+  const verdict = known ? goodVerdict(group) : await computeGroupVerdict(group, job, ctx)
+  const reported = verdict.kind === 'waiting' ? await failIfOverdue(group, verdict, ctx) : verdict
+  if (reported.kind === 'good' && known === undefined) {
+    const tree = await ctx.repository.treeOf(group.head)
     const pulls = group.entries.map(({ pull, head }) => ({ pull, head }))
-    await recordJudgedGroup(
+    await recordValidatedGroup(
       job.repository,
       { head: group.head, tree, base: group.base, baseRef: job.branch, pulls },
       app,
     )
-    crashPoint('group-judged')
+    triggerCrashPoint('group-judged')
   }
-  await putChecks(forge, group.head, groupChecks(told).map(withDigest))
-  return told.kind !== 'waiting'
+  await publishMissingChecks(forge, group.head, renderMergeGroupChecks(reported).map(withContentDigest))
+  return reported.kind !== 'waiting'
 }
 
-const numbersOf = ({ entries }: Group) => entries.map(({ pull }) => pull)
-const good = (group: Group): GroupVerdict => ({ kind: 'good', pulls: numbersOf(group) })
-const bad = (group: Group, ...reasons: string[]): GroupVerdict => ({
+const pullNumbersOf = ({ entries }: MergeQueueGroup) => entries.map(({ pull }) => pull)
+const goodVerdict = (group: MergeQueueGroup): MergeGroupVerdict => ({
+  kind: 'good',
+  pulls: pullNumbersOf(group),
+})
+const badVerdict = (group: MergeQueueGroup, ...reasons: string[]): MergeGroupVerdict => ({
   kind: 'bad',
-  pulls: numbersOf(group),
+  pulls: pullNumbersOf(group),
   reasons,
 })
-const waiting = (group: Group, ...reasons: string[]): GroupVerdict => ({
+const waitingVerdict = (group: MergeQueueGroup, ...reasons: string[]): MergeGroupVerdict => ({
   kind: 'waiting',
-  pulls: numbersOf(group),
+  pulls: pullNumbersOf(group),
   reasons,
 })
 
-async function verdictOn(group: Group, job: GroupJob, place: JobContext<Store>): Promise<GroupVerdict> {
-  const { repository } = place
-  const merged = await mergeEach(group, job, place)
+async function computeGroupVerdict(
+  group: MergeQueueGroup,
+  job: MergeGroupJob,
+  ctx: JobContext<Store>,
+): Promise<MergeGroupVerdict> {
+  const { repository } = ctx
+  const merged = await mergeGroupEntries(group, job, ctx)
   if (typeof merged !== 'string') return merged.verdict
   await repository.fetch(group.branch)
   if ((await repository.treeOf(merged)) !== (await repository.treeOf(group.head)))
-    return bad(group, 'GitHub made other files of it than merging its pull requests makes')
+    return badVerdict(group, 'GitHub made other files of it than merging its pull requests makes')
   const overridden: Finding[] = []
   for (const entry of group.entries) {
-    const alone = await judgeAlone(entry, group, place)
+    const alone = await evaluateGroupEntry(entry, group, ctx)
     if ('kind' in alone) return alone
     overridden.push(...alone.overridden)
   }
   const last = group.entries.at(-1)
   // A single pull request was already judged with this tree.
-  if (group.entries.length < 2 || last === undefined) return good(group)
-  const whole = await judgeWhole(
+  if (group.entries.length < 2 || last === undefined) return goodVerdict(group)
+  const whole = await evaluateCombined(
     { pull: last.pull, base: group.base, head: merged, baseRef: job.branch, overridden },
-    place,
+    ctx,
   )
   switch (whole.kind) {
     case 'valid':
-      return good(group)
+      return goodVerdict(group)
     case 'invalid':
-      return bad(group, ...whole.reasons)
+      return badVerdict(group, ...whole.reasons)
     case 'unknown':
-      return waiting(group, ...whole.reasons)
+      return waitingVerdict(group, ...whole.reasons)
   }
 }
 
 /** Merges the pull requests in order by our own rule; returns the commit or why there is none. */
-async function mergeEach(
-  group: Group,
-  job: GroupJob,
+async function mergeGroupEntries(
+  group: MergeQueueGroup,
+  job: MergeGroupJob,
   { repository }: JobContext<Store>,
-): Promise<CommitSha | { readonly verdict: GroupVerdict }> {
+): Promise<CommitSha | { readonly verdict: MergeGroupVerdict }> {
   let at = group.base
   for (const { pull, head } of group.entries) {
     await repository.fetch(job.branch, pull)
     if ((await repository.pullHead(pull)) !== head || (await repository.tip(job.branch)) !== group.base)
-      return { verdict: waiting(group, `pull request ${pull} or its base branch has just changed`) }
+      return { verdict: waitingVerdict(group, `pull request ${pull} or its base branch has just changed`) }
     const merged = await repository.merge(at, head, `Merge pull request ${pull}\n`)
     if (merged.kind === 'conflict')
-      return { verdict: bad(group, `pull request ${pull} conflicts with those before it`) }
+      return { verdict: badVerdict(group, `pull request ${pull} conflicts with those before it`) }
     if (merged.kind === 'clean') at = merged.commit
   }
   return at
 }
 
 /** Judges one pull request at the group's head. Returns what maintainers overrode, or why it may not merge. */
-async function judgeAlone(
-  { pull, head }: QueuedPull,
-  group: Group,
-  place: JobContext<Store>,
-): Promise<GroupVerdict | { readonly overridden: readonly Finding[] }> {
-  const snapshot = await place.forge.readSnapshot(pull, { anew: true })
-  if (snapshot === null) return bad(group, `pull request ${pull} does not exist`)
+async function evaluateGroupEntry(
+  { pull, head }: MergeQueueEntry,
+  group: MergeQueueGroup,
+  ctx: JobContext<Store>,
+): Promise<MergeGroupVerdict | { readonly overridden: readonly Finding[] }> {
+  const snapshot = await ctx.forge.readSnapshot(pull, { skipCache: true })
+  if (snapshot === null) return badVerdict(group, `pull request ${pull} does not exist`)
   if (snapshot.head !== head || snapshot.base !== group.base)
-    return waiting(group, `pull request ${pull} or its base branch has just changed`)
-  const { verdict } = await lookAtPull(snapshot, place, undefined, { isQueued: true })
+    return waitingVerdict(group, `pull request ${pull} or its base branch has just changed`)
+  const { verdict } = await evaluateSnapshot(snapshot, ctx, undefined, { isQueued: true })
   const reasons = verdict.reasons.map(({ text }) => `pull request ${pull}: ${text}`)
   switch (verdict.kind) {
     case 'merge':
       return {
         overridden: verdict.outcomes.flatMap(({ findings }) =>
-          findings.filter((found) => found.overridden !== undefined),
+          findings.filter((finding) => finding.overridden !== undefined),
         ),
       }
     case 'unknown':
-      return waiting(group, ...reasons)
+      return waitingVerdict(group, ...reasons)
     case 'wait':
     case 'blocked':
-      return bad(group, ...reasons)
+      return badVerdict(group, ...reasons)
   }
 }
 
-const space = defineCache<number>('groups that wait', {
+const waitingGroupCache = defineCache<number>('groups that wait', {
   version: 1,
   read: (stored) => (typeof stored === 'number' ? stored : undefined),
 })
 
-async function impatient(
-  { head }: Group,
-  verdict: Extract<GroupVerdict, { kind: 'waiting' }>,
+async function failIfOverdue(
+  { head }: MergeQueueGroup,
+  verdict: Extract<MergeGroupVerdict, { kind: 'waiting' }>,
   { app }: JobContext<Store>,
-): Promise<GroupVerdict> {
-  const since = (await app.store.getCached(space, [head])).get(head)
+): Promise<MergeGroupVerdict> {
+  const since = (await app.store.getCached(waitingGroupCache, [head])).get(head)
   const now = app.clock.now()
   if (typeof since !== 'number') {
-    await app.store.putCached(space, new Map([[head, now]]), 24 * 3600)
+    await app.store.putCached(waitingGroupCache, new Map([[head, now]]), 24 * 3600)
     return verdict
   }
-  if (now - since < patienceMilliseconds) return verdict
+  if (now - since < maxUnansweredMs) return verdict
   return { ...verdict, kind: 'bad', reasons: ['it could not be judged in time', ...verdict.reasons] }
 }

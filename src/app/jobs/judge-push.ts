@@ -1,27 +1,27 @@
 // Judges pushes that the bot did not make, by the resulting catalogs. New breakage is reported once on the commit and
 // in one issue for maintainers, which is closed once everything is fixed.
 import type { CommitSha, TreeSha } from '../../change/ids.ts'
-import { defaultRuleSet, ruleSetFor } from '../../catalog/model/rule-set.ts'
+import { defaultRuleSet, findRuleSet } from '../../catalog/model/rule-set.ts'
 import { validateFully } from '../../checks/validation/validate-fully.ts'
 import type { Config } from '../../config/config.ts'
 import { findLayout } from '../../examine/find-layout.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { ForgeError } from '../../github/forge-error.ts'
 import {
-  brokenBaseCheck,
-  brokenBaseClosing,
-  brokenBaseDone,
-  brokenBaseIssue,
-  brokenBaseMarker,
+  renderBrokenBaseCheck,
+  brokenBaseClosingComment,
+  renderBrokenBaseResolved,
+  renderBrokenBaseIssue,
+  formatBrokenBaseMarker,
   type BrokenCatalog,
 } from '../../messages/broken-base.ts'
-import type { Landings } from '../../ports/landings.ts'
-import { withDigest } from './publish-report.ts'
+import type { MergeRecords } from '../../ports/landings.ts'
+import { withContentDigest } from './publish-report.ts'
 import type { JobContext } from './job-context.ts'
 
-const shownComplaints = 5
+const maxShownErrors = 5
 
-export interface Push {
+export interface AuditedPush {
   readonly branch: string
   readonly from: CommitSha
   readonly tip: CommitSha
@@ -33,13 +33,13 @@ export interface Push {
  * Returns what others' pushes broke at the new tip. Reads only changed catalogs, and nothing if all pushes were ours
  * and nothing was broken. Rejects with a GitError.
  */
-export async function judgePush(
-  { from, tip, broken }: Push,
+export async function auditPush(
+  { from, tip, broken }: AuditedPush,
   config: Config,
-  place: JobContext<Landings>,
+  ctx: JobContext<MergeRecords>,
 ): Promise<readonly BrokenCatalog[]> {
-  const { repository } = place
-  const foreign = await newestForeign(from, tip, place)
+  const { repository } = ctx
+  const foreign = await findNewestForeignCommit(from, tip, ctx)
   if (foreign === undefined && broken.length === 0) return []
   const after = await repository.treeOf(tip)
   const before = await repository.treeOf(from).catch(() => undefined)
@@ -51,40 +51,40 @@ export async function judgePush(
   for (const root of roots) {
     const was = known.get(root)
     if (foreign === undefined && was === undefined) continue
-    const findings = await complaintsOf(after, root, config, place)
+    const findings = await findCatalogErrors(after, root, config, ctx)
     if (findings.length === 0) continue
     // Already broken, but not by a push that we judged.
     if (
       was === undefined &&
       before !== undefined &&
-      (await complaintsOf(before, root, config, place)).length > 0
+      (await findCatalogErrors(before, root, config, ctx)).length > 0
     )
       continue
     result.push({
       root,
       since: was?.since ?? foreign ?? tip,
-      complaints: findings.slice(0, shownComplaints).map(inWords),
-      more: Math.max(0, findings.length - shownComplaints),
+      complaints: findings.slice(0, maxShownErrors).map(formatFinding),
+      more: Math.max(0, findings.length - maxShownErrors),
     })
   }
   return result
 }
 
 /** Returns the newest commit that the bot did not merge. */
-async function newestForeign(
+async function findNewestForeignCommit(
   from: CommitSha,
   tip: CommitSha,
-  { app, repository, forge }: JobContext<Landings>,
+  { app, repository, forge }: JobContext<MergeRecords>,
 ): Promise<CommitSha | undefined> {
   // After a forced push, the old tip may be unknown or no ancestor of the new one.
   const isAhead = await repository.contains(tip, from).catch(() => false)
   const commits = isAhead ? await repository.firstParents(tip, from) : [tip]
-  const ours = await app.store.landedCommits(forge.repository, commits)
+  const ours = await app.store.findMergedCommits(forge.repository, commits)
   return commits.find((commit) => !ours.has(commit))
 }
 
 /** Returns none if the catalog does not exist. */
-async function complaintsOf(
+async function findCatalogErrors(
   tree: TreeSha,
   root: string,
   config: Config,
@@ -92,7 +92,7 @@ async function complaintsOf(
 ): Promise<readonly Finding[]> {
   const catalog = await app.loader.load(repository, tree, root)
   if (catalog === undefined) return []
-  const ruleSet = defaultRuleSet.id === `opm-${config.opm}` ? defaultRuleSet : ruleSetFor(`${config.opm}.0`)
+  const ruleSet = defaultRuleSet.id === `opm-${config.opm}` ? defaultRuleSet : findRuleSet(`${config.opm}.0`)
   const { findings } = validateFully(catalog, {
     ...(ruleSet && { ruleSet }),
     settings: config.rules,
@@ -102,53 +102,58 @@ async function complaintsOf(
   return findings.filter(({ severity }) => severity === 'error')
 }
 
-function inWords({ at, what, rule }: Finding): string {
+function formatFinding({ at, what, rule }: Finding): string {
   return `${at === undefined ? '' : `${at.file}:${at.line}: `}${what} (${rule})`
 }
 
 /** Idempotent. */
-export async function reportPush(
+export async function reportBrokenCatalogs(
   branch: string,
   before: readonly BrokenCatalog[],
   now: readonly BrokenCatalog[],
-  place: JobContext,
+  ctx: JobContext,
 ): Promise<void> {
   if (before.length === 0 && now.length === 0) return
-  const { app, forge } = place
+  const { app, forge } = ctx
   try {
     for (const commit of new Set(now.map(({ since }) => since))) {
-      const run = withDigest(brokenBaseCheck(now.filter(({ since }) => since === commit)))
-      const shown = (await forge.checksOn(commit)).some(({ name }) => name === run.name)
+      const run = withContentDigest(renderBrokenBaseCheck(now.filter(({ since }) => since === commit)))
+      const shown = (await forge.readOwnChecks(commit)).some(({ name }) => name === run.name)
       if (!shown) await forge.perform({ kind: 'put-check', head: commit, run })
     }
-    await showIssue(branch, now, place)
+    await updateBrokenBaseIssue(branch, now, ctx)
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
     app.log.warn({ err: error, branch }, 'GitHub refused to be told that a push broke catalogs')
   }
 }
 
-async function showIssue(
+async function updateBrokenBaseIssue(
   branch: string,
   now: readonly BrokenCatalog[],
   { app, forge }: JobContext,
 ): Promise<void> {
-  const marker = brokenBaseMarker(branch)
-  const issue = await forge.ownIssue(marker)
+  const marker = formatBrokenBaseMarker(branch)
+  const issue = await forge.findOwnIssue(marker)
   if (now.length > 0) {
-    const wanted = brokenBaseIssue(branch, now)
+    const wanted = renderBrokenBaseIssue(branch, now)
     if (issue === undefined) await forge.perform({ kind: 'open-issue', ...wanted })
     // An issue that a person closed stays closed until something else breaks.
     else if (issue.body !== wanted.body)
       await forge.perform({ kind: 'edit-issue', issue: issue.number, ...wanted, state: 'open' })
     app.log.warn({ branch, catalogs: now.map(({ root }) => root) }, 'a push broke catalogs')
   } else if (issue?.state === 'open') {
-    const said = '<!-- catalog-bot:base-is-mended -->'
-    await forge.perform({ kind: 'say-on-issue', issue: issue.number, marker: said, body: brokenBaseClosing })
+    const fixedMarker = '<!-- catalog-bot:base-is-mended -->'
+    await forge.perform({
+      kind: 'say-on-issue',
+      issue: issue.number,
+      marker: fixedMarker,
+      body: brokenBaseClosingComment,
+    })
     await forge.perform({
       kind: 'edit-issue',
       issue: issue.number,
-      ...brokenBaseDone(branch),
+      ...renderBrokenBaseResolved(branch),
       state: 'closed',
     })
   }

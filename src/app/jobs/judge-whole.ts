@@ -1,20 +1,20 @@
 // Judges the combined tree of several pull requests as one change. Ownership is judged for each; the combination must
 // be valid.
 import type { CommitSha, PullNumber } from '../../change/ids.ts'
-import type { Snapshot } from '../../change/snapshot.ts'
+import type { PullSnapshot } from '../../change/snapshot.ts'
 import type { Finding } from '../../findings/finding.ts'
 import type { CheckId } from '../../findings/checks.ts'
-import { notLetPass } from '../../gate/overrides.ts'
-import { forgetfulMemory } from '../../examine/forgetful.ts'
-import type { LookMemory } from '../../examine/looks/look-order.ts'
+import { excludeOverridden } from '../../gate/overrides.ts'
+import { noopPullMemory } from '../../examine/forgetful.ts'
+import type { WorkerPullMemory } from '../../examine/looks/look-order.ts'
 import type { Store } from '../../ports/store.ts'
 import type { JobContext } from './job-context.ts'
-import { orderLook } from './order-look.ts'
+import { requestEvaluation } from './order-look.ts'
 
-export type WholeVerdict =
+export type CombinedVerdict =
   { readonly kind: 'valid' } | { readonly kind: 'invalid' | 'unknown'; readonly reasons: readonly string[] }
 
-export interface Whole {
+export interface CombinedChange {
   /** The pull request whose budget is charged. */
   readonly pull: PullNumber
   readonly base: CommitSha
@@ -26,15 +26,15 @@ export interface Whole {
 }
 
 /** Already judged for each pull request. */
-const ofEach: readonly CheckId[] = ['ownership']
+const checksOfEachPull: readonly CheckId[] = ['ownership']
 
 /** Rejects with a GitError. */
-export async function judgeWhole(
-  { pull, base, head, baseRef, overridden = [] }: Whole,
-  place: JobContext<Store>,
-): Promise<WholeVerdict> {
-  const { forge } = place
-  const snapshot: Snapshot = {
+export async function evaluateCombined(
+  { pull, base, head, baseRef, overridden = [] }: CombinedChange,
+  ctx: JobContext<Store>,
+): Promise<CombinedVerdict> {
+  const { forge } = ctx
+  const snapshot: PullSnapshot = {
     repository: forge.repository,
     pull,
     state: 'open',
@@ -50,13 +50,16 @@ export async function judgeWhole(
     comments: [],
     stacked: false,
   }
-  const answer = await orderLook(snapshot, place, { memory: noPast, openPulls: () => Promise.resolve([]) })
+  const answer = await requestEvaluation(snapshot, ctx, {
+    memory: noopEvaluationMemory,
+    openPulls: () => Promise.resolve([]),
+  })
   if (answer.kind === 'too-large')
     return { kind: 'invalid', reasons: [`together they are too large to check: ${answer.why}`] }
-  const outcomes = answer.gate.outcomes.filter(({ check }) => !ofEach.includes(check))
+  const outcomes = answer.gate.outcomes.filter(({ check }) => !checksOfEachPull.includes(check))
   if (outcomes.length === 0) return { kind: 'invalid', reasons: ['together they cannot be checked'] }
   const errors = outcomes.flatMap(({ check, findings }) =>
-    notLetPass(findings, overridden)
+    excludeOverridden(findings, overridden)
       .filter(({ severity }) => severity === 'error')
       .map(({ rule, at }) => `together, ${check}: ${rule}${at === undefined ? '' : ` in ${at.file}`}`),
   )
@@ -68,12 +71,12 @@ export async function judgeWhole(
 }
 
 /** The combined evaluation must not enter any pull request's history. */
-const noPast: Required<LookMemory> = {
-  ...forgetfulMemory,
+const noopEvaluationMemory: Required<WorkerPullMemory> = {
+  ...noopPullMemory,
   firstSeenApprovals: () => Promise.resolve(new Map()),
-  keepChange: () => Promise.resolve(),
-  keptChanges: () => Promise.resolve(new Map()),
-  pushersOf: () => Promise.resolve([]),
+  recordChange: () => Promise.resolve(),
+  readChanges: () => Promise.resolve(new Map()),
+  listPushers: () => Promise.resolve([]),
   hasSeenPushes: () => Promise.resolve(false),
   recentCommands: () => Promise.resolve(new Map()),
 }

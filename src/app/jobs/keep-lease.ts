@@ -1,18 +1,18 @@
 // Renews a lease while the work under it runs, so that a push that outlasts the lease is not settled by another
 // process.
 import type { Leases, Lease } from '../../ports/leases.ts'
-import type { App } from './job-context.ts'
+import type { AppServices } from './job-context.ts'
 
-export interface KeptLease {
+export interface RenewedLease {
   readonly lease: Lease
   release(): Promise<void>
 }
 
 /** Returns undefined while another holder has the lease. */
-export async function keepLease(
+export async function acquireRenewedLease(
   name: string,
-  { store, clock, settings, log }: Pick<App<Leases>, 'store' | 'clock' | 'settings' | 'log'>,
-): Promise<KeptLease | undefined> {
+  { store, clock, settings, log }: Pick<AppServices<Leases>, 'store' | 'clock' | 'settings' | 'log'>,
+): Promise<RenewedLease | undefined> {
   const lease = await store.acquireLease(name, settings.leaseSeconds)
   if (lease === undefined) return undefined
   const ending = new AbortController()

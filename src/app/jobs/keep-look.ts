@@ -3,47 +3,47 @@
 import { z } from 'zod'
 import { questionKey } from '../../checks/questions.ts'
 import type { CommitSha } from '../../change/ids.ts'
-import type { Snapshot } from '../../change/snapshot.ts'
+import type { PullSnapshot } from '../../change/snapshot.ts'
 import { pullKey } from '../../change/repository-key.ts'
-import type { Answer } from '../../examine/gather-answers.ts'
+import type { CheckAnswer } from '../../examine/gather-answers.ts'
 import { defineCache } from '../../ports/cache.ts'
-import type { OpenPull } from '../../ports/forge.ts'
+import type { OpenPullSummary } from '../../ports/forge.ts'
 import type { Store } from '../../ports/store.ts'
 import type { JobContext } from './job-context.ts'
-import { lookAtPull, type Seen } from './look-at-pull.ts'
-import { digestOfShown, recordOf } from './show-look.ts'
+import { evaluateSnapshot, type PullEvaluation } from './look-at-pull.ts'
+import { digestOfReport, toVerdictRecord } from './show-look.ts'
 
 /** Same as the sweep's interval for unchanged pull requests: permissions and registries change too. */
-const keptSeconds = 3600
+const cacheTtlSeconds = 3600
 /** Characters; larger answers are not cached. */
-const largestKept = 256 * 1024
+const maxCachedLength = 256 * 1024
 
-const keptLook = z.object({
+const cachedEvaluationSchema = z.object({
   at: z.number(),
-  snapshot: z.custom<Snapshot>((value) => typeof value === 'object' && value !== null),
-  answers: z.array(z.tuple([z.string(), z.custom<Answer>()])),
+  snapshot: z.custom<PullSnapshot>((value) => typeof value === 'object' && value !== null),
+  answers: z.array(z.tuple([z.string(), z.custom<CheckAnswer>()])),
   shown: z.string(),
 })
-const keptLooks = defineCache<z.infer<typeof keptLook>>('kept look', {
+const evaluationCache = defineCache<z.infer<typeof cachedEvaluationSchema>>('kept look', {
   version: 1,
-  read: (stored) => keptLook.safeParse(stored).data,
+  read: (stored) => cachedEvaluationSchema.safeParse(stored).data,
 })
-export async function keepLook(
-  seen: Seen,
-  answers: ReadonlyMap<string, Answer>,
-  place: JobContext<Store>,
+export async function cacheEvaluation(
+  evaluation: PullEvaluation,
+  answers: ReadonlyMap<string, CheckAnswer>,
+  ctx: JobContext<Store>,
 ): Promise<void> {
-  const { store, clock } = place.app
-  const { snapshot } = seen
+  const { store, clock } = ctx.app
+  const { snapshot } = evaluation
   // Unanswered questions are asked again anyway.
   if ([...answers.values()].some(({ kind }) => kind === 'unknown')) return
-  const shown = await digestOfShown(seen, place)
-  const kept = { at: clock.now(), snapshot, answers: [...answers], shown }
-  if (JSON.stringify(kept).length > largestKept) return
+  const shown = await digestOfReport(evaluation, ctx)
+  const cachedInputs = { at: clock.now(), snapshot, answers: [...answers], shown }
+  if (JSON.stringify(cachedInputs).length > maxCachedLength) return
   await store.putCached(
-    keptLooks,
-    new Map([[pullKey(snapshot.repository, snapshot.pull), kept]]),
-    keptSeconds,
+    evaluationCache,
+    new Map([[pullKey(snapshot.repository, snapshot.pull), cachedInputs]]),
+    cacheTtlSeconds,
   )
 }
 
@@ -51,23 +51,24 @@ export async function keepLook(
  * Returns for how many more seconds the cached inputs confirm the published verdict on the new tip, or undefined if a
  * full evaluation is needed.
  */
-export async function standsStill(
-  open: OpenPull,
+export async function revalidateOnNewBase(
+  open: OpenPullSummary,
   tip: CommitSha,
-  place: JobContext<Store>,
-  openPulls: readonly OpenPull[],
+  ctx: JobContext<Store>,
+  openPulls: readonly OpenPullSummary[],
 ): Promise<number | undefined> {
-  const { app, forge, repository } = place
+  const { app, forge, repository } = ctx
   const key = pullKey(forge.repository, open.pull)
-  const kept = (await app.store.getCached(keptLooks, [key])).get(key)
-  if (kept === undefined) return undefined
-  const left = Math.floor(keptSeconds - (app.clock.now() - kept.at) / 1000)
-  const { snapshot } = kept
-  if (left <= 0 || snapshot.head !== open.head || snapshot.baseRef !== open.baseRef) return undefined
+  const cachedInputs = (await app.store.getCached(evaluationCache, [key])).get(key)
+  if (cachedInputs === undefined) return undefined
+  const remainingSeconds = Math.floor(cacheTtlSeconds - (app.clock.now() - cachedInputs.at) / 1000)
+  const { snapshot } = cachedInputs
+  if (remainingSeconds <= 0 || snapshot.head !== open.head || snapshot.baseRef !== open.baseRef)
+    return undefined
   if ((await repository.pullHead(open.pull)) !== open.head) return undefined
-  const answers = new Map(kept.answers)
+  const answers = new Map(cachedInputs.answers)
   let hasAll = true
-  const seen = await lookAtPull({ ...snapshot, base: tip }, place, undefined, {
+  const evaluation = await evaluateSnapshot({ ...snapshot, base: tip }, ctx, undefined, {
     openPulls: () => Promise.resolve(openPulls),
     ask: (question) => {
       const known = answers.get(questionKey(question))
@@ -75,8 +76,8 @@ export async function standsStill(
       return Promise.resolve(known ?? { kind: 'unknown', reason: 'it was not asked', retryAfter: 60 })
     },
   })
-  if (!hasAll || seen.verdict.permit !== undefined || seen.commands.length > 0) return undefined
-  if ((await digestOfShown(seen, place)) !== kept.shown) return undefined
-  await app.store.recordVerdict(recordOf(seen, app.clock.now()))
-  return left
+  if (!hasAll || evaluation.verdict.permit !== undefined || evaluation.commands.length > 0) return undefined
+  if ((await digestOfReport(evaluation, ctx)) !== cachedInputs.shown) return undefined
+  await app.store.recordVerdict(toVerdictRecord(evaluation, app.clock.now()))
+  return remainingSeconds
 }

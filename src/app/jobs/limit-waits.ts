@@ -6,41 +6,46 @@ import { repositoryKey } from '../../change/repository-key.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 import type { Job } from '../../ports/jobs.ts'
 
-const stored = z.object({ since: z.number(), until: z.number() })
+const rateLimitWaitSchema = z.object({ since: z.number(), until: z.number() })
 
 /** Milliseconds since the epoch. */
-export type LimitWait = Readonly<z.infer<typeof stored>>
+export type RateLimitWait = Readonly<z.infer<typeof rateLimitWaitSchema>>
 
-const limitWaits = defineCache<LimitWait>('waits for the limit', {
+const rateLimitWaitCache = defineCache<RateLimitWait>('waits for the limit', {
   version: 1,
-  read: (value) => stored.safeParse(value).data,
+  read: (value) => rateLimitWaitSchema.safeParse(value).data,
 })
 
-function keyOf(job: Job): string {
+function waitKeyOf(job: Job): string {
   const rest = 'pull' in job ? ` ${job.pull}` : 'branch' in job ? ` ${job.branch}` : ''
   return `${repositoryKey(job.repository)} ${job.kind}${rest}`
 }
 
 /** Includes pull requests that were never evaluated. */
-const looksOf = (repository: RepositoryName) => `${repositoryKey(repository)} any pull`
+const anyPullKeyOf = (repository: RepositoryName) => `${repositoryKey(repository)} any pull`
 
 /** `seconds` until the job is retried. */
-export async function noteLimitWait(job: Job, seconds: number, now: number, store: Cache): Promise<void> {
+export async function recordRateLimitWait(
+  job: Job,
+  seconds: number,
+  now: number,
+  store: Cache,
+): Promise<void> {
   const wait = { since: now, until: now + seconds * 1000 }
-  const keys = job.kind === 'pull' ? [keyOf(job), looksOf(job.repository)] : [keyOf(job)]
-  await store.putCached(limitWaits, new Map(keys.map((key) => [key, wait])), seconds)
+  const keys = job.kind === 'pull' ? [waitKeyOf(job), anyPullKeyOf(job.repository)] : [waitKeyOf(job)]
+  await store.putCached(rateLimitWaitCache, new Map(keys.map((key) => [key, wait])), seconds)
 }
 
-export async function waitingLooks(
+export async function readWaitingPulls(
   repository: RepositoryName,
   pulls: readonly PullNumber[],
   store: Cache,
-): Promise<ReadonlyMap<PullNumber, LimitWait>> {
+): Promise<ReadonlyMap<PullNumber, RateLimitWait>> {
   const keys = pulls.map(
-    (pull) => [keyOf({ kind: 'pull', installation: 0, repository, pull }), pull] as const,
+    (pull) => [waitKeyOf({ kind: 'pull', installation: 0, repository, pull }), pull] as const,
   )
   const found = await store.getCached(
-    limitWaits,
+    rateLimitWaitCache,
     keys.map(([key]) => key),
   )
   return new Map(
@@ -51,19 +56,19 @@ export async function waitingLooks(
   )
 }
 
-export async function waitingWork(
+export async function readWaitingJobs(
   repository: RepositoryName,
   branches: readonly string[],
   store: Cache,
 ): Promise<readonly { readonly kind: 'train' | 'pull' | 'sweep' | 'scan'; readonly until: number }[]> {
   const about = { installation: 0, repository }
   const keys = [
-    ...branches.map((branch) => ['train', keyOf({ kind: 'train', ...about, branch })] as const),
-    ['pull', looksOf(repository)] as const,
-    ...(['sweep', 'scan'] as const).map((kind) => [kind, keyOf({ kind, ...about })] as const),
+    ...branches.map((branch) => ['train', waitKeyOf({ kind: 'train', ...about, branch })] as const),
+    ['pull', anyPullKeyOf(repository)] as const,
+    ...(['sweep', 'scan'] as const).map((kind) => [kind, waitKeyOf({ kind, ...about })] as const),
   ]
   const found = await store.getCached(
-    limitWaits,
+    rateLimitWaitCache,
     keys.map(([, key]) => key),
   )
   return keys.flatMap(([kind, key]) => {

@@ -2,123 +2,133 @@
 // base branch or the configuration changes.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import type { Snapshot } from '../../change/snapshot.ts'
+import type { PullSnapshot } from '../../change/snapshot.ts'
 import { pullKey } from '../../change/repository-key.ts'
 import { configPath } from '../../config/config-path.ts'
 import type { CommandDecision } from '../../gate/commands.ts'
-import { decide, malformedReason, refuseUnjudged, tooLargeReason } from '../../gate/decide.ts'
-import type { Reason, Verdict } from '../../gate/verdict.ts'
+import {
+  decideVerdict,
+  createMalformedReason,
+  rejectUnchecked,
+  createTooLargeReason,
+} from '../../gate/decide.ts'
+import type { VerdictReason, PullVerdict } from '../../gate/verdict.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
-import type { LandingStops } from '../../ports/landing-stops.ts'
+import type { MergeFreezes } from '../../ports/landing-stops.ts'
 import type { DescribedChange, PullMemory } from '../../ports/pull-memory.ts'
-import type { Examination } from '../../examine/examine.ts'
-import type { LookHints } from '../../examine/looks/look-pool.ts'
-import type { Told } from '../../examine/looks/what-to-tell.ts'
-import type { State } from '../../ports/state.ts'
-import { removedBy } from '../../landing/queue-removals.ts'
+import type { Evaluation } from '../../examine/examine.ts'
+import type { EvaluationHints } from '../../examine/looks/look-pool.ts'
+import type { EvaluationReport } from '../../examine/looks/what-to-tell.ts'
+import type { StateStore } from '../../ports/state.ts'
+import { readQueueRemover } from '../../landing/queue-removals.ts'
 import type { JobContext } from './job-context.ts'
-import { orderLook, type LookedUp } from './order-look.ts'
-import { trialCheckName } from '../../messages/trial-check.ts'
-import { whatKeepsBack, type KeptBack } from './refused-pull.ts'
+import { requestEvaluation, type EvaluationInputs } from './order-look.ts'
+import { clusterTestCheckName } from '../../messages/trial-check.ts'
+import { readMergeBackoff, type MergeBackoff } from './refused-pull.ts'
 
-export interface Seen {
-  readonly snapshot: Snapshot
+export interface PullEvaluation {
+  readonly snapshot: PullSnapshot
   readonly configDigest: string
   readonly epoch: number
   readonly commands: readonly CommandDecision[]
-  readonly told: Told
+  readonly told: EvaluationReport
   /** The commits that a merge would bring. If absent, it cannot merge. */
-  readonly carried?: Examination['carried']
+  readonly carried?: Evaluation['carried']
   /** Approvals bind to this description of the change. */
   readonly described?: DescribedChange | undefined
-  readonly verdict: Verdict
+  readonly verdict: PullVerdict
   readonly hasPreviews: boolean
   readonly onCluster: 'off' | 'asked' | 'automatic'
   readonly requiresCluster: boolean
   /** Seconds until the next scheduled evaluation. */
-  readonly lookAgainAfter?: number | undefined
+  readonly requeueAfterSeconds?: number | undefined
 }
 
 /** A faster machine may handle it later. */
-const rememberedSeconds = 30 * 24 * 3600
+const cacheTtlSeconds = 30 * 24 * 3600
 
-const tooLargePull = z.object({ state: z.string(), why: z.string() })
+const tooLargePullSchema = z.object({ state: z.string(), why: z.string() })
 /** If lost, it is found again. */
-const tooLargePulls = defineCache<z.infer<typeof tooLargePull>>('too large', {
+const tooLargePullCache = defineCache<z.infer<typeof tooLargePullSchema>>('too large', {
   version: 1,
-  read: (stored) => tooLargePull.safeParse(stored).data,
+  read: (stored) => tooLargePullSchema.safeParse(stored).data,
 })
 
-type Looking = Required<PullMemory> & LandingStops & Cache & State
+type EvaluationStore = Required<PullMemory> & MergeFreezes & Cache & StateStore
 
 /** Rejects with a GitError or StoreError. */
-export async function lookAtPull(
-  snapshot: Snapshot,
-  place: JobContext<Looking>,
-  hints?: LookHints,
+export async function evaluateSnapshot(
+  snapshot: PullSnapshot,
+  ctx: JobContext<EvaluationStore>,
+  hints?: EvaluationHints,
   /** `isMerged`: a merge freeze does not apply. `isQueued`: it is in the merge queue, even if it was removed before. */
   {
     isMerged = false,
     isQueued = isMerged,
     ...how
-  }: Partial<Pick<LookedUp, 'ask' | 'onAnswer' | 'openPulls'>> & {
+  }: Partial<Pick<EvaluationInputs, 'ask' | 'onAnswer' | 'openPulls'>> & {
     readonly isMerged?: boolean
     readonly isQueued?: boolean
   } = {},
-): Promise<Seen> {
-  const { app, forge } = place
+): Promise<PullEvaluation> {
+  const { app, forge } = ctx
   const { store } = app
   const key = pullKey(snapshot.repository, snapshot.pull)
-  const configDigest = await digestOfConfig(snapshot, place)
+  const configDigest = await readConfigDigest(snapshot, ctx)
   if (snapshot.excess !== undefined)
-    return unjudged(snapshot, configDigest, tooLargeReason(snapshot.excess), place)
-  const state = stateOf(snapshot, configDigest, place)
-  const before = (await store.getCached(tooLargePulls, [key])).get(key)
-  if (before?.state === state) return unjudged(snapshot, configDigest, tooLargeReason(before.why), place)
+    return rejectWithoutEvaluation(snapshot, configDigest, createTooLargeReason(snapshot.excess), ctx)
+  const state = digestTooLargeInputs(snapshot, configDigest, ctx)
+  const before = (await store.getCached(tooLargePullCache, [key])).get(key)
+  if (before?.state === state)
+    return rejectWithoutEvaluation(snapshot, configDigest, createTooLargeReason(before.why), ctx)
 
   const openPulls = () => forge.openPulls()
-  const answer = await orderLook(snapshot, place, { memory: store, openPulls, hints, ...how })
+  const answer = await requestEvaluation(snapshot, ctx, { memory: store, openPulls, hints, ...how })
   switch (answer.kind) {
     case 'seen': {
-      const { kind: _kind, gate, ...seen } = answer
-      const kept: KeptBack = isMerged ? { stopped: [] } : await whatKeepsBack(snapshot, place)
+      const { kind: _kind, gate, ...evaluation } = answer
+      const backoff: MergeBackoff = isMerged ? { stopped: [] } : await readMergeBackoff(snapshot, ctx)
       const commands = [
         ...(await store.commands(snapshot.repository, snapshot.pull)),
-        ...seen.commands.map(({ record }) => record),
+        ...evaluation.commands.map(({ record }) => record),
       ]
-      const removed = isQueued ? undefined : await removedBy(snapshot, commands, store)
-      const verdict = decide({ ...gate, ...kept, removedBy: removed })
+      const removed = isQueued ? undefined : await readQueueRemover(snapshot, commands, store)
+      const verdict = decideVerdict({ ...gate, ...backoff, removedBy: removed })
       const hasPreviews = gate.config.publish.some(({ preview }) => preview !== undefined)
       return {
-        ...seen,
+        ...evaluation,
         snapshot,
         verdict,
         hasPreviews,
         onCluster: gate.config.install.cluster,
-        requiresCluster: gate.config.merge.requires.some(({ name }) => name === trialCheckName),
-        lookAgainAfter: soonest(verdict.retryAfter, kept.tryAgainAfter),
+        requiresCluster: gate.config.merge.requires.some(({ name }) => name === clusterTestCheckName),
+        requeueAfterSeconds: minDefinedSeconds(verdict.retryAfter, backoff.tryAgainAfter),
       }
     }
     case 'too-large': {
-      await store.putCached(tooLargePulls, new Map([[key, { state, why: answer.why }]]), rememberedSeconds)
-      return unjudged(snapshot, configDigest, tooLargeReason(answer.why), place)
+      await store.putCached(tooLargePullCache, new Map([[key, { state, why: answer.why }]]), cacheTtlSeconds)
+      return rejectWithoutEvaluation(snapshot, configDigest, createTooLargeReason(answer.why), ctx)
     }
   }
 }
 
-function soonest(...seconds: readonly (number | undefined)[]): number | undefined {
+function minDefinedSeconds(...seconds: readonly (number | undefined)[]): number | undefined {
   const known = seconds.filter((each) => each !== undefined)
   return known.length === 0 ? undefined : Math.min(...known)
 }
 
 /** Inputs that a too-large verdict depends on: the pull request, the rules and our limits. */
-function stateOf({ head, baseRef }: Snapshot, configDigest: string, { app }: JobContext): string {
+function digestTooLargeInputs(
+  { head, baseRef }: PullSnapshot,
+  configDigest: string,
+  { app }: JobContext,
+): string {
   const parts = [head, baseRef, configDigest, JSON.stringify(app.settings.budget)]
   return createHash('sha256').update(parts.join('\n')).digest('hex')
 }
 
 /** Same digest as examine() computes, without reading the file. */
-async function digestOfConfig({ base }: Snapshot, { repository }: JobContext): Promise<string> {
+async function readConfigDigest({ base }: PullSnapshot, { repository }: JobContext): Promise<string> {
   return (await repository.entry(await repository.treeOf(base), configPath))?.oid ?? 'default'
 }
 
@@ -126,20 +136,25 @@ async function digestOfConfig({ base }: Snapshot, { repository }: JobContext): P
  * Handles a pull request whose commits git rejects. Requires the base branch to be fetched. Rejects with a GitError or
  * StoreError.
  */
-export async function lookAtMalformed(
-  snapshot: Snapshot,
+export async function evaluateMalformedPull(
+  snapshot: PullSnapshot,
   why: string,
-  place: JobContext<PullMemory>,
-): Promise<Seen> {
-  return unjudged(snapshot, await digestOfConfig(snapshot, place), malformedReason(why), place)
+  ctx: JobContext<PullMemory>,
+): Promise<PullEvaluation> {
+  return rejectWithoutEvaluation(
+    snapshot,
+    await readConfigDigest(snapshot, ctx),
+    createMalformedReason(why),
+    ctx,
+  )
 }
 
-async function unjudged(
-  snapshot: Snapshot,
+async function rejectWithoutEvaluation(
+  snapshot: PullSnapshot,
   configDigest: string,
-  reason: Reason,
+  reason: VerdictReason,
   { app }: JobContext<PullMemory>,
-): Promise<Seen> {
+): Promise<PullEvaluation> {
   const { head, baseRef, repository, pull } = snapshot
   return {
     snapshot,
@@ -150,6 +165,6 @@ async function unjudged(
     onCluster: 'off',
     requiresCluster: false,
     told: { changeLines: [], commandLines: [] },
-    verdict: refuseUnjudged({ snapshot, configDigest }, reason),
+    verdict: rejectUnchecked({ snapshot, configDigest }, reason),
   }
 }

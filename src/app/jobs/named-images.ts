@@ -4,18 +4,18 @@ import { minimatch } from 'minimatch'
 import { parseImageReference } from '../../go/reference/image-reference.ts'
 import type { TreeSha } from '../../change/ids.ts'
 import { classifyPath } from '../../change/layout/classify-path.ts'
-import { mayListReferences } from '../../change/references/reference-list.ts'
-import { referencesOfCatalog } from '../../change/references/catalog-references.ts'
-import { referencesOfList, type NamedReference } from '../../change/references/named-references.ts'
+import { canBeReferenceList } from '../../change/references/reference-list.ts'
+import { collectCatalogReferences } from '../../change/references/catalog-references.ts'
+import { parseListReferences, type LocatedImageReference } from '../../change/references/named-references.ts'
 import { findLayout } from '../../examine/find-layout.ts'
 import type { Layout } from '../../change/layout/layout.ts'
-import type { ListedEntry } from '../../change/path-change.ts'
+import type { TreePathEntry } from '../../change/path-change.ts'
 import { isAllowedRegistry } from '../../checks/images/named-image.ts'
-import { ownerFilesOf, principalName, readAuthority } from '../../checks/ownership/ownership.ts'
+import { listOwnerFilesFor, formatPrincipal, readAuthority } from '../../checks/ownership/ownership.ts'
 import type { Config } from '../../config/config.ts'
 import { isGitError } from '../../git/git-error.ts'
-import type { MissingImagePlace } from '../../messages/missing-images-issue.ts'
-import { readText } from '../../examine/catalogs/catalog-loader.ts'
+import type { MissingImageLocation } from '../../messages/missing-images-issue.ts'
+import { readTextBlob } from '../../examine/catalogs/catalog-loader.ts'
 import { readConfig } from '../../examine/read-config.ts'
 import type { JobContext } from './job-context.ts'
 
@@ -24,35 +24,35 @@ export interface ScannedBranch {
   readonly tree: TreeSha
   readonly config: Config
   readonly layout: Layout
-  readonly entries: readonly ListedEntry[]
+  readonly entries: readonly TreePathEntry[]
 }
 
 /** Bounds what a glob can match. */
-const mostBranches = 50
+const maxBranches = 50
 
 /**
  * Returns the default branch first, then those its configuration names. Empty if that configuration is unreadable,
  * because image ownership is then unknown. Other branches with unreadable configuration are omitted.
  */
-export async function scannedBranches({
+export async function loadScannedBranches({
   forge,
   repository,
   app,
 }: JobContext): Promise<readonly ScannedBranch[]> {
   const main = await forge.defaultBranch()
-  const one = await scannedBranchOf(main)
+  const one = await loadScannedBranch(main)
   if (one === undefined) return []
   const scanned = [one]
   const globs = one.config.branches
   const branches = globs.length === 0 ? [] : await forge.branches()
   const served = branches.filter((name) => name !== main && globs.some((glob) => minimatch(name, glob)))
-  for (const branch of served.sort().slice(0, mostBranches)) {
-    const other = await scannedBranchOf(branch)
+  for (const branch of served.sort().slice(0, maxBranches)) {
+    const other = await loadScannedBranch(branch)
     if (other !== undefined) scanned.push({ ...other, branch })
   }
   return scanned
 
-  async function scannedBranchOf(branch: string): Promise<ScannedBranch | undefined> {
+  async function loadScannedBranch(branch: string): Promise<ScannedBranch | undefined> {
     await repository.fetch(branch)
     const tip = await repository.tip(branch)
     if (tip === undefined) return undefined
@@ -72,43 +72,43 @@ export async function scannedBranches({
 }
 
 /** Distinct references of allowed registries, and how many exceed `budget`. */
-export async function referencesOf(
+export async function listImageReferences(
   scanned: readonly ScannedBranch[],
   budget: { readonly references: number; readonly hosts: number },
-  place: JobContext,
+  ctx: JobContext,
 ): Promise<{ readonly references: readonly string[]; readonly left: number }> {
   const found = new Set<string>()
   const hosts = new Set<string>()
-  const left = new Set<string>()
+  const omitted = new Set<string>()
   for (const one of scanned)
-    await visit(one, place, ({ reference }) => {
-      if (found.has(reference) || left.has(reference)) return
+    await forEachReference(one, ctx, ({ reference }) => {
+      if (found.has(reference) || omitted.has(reference)) return
       const parsed = parseImageReference(reference).reference
       // Skip malformed references and registries that the repository does not allow.
       if (parsed === undefined || !isAllowedRegistry(parsed, one.config.images.registries)) return
       const fits = hosts.has(parsed.host) || hosts.size < budget.hosts
-      if (!fits || found.size >= budget.references) return void left.add(reference)
+      if (!fits || found.size >= budget.references) return void omitted.add(reference)
       hosts.add(parsed.host)
       found.add(reference)
     })
-  return { references: [...found], left: left.size }
+  return { references: [...found], left: omitted.size }
 }
 
-export async function placesOf(
+export async function findReferenceLocations(
   wanted: ReadonlySet<string>,
   scanned: readonly ScannedBranch[],
-  place: JobContext,
+  ctx: JobContext,
 ): Promise<{
-  readonly places: ReadonlyMap<string, readonly MissingImagePlace[]>
+  readonly places: ReadonlyMap<string, readonly MissingImageLocation[]>
   readonly owners: ReadonlyMap<string, readonly string[]>
 }> {
-  const places = new Map<string, MissingImagePlace[]>()
+  const locations = new Map<string, MissingImageLocation[]>()
   const owners = new Map<string, Set<string>>()
   for (const one of scanned) {
-    const here: MissingImagePlace[] = []
-    await visit(one, place, ({ reference, package: name, bundle, role, at }, catalog) => {
+    const here: MissingImageLocation[] = []
+    await forEachReference(one, ctx, ({ reference, package: name, bundle, role, at }, catalog) => {
       if (!wanted.has(reference)) return
-      const found: MissingImagePlace = {
+      const location: MissingImageLocation = {
         package: name,
         bundle,
         role,
@@ -117,29 +117,30 @@ export async function placesOf(
         ...(catalog !== undefined && { catalog }),
         ...(one.branch !== undefined && { branch: one.branch }),
       }
-      const known = places.get(reference)
-      if (known === undefined) places.set(reference, [found])
-      else known.push(found)
-      here.push(found)
+      const known = locations.get(reference)
+      if (known === undefined) locations.set(reference, [location])
+      else known.push(location)
+      here.push(location)
     })
-    await addOwners(owners, one, here, place)
+    await addOwners(owners, one, here, ctx)
   }
-  return { places, owners: new Map([...owners].map(([name, people]) => [name, [...people]])) }
+  return { places: locations, owners: new Map([...owners].map(([name, people]) => [name, [...people]])) }
 }
 
-async function visit(
+async function forEachReference(
   { tree, layout, entries }: ScannedBranch,
   { app, repository }: JobContext,
-  see: (reference: NamedReference, catalog?: string) => void,
+  see: (reference: LocatedImageReference, catalog?: string) => void,
 ): Promise<void> {
   for (const { root } of layout.catalogs) {
     const catalog = await app.loader.load(repository, tree, root)
-    if (catalog !== undefined) for (const reference of referencesOfCatalog(catalog)) see(reference, root)
+    if (catalog !== undefined) for (const reference of collectCatalogReferences(catalog)) see(reference, root)
   }
   for (const { path, oid, mode } of entries) {
-    if (mode !== '100644' || !mayListReferences(path)) continue
+    if (mode !== '100644' || !canBeReferenceList(path)) continue
     try {
-      for (const reference of referencesOfList(path, await repository.read(oid, 1024 * 1024))) see(reference)
+      for (const reference of parseListReferences(path, await repository.read(oid, 1024 * 1024)))
+        see(reference)
     } catch (error) {
       if (!isGitError(error, 'too-large')) throw error
     }
@@ -149,26 +150,26 @@ async function visit(
 async function addOwners(
   owners: Map<string, Set<string>>,
   { config, layout, entries }: ScannedBranch,
-  places: readonly MissingImagePlace[],
+  locations: readonly MissingImageLocation[],
   { repository }: JobContext,
 ): Promise<void> {
-  const spots = places.map(({ file, package: name }) => {
+  const spots = locations.map(({ file, package: name }) => {
     const role = classifyPath(file, layout)
     return { path: file, package: name, directory: ('directory' in role ? role.directory : undefined) ?? '' }
   })
   const paths = entries.map(({ path }) => path)
-  const needed = new Set(ownerFilesOf(paths, spots))
-  const texts = new Map<string, string>()
+  const needed = new Set(listOwnerFilesFor(paths, spots))
+  const textByPath = new Map<string, string>()
   for (const { path, oid, mode } of entries)
-    if (needed.has(path) && mode.startsWith('100')) texts.set(path, await readText(repository, oid))
+    if (needed.has(path) && mode.startsWith('100')) textByPath.set(path, await readTextBlob(repository, oid))
   const existing = new Set(paths)
   const authority = readAuthority(
-    { has: (path) => existing.has(path), text: (path) => texts.get(path) },
+    { has: (path) => existing.has(path), text: (path) => textByPath.get(path) },
     config,
   )
   for (const { path, directory, package: name } of spots) {
     const people = owners.get(name) ?? new Set()
-    for (const principal of authority.ownersOf(path, directory, name)) people.add(principalName(principal))
+    for (const principal of authority.ownersOf(path, directory, name)) people.add(formatPrincipal(principal))
     owners.set(name, people)
   }
 }

@@ -1,58 +1,71 @@
 // Starts an evaluation process and answers its questions.
 import { join, resolve } from 'node:path'
-import type { Snapshot } from '../../change/snapshot.ts'
-import type { Question } from '../../checks/questions.ts'
-import { answerQuestions, type Answer, type Ask } from '../../examine/gather-answers.ts'
+import type { PullSnapshot } from '../../change/snapshot.ts'
+import type { CheckQuestion } from '../../checks/questions.ts'
 import {
-  memoryCalls,
-  type LookAnswer,
-  type LookMemory,
-  type LookRequest,
+  createQuestionAnswerer,
+  type CheckAnswer,
+  type AnswerQuestion,
+} from '../../examine/gather-answers.ts'
+import {
+  workerMemoryMethods,
+  type EvaluationResponse,
+  type WorkerPullMemory,
+  type WorkerCallback,
 } from '../../examine/looks/look-order.ts'
-import type { AnswerLook, LookHints } from '../../examine/looks/look-pool.ts'
+import type { AnswerWorkerCallback, EvaluationHints } from '../../examine/looks/look-pool.ts'
 import { GitError } from '../../git/git-error.ts'
 import type { Cache } from '../../ports/cache.ts'
-import type { OpenPull } from '../../ports/forge.ts'
+import type { OpenPullSummary } from '../../ports/forge.ts'
 import type { JobContext } from './job-context.ts'
 
-export interface LookedUp {
-  readonly memory: Required<LookMemory>
-  readonly openPulls: () => Promise<readonly OpenPull[]>
-  readonly hints?: LookHints | undefined
+export interface EvaluationInputs {
+  readonly memory: Required<WorkerPullMemory>
+  readonly openPulls: () => Promise<readonly OpenPullSummary[]>
+  readonly hints?: EvaluationHints | undefined
   /** Answers questions from memory instead of sending requests. */
-  readonly ask?: Ask | undefined
-  readonly onAnswer?: ((question: Question, answer: Answer) => void) | undefined
+  readonly ask?: AnswerQuestion | undefined
+  readonly onAnswer?: ((question: CheckQuestion, answer: CheckAnswer) => void) | undefined
 }
 
 /** Rejects with a GitError or StoreError. A corrupt mirror is fetched again by the next caller. */
-export async function orderLook(
-  snapshot: Snapshot,
+export async function requestEvaluation(
+  snapshot: PullSnapshot,
   { app, forge, repository, mirror }: JobContext<Cache>,
-  told: LookedUp,
-): Promise<Exclude<LookAnswer, { kind: 'git-error' }>> {
+  inputs: EvaluationInputs,
+): Promise<Exclude<EvaluationResponse, { kind: 'git-error' }>> {
   const { dataDirectory, budget, opm } = app.settings
   const facts = join(resolve(dataDirectory), 'facts')
-  const world = told.ask ?? answerQuestions(forge, app.registries.forOneLook(), app.store)
-  const ask: Ask = async (question) => {
-    const answer = await world(question)
-    told.onAnswer?.(question, answer)
+  const answerFromSources =
+    inputs.ask ?? createQuestionAnswerer(forge, app.registries.forEvaluation(), app.store)
+  const answerAndNotify: AnswerQuestion = async (question) => {
+    const answer = await answerFromSources(question)
+    inputs.onAnswer?.(question, answer)
     return answer
   }
   const order = { snapshot, mirror, facts, budget, ...(opm !== undefined && { opm }) }
-  const answer = await app.looks.look(order, answersFrom(ask, told), told.hints)
+  const answer = await app.evaluationPool.evaluate(
+    order,
+    createWorkerRequestHandler(answerAndNotify, inputs),
+    inputs.hints,
+  )
   if (answer.kind !== 'git-error') return answer
-  if (answer.code === 'corrupt' || answer.code === 'missing') repository.distrust?.(answer.code)
+  if (answer.code === 'corrupt' || answer.code === 'missing') repository.markCorrupt?.(answer.code)
   throw new GitError(answer.code, answer.message, { retryable: answer.retryable })
 }
 
-type Reading = (this: unknown, ...args: unknown[]) => Promise<unknown>
+type MemoryMethod = (this: unknown, ...args: unknown[]) => Promise<unknown>
 
-function answersFrom(ask: Ask, { memory, openPulls }: LookedUp): AnswerLook {
-  return async (request: LookRequest) => {
-    if (request.kind === 'ask') return ask(request.question)
+function createWorkerRequestHandler(
+  answerQuestion: AnswerQuestion,
+  { memory, openPulls }: EvaluationInputs,
+): AnswerWorkerCallback {
+  return async (request: WorkerCallback) => {
+    if (request.kind === 'ask') return answerQuestion(request.question)
     if (request.kind === 'open-pulls') return openPulls()
-    if (!Object.hasOwn(memoryCalls, request.name)) throw new Error(`a look does not ask for ${request.name}`)
+    if (!Object.hasOwn(workerMemoryMethods, request.name))
+      throw new Error(`a look does not ask for ${request.name}`)
     const readings: Readonly<Record<string, unknown>> = memory
-    return (readings[request.name] as Reading).apply(memory, request.args)
+    return (readings[request.name] as MemoryMethod).apply(memory, request.args)
   }
 }

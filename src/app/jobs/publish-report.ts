@@ -1,16 +1,16 @@
 // Publishes a report on GitHub as desired minus observed, so that repeating it changes nothing.
 import { createHash } from 'node:crypto'
 import type { CommitSha, PullNumber } from '../../change/ids.ts'
-import { missingChecks } from '../../landing/put-checks.ts'
-import type { Report, ReportedCheck } from '../../messages/report.ts'
-import type { CheckRun, Forge, Present, PresentComment } from '../../ports/forge.ts'
+import { findMissingChecks } from '../../landing/put-checks.ts'
+import type { PullReport, ReportedCheck } from '../../messages/report.ts'
+import type { CheckRunContent, Forge, OwnReports, ObservedComment } from '../../ports/forge.ts'
 
 /** Composes a report from the known addresses of our check runs. The check runs do not depend on them. */
-export type Compose = (runs: ReadonlyMap<string, string>) => Report
+export type ComposeReport = (runs: ReadonlyMap<string, string>) => PullReport
 
-export interface PublishOptions {
+export interface PublishReportOptions {
   /** Our comment and check runs as last read. If absent or of another head, they are read. */
-  readonly present?: Present | undefined
+  readonly present?: OwnReports | undefined
   /** Publishes only check runs; the rest follows later and may differ by then. */
   readonly isRestLater?: boolean
   /** Check runs with the same conclusion are left unchanged. */
@@ -22,15 +22,15 @@ export interface PublishOptions {
 /** Returns GitHub's time at which the comment got its current content. Rejects with a ForgeError. */
 export async function publishReport(
   forge: Forge,
-  compose: Compose,
+  compose: ComposeReport,
   pull: PullNumber,
   head: CommitSha,
-  { present: given, isRestLater = false, isHistory = false, onMissing }: PublishOptions = {},
+  { present: lastRead, isRestLater = false, isHistory = false, onMissing }: PublishReportOptions = {},
 ): Promise<string | undefined> {
-  const present = given?.head === head ? given : await forge.present(pull, head)
+  const present = lastRead?.head === head ? lastRead : await forge.readOwnReports(pull, head)
   const runs = new Map<string, string>()
   for (const { name, url } of present.checks) if (url !== undefined && !runs.has(name)) runs.set(name, url)
-  const missing = missingChecks(compose(runs).checks.map(withDigest), present.checks).filter(
+  const missing = findMissingChecks(compose(runs).checks.map(withContentDigest), present.checks).filter(
     ({ name, conclusion }) =>
       !isHistory ||
       conclusion === undefined ||
@@ -43,22 +43,22 @@ export async function publishReport(
   }
   if (isRestLater) return undefined
   const report = compose(runs)
-  const shownAt = await showComment(forge, report, present, pull, onMissing)
+  const shownAt = await publishComment(forge, report, present, pull, onMissing)
   if (report.suggestions !== undefined)
     await forge.perform({ kind: 'put-suggestions', pull, head, suggestions: report.suggestions })
   return shownAt
 }
 
 /** Returns undefined if the comment does not show this, or if that is unknown. */
-async function showComment(
+async function publishComment(
   forge: Forge,
-  { comment: body, commentIs }: Report,
-  present: PresentComment,
+  { comment: body, commentIs }: PullReport,
+  present: ObservedComment,
   pull: PullNumber,
-  onMissing: PublishOptions['onMissing'],
+  onMissing: PublishReportOptions['onMissing'],
 ): Promise<string | undefined> {
-  const { comment: shown, doubled } = present
-  if (shown?.body === body && doubled === undefined) return shown.updatedAt
+  const { comment: shown, duplicates } = present
+  if (shown?.body === body && duplicates === undefined) return shown.updatedAt
   if (commentIs === 'unwanted' || (commentIs === 'kept' && shown === undefined)) return undefined
   if (shown === undefined && onMissing !== undefined) {
     await onMissing()
@@ -68,6 +68,6 @@ async function showComment(
 }
 
 /** Adds the digest that identifies its content later. */
-export function withDigest(check: ReportedCheck): CheckRun {
+export function withContentDigest(check: ReportedCheck): CheckRunContent {
   return { ...check, digest: createHash('sha256').update(JSON.stringify(check)).digest('hex').slice(0, 20) }
 }

@@ -4,27 +4,27 @@ import { repositoryKey } from '../../change/repository-key.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 
 /** An empty queue is ignored after this time, until a webhook or merge mentions it. */
-const rememberedSeconds = 24 * 3600
-const space = defineCache<readonly string[]>('merge queues', {
+const cacheTtlSeconds = 24 * 3600
+const mergeQueueBranchCache = defineCache<readonly string[]>('merge queues', {
   version: 1,
   read: (stored) => (Array.isArray(stored) ? stored.filter((name) => typeof name === 'string') : undefined),
 })
 
-export async function noteQueue(
+export async function recordMergeQueueUse(
   name: RepositoryName,
   branch: string,
   isInUse: boolean,
   store: Cache,
 ): Promise<void> {
   if (!isInUse) return
-  const known = await queuedBranches(name, store)
+  const known = await readMergeQueueBranches(name, store)
   await store.putCached(
-    space,
+    mergeQueueBranchCache,
     new Map([[repositoryKey(name), [...new Set([...known, branch])]]]),
-    rememberedSeconds,
+    cacheTtlSeconds,
   )
 }
 
-export async function queuedBranches(name: RepositoryName, store: Cache): Promise<readonly string[]> {
-  return (await store.getCached(space, [repositoryKey(name)])).get(repositoryKey(name)) ?? []
+export async function readMergeQueueBranches(name: RepositoryName, store: Cache): Promise<readonly string[]> {
+  return (await store.getCached(mergeQueueBranchCache, [repositoryKey(name)])).get(repositoryKey(name)) ?? []
 }

@@ -5,7 +5,7 @@ import type { CommitSha } from '../../change/ids.ts'
 import type { RebuildState } from '../../messages/rebuild-check.ts'
 import type { JobContext } from './job-context.ts'
 
-export interface SentRebuild {
+export interface WebhookRebuild {
   readonly commit: CommitSha
   readonly catalogs: readonly string[]
   readonly dispatchedAt?: number
@@ -16,38 +16,42 @@ export interface SentRebuild {
   readonly status?: string
 }
 
-export type WebhookStep<Rebuild> =
+export type WebhookStepResult<Rebuild> =
   | { readonly next: Rebuild; readonly shown?: RebuildState }
   /** The rebuild ended. */
   | { readonly next?: undefined; readonly shown: RebuildState }
 
-const mostAttempts = 10
+const maxAttempts = 10
 /** Milliseconds. */
-const longestWait = 10 * 60_000
+const maxRetryDelayMs = 10 * 60_000
 
 /** Stable across restarts, so that the receiver can drop duplicates. */
-export function deliveryId(repository: string, branch: string, { commit, catalogs }: SentRebuild): string {
+export function computeDeliveryId(
+  repository: string,
+  branch: string,
+  { commit, catalogs }: WebhookRebuild,
+): string {
   return createHash('sha256')
     .update(JSON.stringify([repository.toLowerCase(), branch, commit, catalogs]))
     .digest('hex')
     .slice(0, 32)
 }
 
-export async function stepWebhook<Rebuild extends SentRebuild>(
+export async function advanceWebhookRebuild<Rebuild extends WebhookRebuild>(
   url: string,
   rebuild: Rebuild,
   branch: string,
   { app, forge, installation }: JobContext,
-): Promise<WebhookStep<Rebuild>> {
+): Promise<WebhookStepResult<Rebuild>> {
   const { commit, catalogs, dispatchedAt, attempts = 0, again = 0, status } = rebuild
   const { owner, name } = forge.repository
-  const asking = { github: forge.repository, installation, url }
+  const requester = { github: forge.repository, installation, url }
   const now = app.clock.now()
   if (dispatchedAt === undefined) {
     if (now < again) return { next: rebuild }
-    const delivery = deliveryId(`${owner}/${name}`, branch, rebuild)
+    const delivery = computeDeliveryId(`${owner}/${name}`, branch, rebuild)
     const payload = { repository: `${owner}/${name}`, branch, commit, catalogs }
-    const answer = await app.publishing.order({ kind: 'deliver', ...asking, delivery, payload })
+    const answer = await app.publishing.order({ kind: 'deliver', ...requester, delivery, payload })
     if (answer.kind === 'delivered')
       return {
         next: {
@@ -57,16 +61,16 @@ export async function stepWebhook<Rebuild extends SentRebuild>(
         },
       }
     const why = 'why' in answer ? answer.why : answer.kind
-    if (answer.kind !== 'failed' || !answer.retryable || attempts + 1 >= mostAttempts)
+    if (answer.kind !== 'failed' || !answer.retryable || attempts + 1 >= maxAttempts)
       return { shown: { kind: 'not-dispatched', why } }
-    const wait = Math.min(app.settings.publishRetrySeconds * 1000 * 2 ** attempts, longestWait)
+    const wait = Math.min(app.settings.publishRetrySeconds * 1000 * 2 ** attempts, maxRetryDelayMs)
     return {
       next: { ...rebuild, attempts: attempts + 1, again: now + wait },
       shown: { kind: 'retrying', why },
     }
   }
   if (status === undefined) return { shown: { kind: 'received' } }
-  const answer = await app.publishing.order({ kind: 'follow', ...asking, status })
+  const answer = await app.publishing.order({ kind: 'follow', ...requester, status })
   if (answer.kind === 'followed') {
     const shown = { kind: answer.state, ...(answer.url !== undefined && { url: answer.url }) }
     return answer.state === 'running' ? { next: rebuild, shown } : { shown }

@@ -3,64 +3,64 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { CommitSha } from '../../change/ids.ts'
-import { catalogOf, isBelow, type CatalogRoot } from '../../change/layout/layout.ts'
+import { findContainingCatalog, isBelow, type CatalogRoot } from '../../change/layout/layout.ts'
 import { classifyPath } from '../../change/layout/classify-path.ts'
 import {
-  catalogKeys,
-  recordPackages,
+  createCatalogKeys,
+  toRecordedPackages,
   type RecordedCatalog,
   type RecordedPackage,
 } from '../../change/recorded-package.ts'
 import { repositoryKey } from '../../change/repository-key.ts'
-import { ownerFilesOf, principalName, readAuthority } from '../../checks/ownership/ownership.ts'
+import { listOwnerFilesFor, formatPrincipal, readAuthority } from '../../checks/ownership/ownership.ts'
 import type { Config } from '../../config/config.ts'
-import { readText } from '../../examine/catalogs/catalog-loader.ts'
+import { readTextBlob } from '../../examine/catalogs/catalog-loader.ts'
 import { findLayout } from '../../examine/find-layout.ts'
 import { readConfig } from '../../examine/read-config.ts'
 import { isGitError } from '../../git/git-error.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 import type { PageRecords } from '../../ports/page-records.ts'
-import { isServed } from './is-served.ts'
+import { isServedBranch } from './is-served.ts'
 import type { JobContext } from './job-context.ts'
 
 /** If lost, the catalogs are compared again. */
-const recordedTips = defineCache<string>('recorded catalogs', {
+const recordedTipCache = defineCache<string>('recorded catalogs', {
   version: 1,
   read: (stored) => (typeof stored === 'string' ? stored : undefined),
 })
-const rememberedSeconds = 7 * 24 * 3600
+const cacheTtlSeconds = 7 * 24 * 3600
 
-const mostCatalogs = 100
-const mostPackages = 5000
+const maxCatalogs = 100
+const maxPackages = 5000
 
 /** Read errors are logged and the catalog is recorded with a later tip: pages must not fail a job. */
-export async function recordCatalogs(branch: string, place: JobContext<Cache & PageRecords>): Promise<void> {
-  const { app, forge, repository } = place
+export async function recordCatalogs(branch: string, ctx: JobContext<Cache & PageRecords>): Promise<void> {
+  const { app, forge, repository } = ctx
   if (app.settings.pages === 'off') return
   const tip = await repository.tip(branch)
-  if (tip === undefined || !(await isServed(branch, place, { kept: true }))) return
+  if (tip === undefined || !(await isServedBranch(branch, ctx, { allowCached: true }))) return
   const key = `${repositoryKey(forge.repository)} ${branch}`
-  if ((await app.store.getCached(recordedTips, [key])).get(key) === tip) return
+  if ((await app.store.getCached(recordedTipCache, [key])).get(key) === tip) return
   try {
-    await record(branch, tip, place)
+    await recordCatalogsAt(branch, tip, ctx)
   } catch (error) {
     if (!isGitError(error)) throw error
     app.log.warn({ err: error, repository: forge.repository, branch }, 'the catalogs were not recorded')
     return
   }
-  await app.store.putCached(recordedTips, new Map([[key, tip]]), rememberedSeconds)
+  await app.store.putCached(recordedTipCache, new Map([[key, tip]]), cacheTtlSeconds)
 }
 
-async function record(branch: string, tip: CommitSha, place: JobContext<PageRecords>): Promise<void> {
-  const { app, forge, repository } = place
+async function recordCatalogsAt(branch: string, tip: CommitSha, ctx: JobContext<PageRecords>): Promise<void> {
+  const { app, forge, repository } = ctx
   const tree = await repository.treeOf(tip)
   const { config } = await readConfig(repository, tree)
   const entries = await repository.list(tree)
   const layout = await findLayout(repository, entries, config.catalogs)
-  const roots = layout.catalogs.slice(0, mostCatalogs)
-  const keys = catalogKeys(roots)
-  const before = new Map((await app.store.catalogRows(forge.repository)).map((row) => [row.key, row]))
-  const owners = await readOwners(config, layout, entries, place)
+  const roots = layout.catalogs.slice(0, maxCatalogs)
+  const keys = createCatalogKeys(roots)
+  const before = new Map((await app.store.listCatalogTotals(forge.repository)).map((row) => [row.key, row]))
+  const owners = await readOwners(config, layout, entries, ctx)
   const recorded: { catalog: RecordedCatalog; packages?: readonly RecordedPackage[] | undefined }[] = []
   for (const [at, { root, version }] of roots.entries()) {
     const content = createHash('sha256').update(`${owners.digest}\n`)
@@ -76,17 +76,17 @@ async function record(branch: string, tip: CommitSha, place: JobContext<PageReco
     }
     const known = before.get(catalog.key)
     const isKnown = known?.branch === branch && known.content === catalog.content
-    recorded.push({ catalog, packages: isKnown ? undefined : await packagesOf(root) })
+    recorded.push({ catalog, packages: isKnown ? undefined : await toPackageRows(root) })
   }
   await app.store.recordCatalogs(forge.repository, branch, recorded)
 
-  async function packagesOf(root: CatalogRoot['root']): Promise<readonly RecordedPackage[]> {
+  async function toPackageRows(root: CatalogRoot['root']): Promise<readonly RecordedPackage[]> {
     const catalog = await app.loader.load(repository, tree, root)
     const packages: RecordedPackage[] = []
     if (catalog === undefined) return packages
-    for (const one of recordPackages(catalog, (name, file) => owners.of(name, file))) {
+    for (const one of toRecordedPackages(catalog, (name, file) => owners.of(name, file))) {
       packages.push(one)
-      if (packages.length >= mostPackages) break
+      if (packages.length >= maxPackages) break
       // Yield so that deliveries are answered.
       await turn()
     }
@@ -96,10 +96,10 @@ async function record(branch: string, tip: CommitSha, place: JobContext<PageReco
 
 async function readOwners(
   config: Config,
-  layout: Parameters<typeof catalogOf>[1],
+  layout: Parameters<typeof findContainingCatalog>[1],
   entries: readonly {
     readonly path: string
-    readonly oid: Parameters<typeof readText>[1]
+    readonly oid: Parameters<typeof readTextBlob>[1]
     readonly mode: string
   }[],
   { repository }: JobContext,
@@ -109,27 +109,27 @@ async function readOwners(
     return ('directory' in role ? role.directory : undefined) ?? ''
   }
   const spots = entries.flatMap(({ path }) => {
-    const directory = catalogOf(path, layout) === undefined ? '' : directoryOf(path)
+    const directory = findContainingCatalog(path, layout) === undefined ? '' : directoryOf(path)
     return directory === '' ? [] : [{ path, directory, package: directory }]
   })
   const paths = entries.map(({ path }) => path)
-  const needed = new Set(ownerFilesOf(paths, spots))
-  const texts = new Map<string, string>()
+  const needed = new Set(listOwnerFilesFor(paths, spots))
+  const textByPath = new Map<string, string>()
   const digest = createHash('sha256').update(JSON.stringify(config.owners))
   for (const { path, oid, mode } of entries)
     if (needed.has(path) && mode.startsWith('100')) {
-      texts.set(path, await readText(repository, oid))
+      textByPath.set(path, await readTextBlob(repository, oid))
       digest.update(`${path} ${oid}\n`)
     }
   const existing = new Set(paths)
   const authority = readAuthority(
-    { has: (path) => existing.has(path), text: (path) => texts.get(path) },
+    { has: (path) => existing.has(path), text: (path) => textByPath.get(path) },
     config,
   )
   return {
     digest: digest.digest('hex'),
     of: (name: string, path: string): readonly string[] => [
-      ...new Set(authority.ownersOf(path, directoryOf(path), name).map(principalName)),
+      ...new Set(authority.ownersOf(path, directoryOf(path), name).map(formatPrincipal)),
     ],
   }
 }

@@ -1,51 +1,51 @@
 // Replaces an outdated report on a pull request whose base is not served or that others merged. If catalog-bot never
 // commented there, it stays silent.
-import type { Snapshot } from '../../change/snapshot.ts'
-import { mergedOnto } from '../../landing/read-landed.ts'
-import type { MergedVerdict } from '../../gate/verdict.ts'
-import { ownChecks } from '../../messages/report.ts'
-import { mergedElsewhereComment, unservedReport } from '../../messages/unchecked-report.ts'
-import type { Present } from '../../ports/forge.ts'
+import type { PullSnapshot } from '../../change/snapshot.ts'
+import { findGitHubMergeBase } from '../../landing/read-landed.ts'
+import type { MergedCommitVerdict } from '../../gate/verdict.ts'
+import { ownCheckNames } from '../../messages/report.ts'
+import { renderExternalMergeComment, renderUnservedReport } from '../../messages/unchecked-report.ts'
+import type { OwnReports } from '../../ports/forge.ts'
 import type { Store } from '../../ports/store.ts'
 import type { JobContext } from './job-context.ts'
-import { judgeMerged } from './judge-merged.ts'
+import { auditMerge } from './judge-merged.ts'
 import { publishReport } from './publish-report.ts'
-import { isTold, noteTold } from './told-landings.ts'
+import { wasAnnounced, markAnnounced } from './told-landings.ts'
 
-type Read = Present | undefined
+type ObservedPresence = OwnReports | undefined
 
-export async function reportUnserved(
-  { pull, head, baseRef }: Snapshot,
+export async function reportUnservedPull(
+  { pull, head, baseRef }: PullSnapshot,
   { forge }: JobContext,
-  read: Read,
+  read: ObservedPresence,
 ): Promise<void> {
-  const present = read?.head === head ? read : await forge.present(pull, head)
-  const names = ownChecks.filter((own) => present.checks.some(({ name }) => name === own))
+  const present = read?.head === head ? read : await forge.readOwnReports(pull, head)
+  const names = ownCheckNames.filter((own) => present.checks.some(({ name }) => name === own))
   if (present.comment === undefined && names.length === 0) return
-  await publishReport(forge, () => unservedReport(baseRef, names), pull, head, { present })
+  await publishReport(forge, () => renderUnservedReport(baseRef, names), pull, head, { present })
 }
 
 /** `merged`: GitHub reports it, and we have no record of a merge of ours. */
-export async function reportMergedElsewhere(
-  merged: Snapshot,
-  place: JobContext<Store>,
-  read: Read,
+export async function reportMergedByOthers(
+  merged: PullSnapshot,
+  ctx: JobContext<Store>,
+  read: ObservedPresence,
 ): Promise<void> {
-  const { forge, merging, repository } = place
+  const { forge, merging, repository } = ctx
   const { pull, head, baseRef } = merged
-  const outcome = await merging.outcomeOf(pull)
+  const outcome = await merging.readMergeState(pull)
   const commit = outcome?.merged
-  if (commit === undefined || (await isTold(pull, commit, place))) return
-  const present = read?.head === head ? read : await forge.present(pull, head)
+  if (commit === undefined || (await wasAnnounced(pull, commit, ctx))) return
+  const present = read?.head === head ? read : await forge.readOwnReports(pull, head)
   if (present.comment === undefined) return
   await repository.fetch(baseRef, pull)
   const intent = { head, base: merged.base, method: { kind: 'queue' } } as const
-  const onto = await mergedOnto(intent, commit, repository)
-  const verdict: MergedVerdict =
+  const onto = await findGitHubMergeBase(intent, commit, repository)
+  const verdict: MergedCommitVerdict =
     onto === undefined
       ? { kind: 'invalid', reasons: ['it is not the merge of this pull request onto its parent'] }
-      : await judgeMerged({ pull, baseRef, head }, onto, commit, place)
-  const body = mergedElsewhereComment({ ...outcome, commit, verdict })
+      : await auditMerge({ pull, baseRef, head }, onto, commit, ctx)
+  const body = renderExternalMergeComment({ ...outcome, commit, verdict })
   if (present.comment.body !== body) await forge.perform({ kind: 'put-comment', pull, body, present })
-  await noteTold(pull, commit, place)
+  await markAnnounced(pull, commit, ctx)
 }

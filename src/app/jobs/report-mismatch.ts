@@ -3,18 +3,18 @@
 import type { CommitSha } from '../../change/ids.ts'
 import { ForgeError } from '../../github/forge-error.ts'
 import {
-  mismatchIssue,
-  mismatchMarker,
-  revertPull,
-  type ToldMismatch,
-  type ToldRevert,
+  renderMismatchIssue,
+  formatMismatchMarker,
+  renderRevertPull,
+  type TreeMismatchView,
+  type RevertView,
 } from '../../messages/mismatch-issue.ts'
-import type { Landing } from '../../gate/merge-permit.ts'
-import type { LandingStops } from '../../ports/landing-stops.ts'
+import type { ValidatedMerge } from '../../gate/merge-permit.ts'
+import type { MergeFreezes } from '../../ports/landing-stops.ts'
 import type { JobContext } from './job-context.ts'
 
-export interface FoundMismatch {
-  readonly intent: Landing
+export interface FoundTreeMismatch {
+  readonly intent: ValidatedMerge
   /** The branch's actual commit, if known. */
   readonly found?: CommitSha | undefined
   /** A sentence without a full stop. */
@@ -22,13 +22,13 @@ export interface FoundMismatch {
 }
 
 /** Rejects with a retryable ForgeError after the branch is frozen. GitHub's rejections are logged. */
-export async function reportMismatch(
-  { intent, found, differs }: FoundMismatch,
-  place: JobContext<LandingStops>,
+export async function reportTreeMismatch(
+  { intent, found, differs }: FoundTreeMismatch,
+  ctx: JobContext<MergeFreezes>,
 ): Promise<void> {
-  const { app, forge } = place
+  const { app, forge } = ctx
   const { repository, pull, baseRef: branch, base, head, commit, tree } = intent
-  await app.store.stopLandings({
+  await app.store.freezeMerges({
     repository,
     branch,
     kind: 'audit',
@@ -41,11 +41,11 @@ export async function reportMismatch(
     { repository, branch, pull, commit, found, differs },
     'a branch does not hold what was checked',
   )
-  const mismatch: ToldMismatch = { pull, branch, base, head, commit, tree, found, differs }
+  const mismatch: TreeMismatchView = { pull, branch, base, head, commit, tree, found, differs }
   try {
-    const revert = await offerRevert(mismatch, place)
-    const wanted = mismatchIssue(mismatch, revert)
-    const issue = await forge.ownIssue(mismatchMarker(mismatch))
+    const revert = await openRevertPull(mismatch, ctx)
+    const wanted = renderMismatchIssue(mismatch, revert)
+    const issue = await forge.findOwnIssue(formatMismatchMarker(mismatch))
     if (issue === undefined) await forge.perform({ kind: 'open-issue', ...wanted })
     else if (issue.body !== wanted.body)
       await forge.perform({ kind: 'edit-issue', issue: issue.number, ...wanted })
@@ -59,7 +59,10 @@ export async function reportMismatch(
 }
 
 /** Opens a pull request on the current tip with the tree before the merge. */
-async function offerRevert(mismatch: ToldMismatch, { repository, forge }: JobContext): Promise<ToldRevert> {
+async function openRevertPull(
+  mismatch: TreeMismatchView,
+  { repository, forge }: JobContext,
+): Promise<RevertView> {
   const { branch, base, commit } = mismatch
   await repository.fetch(branch)
   const tip = await repository.tip(branch)
@@ -77,7 +80,7 @@ async function offerRevert(mismatch: ToldMismatch, { repository, forge }: JobCon
       base: branch,
       parent: tip,
       tree,
-      ...revertPull(mismatch, undone),
+      ...renderRevertPull(mismatch, undone),
     })
     return pull === undefined
       ? { kind: 'none', why: 'GitHub named no pull request' }

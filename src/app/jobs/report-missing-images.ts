@@ -1,20 +1,20 @@
 // Lists missing images in one issue as desired minus observed. The issue is remembered, or found again by marker and
 // author. If GitHub rejects it, nothing else fails.
 import { createHash } from 'node:crypto'
-import { missingImagesStep, type WantedIssue } from '../../checks/images/missing-images-step.ts'
+import { decideIssueAction, type DesiredIssue } from '../../checks/images/missing-images-step.ts'
 import { missingImageKey } from '../../checks/images/missing-images.ts'
 import { ForgeError } from '../../github/forge-error.ts'
 import {
-  missingImagesIssue,
-  missingImagesDone,
-  missingImagesClosing,
+  renderMissingImagesIssue,
+  renderMissingImagesResolved,
+  missingImagesClosingComment,
   missingImagesMarker,
-  shownReference,
+  formatReference,
   type MissingImagesOptions,
-  type MissingReference,
+  type MissingImageReference,
 } from '../../messages/missing-images-issue.ts'
 import type { OwnIssue } from '../../ports/forge.ts'
-import type { ReportState } from './scan-state.ts'
+import type { MissingImagesReportState } from './scan-state.ts'
 import type { JobContext } from './job-context.ts'
 
 /**
@@ -22,36 +22,36 @@ import type { JobContext } from './job-context.ts'
  * retryable ForgeError; a rejection is logged and counted.
  */
 export async function reportMissingImages(
-  missing: readonly MissingReference[],
+  missing: readonly MissingImageReference[],
   options: MissingImagesOptions,
-  known: ReportState | undefined,
-  place: JobContext,
-  remember: (report: ReportState) => Promise<void>,
+  known: MissingImagesReportState | undefined,
+  ctx: JobContext,
+  saveReportState: (report: MissingImagesReportState) => Promise<void>,
 ): Promise<void> {
-  const { app, forge } = place
+  const { app, forge } = ctx
   if (missing.length === 0 && known === undefined) return
-  const wanted = missing.length === 0 ? undefined : missingImagesIssue(missing, options)
-  const digest = digestOf(wanted ?? missingImagesDone())
+  const wanted = missing.length === 0 ? undefined : renderMissingImagesIssue(missing, options)
+  const digest = digestOfIssue(wanted ?? renderMissingImagesResolved())
   if (known?.digest === digest) return
   try {
     // Recorded first: after a crash, an issue may exist.
-    if (known === undefined) await remember({ digest: '', told: [] })
-    const issue = await forge.ownIssue(missingImagesMarker, known?.issue)
+    if (known === undefined) await saveReportState({ digest: '', told: [] })
+    const issue = await forge.findOwnIssue(missingImagesMarker, known?.issue)
     const keys = missing.map((one) => missingImageKey(one.reference, one))
-    const told = new Set(known?.told)
+    const reportedKeys = new Set(known?.told)
     const hasNews =
       known === undefined || known.digest === ''
         ? missing.some(
             (one) =>
-              !told.has(missingImageKey(one.reference, one)) &&
-              issue?.body.includes(shownReference(one.reference)) !== true,
+              !reportedKeys.has(missingImageKey(one.reference, one)) &&
+              issue?.body.includes(formatReference(one.reference)) !== true,
           )
-        : keys.some((key) => !told.has(key))
-    const step = missingImagesStep(issue, wanted, hasNews)
-    const number = await take(step, issue, wanted, place)
+        : keys.some((key) => !reportedKeys.has(key))
+    const step = decideIssueAction(issue, wanted, hasNews)
+    const number = await performIssueStep(step, issue, wanted, ctx)
     // Images that are back are dropped, so that they are reported again if they disappear.
-    await remember({ ...(number !== undefined && { issue: number }), digest, told: keys })
-    if (step !== 'nothing') app.metrics.missingImageReports.inc({ outcome: outcomes[step] })
+    await saveReportState({ ...(number !== undefined && { issue: number }), digest, told: keys })
+    if (step !== 'nothing') app.metrics.missingImageReports.inc({ outcome: outcomeByStep[step] })
     app.log.info(
       { repository: forge.repository, issue: number, step, missing: missing.length },
       'missing images reported',
@@ -66,13 +66,13 @@ export async function reportMissingImages(
   }
 }
 
-const outcomes = { open: 'opened', edit: 'edited', close: 'closed', reopen: 'reopened' } as const
+const outcomeByStep = { open: 'opened', edit: 'edited', close: 'closed', reopen: 'reopened' } as const
 
 /** Returns the issue's number, or undefined if there is none. */
-async function take(
-  step: ReturnType<typeof missingImagesStep>,
+async function performIssueStep(
+  step: ReturnType<typeof decideIssueAction>,
   issue: OwnIssue | undefined,
-  wanted: WantedIssue | undefined,
+  wanted: DesiredIssue | undefined,
   { forge }: JobContext,
 ): Promise<number | undefined> {
   if (step === 'open' && wanted !== undefined)
@@ -81,9 +81,14 @@ async function take(
   const { number } = issue
   if (step === 'close') {
     // Comment before closing, once per issue content, so that the reason appears above the closing event.
-    const marker = `<!-- catalog-bot:images-are-back ${digestOf(issue).slice(0, 16)} -->`
-    await forge.perform({ kind: 'say-on-issue', issue: number, marker, body: missingImagesClosing })
-    await forge.perform({ kind: 'edit-issue', issue: number, ...missingImagesDone(), state: 'closed' })
+    const marker = `<!-- catalog-bot:images-are-back ${digestOfIssue(issue).slice(0, 16)} -->`
+    await forge.perform({ kind: 'say-on-issue', issue: number, marker, body: missingImagesClosingComment })
+    await forge.perform({
+      kind: 'edit-issue',
+      issue: number,
+      ...renderMissingImagesResolved(),
+      state: 'closed',
+    })
   } else if (wanted !== undefined && (step === 'edit' || step === 'reopen'))
     await forge.perform({
       kind: 'edit-issue',
@@ -94,6 +99,6 @@ async function take(
   return number
 }
 
-function digestOf({ title, body }: WantedIssue): string {
+function digestOfIssue({ title, body }: DesiredIssue): string {
   return createHash('sha256').update(`${title}\n${body}`).digest('hex')
 }

@@ -1,36 +1,36 @@
 // Requests a review, once each, from people who can unblock a pull request.
 import { z } from 'zod'
-import { unblockers } from '../../gate/decide.ts'
-import type { Snapshot } from '../../change/snapshot.ts'
-import type { Verdict } from '../../gate/verdict.ts'
+import { collectUnblockers } from '../../gate/decide.ts'
+import type { PullSnapshot } from '../../change/snapshot.ts'
+import type { PullVerdict } from '../../gate/verdict.ts'
 import { ForgeError } from '../../github/forge-error.ts'
-import { defineState, type State } from '../../ports/state.ts'
+import { defineState, type StateStore } from '../../ports/state.ts'
 import type { JobContext } from './job-context.ts'
 
 /** Requests to more people tend to be ignored by all. */
-const maxPeople = 5
+const maxReviewers = 5
 
-const names = z.array(z.string())
-const requestedReviews = defineState<readonly string[]>('requested reviews', {
+const loginsSchema = z.array(z.string())
+const requestedReviewState = defineState<readonly string[]>('requested reviews', {
   version: 1,
-  read: (stored) => names.safeParse(stored).data,
+  read: (stored) => loginsSchema.safeParse(stored).data,
 })
 
 export async function requestReviews(
-  verdict: Verdict,
-  snapshot: Snapshot,
-  { forge, app }: JobContext<State>,
+  verdict: PullVerdict,
+  snapshot: PullSnapshot,
+  { forge, app }: JobContext<StateStore>,
 ): Promise<void> {
   const author = snapshot.author?.login.toLowerCase()
   // Approvals cannot resolve blocking findings, so do not ask for them yet.
   if (verdict.kind === 'blocked') return
   // Exclude people who already requested changes; the comment explains how to confirm or merge.
   const waiting = verdict.waiting.filter(({ how, isAgreed }) => isAgreed !== true && how !== 'withdraws')
-  const people = unblockers(waiting).filter((name) => name.toLowerCase() !== author)
+  const people = collectUnblockers(waiting).filter((name) => name.toLowerCase() !== author)
   if (people.length === 0) return
   const key = String(snapshot.pull)
-  const asked = new Set(await app.store.readState(requestedReviews, forge.repository, key))
-  const open = people.slice(0, maxPeople).filter((name) => !asked.has(name))
+  const alreadyRequested = new Set(await app.store.readState(requestedReviewState, forge.repository, key))
+  const open = people.slice(0, maxReviewers).filter((name) => !alreadyRequested.has(name))
   if (open.length === 0) return
   const organization = `${forge.repository.owner.toLowerCase()}/`
   try {
@@ -46,5 +46,9 @@ export async function requestReviews(
     // GitHub rejects reviewers who are not collaborators; the comment mentions them instead.
     if (!(error instanceof ForgeError) || error.code !== 'rejected') throw error
   }
-  await app.store.writeState(requestedReviews, forge.repository, new Map([[key, [...asked, ...open]]]))
+  await app.store.writeState(
+    requestedReviewState,
+    forge.repository,
+    new Map([[key, [...alreadyRequested, ...open]]]),
+  )
 }

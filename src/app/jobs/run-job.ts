@@ -5,30 +5,30 @@ import { ForgeError } from '../../github/forge-error.ts'
 import { isGitError } from '../../git/git-error.ts'
 import type { WorkClass } from '../../github/budget/work-class.ts'
 import type { Cache } from '../../ports/cache.ts'
-import type { Job, Jobs } from '../../ports/jobs.ts'
+import type { Job, JobQueue } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
 import { noTracing, type SpanAttributes } from '../../ports/tracing.ts'
-import { classOfJob } from './class-of-job.ts'
-import { examinePull } from './examine-pull.ts'
-import { judgeGroups } from './judge-groups.ts'
+import { workClassOfJob } from './class-of-job.ts'
+import { evaluatePull } from './examine-pull.ts'
+import { evaluateMergeGroups } from './judge-groups.ts'
 import { publishCatalogs } from './publish/publish-catalogs.ts'
-import { noteLimitWait } from './limit-waits.ts'
+import { recordRateLimitWait } from './limit-waits.ts'
 import type { JobAllowance } from './job-allowance.ts'
-import { runTrials } from './trial/run-trials.ts'
+import { runClusterTests } from './trial/run-trials.ts'
 import { publishPreview } from './publish/publish-preview.ts'
-import { runTrain } from './run-train.ts'
+import { runMergeBatch } from './run-train.ts'
 import { releaseBundles } from './release/release-bundles.ts'
 import { scanRepository } from './scan-repository.ts'
 import { sweepRepository } from './sweep.ts'
-import { watchBranch } from './watch-branch.ts'
-import type { App, JobContext } from './job-context.ts'
+import { handlePush } from './watch-branch.ts'
+import type { AppServices, JobContext } from './job-context.ts'
 
-export interface JobRunner {
-  readonly app: App<Jobs & Cache>
+export interface JobRunnerOptions {
+  readonly app: AppServices<JobQueue & Cache>
   /** Rejects with a ForgeError or GitError if the repository is unreachable. */
   readonly openJobContext: (job: Job, work: WorkClass, onSent: () => void) => Promise<JobContext<Store>>
   /** If absent, no job waits for an allowance. */
-  readonly allowanceOf?: (job: Job) => Promise<JobAllowance>
+  readonly loadAllowance?: (job: Job) => Promise<JobAllowance>
   /** Rejects if GitHub gives no answer. */
   readonly isInstalled: (job: Job) => Promise<boolean>
   readonly onDone: (
@@ -39,17 +39,17 @@ export interface JobRunner {
 }
 
 /** Seconds until a job is retried after GitHub or git failed. */
-const postponedSeconds = 30
+const postponedRetrySeconds = 30
 
 /** Rejects only with our own failures, so that the queue retries with back-off. */
 export async function runJob(
   job: Job,
-  { app, openJobContext, allowanceOf, isInstalled, onDone }: JobRunner,
+  { app, openJobContext, loadAllowance, isInstalled, onDone }: JobRunnerOptions,
 ): Promise<void> {
   const started = performance.now()
   const id = randomUUID()
   const log = app.log.child({ trace: id, ...job })
-  const allowance = await allowanceOf?.(job)
+  const allowance = await loadAllowance?.(job)
   if (allowance !== undefined && allowance.waitSeconds > 0) {
     await app.store.enqueue(job, allowance.waitSeconds)
     onDone(job, 'postponed', performance.now() - started)
@@ -58,34 +58,38 @@ export async function runJob(
   }
   let sent = 0
   try {
-    await (app.tracing ?? noTracing).span(`job ${job.kind}`, attributesOf(job, id), async () => {
-      const work = allowance?.isBusy === true ? 'sweep' : classOfJob(job.kind)
+    await (app.tracing ?? noTracing).span(`job ${job.kind}`, toSpanAttributes(job, id), async () => {
+      const work = allowance?.isBusy === true ? 'sweep' : workClassOfJob(job.kind)
       const context = await openJobContext(job, work, () => (sent += 1))
-      const handle = handlers[job.kind] as (job: Job, context: JobContext<Store>) => Promise<void>
+      const handle = jobHandlers[job.kind] as (job: Job, context: JobContext<Store>) => Promise<void>
       await handle(job, context)
     })
     onDone(job, 'done', performance.now() - started)
     log.info({ milliseconds: Math.round(performance.now() - started) }, 'done')
   } catch (error) {
-    const world = worldFailure(error)
-    if (world === undefined && mayBeGone(error) && !(await isInstalled(job).catch(() => true))) {
+    const externalFailure = classifyExternalFailure(error)
+    if (
+      externalFailure === undefined &&
+      mayBeUninstalled(error) &&
+      !(await isInstalled(job).catch(() => true))
+    ) {
       onDone(job, 'dropped', performance.now() - started)
       log.info('the App is no longer installed on this repository; the job is dropped')
       return
     }
-    onDone(job, world === undefined ? 'failed' : 'postponed', performance.now() - started)
-    if (world === undefined) {
+    onDone(job, externalFailure === undefined ? 'failed' : 'postponed', performance.now() - started)
+    if (externalFailure === undefined) {
       log.error({ err: error }, 'a job failed and will be retried')
       throw error
     }
     log.warn(
-      { err: error, again: world.again },
+      { err: error, again: externalFailure.again },
       'GitHub, git or a registry did not answer; the job will be retried',
     )
-    await app.store.enqueue(job, world.again)
+    await app.store.enqueue(job, externalFailure.again)
     if (error instanceof ForgeError && error.code === 'rate-limited')
-      await noteLimitWait(job, world.again, app.clock.now(), app.store).catch((failure: unknown) =>
-        log.debug({ err: failure }, 'no page says what this waits for'),
+      await recordRateLimitWait(job, externalFailure.again, app.clock.now(), app.store).catch(
+        (failure: unknown) => log.debug({ err: failure }, 'no page says what this waits for'),
       )
   } finally {
     if (sent > 0)
@@ -96,7 +100,7 @@ export async function runJob(
 }
 
 /** Equals `trace` in the log. */
-function attributesOf(job: Job, id: string): SpanAttributes {
+function toSpanAttributes(job: Job, id: string): SpanAttributes {
   return {
     'catalog_bot.trace': id,
     'catalog_bot.repository': `${job.repository.owner}/${job.repository.name}`,
@@ -105,34 +109,34 @@ function attributesOf(job: Job, id: string): SpanAttributes {
   }
 }
 
-type Handlers = {
+type JobHandlers = {
   readonly [Kind in Job['kind']]: (
     job: Extract<Job, { kind: Kind }>,
     place: JobContext<Store>,
   ) => Promise<void>
 }
-const handlers: Handlers = {
-  pull: examinePull,
-  branch: watchBranch,
-  group: judgeGroups,
-  train: runTrain,
+const jobHandlers: JobHandlers = {
+  pull: evaluatePull,
+  branch: handlePush,
+  group: evaluateMergeGroups,
+  train: runMergeBatch,
   sweep: sweepRepository,
   scan: scanRepository,
   publish: publishCatalogs,
   release: releaseBundles,
   preview: publishPreview,
-  trial: runTrials,
+  trial: runClusterTests,
 }
 
 /** Errors typical of an uninstalled App. They can also be our fault, so GitHub is asked. */
-function mayBeGone(error: unknown): boolean {
+function mayBeUninstalled(error: unknown): boolean {
   return error instanceof ForgeError || isGitError(error)
 }
 
 /** Returns the retry delay if GitHub or git failed, not us. */
-function worldFailure(error: unknown): { again: number } | undefined {
+function classifyExternalFailure(error: unknown): { again: number } | undefined {
   if (error instanceof ForgeError && error.retryable) return { again: error.retryAfter }
   if (isGitError(error) && (error.retryable || error.code === 'outcome-unknown'))
-    return { again: error.code === 'outcome-unknown' ? 2 : postponedSeconds }
+    return { again: error.code === 'outcome-unknown' ? 2 : postponedRetrySeconds }
   return undefined
 }

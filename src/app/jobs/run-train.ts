@@ -2,155 +2,161 @@
 // its evaluation; then all are read once from GitHub and pushed together. Where each must merge alone, they follow one
 // another for a few seconds. A shutdown waits for the push; the next process continues.
 import type { CommitSha, PullNumber } from '../../change/ids.ts'
-import type { Snapshot } from '../../change/snapshot.ts'
+import type { PullSnapshot } from '../../change/snapshot.ts'
 import { repositoryKey } from '../../change/repository-key.ts'
-import { longestTrain, mayShareAPush, nextLength, orderTrain } from '../../gate/train.ts'
-import { crashPoint } from '../../landing/crash-point.ts'
-import { landUnderLease } from '../../landing/land-pull.ts'
-import { landTrain, type TrainMember } from '../../landing/land-train.ts'
-import type { LandingOutcome } from '../../landing/landing-options.ts'
-import { leaseName } from '../../landing/lease-name.ts'
+import { maxBatchSize, canShareOnePush, computeNextBatchSize, orderBatch } from '../../gate/train.ts'
+import { triggerCrashPoint } from '../../landing/crash-point.ts'
+import { mergePullUnderLease } from '../../landing/land-pull.ts'
+import { mergePullBatch, type BatchMember } from '../../landing/land-train.ts'
+import type { MergeOutcome } from '../../landing/landing-options.ts'
+import { toLeaseName } from '../../landing/lease-name.ts'
 import { defineCache } from '../../ports/cache.ts'
 import type { Job } from '../../ports/jobs.ts'
 import type { Lease } from '../../ports/leases.ts'
 import type { Store } from '../../ports/store.ts'
-import { keepLease } from './keep-lease.ts'
-import { isServed } from './is-served.ts'
+import { acquireRenewedLease } from './keep-lease.ts'
+import { isServedBranch } from './is-served.ts'
 import type { JobContext } from './job-context.ts'
-import { lookAgain } from './look-again.ts'
-import { lookAtPull, type Seen } from './look-at-pull.ts'
-import { planLanding } from './plan-landing.ts'
-import { withDigest } from './publish-report.ts'
-import { noteQueue } from './queued-branches.ts'
-import { recordLook } from './record-look.ts'
-import { actOnRefusal, forgetRefusals, haveRulesChanged } from './refused-pull.ts'
-import { settleOptions } from './settle-options.ts'
-import { composed, recordOf } from './show-look.ts'
-import { isTold } from './told-landings.ts'
-import { rememberBranch } from './watch-branch.ts'
+import { requeuePull } from './look-again.ts'
+import { evaluateSnapshot, type PullEvaluation } from './look-at-pull.ts'
+import { planMerge } from './plan-landing.ts'
+import { withContentDigest } from './publish-report.ts'
+import { recordMergeQueueUse } from './queued-branches.ts'
+import { recordEvaluation } from './record-look.ts'
+import { handleMergeRejection, clearRejections, haveRulesChanged } from './refused-pull.ts'
+import { createMergeRecoveryOptions } from './settle-options.ts'
+import { composeEvaluationReport, toVerdictRecord } from './show-look.ts'
+import { wasAnnounced } from './told-landings.ts'
+import { initializeBranchState } from './watch-branch.ts'
 
-type TrainJob = Extract<Job, { kind: 'train' }>
-type Place = JobContext<Store>
+type MergeBatchJob = Extract<Job, { kind: 'train' }>
+type MergeBatchContext = JobContext<Store>
 
 /**
  * Seconds in which GitHub normally notices a pushed merge and sends a delivery, whose evaluation writes the report.
  * Without a delivery, the pull request is evaluated after this time.
  */
-const noticedSeconds = 3
+const deliveryGraceSeconds = 3
 /** Seconds until retry while another merge is in progress on the branch. */
-const busySeconds = 2
+const busyRetrySeconds = 2
 /**
  * Milliseconds in which a batch takes members. Permissions were read up to half a minute earlier
  * (examine/gather-answers.ts); this bounds their additional age at the push.
  */
-const boardingTime = 15_000
+const batchWindowMs = 15_000
 /** Milliseconds of single merges before the branch is read again and other jobs run. */
-const aloneTime = 10_000
+const singleMergesTimeoutMs = 10_000
 
 /** Maximum size of a branch's next batch. If lost, a long batch is tried and rejected once more. */
-const lengths = defineCache<number>('train length', {
+const maxBatchSizeCache = defineCache<number>('train length', {
   version: 1,
   read: (stored) =>
     typeof stored === 'number' && Number.isInteger(stored) && stored > 0 ? stored : undefined,
 })
-const lengthSeconds = 600
+const maxBatchSizeTtlSeconds = 600
 
-interface Member extends TrainMember {
-  readonly seen: Seen
+interface SelectedPull extends BatchMember {
+  readonly evaluation: PullEvaluation
 }
 
 /** Rejects with a ForgeError, GitError or StoreError. */
-export async function runTrain(job: TrainJob, place: Place): Promise<void> {
-  const { store } = place.app
+export async function runMergeBatch(job: MergeBatchJob, ctx: MergeBatchContext): Promise<void> {
+  const { store } = ctx.app
   if ((await store.readyPulls(job.repository, job.branch)).length === 0) return
-  const kept = await keepLease(leaseName(job.repository, job.branch), place.app)
-  if (kept === undefined) return store.enqueue(job, busySeconds)
+  const renewedLease = await acquireRenewedLease(toLeaseName(job.repository, job.branch), ctx.app)
+  if (renewedLease === undefined) return store.enqueue(job, busyRetrySeconds)
   let isBusy: boolean
   try {
-    isBusy = await landNext(job, kept.lease, place)
+    isBusy = await mergeNextBatch(job, renewedLease.lease, ctx)
   } finally {
-    await kept.release()
+    await renewedLease.release()
   }
   // Includes pull requests that arrived while the lease was held.
   if ((await store.readyPulls(job.repository, job.branch)).length > 0)
-    await store.enqueue(job, isBusy ? busySeconds : 0)
+    await store.enqueue(job, isBusy ? busyRetrySeconds : 0)
 }
 
-async function landNext(job: TrainJob, lease: Lease, place: Place): Promise<boolean> {
-  const { app, repository } = place
-  if (!(await isServed(job.branch, place))) {
+async function mergeNextBatch(job: MergeBatchJob, lease: Lease, ctx: MergeBatchContext): Promise<boolean> {
+  const { app, repository } = ctx
+  if (!(await isServedBranch(job.branch, ctx))) {
     const ready = await app.store.readyPulls(job.repository, job.branch)
-    await lookAnew(
+    await requeuePulls(
       ready.map(({ pull }) => pull),
-      place,
+      ctx,
     )
     return false
   }
   await repository.fetch(job.branch)
-  const end = app.clock.now() + aloneTime
+  const end = app.clock.now() + singleMergesTimeoutMs
   for (;;) {
     const tip = await repository.tip(job.branch)
     if (tip === undefined) return true
-    await rememberBranch(job.branch, tip, place)
-    const { members, unready } = await board(job, tip, place)
-    let went: Went
+    await initializeBranchState(job.branch, tip, ctx)
+    const { members, unready } = await selectBatch(job, tip, ctx)
+    let result: MergeBatchResult
     try {
-      went = await go(members, job, lease, place)
+      result = await mergeBatch(members, job, lease, ctx)
     } finally {
       // After the others merged, because one of those merges may be the reason.
-      await lookAnew(unready, place)
+      await requeuePulls(unready, ctx)
     }
-    if (went !== 'alone' || app.clock.now() > end) return went === 'busy'
+    if (result !== 'alone' || app.clock.now() > end) return result === 'busy'
   }
 }
 
 /** `busy`: nothing can merge at the moment. `alone`: one was merged alone, and the next can follow. */
-type Went = 'busy' | 'alone' | 'over'
+type MergeBatchResult = 'busy' | 'alone' | 'over'
 
-async function go(members: readonly Member[], job: TrainJob, lease: Lease, place: Place): Promise<Went> {
+async function mergeBatch(
+  members: readonly SelectedPull[],
+  job: MergeBatchJob,
+  lease: Lease,
+  ctx: MergeBatchContext,
+): Promise<MergeBatchResult> {
   const [first] = members
   if (first === undefined) return 'over'
   const outcomes =
     members.length > 1
-      ? await landTogether(members, job, lease, place)
-      : new Map([[first.permit.landing.pull, await landAlone(first, lease, place)]])
-  let went: Went = 'over'
+      ? await mergePullsTogether(members, job, lease, ctx)
+      : new Map([[first.permit.landing.pull, await mergeSinglePull(first, lease, ctx)]])
+  let result: MergeBatchResult = 'over'
   for (const member of members) {
     const outcome = outcomes.get(member.permit.landing.pull)
     if (outcome === undefined) continue
-    place.app.log.info(
+    ctx.app.log.info(
       { pull: member.permit.landing.pull, repository: job.repository, outcome: outcome.kind },
       'landing',
     )
-    if (outcome.kind === 'busy') went = 'busy'
-    else await follow(member, outcome, place)
-    if (outcome.kind === 'landed' && members.length === 1) went = 'alone'
+    if (outcome.kind === 'busy') result = 'busy'
+    else await handleOutcome(member, outcome, ctx)
+    if (outcome.kind === 'landed' && members.length === 1) result = 'alone'
   }
-  return went
+  return result
 }
 
 /** Returns the members, each with a permit based on the one before it, and the pull requests that are not ready. */
-async function board(
-  job: TrainJob,
+async function selectBatch(
+  job: MergeBatchJob,
   tip: CommitSha,
-  place: Place,
-): Promise<{ readonly members: readonly Member[]; readonly unready: readonly PullNumber[] }> {
-  const { store, clock } = place.app
-  const end = clock.now() + boardingTime
+  ctx: MergeBatchContext,
+): Promise<{ readonly members: readonly SelectedPull[]; readonly unready: readonly PullNumber[] }> {
+  const { store, clock } = ctx.app
+  const end = clock.now() + batchWindowMs
   const key = `${repositoryKey(job.repository)} ${job.branch}`
-  const most = (await store.getCached(lengths, [key])).get(key) ?? longestTrain
-  const members: Member[] = []
+  const maxMembers = (await store.getCached(maxBatchSizeCache, [key])).get(key) ?? maxBatchSize
+  const members: SelectedPull[] = []
   const unready: PullNumber[] = []
   let base = tip
-  for (const { snapshot } of orderTrain(await store.readyPulls(job.repository, job.branch))) {
-    if (members.length >= most || (members.length > 0 && clock.now() > end)) break
-    const member = await judge({ ...snapshot, base }, place)
+  for (const { snapshot } of orderBatch(await store.readyPulls(job.repository, job.branch))) {
+    if (members.length >= maxMembers || (members.length > 0 && clock.now() > end)) break
+    const member = await revalidatePull({ ...snapshot, base }, ctx)
     if (member === undefined) {
       unready.push(snapshot.pull)
       continue
     }
     const sharing =
-      place.repository.landTogether !== undefined && mayShareAPush(member.planned.plan, member.planned.rules)
+      ctx.repository.pushMergeBatch !== undefined &&
+      canShareOnePush(member.planned.plan, member.planned.rules)
     // A pull request that must merge alone waits for those before it.
     if (members.length > 0 && !sharing) break
     members.push(member)
@@ -161,87 +167,103 @@ async function board(
 }
 
 /** Judges a pull request on top of the earlier members. Undefined: it needs a full evaluation. */
-async function judge(snapshot: Snapshot, place: Place): Promise<Member | undefined> {
-  const { app, repository } = place
+async function revalidatePull(
+  snapshot: PullSnapshot,
+  ctx: MergeBatchContext,
+): Promise<SelectedPull | undefined> {
+  const { app, repository } = ctx
   if ((await repository.pullHead(snapshot.pull)) !== snapshot.head) {
     await repository.fetch(snapshot.baseRef, snapshot.pull)
     if ((await repository.pullHead(snapshot.pull)) !== snapshot.head) return undefined
   }
-  const seen = await lookAtPull(snapshot, place)
-  const { permit } = seen.verdict
-  if (permit === undefined || seen.commands.length > 0) return undefined
+  const evaluation = await evaluateSnapshot(snapshot, ctx)
+  const { permit } = evaluation.verdict
+  if (permit === undefined || evaluation.commands.length > 0) return undefined
   // The merge report is built from this record, even after a crash.
-  await app.store.recordVerdict(recordOf(seen, app.clock.now()))
-  await recordLook(seen, place)
-  const planned = await planLanding(permit.landing, place)
-  const checks = composed(seen, place).checks.map(withDigest)
-  return { examined: seen, permit, seen, planned, checks }
+  await app.store.recordVerdict(toVerdictRecord(evaluation, app.clock.now()))
+  await recordEvaluation(evaluation, ctx)
+  const planned = await planMerge(permit.landing, ctx)
+  const checks = composeEvaluationReport(evaluation, ctx).checks.map(withContentDigest)
+  return { examined: evaluation, permit, evaluation, planned, checks }
 }
 
-async function landAlone({ examined, permit, planned, checks }: Member, lease: Lease, place: Place) {
-  return landUnderLease(examined, permit, lease, {
-    ...settleOptions(place),
-    forge: place.forge,
+async function mergeSinglePull(
+  { examined, permit, planned, checks }: SelectedPull,
+  lease: Lease,
+  ctx: MergeBatchContext,
+) {
+  return mergePullUnderLease(examined, permit, lease, {
+    ...createMergeRecoveryOptions(ctx),
+    forge: ctx.forge,
     plan: () => Promise.resolve(planned),
     checks,
   })
 }
 
-async function landTogether(
-  members: readonly Member[],
-  job: TrainJob,
+async function mergePullsTogether(
+  members: readonly SelectedPull[],
+  job: MergeBatchJob,
   lease: Lease,
-  place: Place,
-): Promise<ReadonlyMap<PullNumber, LandingOutcome>> {
-  crashPoint('lease-taken')
-  const { store, log } = place.app
-  const { outcomes, refused } = await landTrain(members, lease, {
-    ...settleOptions(place),
-    forge: place.forge,
+  ctx: MergeBatchContext,
+): Promise<ReadonlyMap<PullNumber, MergeOutcome>> {
+  triggerCrashPoint('lease-taken')
+  const { store, log } = ctx.app
+  const { outcomes, refused } = await mergePullBatch(members, lease, {
+    ...createMergeRecoveryOptions(ctx),
+    forge: ctx.forge,
   })
   const { length } = members
   const key = `${repositoryKey(job.repository)} ${job.branch}`
-  const hasLanded = [...outcomes.values()].filter(({ kind }) => kind === 'landed').length
-  log.info({ repository: job.repository, branch: job.branch, length, landed: hasLanded, refused }, 'train')
-  if (refused !== undefined || hasLanded === length)
+  const mergedCount = [...outcomes.values()].filter(({ kind }) => kind === 'landed').length
+  log.info({ repository: job.repository, branch: job.branch, length, landed: mergedCount, refused }, 'train')
+  if (refused !== undefined || mergedCount === length)
     await store.putCached(
-      lengths,
-      new Map([[key, nextLength(length, refused === undefined ? 'landed' : 'refused')]]),
-      lengthSeconds,
+      maxBatchSizeCache,
+      new Map([[key, computeNextBatchSize(length, refused === undefined ? 'landed' : 'refused')]]),
+      maxBatchSizeTtlSeconds,
     )
   return outcomes
 }
 
 /** Handles a merge outcome. The pull request's own job reports it. */
-async function follow({ seen }: Member, outcome: LandingOutcome, place: Place): Promise<void> {
-  const { app, installation } = place
-  const { repository, pull, baseRef } = seen.snapshot
+async function handleOutcome(
+  { evaluation }: SelectedPull,
+  outcome: MergeOutcome,
+  ctx: MergeBatchContext,
+): Promise<void> {
+  const { app, installation } = ctx
+  const { repository, pull, baseRef } = evaluation.snapshot
   switch (outcome.kind) {
     case 'landed':
-      await forgetRefusals(seen.snapshot, place)
+      await clearRejections(evaluation.snapshot, ctx)
       // GitHub's delivery may already have been handled.
-      if (await isTold(pull, outcome.commit, place)) await app.store.dropReady(repository, [pull])
-      else await lookAnew([pull], place, noticedSeconds)
+      if (await wasAnnounced(pull, outcome.commit, ctx)) await app.store.dropReady(repository, [pull])
+      else await requeuePulls([pull], ctx, deliveryGraceSeconds)
       await app.store.enqueue({ kind: 'branch', installation, repository, branch: baseRef })
       return
     case 'queued':
-      await noteQueue(repository, baseRef, true, app.store)
+      await recordMergeQueueUse(repository, baseRef, true, app.store)
       await app.store.dropReady(repository, [pull])
       return
     case 'refused':
       // The plan may use rules that are an hour old; if they changed, try the new ones.
-      if (!(await haveRulesChanged(baseRef, place))) await actOnRefusal(seen.snapshot, outcome.refusal, place)
-      return lookAnew([pull], place)
+      if (!(await haveRulesChanged(baseRef, ctx)))
+        await handleMergeRejection(evaluation.snapshot, outcome.refusal, ctx)
+      return requeuePulls([pull], ctx)
     case 'again':
     case 'mismatch':
-      return lookAnew([pull], place)
+      return requeuePulls([pull], ctx)
     case 'busy':
       return
   }
 }
 
 /** Removes them from the queue before the evaluation, which adds those that are ready. */
-async function lookAnew(pulls: readonly PullNumber[], place: Place, afterSeconds = 0): Promise<void> {
-  await place.app.store.dropReady(place.forge.repository, pulls)
-  for (const pull of pulls) await lookAgain(pull, place, afterSeconds)
+async function requeuePulls(
+  pulls: readonly PullNumber[],
+  ctx: MergeBatchContext,
+  afterSeconds = 0,
+): Promise<void> {
+  await ctx.app.store.dropReady(ctx.forge.repository, pulls)
+  for (const pull of pulls) await requeuePull(pull, ctx, afterSeconds)
 }

@@ -1,54 +1,54 @@
 // Checks images of a repository's catalogs: full rounds, second looks at missing images, and the issue about those that
 // are gone. Works in small slices, one at a time over all instances, and resumes from the store.
-import { isSilent } from '../../checks/validation/rule-settings.ts'
-import { ruleOfMissingImage } from '../../checks/images/missing-images.ts'
+import { isRuleSilenced } from '../../checks/validation/rule-settings.ts'
+import { ruleByMissingImageKind } from '../../checks/images/missing-images.ts'
 import type { Config } from '../../config/config.ts'
-import type { MissingReference } from '../../messages/missing-images-issue.ts'
-import type { Job, Jobs } from '../../ports/jobs.ts'
+import type { MissingImageReference } from '../../messages/missing-images-issue.ts'
+import type { Job, JobQueue } from '../../ports/jobs.ts'
 import type { Lease, Leases } from '../../ports/leases.ts'
 import type { PageRecords } from '../../ports/page-records.ts'
-import type { State } from '../../ports/state.ts'
+import type { StateStore } from '../../ports/state.ts'
 import { interleaveHosts } from '../../registry/scan-images.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
 import type { Metrics } from '../metrics.ts'
-import { scannedBranches, placesOf, referencesOf } from './named-images.ts'
+import { loadScannedBranches, findReferenceLocations, listImageReferences } from './named-images.ts'
 import { reportMissingImages } from './report-missing-images.ts'
-import { forgetTags, partSize, scanSlice } from './scan-slice.ts'
+import { pruneMatchedTags, referencesPerPart, scanSlice } from './scan-slice.ts'
 import {
-  duePass,
-  forgetParts,
-  nextLook,
-  readScan,
-  referencesToLookAt,
-  writeParts,
-  writeScan,
-  type Asked,
-  type Pace,
+  getDuePass,
+  deleteScanParts,
+  computeNextDueAt,
+  readScanState,
+  findReferencesToRecheck,
+  writeScanParts,
+  writeScanState,
+  type ScanReference,
+  type ScanSchedule,
   type ScanState,
   type ScanPass,
 } from './scan-state.ts'
-import type { App, JobContext } from './job-context.ts'
+import type { AppServices, JobContext } from './job-context.ts'
 
 type ScanJob = Extract<Job, { kind: 'scan' }>
 
 /** Shared by all repositories and instances, to bound the request rate. */
-const leaseName = 'image scan'
+const scanLeaseName = 'image scan'
 /** Seconds until retry while another slice runs. */
-const busySeconds = 5
+const busyRetrySeconds = 5
 /** The largest community catalogs have about ten thousand images in a few dozen registries. */
-const budget = { references: 50_000, hosts: 200 }
+const maxScanned = { references: 50_000, hosts: 200 }
 /** Milliseconds; after this, a round ends and unchecked references stay unknown. */
-const longestPass = 12 * 3600 * 1000
+const maxPassMs = 12 * 3600 * 1000
 
 export async function scanRepository(
   job: ScanJob,
-  place: JobContext<Jobs & Leases & State & PageRecords>,
+  ctx: JobContext<JobQueue & Leases & StateStore & PageRecords>,
 ): Promise<void> {
-  const { store, settings } = place.app
-  const lease = await store.acquireLease(leaseName, settings.leaseSeconds)
-  if (lease === undefined) return store.enqueue(job, busySeconds)
+  const { store, settings } = ctx.app
+  const lease = await store.acquireLease(scanLeaseName, settings.leaseSeconds)
+  if (lease === undefined) return store.enqueue(job, busyRetrySeconds)
   try {
-    const again = await goOn(await readScan(store, job.repository), lease, place)
+    const again = await continueScan(await readScanState(store, job.repository), lease, ctx)
     if (again !== undefined) await store.enqueue(job, again)
   } finally {
     await store.releaseLease(lease)
@@ -58,66 +58,70 @@ export async function scanRepository(
 /** Also updates the scan metrics. */
 export async function isScanDue(
   repository: RepositoryName,
-  { store, clock, metrics, settings }: App<State>,
+  { store, clock, metrics, settings }: AppServices<StateStore>,
 ): Promise<boolean> {
-  const state = await readScan(store, repository)
-  measure(metrics, repository, state)
+  const state = await readScanState(store, repository)
+  updateScanMetrics(metrics, repository, state)
   return settings.scanSeconds !== 0 && clock.now() >= state.dueAt
 }
 
 /** Returns the seconds until the next step, or undefined if the sweep decides. */
-async function goOn(
+async function continueScan(
   state: ScanState,
   lease: Lease,
-  place: JobContext<Leases & State & PageRecords>,
+  ctx: JobContext<Leases & StateStore & PageRecords>,
 ): Promise<number | undefined> {
-  const { app, forge } = place
+  const { app, forge } = ctx
   const { repository } = forge
   const apart = app.settings.secondLookSeconds * 1000
   let current = state
   if (current.pass === undefined) {
-    const begun = await begin(current, place)
-    await writeScan(app.store, repository, begun)
-    if (begun.pass === undefined) return undefined
-    current = begun
+    const started = await startPass(current, ctx)
+    await writeScanState(app.store, repository, started)
+    if (started.pass === undefined) return undefined
+    current = started
   }
   let pass = current.pass as ScanPass
   let again: number | undefined
-  if (app.clock.now() - pass.startedAt < longestPass && pass.next < pass.parts) {
-    const done = await scanSlice(current, pass, apart, place)
+  if (app.clock.now() - pass.startedAt < maxPassMs && pass.next < pass.parts) {
+    const done = await scanSlice(current, pass, apart, ctx)
     current = done.state
     pass = done.state.pass ?? pass
     again = done.again
     const dueAt = app.clock.now() + (again ?? 0) * 1000
-    await writeScan(app.store, repository, { ...current, dueAt })
+    await writeScanState(app.store, repository, { ...current, dueAt })
   }
   if (again !== undefined) return again
   // Another instance may have taken over during loading; two would open two issues.
-  const isStillOurs = () => app.store.renewLease(lease, app.settings.leaseSeconds)
-  if (!(await isStillOurs())) return busySeconds
-  return (await finish(current, pass, isStillOurs, place)) ? undefined : busySeconds
+  const renewScanLease = () => app.store.renewLease(lease, app.settings.leaseSeconds)
+  if (!(await renewScanLease())) return busyRetrySeconds
+  return (await finishPass(current, pass, renewScanLease, ctx)) ? undefined : busyRetrySeconds
 }
 
 /** Leaves the state without a pass if none is due or scans are disabled. */
-async function begin(state: ScanState, place: JobContext<State>): Promise<ScanState> {
-  const { app, forge } = place
+async function startPass(state: ScanState, ctx: JobContext<StateStore>): Promise<ScanState> {
+  const { app, forge } = ctx
   const now = app.clock.now()
-  const later = { ...state, dueAt: nextLook({ ...state, roundAt: now, missingImages: {} }, unhurried, now) }
-  const scanned = await scannedBranches(place)
-  const pace = paceOf(scanned[0]?.config, app.settings)
+  const later = {
+    ...state,
+    dueAt: computeNextDueAt({ ...state, roundAt: now, missingImages: {} }, noScanSchedule, now),
+  }
+  const scanned = await loadScannedBranches(ctx)
+  const pace = getScanSchedule(scanned[0]?.config, app.settings)
   if (pace === undefined) return later
-  const kind = duePass(state, pace, now)
-  if (kind === undefined) return { ...state, dueAt: nextLook(state, pace, now) }
-  const named = kind === 'round' ? await referencesOf(scanned, budget, place) : undefined
-  const references = named?.references ?? referencesToLookAt(state, pace.apart, now)
+  const kind = getDuePass(state, pace, now)
+  if (kind === undefined) return { ...state, dueAt: computeNextDueAt(state, pace, now) }
+  const named = kind === 'round' ? await listImageReferences(scanned, maxScanned, ctx) : undefined
+  const references = named?.references ?? findReferencesToRecheck(state, pace.recheckDelayMs, now)
   if (named !== undefined && named.left > 0)
     app.log.warn(
       { repository: forge.repository, left: named.left },
       'the catalogs name more images than one scan looks up',
     )
-  const parts = new Map<number, readonly Asked[]>()
+  const parts = new Map<number, readonly ScanReference[]>()
   const queue = interleaveHosts(references).map((reference) => ({ reference, tries: 0 }))
-  for (let at = 0; at < queue.length; at += partSize) parts.set(parts.size, queue.slice(at, at + partSize))
+  for (let at = 0; at < queue.length; at += referencesPerPart)
+    parts.set(parts.size, queue.slice(at, at + referencesPerPart))
   const pass: ScanPass = {
     kind,
     startedAt: now,
@@ -127,9 +131,9 @@ async function begin(state: ScanState, place: JobContext<State>): Promise<ScanSt
     settled: 0,
     hosts: {},
   }
-  await forgetParts(app.store, forge.repository)
-  if (parts.size > 0) await writeParts(app.store, forge.repository, pass, parts)
-  if (named?.left === 0) await forgetTags(app.store, forge.repository, references)
+  await deleteScanParts(app.store, forge.repository)
+  if (parts.size > 0) await writeScanParts(app.store, forge.repository, pass, parts)
+  if (named?.left === 0) await pruneMatchedTags(app.store, forge.repository, references)
   const still = new Set(references)
   const missingImages =
     kind === 'round'
@@ -140,13 +144,13 @@ async function begin(state: ScanState, place: JobContext<State>): Promise<ScanSt
 }
 
 /** Returns false if another instance took over before anything was reported. */
-async function finish(
+async function finishPass(
   state: ScanState,
   pass: ScanPass,
   isStillOurs: () => Promise<boolean>,
-  place: JobContext<State>,
+  ctx: JobContext<StateStore>,
 ): Promise<boolean> {
-  const { app, forge } = place
+  const { app, forge } = ctx
   const { repository } = forge
   const now = app.clock.now()
   const confirmed = new Set(
@@ -154,8 +158,8 @@ async function finish(
       .filter(([, one]) => one.confirmed)
       .map(([reference]) => reference),
   )
-  const scanned = await scannedBranches(place)
-  const pace = paceOf(scanned[0]?.config, app.settings)
+  const scanned = await loadScannedBranches(ctx)
+  const pace = getScanSchedule(scanned[0]?.config, app.settings)
   const scan = scanned[0]?.config.images.scan
   const unknown = pass.references - pass.settled
   let current: ScanState = {
@@ -166,30 +170,30 @@ async function finish(
   if (pace !== undefined && scan !== undefined) {
     const { places, owners } =
       confirmed.size > 0
-        ? await placesOf(confirmed, scanned, place)
+        ? await findReferenceLocations(confirmed, scanned, ctx)
         : { places: new Map(), owners: new Map() }
     const named = Object.entries(current.missingImages).filter(
       ([reference]) => !confirmed.has(reference) || places.has(reference),
     )
     current = { ...current, missingImages: Object.fromEntries(named) }
     if (!(await isStillOurs())) return false
-    const missing = missingOf(current, places, scanned[0]?.config.rules ?? {})
+    const missing = findConfirmedMissingImages(current, places, scanned[0]?.config.rules ?? {})
     if (scan.issue)
       await reportMissingImages(
         missing,
         { owners, mentionOwners: scan.mentionOwners, rulesUrl: app.settings.rulesUrl },
         current.report,
-        place,
+        ctx,
         async (report) => {
           current = { ...current, report }
-          await writeScan(app.store, repository, current)
+          await writeScanState(app.store, repository, current)
         },
       )
   }
   const { pass: _done, ...rest } = current
-  const dueAt = pace === undefined ? now : nextLook(rest, pace, now)
-  await writeScan(app.store, repository, { ...rest, dueAt })
-  measure(app.metrics, repository, rest)
+  const dueAt = pace === undefined ? now : computeNextDueAt(rest, pace, now)
+  await writeScanState(app.store, repository, { ...rest, dueAt })
+  updateScanMetrics(app.metrics, repository, rest)
   app.log.info(
     { repository, pass: pass.kind, references: pass.references, unknown, missing: confirmed.size },
     'scan finished',
@@ -198,32 +202,39 @@ async function finish(
 }
 
 /** Confirmed missing images, if the repository wants reports. */
-function missingOf(
+function findConfirmedMissingImages(
   { missingImages }: ScanState,
-  places: ReadonlyMap<string, MissingReference['places']>,
+  locationsByReference: ReadonlyMap<string, MissingImageReference['places']>,
   rules: Config['rules'],
-): readonly MissingReference[] {
+): readonly MissingImageReference[] {
   return Object.entries(missingImages).flatMap(([reference, one]) => {
-    const rule = ruleOfMissingImage[one.kind]
-    const told = (places.get(reference) ?? []).filter((at) => !isSilent(rule, at, rules))
-    return one.confirmed && told.length > 0 ? [{ ...one, reference, places: told }] : []
+    const rule = ruleByMissingImageKind[one.kind]
+    const reportedLocations = (locationsByReference.get(reference) ?? []).filter(
+      (at) => !isRuleSilenced(rule, at, rules),
+    )
+    return one.confirmed && reportedLocations.length > 0
+      ? [{ ...one, reference, places: reportedLocations }]
+      : []
   })
 }
 
 /** Repositories without scans only reread their configuration. */
-const unhurried: Pace = { every: Number.POSITIVE_INFINITY, apart: 0 }
+const noScanSchedule: ScanSchedule = { intervalMs: Number.POSITIVE_INFINITY, recheckDelayMs: 0 }
 
 /** Returns undefined if scans are disabled. */
-function paceOf(config: Config | undefined, settings: JobContext['app']['settings']): Pace | undefined {
+function getScanSchedule(
+  config: Config | undefined,
+  settings: JobContext['app']['settings'],
+): ScanSchedule | undefined {
   const every = config?.images.scan.every ?? 'off'
   if (every === 'off') return undefined
   const hours = Number(every.slice(0, -1)) * (every.endsWith('d') ? 24 : 1)
   const seconds = settings.scanSeconds ?? hours * 3600
   if (seconds === 0) return undefined
-  return { every: seconds * 1000, apart: settings.secondLookSeconds * 1000 }
+  return { intervalMs: seconds * 1000, recheckDelayMs: settings.secondLookSeconds * 1000 }
 }
 
-function measure(
+function updateScanMetrics(
   metrics: Metrics,
   { owner, name }: RepositoryName,
   { missingImages, finished }: ScanState,

@@ -2,48 +2,48 @@
 // answer is paused, and finally skipped for the pass.
 import { parseImageReference } from '../../go/reference/image-reference.ts'
 import {
-  afterLook,
-  pinnedTag,
-  lookResultOf,
-  lookResultOfTag,
-  type LookResult,
+  updateMissingImage,
+  parsePinnedTag,
+  toImageScanResult,
+  toTagScanResult,
+  type ImageScanResult,
 } from '../../checks/images/missing-images.ts'
 import type { ImageAnswer } from '../../checks/questions.ts'
-import { eachOf } from '../../examine/gather-answers.ts'
-import type { Asked, HostState, ScanState, ScanPass } from './scan-state.ts'
-import { readPart, writeParts } from './scan-state.ts'
+import { forEachInParallel } from '../../examine/gather-answers.ts'
+import type { ScanReference, ScanHostState, ScanState, ScanPass } from './scan-state.ts'
+import { readScanPart, writeScanParts } from './scan-state.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
-import type { PageRecords, SeenImage } from '../../ports/page-records.ts'
-import { defineState, type State } from '../../ports/state.ts'
+import type { PageRecords, ImageSighting } from '../../ports/page-records.ts'
+import { defineState, type StateStore } from '../../ports/state.ts'
 import type { JobContext } from './job-context.ts'
 
 /** References per part: some seconds, at four at once and a tenth of a second each. */
-export const partSize = 100
-const parallel = 4
+export const referencesPerPart = 100
+const maxConcurrentChecks = 4
 /** No new requests after this time; running ones are canceled a little later. */
-const sliceMilliseconds = 8000
-const callOffMilliseconds = 15_000
+const sliceMs = 8000
+const sliceAbortMs = 15_000
 /** Unanswered requests before a reference is skipped for this pass. */
-const mostTries = 3
+const maxTries = 3
 /** Consecutive failures before a registry is skipped for this pass. */
-const mostFailures = 5
-const longestPause = 3600
+const maxHostFailures = 5
+const maxPauseSeconds = 3600
 
 /** References whose tag once matched their digest. A later mismatch means that the tag moved. */
-const tagsOfDigests = defineState<true>('tag of digest', {
+const matchedTagState = defineState<true>('tag of digest', {
   version: 1,
   read: (stored) => (stored === true ? stored : undefined),
 })
 
-export async function forgetTags(
-  store: State,
+export async function pruneMatchedTags(
+  store: StateStore,
   repository: RepositoryName,
   named: readonly string[],
 ): Promise<void> {
   await store.retainState(
-    tagsOfDigests,
+    matchedTagState,
     repository,
-    named.filter((reference) => pinnedTag(reference) !== undefined),
+    named.filter((reference) => parsePinnedTag(reference) !== undefined),
   )
 }
 
@@ -52,57 +52,61 @@ export async function scanSlice(
   state: ScanState,
   pass: ScanPass,
   apart: number,
-  place: JobContext<State & PageRecords>,
+  ctx: JobContext<StateStore & PageRecords>,
 ): Promise<{ readonly state: ScanState; readonly again: number | undefined }> {
-  const { app, forge } = place
+  const { app, forge } = ctx
   const { clock, store } = app
   const missingImages = new Map(Object.entries(state.missingImages))
   const hosts = new Map(Object.entries(pass.hosts))
   const started = clock.now()
-  const later: Asked[] = []
-  const seen: SeenImage[] = []
-  const untouched: Asked[] = []
+  const later: ScanReference[] = []
+  const seenImages: ImageSighting[] = []
+  const untouched: ScanReference[] = []
   let settled = 0
-  let asked = 0
+  let requestCount = 0
 
   const calling = new AbortController()
   const ended = new AbortController()
   const alarm = clock
-    .sleep(callOffMilliseconds, ended.signal)
+    .sleep(sliceAbortMs, ended.signal)
     .then(() => (ended.signal.aborted ? undefined : calling.abort()))
-  await eachOf(await readPart(store, forge.repository, pass, pass.next), parallel, async (one) => {
-    const host = hostOf(one.reference)
-    const standing = hosts.get(host) ?? reachable
-    if (standing.failures >= mostFailures) return
-    if (standing.until > clock.now()) return void later.push(one)
-    if (clock.now() - started >= sliceMilliseconds) return void untouched.push(one)
-    asked += 1
-    const { result, retryAfter, digest } = await lookAt(one.reference, calling.signal, place)
-    if (result.kind !== 'unknown') settled += 1
-    if (digest !== undefined) seen.push({ reference: one.reference, digest, seenAt: clock.now() })
-    if (retryAfter === undefined) hosts.set(host, reachable)
-    else {
-      const { until, failures } = hosts.get(host) ?? reachable
-      // Concurrent failures count as one.
-      if (until <= clock.now())
-        hosts.set(host, {
-          until: clock.now() + Math.min(retryAfter, longestPause) * 1000,
-          failures: failures + 1,
-        })
-      if (one.tries + 1 < mostTries) later.push({ ...one, tries: one.tries + 1 })
-    }
-    const next = afterLook(missingImages.get(one.reference), result, clock.now(), apart)
-    if (next === undefined) missingImages.delete(one.reference)
-    else missingImages.set(one.reference, next)
-  })
+  await forEachInParallel(
+    await readScanPart(store, forge.repository, pass, pass.next),
+    maxConcurrentChecks,
+    async (one) => {
+      const host = registryHostOf(one.reference)
+      const hostStatus = hosts.get(host) ?? reachableHost
+      if (hostStatus.failures >= maxHostFailures) return
+      if (hostStatus.until > clock.now()) return void later.push(one)
+      if (clock.now() - started >= sliceMs) return void untouched.push(one)
+      requestCount += 1
+      const { result, retryAfter, digest } = await checkReference(one.reference, calling.signal, ctx)
+      if (result.kind !== 'unknown') settled += 1
+      if (digest !== undefined) seenImages.push({ reference: one.reference, digest, seenAt: clock.now() })
+      if (retryAfter === undefined) hosts.set(host, reachableHost)
+      else {
+        const { until, failures } = hosts.get(host) ?? reachableHost
+        // Concurrent failures count as one.
+        if (until <= clock.now())
+          hosts.set(host, {
+            until: clock.now() + Math.min(retryAfter, maxPauseSeconds) * 1000,
+            failures: failures + 1,
+          })
+        if (one.tries + 1 < maxTries) later.push({ ...one, tries: one.tries + 1 })
+      }
+      const next = updateMissingImage(missingImages.get(one.reference), result, clock.now(), apart)
+      if (next === undefined) missingImages.delete(one.reference)
+      else missingImages.set(one.reference, next)
+    },
+  )
   ended.abort()
   await alarm
-  if (seen.length > 0) await store.recordSeenImages(forge.repository, seen)
+  if (seenImages.length > 0) await store.recordImageSightings(forge.repository, seenImages)
 
-  const parts = new Map<number, readonly Asked[]>()
+  const parts = new Map<number, readonly ScanReference[]>()
   if (untouched.length > 0) parts.set(pass.next, untouched)
   if (later.length > 0) parts.set(pass.parts, later)
-  if (parts.size > 0) await writeParts(store, forge.repository, pass, parts)
+  if (parts.size > 0) await writeScanParts(store, forge.repository, pass, parts)
   const moved: ScanPass = {
     ...pass,
     parts: pass.parts + (later.length > 0 ? 1 : 0),
@@ -113,40 +117,43 @@ export async function scanSlice(
   const next: ScanState = { ...state, missingImages: Object.fromEntries(missingImages), pass: moved }
   if (moved.next >= moved.parts) return { state: next, again: undefined }
   // The pass pauses if everything it met must wait and no unvisited part remains.
-  const waits = asked === 0 && later.length > 0 && pass.next + 1 >= pass.parts
-  const soonest = Math.min(...later.map(({ reference }) => hosts.get(hostOf(reference))?.until ?? 0))
-  return { state: next, again: waits ? Math.max(1, Math.ceil((soonest - clock.now()) / 1000)) : pauseSeconds }
-}
-
-/** Seconds between slices of one pass. */
-const pauseSeconds = 1
-const reachable: HostState = { until: 0, failures: 0 }
-
-/** `retryAfter` in seconds: the registry did not answer. `digest`: the image exists. */
-async function lookAt(
-  reference: string,
-  signal: AbortSignal,
-  { app, forge }: JobContext<State>,
-): Promise<{ result: LookResult; retryAfter?: number; digest?: string }> {
-  const answer = await ask(reference)
-  const result = lookResultOf(answer)
-  if (answer.kind === 'unknown') return { result, retryAfter: answer.retryAfter }
-  const pinned = result.kind === 'well' ? pinnedTag(reference) : undefined
-  const found = answer.kind === 'ok' ? { digest: answer.digest } : {}
-  if (pinned === undefined) return { result, ...found }
-  const stoodForIt = (await app.store.readState(tagsOfDigests, forge.repository, reference)) === true
-  const tagged = await ask(pinned.reference)
-  if (tagged.kind === 'ok' && tagged.digest === pinned.digest)
-    await app.store.writeState(tagsOfDigests, forge.repository, new Map([[reference, true]]))
-  return { result: lookResultOfTag(pinned, tagged, stoodForIt), ...found }
-
-  async function ask(text: string): Promise<ImageAnswer> {
-    const said = await app.registries.lookAgain(text, signal)
-    app.metrics.scanned.inc({ answer: said.kind })
-    return said
+  const waits = requestCount === 0 && later.length > 0 && pass.next + 1 >= pass.parts
+  const soonest = Math.min(...later.map(({ reference }) => hosts.get(registryHostOf(reference))?.until ?? 0))
+  return {
+    state: next,
+    again: waits ? Math.max(1, Math.ceil((soonest - clock.now()) / 1000)) : slicePauseSeconds,
   }
 }
 
-function hostOf(reference: string): string {
+/** Seconds between slices of one pass. */
+const slicePauseSeconds = 1
+const reachableHost: ScanHostState = { until: 0, failures: 0 }
+
+/** `retryAfter` in seconds: the registry did not answer. `digest`: the image exists. */
+async function checkReference(
+  reference: string,
+  signal: AbortSignal,
+  { app, forge }: JobContext<StateStore>,
+): Promise<{ result: ImageScanResult; retryAfter?: number; digest?: string }> {
+  const answer = await queryRegistry(reference)
+  const result = toImageScanResult(answer)
+  if (answer.kind === 'unknown') return { result, retryAfter: answer.retryAfter }
+  const pinned = result.kind === 'well' ? parsePinnedTag(reference) : undefined
+  const found = answer.kind === 'ok' ? { digest: answer.digest } : {}
+  if (pinned === undefined) return { result, ...found }
+  const stoodForIt = (await app.store.readState(matchedTagState, forge.repository, reference)) === true
+  const tagged = await queryRegistry(pinned.reference)
+  if (tagged.kind === 'ok' && tagged.digest === pinned.digest)
+    await app.store.writeState(matchedTagState, forge.repository, new Map([[reference, true]]))
+  return { result: toTagScanResult(pinned, tagged, stoodForIt), ...found }
+
+  async function queryRegistry(text: string): Promise<ImageAnswer> {
+    const imageAnswer = await app.registries.refreshImage(text, signal)
+    app.metrics.scanned.inc({ answer: imageAnswer.kind })
+    return imageAnswer
+  }
+}
+
+function registryHostOf(reference: string): string {
   return parseImageReference(reference).reference?.host ?? ''
 }

@@ -2,16 +2,16 @@
 import { z } from 'zod'
 import { missingImageKinds, type MissingImage } from '../../checks/images/missing-images.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
-import { defineState, type State } from '../../ports/state.ts'
+import { defineState, type StateStore } from '../../ports/state.ts'
 
-const hostState = z.object({
+const hostStateSchema = z.object({
   /** Skipped until then. */
   until: z.number(),
   /** Consecutive failures. */
   failures: z.number(),
 })
 
-const scanPass = z.object({
+const scanPassSchema = z.object({
   /** A second look covers only references that seemed missing. */
   kind: z.enum(['round', 'second-look']),
   startedAt: z.number(),
@@ -21,10 +21,10 @@ const scanPass = z.object({
   references: z.number(),
   /** References with a definite answer. */
   settled: z.number(),
-  hosts: z.record(z.string(), hostState),
+  hosts: z.record(z.string(), hostStateSchema),
 })
 
-const reportState = z.object({
+const reportStateSchema = z.object({
   /** Absent while unknown. */
   issue: z.number().exactOptional(),
   /** Digest of the title and body last written; '' if unknown. */
@@ -34,7 +34,7 @@ const reportState = z.object({
 })
 
 /** Times are milliseconds since the epoch. */
-const scanState = z.object({
+const scanStateSchema = z.object({
   /** Latest time of the next step. */
   dueAt: z.number(),
   /** Start of the last full round. */
@@ -53,112 +53,123 @@ const scanState = z.object({
       confirmed: z.boolean(),
     }) satisfies z.ZodType<MissingImage>,
   ),
-  pass: scanPass.exactOptional(),
-  report: reportState.exactOptional(),
+  pass: scanPassSchema.exactOptional(),
+  report: reportStateSchema.exactOptional(),
 })
 
-export type ScanState = Readonly<z.infer<typeof scanState>>
-export type ScanPass = Readonly<z.infer<typeof scanPass>>
-export type HostState = Readonly<z.infer<typeof hostState>>
-export type ReportState = Readonly<z.infer<typeof reportState>>
+export type ScanState = Readonly<z.infer<typeof scanStateSchema>>
+export type ScanPass = Readonly<z.infer<typeof scanPassSchema>>
+export type ScanHostState = Readonly<z.infer<typeof hostStateSchema>>
+export type MissingImagesReportState = Readonly<z.infer<typeof reportStateSchema>>
 
-const emptyState: ScanState = { dueAt: 0, missingImages: {} }
+const emptyScanState: ScanState = { dueAt: 0, missingImages: {} }
 
 /** Seconds until the configuration is read again, regardless of other due times. */
-const configSeconds = 3600
+const configRereadSeconds = 3600
 /** More missing images than this are checked only in the next round. */
-const mostSecondLooks = 500
+const maxRechecks = 500
 
-export interface Pace {
-  readonly every: number
+export interface ScanSchedule {
+  readonly intervalMs: number
   /** Milliseconds between two looks that count. */
-  readonly apart: number
+  readonly recheckDelayMs: number
 }
 
 /** A round covers everything, so it precedes a second look. */
-export function duePass(state: ScanState, { every, apart }: Pace, now: number): ScanPass['kind'] | undefined {
-  if (state.roundAt === undefined || now >= state.roundAt + every) return 'round'
-  return now >= secondLookAt(state, apart) ? 'second-look' : undefined
+export function getDuePass(
+  state: ScanState,
+  { intervalMs, recheckDelayMs }: ScanSchedule,
+  now: number,
+): ScanPass['kind'] | undefined {
+  if (state.roundAt === undefined || now >= state.roundAt + intervalMs) return 'round'
+  return now >= computeRecheckAt(state, recheckDelayMs) ? 'second-look' : undefined
 }
 
 /** Latest time to check for due work. */
-export function nextLook(state: ScanState, { every, apart }: Pace, now: number): number {
-  const round = state.roundAt === undefined ? now : state.roundAt + every
-  return Math.min(round, secondLookAt(state, apart), now + configSeconds * 1000)
+export function computeNextDueAt(
+  state: ScanState,
+  { intervalMs, recheckDelayMs }: ScanSchedule,
+  now: number,
+): number {
+  const round = state.roundAt === undefined ? now : state.roundAt + intervalMs
+  return Math.min(round, computeRecheckAt(state, recheckDelayMs), now + configRereadSeconds * 1000)
 }
 
 /** References for a second look: old enough suspicions and confirmed missing images. */
-export function referencesToLookAt(
+export function findReferencesToRecheck(
   { missingImages }: Pick<ScanState, 'missingImages'>,
   apart: number,
   now: number,
 ): string[] {
   const known = Object.entries(missingImages)
-  const few = known.filter(([, { confirmed }]) => confirmed).length <= mostSecondLooks
+  const few = known.filter(([, { confirmed }]) => confirmed).length <= maxRechecks
   return known
     .filter(([, { confirmed, since }]) => (confirmed ? few : now >= since + apart))
     .map(([reference]) => reference)
 }
 
-function secondLookAt({ missingImages, lookedAt = 0 }: ScanState, apart: number): number {
+function computeRecheckAt({ missingImages, lookedAt = 0 }: ScanState, apart: number): number {
   const known = Object.values(missingImages)
   const confirmed = known.filter((one) => one.confirmed)
   // An unanswered second look is repeated after the same interval.
   const suspicions = known.filter((one) => !one.confirmed).map(({ since }) => since + apart)
   const first = Math.min(...suspicions, Number.POSITIVE_INFINITY)
   if (first < Number.POSITIVE_INFINITY) return lookedAt >= first ? lookedAt + apart : first
-  return confirmed.length > 0 && confirmed.length <= mostSecondLooks
-    ? lookedAt + apart
-    : Number.POSITIVE_INFINITY
+  return confirmed.length > 0 && confirmed.length <= maxRechecks ? lookedAt + apart : Number.POSITIVE_INFINITY
 }
 
-const scans = defineState<ScanState>('image scan', {
+const scanStates = defineState<ScanState>('image scan', {
   version: 1,
   // Version 0 was a cache, whose unreadable entries were dropped too.
-  read: (stored, version) => scanState.safeParse(stored).data ?? (version === 0 ? emptyState : undefined),
+  read: (stored, version) =>
+    scanStateSchema.safeParse(stored).data ?? (version === 0 ? emptyScanState : undefined),
 })
-const theScan = ''
+const scanStateKey = ''
 
-export async function readScan(store: State, repository: RepositoryName): Promise<ScanState> {
-  return (await store.readState(scans, repository, theScan)) ?? emptyState
+export async function readScanState(store: StateStore, repository: RepositoryName): Promise<ScanState> {
+  return (await store.readState(scanStates, repository, scanStateKey)) ?? emptyScanState
 }
 
-export async function writeScan(store: State, repository: RepositoryName, state: ScanState): Promise<void> {
-  await store.writeState(scans, repository, new Map([[theScan, state]]))
+export async function writeScanState(
+  store: StateStore,
+  repository: RepositoryName,
+  state: ScanState,
+): Promise<void> {
+  await store.writeState(scanStates, repository, new Map([[scanStateKey, state]]))
 }
 
 /** A reference and its number of unanswered requests. */
-export interface Asked {
+export interface ScanReference {
   readonly reference: string
   readonly tries: number
 }
 
-const askedParts = z.array(z.object({ reference: z.string(), tries: z.number() }))
-const scanParts = defineState<readonly Asked[]>('scan part', {
+const scanPartSchema = z.array(z.object({ reference: z.string(), tries: z.number() }))
+const scanPartStates = defineState<readonly ScanReference[]>('scan part', {
   version: 1,
-  read: (stored) => askedParts.safeParse(stored).data,
+  read: (stored) => scanPartSchema.safeParse(stored).data,
 })
-const partKey = (pass: ScanPass, index: number) => `${pass.startedAt} ${index}`
+const scanPartKey = (pass: ScanPass, index: number) => `${pass.startedAt} ${index}`
 
-export async function readPart(
-  store: State,
+export async function readScanPart(
+  store: StateStore,
   repository: RepositoryName,
   pass: ScanPass,
   index: number,
-): Promise<readonly Asked[]> {
-  return (await store.readState(scanParts, repository, partKey(pass, index))) ?? []
+): Promise<readonly ScanReference[]> {
+  return (await store.readState(scanPartStates, repository, scanPartKey(pass, index))) ?? []
 }
 
-export async function writeParts(
-  store: State,
+export async function writeScanParts(
+  store: StateStore,
   repository: RepositoryName,
   pass: ScanPass,
-  parts: ReadonlyMap<number, readonly Asked[]>,
+  parts: ReadonlyMap<number, readonly ScanReference[]>,
 ): Promise<void> {
-  const values = new Map([...parts].map(([index, part]) => [partKey(pass, index), part]))
-  await store.writeState(scanParts, repository, values)
+  const values = new Map([...parts].map(([index, part]) => [scanPartKey(pass, index), part]))
+  await store.writeState(scanPartStates, repository, values)
 }
 
-export async function forgetParts(store: State, repository: RepositoryName): Promise<void> {
-  await store.retainState(scanParts, repository, [])
+export async function deleteScanParts(store: StateStore, repository: RepositoryName): Promise<void> {
+  await store.retainState(scanPartStates, repository, [])
 }

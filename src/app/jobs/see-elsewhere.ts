@@ -1,17 +1,17 @@
 // Does not judge pull requests for unserved branches, but records them: approvals from before do not count when the
 // pull request returns to a served branch.
-import type { Snapshot } from '../../change/snapshot.ts'
+import type { PullSnapshot } from '../../change/snapshot.ts'
 import type { PullMemory } from '../../ports/pull-memory.ts'
 
 /** Differs from every configuration digest. */
-const unserved = 'not served'
+const unservedConfigDigest = 'not served'
 
 /** Rejects with a StoreError. */
-export async function seeElsewhere(
-  { repository, pull, head, baseRef, reviews }: Snapshot,
+export async function recordUnservedPull(
+  { repository, pull, head, baseRef, reviews }: PullSnapshot,
   store: Pick<PullMemory, 'observe' | 'firstSeenReviews'>,
 ): Promise<void> {
-  const epoch = await store.observe(repository, pull, { head, baseRef, config: unserved })
+  const epoch = await store.observe(repository, pull, { head, baseRef, config: unservedConfigDigest })
   // GitHub does not tell a review's base branch; one first seen here does not count after the return.
   await store.firstSeenReviews(
     repository,

@@ -1,11 +1,13 @@
-import type { SettleOptions } from '../../landing/landing-options.ts'
+import type { RecoverOptions } from '../../landing/landing-options.ts'
 import type { Store } from '../../ports/store.ts'
 import type { JobContext } from './job-context.ts'
-import { judgeMerged } from './judge-merged.ts'
-import { reportMismatch } from './report-mismatch.ts'
+import { auditMerge } from './judge-merged.ts'
+import { reportTreeMismatch } from './report-mismatch.ts'
 
-export function settleOptions(place: JobContext<Store>): SettleOptions & { readonly leaseSeconds: number } {
-  const { repository, merging, app } = place
+export function createMergeRecoveryOptions(
+  ctx: JobContext<Store>,
+): RecoverOptions & { readonly leaseSeconds: number } {
+  const { repository, merging, app } = ctx
   const { store, clock } = app
   return {
     repository,
@@ -13,8 +15,8 @@ export function settleOptions(place: JobContext<Store>): SettleOptions & { reado
     store,
     clock,
     leaseSeconds: app.settings.leaseSeconds,
-    judgeMerged: (intent, base, commit) => judgeMerged(intent, base, commit, place),
-    onMismatch: (mismatch) => reportMismatch(mismatch, place),
+    judgeMerged: (intent, base, commit) => auditMerge(intent, base, commit, ctx),
+    onMismatch: (mismatch) => reportTreeMismatch(mismatch, ctx),
     onEnded: (outcome) => app.metrics.landings.inc({ outcome }),
   }
 }

@@ -1,21 +1,24 @@
 // Records an evaluation's verdict and publishes its report.
 import { createHash } from 'node:crypto'
 import type { ReportOptions } from '../../messages/report-options.ts'
-import { composeReport, type Report } from '../../messages/report.ts'
-import { describeMeanwhile } from '../../messages/describe-meanwhile.ts'
-import type { Landings } from '../../ports/landings.ts'
+import { renderReport, type PullReport } from '../../messages/report.ts'
+import { describeHeadConflicts } from '../../messages/describe-meanwhile.ts'
+import type { MergeRecords } from '../../ports/landings.ts'
 import type { PullMemory } from '../../ports/pull-memory.ts'
-import type { State } from '../../ports/state.ts'
+import type { StateStore } from '../../ports/state.ts'
 import type { VerdictRecord } from '../../ports/verdicts.ts'
-import type { Seen } from './look-at-pull.ts'
-import { publishReport, type Compose, type PublishOptions } from './publish-report.ts'
+import type { PullEvaluation } from './look-at-pull.ts'
+import { publishReport, type ComposeReport, type PublishReportOptions } from './publish-report.ts'
 import type { StoredReport } from './report-merged.ts'
-import { statusPage } from './status-page.ts'
+import { statusPageUrl } from './status-page.ts'
 import type { JobContext } from './job-context.ts'
 
-export function recordOf({ snapshot, verdict, configDigest, told }: Seen, decidedAt: number): VerdictRecord {
+export function toVerdictRecord(
+  { snapshot, verdict, configDigest, told }: PullEvaluation,
+  decidedAt: number,
+): VerdictRecord {
   const { permit: _permit, ...plain } = verdict
-  const kept: StoredReport = { verdict: plain, ...told }
+  const storedReport: StoredReport = { verdict: plain, ...told }
   return {
     repository: snapshot.repository,
     pull: snapshot.pull,
@@ -23,44 +26,49 @@ export function recordOf({ snapshot, verdict, configDigest, told }: Seen, decide
     base: snapshot.base,
     config: configDigest,
     verdict: verdict.kind,
-    report: kept,
+    report: storedReport,
     decidedAt,
   }
 }
 
-export function composed(
-  { snapshot, verdict, told }: Seen,
+export function composeEvaluationReport(
+  { snapshot, verdict, told }: PullEvaluation,
   { app, forge }: JobContext,
   more: Pick<ReportOptions, 'runs' | 'landed' | 'published' | 'meanwhile'> = {},
-): Report {
+): PullReport {
   const page = { web: app.settings.gitUrl, repository: forge.repository, pull: snapshot.pull }
-  return composeReport(verdict, {
+  return renderReport(verdict, {
     ...told,
     page,
     rulesUrl: app.settings.rulesUrl,
-    statusPage: statusPage(app.settings, forge.repository, snapshot.pull),
+    statusPage: statusPageUrl(app.settings, forge.repository, snapshot.pull),
     ...more,
   })
 }
 
 /** Describes what others merged meanwhile, from the records. */
-async function sayMeanwhile(
-  { snapshot, told }: Seen,
-  { app, forge }: JobContext<Landings>,
+async function describeOtherMerges(
+  { snapshot, told }: PullEvaluation,
+  { app, forge }: JobContext<MergeRecords>,
 ): Promise<readonly string[]> {
   const { moved = [] } = told
   if (moved.length === 0) return []
-  const pulls = await app.store.landedPulls(
+  const pulls = await app.store.findPullsOfCommits(
     forge.repository,
     moved.map(({ commit }) => commit),
   )
   const page = { web: app.settings.gitUrl, repository: forge.repository, pull: snapshot.pull }
-  return describeMeanwhile(moved, pulls, page, snapshot.baseRef)
+  return describeHeadConflicts(moved, pulls, page, snapshot.baseRef)
 }
 
 /** A digest of everything the evaluation shows to people. */
-export async function digestOfShown(seen: Seen, place: JobContext<Landings>): Promise<string> {
-  const shown = composed(seen, place, { meanwhile: await sayMeanwhile(seen, place) })
+export async function digestOfReport(
+  evaluation: PullEvaluation,
+  ctx: JobContext<MergeRecords>,
+): Promise<string> {
+  const shown = composeEvaluationReport(evaluation, ctx, {
+    meanwhile: await describeOtherMerges(evaluation, ctx),
+  })
   return createHash('sha256').update(JSON.stringify(shown)).digest('hex')
 }
 
@@ -68,20 +76,20 @@ export async function digestOfShown(seen: Seen, place: JobContext<Landings>): Pr
  * Publishes the report and records which head was shown and when, because commands bind to it. `how`: see
  * publishReport().
  */
-export async function showLook(
-  seen: Seen,
-  place: JobContext<Required<PullMemory> & State & Landings>,
-  how: Pick<PublishOptions, 'present' | 'isRestLater'> = {},
+export async function publishEvaluation(
+  evaluation: PullEvaluation,
+  ctx: JobContext<Required<PullMemory> & StateStore & MergeRecords>,
+  how: Pick<PublishReportOptions, 'present' | 'isRestLater'> = {},
 ): Promise<void> {
-  const { snapshot, epoch, described } = seen
-  const meanwhile = await sayMeanwhile(seen, place)
-  const compose: Compose = (runs) => composed(seen, place, { runs, meanwhile })
-  const at = await publishReport(place.forge, compose, snapshot.pull, snapshot.head, how)
+  const { snapshot, epoch, described } = evaluation
+  const meanwhile = await describeOtherMerges(evaluation, ctx)
+  const compose: ComposeReport = (runs) => composeEvaluationReport(evaluation, ctx, { runs, meanwhile })
+  const at = await publishReport(ctx.forge, compose, snapshot.pull, snapshot.head, how)
   if (at === undefined) return
   const { repository, pull, head } = snapshot
   // Stored before it is shown, because approvals refer to it by name.
-  if (described) await place.app.store.keepChange(repository, pull, described)
-  await place.app.store.recordShown(repository, pull, {
+  if (described) await ctx.app.store.recordChange(repository, pull, described)
+  await ctx.app.store.recordShown(repository, pull, {
     head,
     epoch,
     at,

@@ -1,31 +1,31 @@
 // Measures how long a condition holds for a pull request's current head.
 import { z } from 'zod'
 import { pullKey } from '../../change/repository-key.ts'
-import type { Snapshot } from '../../change/snapshot.ts'
-import type { Cache, CacheSpace } from '../../ports/cache.ts'
+import type { PullSnapshot } from '../../change/snapshot.ts'
+import type { Cache, CacheNamespace } from '../../ports/cache.ts'
 import type { JobContext } from './job-context.ts'
 
-const sinceHead = z.object({ head: z.string(), since: z.number() })
-type SinceHead = z.infer<typeof sinceHead>
-const rememberedSeconds = 24 * 3600
+const headStateSinceSchema = z.object({ head: z.string(), since: z.number() })
+type HeadStateSince = z.infer<typeof headStateSinceSchema>
+const cacheTtlSeconds = 24 * 3600
 
-export const sinceHeadShape = {
+export const headStateSinceFormat = {
   version: 1,
-  read: (stored: unknown): SinceHead | undefined => sinceHead.safeParse(stored).data,
+  read: (stored: unknown): HeadStateSince | undefined => headStateSinceSchema.safeParse(stored).data,
 } as const
 
 /** Entries of their own cache space. If lost, the time starts over. */
-export function sinceHeads(space: CacheSpace<SinceHead>) {
+export function createHeadStateTimer(space: CacheNamespace<HeadStateSince>) {
   /** Milliseconds since the first call for this head; 0 on that call. */
   return async (
-    { repository, pull, head }: Snapshot,
+    { repository, pull, head }: PullSnapshot,
     { app: { store, clock } }: JobContext<Cache>,
   ): Promise<number> => {
     const key = pullKey(repository, pull)
     const now = clock.now()
     const known = (await store.getCached(space, [key])).get(key)
     if (known?.head === head) return now - known.since
-    await store.putCached(space, new Map([[key, { head, since: now }]]), rememberedSeconds)
+    await store.putCached(space, new Map([[key, { head, since: now }]]), cacheTtlSeconds)
     return 0
   }
 }

@@ -1,25 +1,32 @@
 // Handles /freeze and /thaw. They affect a branch, so all pull requests are evaluated afterwards.
-import type { Snapshot } from '../../change/snapshot.ts'
+import type { PullSnapshot } from '../../change/snapshot.ts'
 import type { CommandRecord } from '../../gate/commands.ts'
-import type { Jobs } from '../../ports/jobs.ts'
-import type { LandingStops } from '../../ports/landing-stops.ts'
+import type { JobQueue } from '../../ports/jobs.ts'
+import type { MergeFreezes } from '../../ports/landing-stops.ts'
 import type { JobContext } from './job-context.ts'
 
 /** Returns whether a freeze began or ended. Idempotent by comment id. */
-export async function obeyStopCommand(
+export async function executeFreezeCommand(
   { command, outcome, stop, login, user, comment }: CommandRecord,
-  { repository, pull, comments }: Snapshot,
-  { app, installation }: JobContext<LandingStops & Jobs>,
+  { repository, pull, comments }: PullSnapshot,
+  { app, installation }: JobContext<MergeFreezes & JobQueue>,
 ): Promise<boolean> {
   if (outcome !== 'done' || stop === undefined) return false
   const { branch, reason, kinds } = stop
   const by = { kind: 'person', login, user, comment } as const
   if (command === 'freeze') {
-    const begun = await app.store.stopLandings({ repository, branch, kind: 'frozen', reason, by, pull })
-    if (begun === undefined) return false
+    const started = await app.store.freezeMerges({ repository, branch, kind: 'frozen', reason, by, pull })
+    if (started === undefined) return false
   } else {
-    const saidAt = Date.parse(comments.find(({ id }) => id === comment)?.createdAt ?? '')
-    const ended = await app.store.resumeLandings({ repository, branch, kinds, by, reason, saidAt })
+    const commandedAt = Date.parse(comments.find(({ id }) => id === comment)?.createdAt ?? '')
+    const ended = await app.store.unfreezeMerges({
+      repository,
+      branch,
+      kinds,
+      by,
+      reason,
+      requestedAt: commandedAt,
+    })
     if (ended.length === 0) return false
   }
   app.log.info({ repository, branch, command, login }, 'a maintainer changed where merging is stopped')

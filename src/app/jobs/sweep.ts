@@ -1,27 +1,27 @@
 // Evaluates every open pull request and base branch every few minutes without webhooks, which only make it sooner.
 import type { CommitSha, PullNumber } from '../../change/ids.ts'
 import { pullKey } from '../../change/repository-key.ts'
-import { stopsInForce, type LandingStop } from '../../gate/landing-stop.ts'
-import { eachOf } from '../../examine/gather-answers.ts'
+import { activeFreezes, type MergeFreeze } from '../../gate/landing-stop.ts'
+import { forEachInParallel } from '../../examine/gather-answers.ts'
 import { defineCache } from '../../ports/cache.ts'
-import type { Job, Jobs } from '../../ports/jobs.ts'
-import type { OpenPull } from '../../ports/forge.ts'
+import type { Job, JobQueue } from '../../ports/jobs.ts'
+import type { OpenPullSummary } from '../../ports/forge.ts'
 import type { PageRecords } from '../../ports/page-records.ts'
 import type { ReadyPulls } from '../../ports/ready-pulls.ts'
 import type { Store } from '../../ports/store.ts'
 import type { InstalledRepository } from '../../github/github-app.ts'
-import { removeLeftStaged } from '../../landing/remove-staged.ts'
-import { isServed } from './is-served.ts'
-import { standsStill } from './keep-look.ts'
-import { queuedBranches } from './queued-branches.ts'
-import { retryWhereRulesChanged } from './refused-pull.ts'
+import { removeLeftoverStagingBranches } from '../../landing/remove-staged.ts'
+import { isServedBranch } from './is-served.ts'
+import { revalidateOnNewBase } from './keep-look.ts'
+import { readMergeQueueBranches } from './queued-branches.ts'
+import { retryBranchesWithNewRules } from './refused-pull.ts'
 import { isScanDue } from './scan-repository.ts'
-import type { App, JobContext } from './job-context.ts'
+import type { AppServices, JobContext } from './job-context.ts'
 
 /** Seconds until an unchanged pull request is evaluated again, because permissions and registries change too. */
-const unchangedSeconds = 3600
+const unchangedTtlSeconds = 3600
 /** If lost, each pull request is evaluated once more. */
-const sweptPulls = defineCache<string>('swept pull', {
+const sweptPullCache = defineCache<string>('swept pull', {
   version: 1,
   read: (stored) => (typeof stored === 'string' ? stored : undefined),
 })
@@ -32,20 +32,24 @@ const sweptPulls = defineCache<string>('swept pull', {
  */
 export async function sweepRepository(
   job: Extract<Job, { kind: 'sweep' }>,
-  place: JobContext<Store>,
+  ctx: JobContext<Store>,
 ): Promise<void> {
-  const { app, forge, repository } = place
+  const { app, forge, repository } = ctx
   const about = { installation: job.installation, repository: job.repository }
-  await app.store.enqueue({ kind: 'branch', ...about, branch: await forge.defaultBranch({ kept: true }) })
-  await removeLeftStaged(job.repository, {
-    ...place,
+  await app.store.enqueue({
+    kind: 'branch',
+    ...about,
+    branch: await forge.defaultBranch({ allowCached: true }),
+  })
+  await removeLeftoverStagingBranches(job.repository, {
+    ...ctx,
     store: app.store,
     leaseSeconds: app.settings.leaseSeconds,
   })
-  for (const branch of await queuedBranches(job.repository, app.store))
+  for (const branch of await readMergeQueueBranches(job.repository, app.store))
     await app.store.enqueue({ kind: 'group', ...about, branch })
   // Unsettled merges: merged pull requests are in no list of open ones.
-  for (const { pull } of await app.store.openLandings(job.repository))
+  for (const { pull } of await app.store.listPendingMerges(job.repository))
     await app.store.enqueue({ kind: 'pull', ...about, pull })
   if (await isScanDue(job.repository, app)) await app.store.enqueue({ kind: 'scan', ...about })
   const pulls = await forge.openPulls()
@@ -60,55 +64,56 @@ export async function sweepRepository(
     await repository.fetch(branch)
     tips.set(branch, await repository.tip(branch))
     // A configuration change on the default branch does not move other branches.
-    if (!(await isServed(branch, place, { kept: true }))) unserved.add(branch)
+    if (!(await isServedBranch(branch, ctx, { allowCached: true }))) unserved.add(branch)
   }
-  const keyOf = (pull: PullNumber) => pullKey(job.repository, pull)
+  const sweptPullKey = (pull: PullNumber) => pullKey(job.repository, pull)
   const before = await app.store.getCached(
-    sweptPulls,
-    pulls.map(({ pull }) => keyOf(pull)),
+    sweptPullCache,
+    pulls.map(({ pull }) => sweptPullKey(pull)),
   )
   const parked = new Set(await app.store.parkedPulls(job.repository))
   // A removed rule may unblock a rejected pull request.
   const waiting = pulls.filter(({ pull }) => parked.has(pull)).map(({ baseRef }) => baseRef)
-  await retryWhereRulesChanged(await app.store.landingStops(job.repository), waiting, place)
-  const stops = await app.store.landingStops(job.repository)
+  await retryBranchesWithNewRules(await app.store.listFreezes(job.repository), waiting, ctx)
+  const stops = await app.store.listFreezes(job.repository)
   const changed = new Map<string, string>()
-  const moved: { readonly open: OpenPull; readonly state: string; readonly tip: CommitSha }[] = []
-  const ready = await readyHeads(new Set(tips.keys()), place)
+  const moved: { readonly open: OpenPullSummary; readonly state: string; readonly tip: CommitSha }[] = []
+  const ready = await enqueueReadyBatches(new Set(tips.keys()), ctx)
   for (const open of pulls) {
     const { pull, head, baseRef, updatedAt } = open
     // The batch reads it again and requests a full evaluation if needed.
     if (ready.get(pull) === `${head} ${baseRef}`) continue
     const tip = tips.get(baseRef)
     const served = unserved.has(baseRef) ? ' unserved' : ''
-    const state = `${head} ${tip} ${updatedAt} ${stateOfStops(stops, baseRef, app.clock.now())}${served}`
-    const known = before.get(keyOf(pull))
+    const state = `${head} ${tip} ${updatedAt} ${formatFreezeState(stops, baseRef, app.clock.now())}${served}`
+    const known = before.get(sweptPullKey(pull))
     // Checks by others may unblock a rejected pull request, and lists do not show them.
     if (known === state && !parked.has(pull)) continue
     if (
       known !== undefined &&
       tip !== undefined &&
-      withoutTip(known) === withoutTip(state) &&
+      withoutBaseTip(known) === withoutBaseTip(state) &&
       !parked.has(pull)
     )
       moved.push({ open, state, tip })
-    else changed.set(keyOf(pull), state)
+    else changed.set(sweptPullKey(pull), state)
   }
-  const asBefore = await stillStanding(moved, pulls, place)
+  const asBefore = await revalidateCachedEvaluations(moved, pulls, ctx)
   for (const { open, state } of moved) {
-    const left = asBefore.get(open.pull)
-    if (left === undefined) changed.set(keyOf(open.pull), state)
-    else await app.store.putCached(sweptPulls, new Map([[keyOf(open.pull), state]]), left)
+    const remainingSeconds = asBefore.get(open.pull)
+    if (remainingSeconds === undefined) changed.set(sweptPullKey(open.pull), state)
+    else
+      await app.store.putCached(sweptPullCache, new Map([[sweptPullKey(open.pull), state]]), remainingSeconds)
   }
   for (const { pull } of pulls)
-    if (changed.has(keyOf(pull))) await app.store.enqueue({ kind: 'pull', ...about, pull })
-  if (changed.size > 0) await app.store.putCached(sweptPulls, changed, unchangedSeconds)
+    if (changed.has(sweptPullKey(pull))) await app.store.enqueue({ kind: 'pull', ...about, pull })
+  if (changed.size > 0) await app.store.putCached(sweptPullCache, changed, unchangedTtlSeconds)
 }
 
 /** The heads and base branches of queued pull requests. Also enqueues each branch's batch. */
-async function readyHeads(
+async function enqueueReadyBatches(
   branches: ReadonlySet<string>,
-  { app, forge, installation }: JobContext<Jobs & ReadyPulls>,
+  { app, forge, installation }: JobContext<JobQueue & ReadyPulls>,
 ): Promise<ReadonlyMap<PullNumber, string>> {
   const { repository } = forge
   const ready = new Map<PullNumber, string>()
@@ -121,22 +126,22 @@ async function readyHeads(
 }
 
 /** Milliseconds per sweep for pull requests whose base moved; the rest get a full evaluation. */
-const stillTime = 120_000
+const revalidationTimeoutMs = 120_000
 
 /** Pull requests whose verdict holds on the new tip, with the seconds for which it does. */
-async function stillStanding(
-  moved: readonly { readonly open: OpenPull; readonly tip: CommitSha }[],
-  pulls: readonly OpenPull[],
-  place: JobContext<Store>,
+async function revalidateCachedEvaluations(
+  moved: readonly { readonly open: OpenPullSummary; readonly tip: CommitSha }[],
+  pulls: readonly OpenPullSummary[],
+  ctx: JobContext<Store>,
 ): Promise<ReadonlyMap<PullNumber, number>> {
-  const { clock, log } = place.app
-  const end = clock.now() + stillTime
+  const { clock, log } = ctx.app
+  const end = clock.now() + revalidationTimeoutMs
   const still = new Map<PullNumber, number>()
-  await eachOf(moved, 2, async ({ open, tip }) => {
+  await forEachInParallel(moved, 2, async ({ open, tip }) => {
     if (clock.now() > end) return
     try {
-      const left = await standsStill(open, tip, place, pulls)
-      if (left !== undefined) still.set(open.pull, left)
+      const remainingSeconds = await revalidateOnNewBase(open, tip, ctx, pulls)
+      if (remainingSeconds !== undefined) still.set(open.pull, remainingSeconds)
     } catch (error) {
       log.debug({ err: error, pull: open.pull }, 'not judged on the new base without a look')
     }
@@ -146,18 +151,18 @@ async function stillStanding(
 }
 
 /** The state without the base's tip. */
-const withoutTip = (state: string): string => state.replace(/^(\S+) \S+ /, '$1 ')
+const withoutBaseTip = (state: string): string => state.replace(/^(\S+) \S+ /, '$1 ')
 
 /** Changes when a freeze begins, ends or allows a retry. */
-function stateOfStops(stops: readonly LandingStop[], branch: string, now: number): string {
-  return stopsInForce(stops, branch, now)
+function formatFreezeState(stops: readonly MergeFreeze[], branch: string, now: number): string {
+  return activeFreezes(stops, branch, now)
     .map(({ kind, since, times }) => `${kind} ${since} ${times}`)
     .join(', ')
 }
 
 export interface SweeperOptions {
   readonly installed: () => Promise<readonly InstalledRepository[]>
-  readonly app: App<Jobs & PageRecords>
+  readonly app: AppServices<JobQueue & PageRecords>
 }
 
 /** Sweeps all repositories now and then every `sweepSeconds`, until stopped. Failures wait for the next round. */
@@ -168,7 +173,7 @@ export function startSweeper({ installed, app }: SweeperOptions): { stop(): Prom
       try {
         const repositories = await installed()
         const listedAt = app.clock.now()
-        await app.store.listRepositories(
+        await app.store.recordRepositories(
           repositories.map(({ isPublic = false, ...one }) => ({ ...one, isPublic, listedAt })),
         )
         for (const { installation, repository } of repositories)

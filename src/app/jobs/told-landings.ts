@@ -5,26 +5,30 @@ import { defineCache, type Cache } from '../../ports/cache.ts'
 import type { JobContext } from './job-context.ts'
 
 /** The commit, by pull request. If lost, it is evaluated once more. */
-const toldLandings = defineCache<string>('told landing', {
+const announcedMergeCache = defineCache<string>('told landing', {
   version: 1,
   read: (stored) => (typeof stored === 'string' ? stored : undefined),
 })
 /** The merging job asks within seconds. */
-const rememberedSeconds = 3600
+const cacheTtlSeconds = 3600
 
-export async function noteTold(pull: PullNumber, commit: CommitSha, place: JobContext<Cache>): Promise<void> {
-  await place.app.store.putCached(
-    toldLandings,
-    new Map([[pullKey(place.forge.repository, pull), commit]]),
-    rememberedSeconds,
+export async function markAnnounced(
+  pull: PullNumber,
+  commit: CommitSha,
+  ctx: JobContext<Cache>,
+): Promise<void> {
+  await ctx.app.store.putCached(
+    announcedMergeCache,
+    new Map([[pullKey(ctx.forge.repository, pull), commit]]),
+    cacheTtlSeconds,
   )
 }
 
-export async function isTold(
+export async function wasAnnounced(
   pull: PullNumber,
   commit: CommitSha,
-  place: JobContext<Cache>,
+  ctx: JobContext<Cache>,
 ): Promise<boolean> {
-  const key = pullKey(place.forge.repository, pull)
-  return (await place.app.store.getCached(toldLandings, [key])).get(key) === commit
+  const key = pullKey(ctx.forge.repository, pull)
+  return (await ctx.app.store.getCached(announcedMergeCache, [key])).get(key) === commit
 }

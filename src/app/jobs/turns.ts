@@ -2,118 +2,128 @@
 // running, so that expensive pull requests do not slow down small ones. Decides nothing but the order.
 import type { Clock } from '../../ports/clock.ts'
 
-export type Weight = 'light' | 'heavy'
+export type JobCost = 'light' | 'heavy'
 
 /** A job counts as light until its weight is known, which takes one request. */
-export interface Turn {
+export interface JobSlot {
   /** Accounts with many running jobs (`whose`) wait behind those with few. */
-  weigh(weight: Weight, whose: string): void
+  setCost(weight: JobCost, whose: string): void
   /** Resolves at once for a light job, and for a heavy one when it may continue. */
-  giveWay(): Promise<void>
+  yieldToSmallJobs(): Promise<void>
   end(): void
 }
 
-export interface Turns {
-  begin(): Turn
+export interface JobScheduler {
+  startJob(): JobSlot
   readonly waiting: number
   /** Releases all waiting jobs. */
   close(): void
 }
 
-export interface TurnLimits {
+export interface JobSchedulerLimits {
   /** Heavy jobs at once: one for each process. */
-  readonly heavyAtOnce: number
+  readonly maxHeavyJobs: number
   /** Maximum milliseconds that a heavy job waits in total, so that endless light ones cannot block it. */
-  readonly longest: number
+  readonly maxWaitMs: number
   /** Light jobs at once for one account. More of them wait like heavy ones, because a small diff can be expensive. */
-  readonly lightOfOne: number
+  readonly maxLightJobsPerAccount: number
 }
 
 /** Enough time to evaluate and merge ten small pull requests. */
-const usualLimits: TurnLimits = { heavyAtOnce: 4, longest: 10_000, lightOfOne: 2 }
+const defaultLimits: JobSchedulerLimits = { maxHeavyJobs: 4, maxWaitMs: 10_000, maxLightJobsPerAccount: 2 }
 
-interface Running {
-  whose: string
-  isIn: boolean
+interface ScheduledJob {
+  account: string
+  isAdmitted: boolean
   /** Remaining milliseconds to wait for light jobs. */
-  left: number
+  remainingWaitMs: number
 }
 
-interface Waiting {
-  readonly heavy: Running
-  isPatient: boolean
-  readonly go: () => void
+interface WaitingJob {
+  readonly heavy: ScheduledJob
+  waitsForLightJobs: boolean
+  readonly resume: () => void
 }
 
-export function openTurns(clock: Clock, limits: TurnLimits = usualLimits): Turns {
-  const { heavyAtOnce, longest, lightOfOne } = limits
-  const light = new Set<Running>()
-  const heavyOnes = new Set<Running>()
-  const queue = new Set<Waiting>()
+export function createJobScheduler(clock: Clock, limits: JobSchedulerLimits = defaultLimits): JobScheduler {
+  const { maxHeavyJobs, maxWaitMs, maxLightJobsPerAccount } = limits
+  const light = new Set<ScheduledJob>()
+  const heavyOnes = new Set<ScheduledJob>()
+  const queue = new Set<WaitingJob>()
   let closed = false
 
-  const areIn = (whose?: string): number =>
-    [...heavyOnes].filter((one) => one.isIn && (whose === undefined || one.whose === whose)).length
+  const countAdmitted = (account?: string): number =>
+    [...heavyOnes].filter((one) => one.isAdmitted && (account === undefined || one.account === account))
+      .length
 
   /** Orders by: already admitted, fewest jobs of the account, arrival. */
-  function first(): Waiting | undefined {
-    const hasRoom = areIn() < heavyAtOnce
+  function findNextJob(): WaitingJob | undefined {
+    const hasCapacity = countAdmitted() < maxHeavyJobs
     const ready = [...queue].filter(
-      ({ heavy, isPatient }) => (light.size === 0 || !isPatient) && (heavy.isIn || hasRoom),
+      ({ heavy, waitsForLightJobs }) =>
+        (light.size === 0 || !waitsForLightJobs) && (heavy.isAdmitted || hasCapacity),
     )
-    const rank = ({ heavy }: Waiting) => (heavy.isIn ? -1 : areIn(heavy.whose))
+    const rank = ({ heavy }: WaitingJob) => (heavy.isAdmitted ? -1 : countAdmitted(heavy.account))
     return ready.toSorted((a, b) => rank(a) - rank(b))[0]
   }
 
-  function next(): void {
-    for (let one = closed ? [...queue][0] : first(); one; one = closed ? [...queue][0] : first()) {
+  function admitJobs(): void {
+    for (
+      let one = closed ? [...queue][0] : findNextJob();
+      one;
+      one = closed ? [...queue][0] : findNextJob()
+    ) {
       queue.delete(one)
-      one.heavy.isIn = true
-      one.go()
+      one.heavy.isAdmitted = true
+      one.resume()
     }
   }
 
-  async function wait(heavy: Running): Promise<void> {
-    const turn = Promise.withResolvers<void>()
-    const waiting: Waiting = { heavy, isPatient: heavy.left > 0, go: turn.resolve }
+  async function waitForAdmission(heavy: ScheduledJob): Promise<void> {
+    const admission = Promise.withResolvers<void>()
+    const waiting: WaitingJob = {
+      heavy,
+      waitsForLightJobs: heavy.remainingWaitMs > 0,
+      resume: admission.resolve,
+    }
     queue.add(waiting)
-    next()
+    admitJobs()
     if (!queue.has(waiting)) return
     const began = clock.now()
     const stopping = new AbortController()
-    const patience = clock.sleep(heavy.left, stopping.signal).then(() => {
-      waiting.isPatient = false
-      if (!stopping.signal.aborted) next()
+    const timeout = clock.sleep(heavy.remainingWaitMs, stopping.signal).then(() => {
+      waiting.waitsForLightJobs = false
+      if (!stopping.signal.aborted) admitJobs()
     })
-    await turn.promise
+    await admission.promise
     stopping.abort()
-    await patience
-    heavy.left = Math.max(0, heavy.left - (clock.now() - began))
+    await timeout
+    heavy.remainingWaitMs = Math.max(0, heavy.remainingWaitMs - (clock.now() - began))
   }
 
   return {
-    begin() {
-      const self: Running = { whose: '', isIn: false, left: longest }
+    startJob() {
+      const self: ScheduledJob = { account: '', isAdmitted: false, remainingWaitMs: maxWaitMs }
       light.add(self)
       return {
-        weigh(weight, whose) {
-          self.whose = whose
+        setCost(weight, account) {
+          self.account = account
           light.delete(self)
-          const others = [...light].filter((one) => one.whose === whose).length
-          const isLight = weight === 'light' && others < lightOfOne
+          const others = [...light].filter((one) => one.account === account).length
+          const isLight = weight === 'light' && others < maxLightJobsPerAccount
           if (isLight) {
             heavyOnes.delete(self)
-            self.isIn = false
+            self.isAdmitted = false
           }
           const into = isLight ? light : heavyOnes
           into.add(self)
-          next()
+          admitJobs()
         },
-        giveWay: () => (heavyOnes.has(self) && !closed ? wait(self) : Promise.resolve()),
+        yieldToSmallJobs: () => (heavyOnes.has(self) && !closed ? waitForAdmission(self) : Promise.resolve()),
         end() {
           light.delete(self)
           heavyOnes.delete(self)
-          next()
+          admitJobs()
         },
       }
     },
@@ -122,7 +132,7 @@ export function openTurns(clock: Clock, limits: TurnLimits = usualLimits): Turns
     },
     close() {
       closed = true
-      next()
+      admitJobs()
     },
   }
 }

@@ -1,42 +1,42 @@
 // Rebuilds changed catalogs after a push: dispatches the configured workflow or event once per commit and reports the
 // outcome on the commit.
 import { z } from 'zod'
-import { commitSha, isObjectId, type CommitSha } from '../../change/ids.ts'
+import { toCommitSha, isObjectId, type CommitSha } from '../../change/ids.ts'
 import { isBelow, type CatalogRoot } from '../../change/layout/layout.ts'
-import { changedLinks } from '../../examine/changed-links.ts'
+import { findChangedLinks } from '../../examine/changed-links.ts'
 import { findLayout } from '../../examine/find-layout.ts'
 import type { Config } from '../../config/config.ts'
 import { ForgeError } from '../../github/forge-error.ts'
-import { rebuildCheck, type RebuildState } from '../../messages/rebuild-check.ts'
-import type { Action } from '../../ports/forge.ts'
-import type { Job, Jobs } from '../../ports/jobs.ts'
-import type { Landings } from '../../ports/landings.ts'
+import { renderRebuildCheck, type RebuildState } from '../../messages/rebuild-check.ts'
+import type { ForgeAction } from '../../ports/forge.ts'
+import type { Job, JobQueue } from '../../ports/jobs.ts'
+import type { MergeRecords } from '../../ports/landings.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { Leases } from '../../ports/leases.ts'
 import type { PageRecords } from '../../ports/page-records.ts'
-import { defineState, type State } from '../../ports/state.ts'
-import { crashPoint } from '../../landing/crash-point.ts'
-import { putChecks } from '../../landing/put-checks.ts'
+import { defineState, type StateStore } from '../../ports/state.ts'
+import { triggerCrashPoint } from '../../landing/crash-point.ts'
+import { publishMissingChecks } from '../../landing/put-checks.ts'
 import { readConfig } from '../../examine/read-config.ts'
-import { leaseName } from '../../landing/lease-name.ts'
-import { rememberTrees } from '../../examine/remember-trees.ts'
-import { stepWebhook } from './rebuild-webhook.ts'
-import { judgePush, reportPush } from './judge-push.ts'
-import { withDigest } from './publish-report.ts'
-import { isServed } from './is-served.ts'
-import { wantsReleases } from './release/release-bundles.ts'
+import { toLeaseName } from '../../landing/lease-name.ts'
+import { cacheTrees } from '../../examine/remember-trees.ts'
+import { advanceWebhookRebuild } from './rebuild-webhook.ts'
+import { auditPush, reportBrokenCatalogs } from './judge-push.ts'
+import { withContentDigest } from './publish-report.ts'
+import { isServedBranch } from './is-served.ts'
+import { isReleaseJobNeeded } from './release/release-bundles.ts'
 import { recordCatalogs } from './record-catalogs.ts'
 import type { JobContext } from './job-context.ts'
 
 /** Seconds between polls; a webhook usually comes first. */
 const pollSeconds = 20
 /** Six hours, GitHub's own limit. Longer rebuilds are reported as unfinished. */
-const patienceMilliseconds = 6 * 3600 * 1000
+const rebuildTimeoutMs = 6 * 3600 * 1000
 
-const commit = z.string().refine(isObjectId).transform(commitSha)
+const commitSchema = z.string().refine(isObjectId).transform(toCommitSha)
 
-const rebuild = z.object({
-  commit,
+const rebuildSchema = z.object({
+  commit: commitSchema,
   catalogs: z.array(z.string()),
   /** Milliseconds since the epoch; absent until dispatched. */
   dispatchedAt: z.number().exactOptional(),
@@ -46,51 +46,54 @@ const rebuild = z.object({
   status: z.string().exactOptional(),
 })
 
-const broken = z.object({
+const brokenCatalogSchema = z.object({
   root: z.string(),
-  since: commit,
+  since: commitSchema,
   complaints: z.array(z.string()).readonly(),
   more: z.number(),
 })
 
-const branchState = z.object({
+const branchStateSchema = z.object({
   /** The last tip that was processed. */
-  seen: commit,
+  seen: commitSchema,
   /** Running rebuilds, and at most one that is not dispatched yet. */
-  rebuilds: z.array(rebuild).readonly(),
+  rebuilds: z.array(rebuildSchema).readonly(),
   /** Catalogs that others' pushes broke and that are still broken. */
-  broken: z.array(broken).readonly().exactOptional(),
+  broken: z.array(brokenCatalogSchema).readonly().exactOptional(),
 })
 
-type BranchState = Readonly<z.infer<typeof branchState>>
-type Rebuild = Readonly<z.infer<typeof rebuild>>
+type BranchState = Readonly<z.infer<typeof branchStateSchema>>
+type RebuildProgress = Readonly<z.infer<typeof rebuildSchema>>
 
-const branches = defineState<BranchState>('branch', {
+const branchStates = defineState<BranchState>('branch', {
   version: 1,
-  read: (stored) => branchState.safeParse(stored).data,
+  read: (stored) => branchStateSchema.safeParse(stored).data,
 })
 
 type BranchJob = Extract<Job, { kind: 'branch' }>
-type Remembering = JobContext<State>
+type BranchStateContext = JobContext<StateStore>
 
-export async function watchBranch(
+export async function handlePush(
   job: BranchJob,
-  place: JobContext<Jobs & Leases & State & Landings & Cache & PageRecords>,
+  ctx: JobContext<JobQueue & Leases & StateStore & MergeRecords & Cache & PageRecords>,
 ): Promise<void> {
-  await watch(job, place)
-  await recordCatalogs(job.branch, place)
+  await processBranchTip(job, ctx)
+  await recordCatalogs(job.branch, ctx)
 }
 
-async function watch(job: BranchJob, place: JobContext<Jobs & Leases & State & Landings>): Promise<void> {
-  const { app, repository } = place
-  const name = `${leaseName(job.repository, job.branch)} rebuild`
+async function processBranchTip(
+  job: BranchJob,
+  ctx: JobContext<JobQueue & Leases & StateStore & MergeRecords>,
+): Promise<void> {
+  const { app, repository } = ctx
+  const name = `${toLeaseName(job.repository, job.branch)} rebuild`
   const lease = await app.store.acquireLease(name, app.settings.leaseSeconds)
   if (lease === undefined) return app.store.enqueue(job, 2)
   try {
     await repository.fetch(job.branch)
     const tip = await repository.tip(job.branch)
     if (tip === undefined) return
-    let state = await readState(job, place)
+    let state = await readBranchState(job, ctx)
     const { config } = await readConfig(repository, await repository.treeOf(tip))
     // Publishing compares branches with images itself, so any change may matter to it.
     if (state?.seen !== tip || config.publish.length > 0)
@@ -99,30 +102,33 @@ async function watch(job: BranchJob, place: JobContext<Jobs & Leases & State & L
         installation: job.installation,
         repository: job.repository,
       })
-    if (await wantsReleases(job.branch, tip, config, place))
+    if (await isReleaseJobNeeded(job.branch, tip, config, ctx))
       await app.store.enqueue({ ...job, kind: 'release' })
-    if (state === undefined) return await writeState(job, place, { seen: tip, rebuilds: [] })
+    if (state === undefined) return await writeBranchState(job, ctx, { seen: tip, rebuilds: [] })
     if (state.seen !== tip) {
       const { broken = [] } = state
-      const now = await judgePush({ branch: job.branch, from: state.seen, tip, broken }, config, place)
-      await reportPush(job.branch, broken, now, place)
+      const now = await auditPush({ branch: job.branch, from: state.seen, tip, broken }, config, ctx)
+      await reportBrokenCatalogs(job.branch, broken, now, ctx)
       state = { ...state, broken: now }
-      state = await noticePush(state, tip, config, job.branch, place)
-      await writeState(job, place, state)
+      state = await queueRebuild(state, tip, config, job.branch, ctx)
+      await writeBranchState(job, ctx, state)
     }
     for (const rebuild of state.rebuilds) {
-      const next = await driveRebuild(rebuild, config, job, place)
-      const others: readonly Rebuild[] = state.rebuilds.filter(({ commit }) => commit !== rebuild.commit)
+      const next = await advanceRebuild(rebuild, config, job, ctx)
+      const others: readonly RebuildProgress[] = state.rebuilds.filter(
+        ({ commit }) => commit !== rebuild.commit,
+      )
       state = { ...state, rebuilds: next === undefined ? others : [...others, next] }
-      await writeState(job, place, state)
+      await writeBranchState(job, ctx, state)
     }
-    if (state.rebuilds.length > 0) await app.store.enqueue(job, nextPoll(state.rebuilds, app.clock.now()))
+    if (state.rebuilds.length > 0)
+      await app.store.enqueue(job, nextPollSeconds(state.rebuilds, app.clock.now()))
   } finally {
     await app.store.releaseLease(lease)
   }
 }
 
-function nextPoll(rebuilds: readonly Rebuild[], now: number): number {
+function nextPollSeconds(rebuilds: readonly RebuildProgress[], now: number): number {
   const waits = rebuilds.map(({ again }) =>
     again === undefined ? pollSeconds : Math.max(1, Math.ceil((again - now) / 1000)),
   )
@@ -130,34 +136,39 @@ function nextPoll(rebuilds: readonly Rebuild[], now: number): number {
 }
 
 /** Called before the first merge on a branch, so that the merge counts as a push. */
-export async function rememberBranch(branch: string, tip: CommitSha, place: Remembering): Promise<void> {
-  const job = { repository: place.forge.repository, branch }
-  if ((await readState(job, place)) === undefined) await writeState(job, place, { seen: tip, rebuilds: [] })
+export async function initializeBranchState(
+  branch: string,
+  tip: CommitSha,
+  ctx: BranchStateContext,
+): Promise<void> {
+  const job = { repository: ctx.forge.repository, branch }
+  if ((await readBranchState(job, ctx)) === undefined)
+    await writeBranchState(job, ctx, { seen: tip, rebuilds: [] })
 }
 
 /** A newer commit replaces a rebuild that is not dispatched yet: only the newest state matters. */
-async function noticePush(
+async function queueRebuild(
   state: BranchState,
   tip: CommitSha,
   config: Config,
   branch: string,
-  place: JobContext,
+  ctx: JobContext,
 ): Promise<BranchState> {
   const { workflow, event, webhook } = config.rebuild
   if (workflow === undefined && event === undefined && webhook === undefined) return { ...state, seen: tip }
   // The operator's secret may sign only merged content of served branches.
-  if (webhook !== undefined && !(await isServed(branch, place))) return { ...state, seen: tip }
+  if (webhook !== undefined && !(await isServedBranch(branch, ctx))) return { ...state, seen: tip }
   const running = state.rebuilds.filter(({ dispatchedAt }) => dispatchedAt !== undefined)
   const waiting = state.rebuilds.filter(({ dispatchedAt }) => dispatchedAt === undefined)
-  const changed = await changedCatalogs(state.seen, tip, config, place)
+  const changed = await findChangedCatalogs(state.seen, tip, config, ctx)
   const catalogs = [...new Set([...waiting.flatMap((rebuild) => rebuild.catalogs), ...changed])].sort()
   if (catalogs.length === 0) return { ...state, seen: tip }
   for (const { commit, catalogs: taken } of waiting)
-    await show(commit, taken, { kind: 'superseded', by: tip }, place)
+    await publishRebuildCheck(commit, taken, { kind: 'superseded', by: tip }, ctx)
   return { ...state, seen: tip, rebuilds: [...running, { commit: tip, catalogs }] }
 }
 
-async function changedCatalogs(
+async function findChangedCatalogs(
   from: CommitSha,
   to: CommitSha,
   config: Config,
@@ -168,11 +179,11 @@ async function changedCatalogs(
   const { catalogs } = await findLayout(repository, entries, config.catalogs)
   const before = await repository.treeOf(from).catch(() => undefined)
   // A forced push may have removed the old commit; treat everything as changed.
-  if (before === undefined) return catalogs.flatMap(namesOf)
+  if (before === undefined) return catalogs.flatMap(catalogNamesOf)
   const changes = await repository.diff(before, after)
   // Compared from the new state, to use the base's entries.
-  const links = await changedLinks(
-    rememberTrees(repository, { trees: new Map([[after, entries]]), blobs: new Map() }),
+  const links = await findChangedLinks(
+    cacheTrees(repository, { trees: new Map([[after, entries]]), blobs: new Map() }),
     {
       base: after,
       entries,
@@ -182,59 +193,57 @@ async function changedCatalogs(
   )
   return catalogs
     .filter(({ root }) => [...changes, ...links].some(({ path }) => isBelow(path, root)))
-    .flatMap(namesOf)
+    .flatMap(catalogNamesOf)
 }
 
-function namesOf({ root, names = [root] }: CatalogRoot): readonly string[] {
+function catalogNamesOf({ root, names = [root] }: CatalogRoot): readonly string[] {
   return names
 }
 
 /** Returns undefined when the rebuild has ended. */
-async function driveRebuild(
-  rebuild: Rebuild,
+async function advanceRebuild(
+  rebuild: RebuildProgress,
   config: Config,
   job: BranchJob,
-  place: JobContext,
-): Promise<Rebuild | undefined> {
-  const { app, forge } = place
+  ctx: JobContext,
+): Promise<RebuildProgress | undefined> {
+  const { app, forge } = ctx
   const { commit, catalogs, dispatchedAt } = rebuild
   const { webhook } = config.rebuild
   if (webhook !== undefined) {
-    const { next, shown } = await stepWebhook(webhook, rebuild, job.branch, place)
+    const { next, shown } = await advanceWebhookRebuild(webhook, rebuild, job.branch, ctx)
     const gaveUp =
-      dispatchedAt !== undefined &&
-      next !== undefined &&
-      app.clock.now() - dispatchedAt > patienceMilliseconds
-    if (gaveUp) await show(commit, catalogs, { kind: 'received' }, place)
-    else if (shown !== undefined) await show(commit, catalogs, shown, place)
+      dispatchedAt !== undefined && next !== undefined && app.clock.now() - dispatchedAt > rebuildTimeoutMs
+    if (gaveUp) await publishRebuildCheck(commit, catalogs, { kind: 'received' }, ctx)
+    else if (shown !== undefined) await publishRebuildCheck(commit, catalogs, shown, ctx)
     return gaveUp ? undefined : next
   }
   if (dispatchedAt === undefined) {
-    await show(commit, catalogs, { kind: 'announced' }, place)
-    crashPoint('rebuild-announced')
+    await publishRebuildCheck(commit, catalogs, { kind: 'announced' }, ctx)
+    triggerCrashPoint('rebuild-announced')
     const now = app.clock.now()
     try {
-      await forge.perform(dispatchAction(config, job.branch, commit, catalogs))
+      await forge.perform(createDispatchAction(config, job.branch, commit, catalogs))
     } catch (error) {
       if (!(error instanceof ForgeError) || error.retryable) throw error
-      await show(commit, catalogs, { kind: 'not-dispatched', why: error.message }, place)
+      await publishRebuildCheck(commit, catalogs, { kind: 'not-dispatched', why: error.message }, ctx)
       return undefined
     }
-    crashPoint('rebuild-dispatched')
+    triggerCrashPoint('rebuild-dispatched')
     return { ...rebuild, dispatchedAt: now }
   }
-  const outcome = await rebuildOutcome(config, rebuild, job.branch, place)
-  const gaveUp = outcome.kind === 'running' && app.clock.now() - dispatchedAt > patienceMilliseconds
-  await show(commit, catalogs, gaveUp ? { kind: 'no-outcome' } : outcome, place)
+  const outcome = await fetchRebuildOutcome(config, rebuild, job.branch, ctx)
+  const gaveUp = outcome.kind === 'running' && app.clock.now() - dispatchedAt > rebuildTimeoutMs
+  await publishRebuildCheck(commit, catalogs, gaveUp ? { kind: 'no-outcome' } : outcome, ctx)
   return outcome.kind === 'running' && !gaveUp ? rebuild : undefined
 }
 
-function dispatchAction(
+function createDispatchAction(
   config: Config,
   branch: string,
   commit: CommitSha,
   catalogs: readonly string[],
-): Action {
+): ForgeAction {
   const { workflow, event } = config.rebuild
   return workflow !== undefined
     ? { kind: 'dispatch-workflow', workflow, ref: branch, inputs: { commit, catalogs: catalogs.join(' ') } }
@@ -242,24 +251,24 @@ function dispatchAction(
 }
 
 /** GitHub may date our run this much before our dispatch. */
-const clockSkew = 120_000
+const maxClockSkewMs = 120_000
 
 /** Finds the first run after the dispatch whose commit contains ours; the branch may have moved on. */
-async function rebuildOutcome(
+async function fetchRebuildOutcome(
   config: Config,
-  { commit, dispatchedAt = 0 }: Rebuild,
+  { commit, dispatchedAt = 0 }: RebuildProgress,
   branch: string,
   { forge, repository }: JobContext,
 ): Promise<RebuildState> {
   const { workflow } = config.rebuild
   try {
-    const runs = await forge.dispatchedRuns(
+    const runs = await forge.listDispatchedRuns(
       workflow === undefined ? 'repository_dispatch' : 'workflow_dispatch',
       branch,
     )
     for (const run of runs.toReversed()) {
       if (workflow !== undefined && !run.path.endsWith(`/${workflow}`)) continue
-      if (Date.parse(run.createdAt) < dispatchedAt - clockSkew) continue
+      if (Date.parse(run.createdAt) < dispatchedAt - maxClockSkewMs) continue
       if (!(await repository.contains(run.head, commit).catch(() => false))) continue
       if (run.status !== 'completed') return { kind: 'running', url: run.url }
       return { kind: run.conclusion === 'success' ? 'succeeded' : 'failed', url: run.url }
@@ -272,28 +281,28 @@ async function rebuildOutcome(
   }
 }
 
-async function show(
+async function publishRebuildCheck(
   commit: CommitSha,
   catalogs: readonly string[],
   state: RebuildState,
   { forge }: JobContext,
 ): Promise<void> {
-  await putChecks(forge, commit, [withDigest(rebuildCheck(catalogs, state))])
+  await publishMissingChecks(forge, commit, [withContentDigest(renderRebuildCheck(catalogs, state))])
 }
 
-type Branch = Pick<Extract<Job, { kind: 'branch' }>, 'repository' | 'branch'>
+type RepositoryBranch = Pick<Extract<Job, { kind: 'branch' }>, 'repository' | 'branch'>
 
-async function readState(
-  { repository, branch }: Branch,
-  { app }: Remembering,
+async function readBranchState(
+  { repository, branch }: RepositoryBranch,
+  { app }: BranchStateContext,
 ): Promise<BranchState | undefined> {
-  return app.store.readState(branches, repository, branch)
+  return app.store.readState(branchStates, repository, branch)
 }
 
-async function writeState(
-  { repository, branch }: Branch,
-  { app }: Remembering,
+async function writeBranchState(
+  { repository, branch }: RepositoryBranch,
+  { app }: BranchStateContext,
   state: BranchState,
 ): Promise<void> {
-  await app.store.writeState(branches, repository, new Map([[branch, state]]))
+  await app.store.writeState(branchStates, repository, new Map([[branch, state]]))
 }

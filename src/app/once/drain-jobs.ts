@@ -1,7 +1,7 @@
 // An in-memory queue for a single sweep. It skips jobs due later, coalesces like the store, and never runs two jobs
 // with one key at once.
 import type { Clock } from '../../ports/clock.ts'
-import type { Job, Jobs } from '../../ports/jobs.ts'
+import type { Job, JobQueue } from '../../ports/jobs.ts'
 import { jobKey } from '../../store/jobs.ts'
 
 export interface DrainOptions {
@@ -12,29 +12,29 @@ export interface DrainOptions {
   readonly signal: AbortSignal
 }
 
-export interface Drained {
+export interface DrainResult {
   /** Jobs due too late or repeated too often. */
   readonly left: readonly Job[]
   readonly failed: readonly { readonly job: Job; readonly error: unknown }[]
 }
 
-export interface OnceQueue extends Jobs {
+export interface OnceQueue extends JobQueue {
   /** Resolves when no job is due soon. */
-  drain(options: DrainOptions): Promise<Drained>
+  drain(options: DrainOptions): Promise<DrainResult>
 }
 
 /** Milliseconds; enough for another merge or GitHub's mergeability to finish. */
-const patience = 10_000
+const maxDelayMs = 10_000
 /** A job that requeues itself more often is left to the next run. */
-const mostRuns = 10
+const maxRunsPerJob = 10
 
-interface Waiting {
+interface QueuedJob {
   readonly job: Job
   readonly due: number
 }
 
-export function openOnceQueue(clock: Clock): OnceQueue {
-  const waiting = new Map<string, Waiting>()
+export function createOnceQueue(clock: Clock): OnceQueue {
+  const waiting = new Map<string, QueuedJob>()
   let wake = (): void => undefined
   return {
     enqueue(job, afterSeconds = 0) {
@@ -49,8 +49,8 @@ export function openOnceQueue(clock: Clock): OnceQueue {
       const runs = new Map<string, number>()
       const failed: { job: Job; error: unknown }[] = []
       const failedKeys = new Set<string>()
-      const isForNow = ([key, { due }]: [string, Waiting]) =>
-        (runs.get(key) ?? 0) < mostRuns && !failedKeys.has(key) && due <= clock.now() + patience
+      const isDueSoon = ([key, { due }]: [string, QueuedJob]) =>
+        (runs.get(key) ?? 0) < maxRunsPerJob && !failedKeys.has(key) && due <= clock.now() + maxDelayMs
       const start = (key: string, job: Job) => {
         waiting.delete(key)
         runs.set(key, (runs.get(key) ?? 0) + 1)
@@ -67,7 +67,7 @@ export function openOnceQueue(clock: Clock): OnceQueue {
         )
       }
       for (;;) {
-        const due = signal.aborted ? [] : [...waiting].filter(isForNow).sort(([, a], [, b]) => a.due - b.due)
+        const due = signal.aborted ? [] : [...waiting].filter(isDueSoon).sort(([, a], [, b]) => a.due - b.due)
         const next = due.find(([key, one]) => one.due <= clock.now() && !running.has(key))
         if (next !== undefined && running.size < concurrency) {
           start(next[0], next[1].job)
@@ -77,8 +77,8 @@ export function openOnceQueue(clock: Clock): OnceQueue {
         const called = new Promise<void>((resolve) => (wake = resolve))
         const pause = new AbortController()
         const soonest = due.find(([key]) => !running.has(key))?.[1].due ?? Infinity
-        const hasRoom = soonest < Infinity && running.size < concurrency
-        await (hasRoom
+        const hasCapacity = soonest < Infinity && running.size < concurrency
+        await (hasCapacity
           ? Promise.race([called, clock.sleep(Math.max(0, soonest - clock.now()), pause.signal)])
           : called)
         pause.abort()

@@ -6,34 +6,34 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { PullNumber } from '../../change/ids.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
-import { catalogLoader } from '../../examine/catalogs/catalog-loader.ts'
+import { createCatalogLoader } from '../../examine/catalogs/catalog-loader.ts'
 import { openReaderPool } from '../../examine/catalogs/reader-pool.ts'
-import { openLookPool } from '../../examine/looks/look-pool.ts'
+import { openEvaluationPool } from '../../examine/looks/look-pool.ts'
 import { openReleasePool } from '../../examine/release/release-pool.ts'
 import { openRegistries } from '../../examine/registries.ts'
 import { systemClock } from '../../examine/system-clock.ts'
 import { openForge } from '../../github/forge.ts'
 import { openTokenClient, type TokenClient } from '../../github/token-client.ts'
-import { mismatchBeginning } from '../../messages/mismatch-issue.ts'
+import { mismatchMarkerPrefix } from '../../messages/mismatch-issue.ts'
 import type { Job } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
 import { traceCalls } from '../../ports/tracing.ts'
 import { openStore } from '../../store/store.ts'
-import type { App } from '../jobs/job-context.ts'
+import type { AppServices } from '../jobs/job-context.ts'
 import { runJob } from '../jobs/run-job.ts'
-import { openTurns } from '../jobs/turns.ts'
-import { openMetrics } from '../metrics.ts'
-import { openWorkplaces } from '../open-workplaces.ts'
+import { createJobScheduler } from '../jobs/turns.ts'
+import { createMetrics } from '../metrics.ts'
+import { openRepositoryContexts } from '../open-workplaces.ts'
 import { openTracing } from '../tracing/open-tracing.ts'
-import { openPublishing } from '../publishing/open-publishing.ts'
-import { openTrials } from '../trials/open-trials.ts'
-import { storeFolder, type Settings } from '../settings.ts'
-import { openOnceQueue } from './drain-jobs.ts'
+import { openPublishClient } from '../publishing/open-publishing.ts'
+import { openClusterTestClient } from '../trials/open-trials.ts'
+import { storeFolder, type BotSettings } from '../settings.ts'
+import { createOnceQueue } from './drain-jobs.ts'
 
 export interface OnceOptions {
   readonly repository: RepositoryName
   readonly token: string
-  readonly settings: Settings
+  readonly settings: BotSettings
   /** If absent, no state is kept between runs. */
   readonly folder?: string | undefined
   /** Without variables that may hold other processes' credentials. */
@@ -49,7 +49,7 @@ export interface SweptPull {
   readonly reasons: readonly string[]
 }
 
-export interface Swept {
+export interface SweepOnceResult {
   readonly pulls: readonly SweptPull[]
   readonly stops: readonly { readonly branch: string | undefined; readonly reason: string }[]
   /** Jobs left for the next run. */
@@ -58,7 +58,7 @@ export interface Swept {
 }
 
 /** Rejects with a ForgeError for an invalid token and a StoreError for an unusable folder. */
-export async function sweepOnce(options: OnceOptions): Promise<Swept> {
+export async function sweepOnce(options: OnceOptions): Promise<SweepOnceResult> {
   const { settings, token } = options
   const client = await openTokenClient({
     token,
@@ -71,45 +71,50 @@ export async function sweepOnce(options: OnceOptions): Promise<Swept> {
   })
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'catalog-bot-once-')))
   try {
-    return await sweepIn(folder, client, options)
+    return await sweepInFolder(folder, client, options)
   } finally {
     if (options.folder === undefined) await rm(folder, { recursive: true, force: true })
   }
 }
 
 /** Job kinds that need a server. */
-const notHere: ReadonlySet<Job['kind']> = new Set(['publish', 'preview', 'scan', 'release'])
+const serverOnlyJobKinds: ReadonlySet<Job['kind']> = new Set(['publish', 'preview', 'scan', 'release'])
 
-async function sweepIn(folder: string, client: TokenClient, options: OnceOptions): Promise<Swept> {
+async function sweepInFolder(
+  folder: string,
+  client: TokenClient,
+  options: OnceOptions,
+): Promise<SweepOnceResult> {
   const { repository, environment, log, signal } = options
   const clock = systemClock
-  const settings: Settings = { ...options.settings, dataDirectory: folder, actsAs: client.appId }
-  const kept = await openStore({
+  const settings: BotSettings = { ...options.settings, dataDirectory: folder, actsAs: client.appId }
+  const openedStore = await openStore({
     ...(options.folder !== undefined && { dataDirectory: storeFolder(folder) }),
     clock,
     problem: (error) => log.error({ err: error }, 'the store failed'),
   })
   // Closed in this order on failure too, or the process would not exit.
-  const closing: (() => unknown)[] = [() => kept.close()]
+  const closing: (() => unknown)[] = [() => openedStore.close()]
   try {
-    const queue = openOnceQueue(clock)
-    const seen = new Map<PullNumber, SweptPull>()
+    const queue = createOnceQueue(clock)
+    const sweptPulls = new Map<PullNumber, SweptPull>()
     const store: Store = {
-      ...kept,
+      ...openedStore,
       enqueue: (job, afterSeconds) =>
-        notHere.has(job.kind) ? Promise.resolve() : queue.enqueue(job, afterSeconds),
+        serverOnlyJobKinds.has(job.kind) ? Promise.resolve() : queue.enqueue(job, afterSeconds),
       recordVerdict: async (record) => {
         const { verdict } = record.report as { verdict: { reasons: readonly { text: string }[] } }
-        seen.set(record.pull, {
+        sweptPulls.set(record.pull, {
           pull: record.pull,
           outcome: record.verdict as SweptPull['outcome'],
           reasons: verdict.reasons.map(({ text }) => text),
         })
-        await kept.recordVerdict(record)
+        await openedStore.recordVerdict(record)
       },
-      endLanding: async (intent, outcome, commit) => {
-        const isNew = await kept.endLanding(intent, outcome, commit)
-        if (outcome === 'landed') seen.set(intent.pull, { pull: intent.pull, outcome: 'merged', reasons: [] })
+      finishMerge: async (intent, outcome, commit) => {
+        const isNew = await openedStore.finishMerge(intent, outcome, commit)
+        if (outcome === 'landed')
+          sweptPulls.set(intent.pull, { pull: intent.pull, outcome: 'merged', reasons: [] })
         return isNew
       },
     }
@@ -126,37 +131,42 @@ async function sweepIn(folder: string, client: TokenClient, options: OnceOptions
       log.warn({ err: error }, 'traces could not be sent'),
     )
     closing.unshift(() => tracing.close())
-    const looks = traceCalls(openLookPool(settings.budget, settings.concurrency), 'look', ['look'], tracing)
-    closing.unshift(() => looks.close())
+    const evaluationPool = traceCalls(
+      openEvaluationPool(settings.budget, settings.concurrency),
+      'look',
+      ['evaluate'],
+      tracing,
+    )
+    closing.unshift(() => evaluationPool.close())
     const releases = openReleasePool(settings.budget)
     closing.unshift(() => releases.close())
-    const turns = openTurns(clock)
-    const publishing = openPublishing({})
+    const scheduler = createJobScheduler(clock)
+    const publishing = openPublishClient({})
     closing.unshift(() => publishing.close())
     // A workflow run ends before a cluster trial would.
-    const trials = openTrials({})
-    closing.unshift(() => trials.close())
-    const app: App<Store> = {
+    const clusterTests = openClusterTestClient({})
+    closing.unshift(() => clusterTests.close())
+    const app: AppServices<Store> = {
       settings,
       store,
       registries,
       publishing,
-      trials,
-      loader: catalogLoader(pool, store),
-      looks,
+      clusterTests,
+      loader: createCatalogLoader(pool, store),
+      evaluationPool,
       releases,
-      turns,
-      metrics: openMetrics(),
+      scheduler,
+      metrics: createMetrics(),
       clock,
       log,
       tracing,
     }
-    const workplaces = openWorkplaces(app, client)
+    const workplaces = openRepositoryContexts(app, client)
     closing.unshift(
-      () => turns.close(),
+      () => scheduler.close(),
       () => workplaces.close(),
     )
-    if (options.folder === undefined) await stopForOpenIssue(repository, client, store)
+    if (options.folder === undefined) await freezeForOpenIssue(repository, client, store)
     await queue.enqueue({ kind: 'sweep', installation: 0, repository })
     const { left, failed } = await queue.drain({
       clock,
@@ -170,12 +180,12 @@ async function sweepIn(folder: string, client: TokenClient, options: OnceOptions
           onDone: () => undefined,
         }),
     })
-    const stops = await store.landingStops(repository)
+    const stops = await store.listFreezes(repository)
     return {
-      pulls: [...seen.values()].sort((a, b) => a.pull - b.pull),
+      pulls: [...sweptPulls.values()].sort((a, b) => a.pull - b.pull),
       stops: stops.map(({ branch, reason }) => ({ branch, reason })),
       // The next sweep finds sweeps, rebuilds and evaluated pull requests without a record.
-      left: left.filter((job) => job.kind === 'sweep' || (job.kind === 'pull' && !seen.has(job.pull))),
+      left: left.filter((job) => job.kind === 'sweep' || (job.kind === 'pull' && !sweptPulls.has(job.pull))),
       failed,
     }
   } finally {
@@ -184,15 +194,15 @@ async function sweepIn(folder: string, client: TokenClient, options: OnceOptions
 }
 
 /** An open mismatch issue keeps a branch frozen even if the state was lost. */
-async function stopForOpenIssue(
+async function freezeForOpenIssue(
   repository: RepositoryName,
   client: TokenClient,
   store: Store,
 ): Promise<void> {
   const forge = openForge(await client.octokit(0), repository, client)
-  const issue = await forge.ownIssue(mismatchBeginning)
+  const issue = await forge.findOwnIssue(mismatchMarkerPrefix)
   if (issue?.state !== 'open') return
-  await store.stopLandings({
+  await store.freezeMerges({
     repository,
     kind: 'audit',
     reason: `issue ${issue.number} tells of a merge that went wrong, and is open`,

@@ -1,16 +1,16 @@
 // Sends pages with a strict content policy and ETags.
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Form } from '../../web/pages/addresses.ts'
+import type { PageFormat } from '../../web/pages/addresses.ts'
 
-export interface Answer {
+export interface PageResponse {
   readonly status: number
   readonly body: string
-  readonly form: Form
+  readonly form: PageFormat
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
 }
 
-const types: Readonly<Record<Form, string>> = {
+const contentTypeByForm: Readonly<Record<PageFormat, string>> = {
   html: 'text/html; charset=utf-8',
   json: 'application/json; charset=utf-8',
   atom: 'application/atom+xml; charset=utf-8',
@@ -19,22 +19,22 @@ const types: Readonly<Record<Form, string>> = {
 }
 
 /** No scripts, frames or external resources; forms post only here. */
-const policy =
+const contentSecurityPolicy =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 /** `cache`: the Cache-Control value. */
-export function sendAnswer(
+export function sendPageResponse(
   request: IncomingMessage,
   response: ServerResponse,
-  { status, body, form, headers = {} }: Answer,
+  { status, body, form, headers = {} }: PageResponse,
   cache: string,
 ): void {
   const tag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
   const all = {
-    'content-type': types[form],
+    'content-type': contentTypeByForm[form],
     'cache-control': cache,
     vary: 'Accept, Cookie',
-    'content-security-policy': policy,
+    'content-security-policy': contentSecurityPolicy,
     // With `no-referrer`, browsers omit the origin of our own forms.
     'referrer-policy': 'same-origin',
     'x-content-type-options': 'nosniff',
@@ -43,7 +43,7 @@ export function sendAnswer(
     ...(status === 200 && cache !== 'no-store' && { etag: tag }),
     ...(headers as Record<string, string | string[]>),
   }
-  const isKnown = status === 200 && cache !== 'no-store' && knows(request.headers['if-none-match'], tag)
+  const isKnown = status === 200 && cache !== 'no-store' && matchesEtag(request.headers['if-none-match'], tag)
   if (isKnown) return void response.writeHead(304, all).end()
   const bytes = Buffer.from(body)
   response.writeHead(status, { ...all, 'content-length': bytes.length })
@@ -51,12 +51,12 @@ export function sendAnswer(
   else response.end(bytes)
 }
 
-function knows(given: string | undefined, tag: string): boolean {
-  return given?.split(',').some((one) => one.trim().replace(/^W\//, '') === tag) === true
+function matchesEtag(header: string | undefined, tag: string): boolean {
+  return header?.split(',').some((one) => one.trim().replace(/^W\//, '') === tag) === true
 }
 
 /** JSON only if the client lists it before HTML. */
-export function wantedForm(accept: string | undefined): 'html' | 'json' {
+export function negotiateForm(accept: string | undefined): 'html' | 'json' {
   for (const one of (accept ?? '').split(',')) {
     const type = one.split(';')[0]?.trim().toLowerCase()
     if (type === 'application/json') return 'json'

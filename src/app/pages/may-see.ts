@@ -2,13 +2,13 @@
 import type { ListedRepository } from '../../ports/page-records.ts'
 import type { PagesSetting } from '../settings.ts'
 
-export type Sight =
+export type RepositoryVisibility =
   | 'yes'
   | 'no'
   /** Ask GitHub with this person's token. */
   | 'ask'
 
-export interface SightQuestion {
+export interface VisibilityQuery {
   readonly pages: PagesSetting
   /** Undefined if the App is not known to be installed there. */
   readonly listed: Pick<ListedRepository, 'isPublic' | 'listedAt'> | undefined
@@ -18,7 +18,13 @@ export interface SightQuestion {
   readonly publicFor: number
 }
 
-export function maySee({ pages, listed, isSignedIn, now, publicFor }: SightQuestion): Sight {
+export function decideVisibility({
+  pages,
+  listed,
+  isSignedIn,
+  now,
+  publicFor,
+}: VisibilityQuery): RepositoryVisibility {
   if (pages === 'off') return 'no'
   if (!isSignedIn && pages !== 'public') return 'no'
   if (listed?.isPublic === true && now - listed.listedAt <= publicFor) return 'yes'

@@ -1,41 +1,41 @@
 import type { RepositoryName } from '../../change/snapshot.ts'
-import { isoTime } from '../../findings/iso-time.ts'
-import type { ListedRepository, PageRecords, RuleDay } from '../../ports/page-records.ts'
-import type { State } from '../../ports/state.ts'
+import { formatIsoTime } from '../../findings/iso-time.ts'
+import type { ListedRepository, PageRecords, RuleDayCount } from '../../ports/page-records.ts'
+import type { StateStore } from '../../ports/state.ts'
 import type { CatalogModel, PackageModel } from '../../web/pages/catalog-pages.ts'
 import type { OverviewModel, RepositoryOverviewModel } from '../../web/pages/overview-page.ts'
-import { readScan } from '../jobs/scan-state.ts'
+import { readScanState } from '../jobs/scan-state.ts'
 
-type CatalogRecords = PageRecords & State
+type CatalogRecordStore = PageRecords & StateStore
 
-const weeksShown = 8
-const mostRows = 200
-const day = 24 * 3600_000
+const maxWeeks = 8
+const maxRows = 200
+const dayMs = 24 * 3600_000
 
 export async function readCatalog(
-  store: CatalogRecords,
+  store: CatalogRecordStore,
   repository: RepositoryName,
   key: string,
 ): Promise<CatalogModel | undefined> {
-  const catalog = (await store.catalogRows(repository)).find((row) => row.key === key)
+  const catalog = (await store.listCatalogTotals(repository)).find((row) => row.key === key)
   return catalog && { repository, catalog, packages: await store.packageSummaries(repository, key) }
 }
 
 export async function readPackage(
-  store: CatalogRecords,
+  store: CatalogRecordStore,
   repository: RepositoryName,
   key: string,
   name: string,
 ): Promise<PackageModel | undefined> {
   const [rows, found, scan] = await Promise.all([
-    store.catalogRows(repository),
+    store.listCatalogTotals(repository),
     store.recordedPackage(repository, key, name),
-    readScan(store, repository),
+    readScanState(store, repository),
   ])
   const catalog = rows.find((row) => row.key === key)
   if (catalog === undefined || found === undefined) return undefined
   const { images, ...its } = found
-  const seen = await store.seenImages(
+  const seenImages = await store.findImageSightings(
     repository,
     images.map(({ reference }) => reference),
   )
@@ -44,7 +44,7 @@ export async function readPackage(
     catalog,
     package: its,
     images: images.map(({ reference, bundles }) => {
-      const known = seen.get(reference)
+      const known = seenImages.get(reference)
       const missing = scan.missingImages[reference]
       return {
         reference,
@@ -59,12 +59,15 @@ export async function readPackage(
 }
 
 export async function readOverview(
-  store: CatalogRecords,
+  store: CatalogRecordStore,
   listed: readonly ListedRepository[],
 ): Promise<OverviewModel> {
   const repositories: OverviewModel['repositories'][number][] = []
   for (const { repository } of listed) {
-    const [scan, catalogs] = await Promise.all([readScan(store, repository), store.catalogRows(repository)])
+    const [scan, catalogs] = await Promise.all([
+      readScanState(store, repository),
+      store.listCatalogTotals(repository),
+    ])
     repositories.push({
       repository,
       missing: Object.values(scan.missingImages).filter(({ confirmed }) => confirmed).length,
@@ -76,15 +79,15 @@ export async function readOverview(
 }
 
 export async function readRepositoryOverview(
-  store: CatalogRecords,
+  store: CatalogRecordStore,
   repository: RepositoryName,
   now: number,
 ): Promise<RepositoryOverviewModel> {
-  const today = Math.floor(now / day)
+  const today = Math.floor(now / dayMs)
   const [scan, stranded, days] = await Promise.all([
-    readScan(store, repository),
+    readScanState(store, repository),
     store.strandedPackages(repository),
-    store.ruleDays(repository, today - weeksShown * 7 + 1),
+    store.ruleDays(repository, today - maxWeeks * 7 + 1),
   ])
   const { finished } = scan
   return {
@@ -92,31 +95,31 @@ export async function readRepositoryOverview(
     scan: finished === undefined ? {} : { at: finished.at, unknown: finished.unknown },
     missing: Object.entries(scan.missingImages)
       .filter(([, { confirmed }]) => confirmed)
-      .slice(0, mostRows)
+      .slice(0, maxRows)
       .map(([reference, { kind, reason, since }]) => ({ reference, kind, reason, since })),
     stranded: stranded.map(({ catalog, package: its }) => ({
       catalog,
       package: its.name,
       bundles: its.stranded,
     })),
-    weeks: Array.from({ length: weeksShown }, (_, week) => ({
-      from: isoTime((today - week * 7 - 6) * day).slice(0, 10),
+    weeks: Array.from({ length: maxWeeks }, (_, week) => ({
+      from: formatIsoTime((today - week * 7 - 6) * dayMs).slice(0, 10),
     })),
-    ...byRuleAndOwner(days, today),
+    ...sumByRuleAndOwner(days, today),
   }
 }
 
 /** Sums over the last weeks. */
-function byRuleAndOwner(
-  days: readonly RuleDay[],
+function sumByRuleAndOwner(
+  days: readonly RuleDayCount[],
   today: number,
 ): Pick<RepositoryOverviewModel, 'rules' | 'owners'> {
-  const weekOf = (at: number) => Math.floor((today - at) / 7)
-  const sums = (its: readonly RuleDay[]) => {
-    const weeks = Array.from({ length: weeksShown }, () => 0)
+  const weeksAgo = (at: number) => Math.floor((today - at) / 7)
+  const sumByWeek = (its: readonly RuleDayCount[]) => {
+    const weeks = Array.from({ length: maxWeeks }, () => 0)
     for (const one of its) {
-      const week = weekOf(one.day)
-      if (week >= 0 && week < weeksShown) weeks[week] = (weeks[week] ?? 0) + one.pulls
+      const week = weeksAgo(one.day)
+      if (week >= 0 && week < maxWeeks) weeks[week] = (weeks[week] ?? 0) + one.pulls
     }
     return weeks
   }
@@ -124,14 +127,17 @@ function byRuleAndOwner(
   const rules = [...Map.groupBy(days, ({ rule }) => rule)].map(([rule, its]) => ({
     rule,
     severity: its[0]?.severity ?? 'warning',
-    pulls: sums(its),
+    pulls: sumByWeek(its),
   }))
   const owners = [...Map.groupBy(days, ({ owner }) => owner)].map(([owner, its]) => ({
     owner,
-    pulls: sums(its),
+    pulls: sumByWeek(its),
     rules: [...new Set(its.map(({ rule }) => rule))].sort().slice(0, 10),
   }))
-  const most = (a: { pulls: readonly number[] }, b: { pulls: readonly number[] }) =>
+  const byTotalDescending = (a: { pulls: readonly number[] }, b: { pulls: readonly number[] }) =>
     total(b.pulls) - total(a.pulls)
-  return { rules: rules.sort(most).slice(0, mostRows), owners: owners.sort(most).slice(0, mostRows) }
+  return {
+    rules: rules.sort(byTotalDescending).slice(0, maxRows),
+    owners: owners.sort(byTotalDescending).slice(0, maxRows),
+  }
 }

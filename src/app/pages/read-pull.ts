@@ -1,58 +1,58 @@
 // Reads one pull request's history from the store; merges come from the merge records.
-import { pullNumber } from '../../change/ids.ts'
+import { toPullNumber } from '../../change/ids.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
-import { checkLines } from '../../messages/check-lines.ts'
+import { formatCheckLines } from '../../messages/check-lines.ts'
 import type { Cache } from '../../ports/cache.ts'
-import type { LandingStops } from '../../ports/landing-stops.ts'
-import type { Landings } from '../../ports/landings.ts'
-import type { MergedPull, PageRecords, PullRow } from '../../ports/page-records.ts'
+import type { MergeFreezes } from '../../ports/landing-stops.ts'
+import type { MergeRecords } from '../../ports/landings.ts'
+import type { MergedPullRecord, PageRecords, PullRecord } from '../../ports/page-records.ts'
 import type { PullMemory } from '../../ports/pull-memory.ts'
-import type { State } from '../../ports/state.ts'
+import type { StateStore } from '../../ports/state.ts'
 import type { VerdictRecord } from '../../ports/verdicts.ts'
-import { pullLink } from '../../messages/links.ts'
-import type { MergeAccount, PullModel, ShownFinding } from '../../web/pages/pull-page.ts'
-import { bySeverity } from '../../messages/describe-findings.ts'
+import { formatPullUrl } from '../../messages/links.ts'
+import type { MergeExplanation, PullModel, FindingView } from '../../web/pages/pull-page.ts'
+import { compareBySeverity } from '../../messages/describe-findings.ts'
 import type { StoredReport } from '../jobs/report-merged.ts'
-import { waitingLooks } from '../jobs/limit-waits.ts'
-import { toldPulls } from '../jobs/publish/publication-state.ts'
+import { readWaitingPulls } from '../jobs/limit-waits.ts'
+import { pullPublicationState } from '../jobs/publish/publication-state.ts'
 
-type PullRecords = PageRecords & Landings & LandingStops & PullMemory & State & Cache
+type PullRecordStore = PageRecords & MergeRecords & MergeFreezes & PullMemory & StateStore & Cache
 
-const mostChanges = 200
-const mostFindings = 100
-const mostLines = 60
+const maxChanges = 200
+const maxFindings = 100
+const maxChangeLines = 60
 
 /** Undefined if the bot never evaluated it. */
 export async function readPull(
-  store: PullRecords,
+  store: PullRecordStore,
   repository: RepositoryName,
   number: number,
   web: string,
 ): Promise<PullModel | undefined> {
   if (!Number.isSafeInteger(number) || number > 2_147_483_647) return undefined
-  const pull = pullNumber(number)
-  const [row, merged, history, commands, landings, parked, landing, limited] = await Promise.all([
-    store.pullRow(repository, pull),
+  const pull = toPullNumber(number)
+  const [row, merged, history, commands, openMerges, parked, recordedMerge, limited] = await Promise.all([
+    store.findPullRecord(repository, pull),
     store.mergedPull(repository, pull),
-    store.verdictChanges(repository, pull, mostChanges),
+    store.verdictChanges(repository, pull, maxChanges),
     store.commands(repository, pull),
-    store.openLandings(repository),
+    store.listPendingMerges(repository),
     store.parkedPull(repository, pull),
-    store.landingOf(repository, pull),
-    waitingLooks(repository, [pull], store),
+    store.findMerge(repository, pull),
+    readWaitingPulls(repository, [pull], store),
   ])
   if (row === undefined && merged === undefined) return undefined
-  const record = await store.verdictReport(repository, pull, landing)
+  const record = await store.verdictReport(repository, pull, recordedMerge)
   const report = record?.report as StoredReport | undefined
-  const published = merged && (await store.readState(toldPulls, repository, String(pull)))
-  const isMerging = landings.some((one) => one.pull === pull)
+  const published = merged && (await store.readState(pullPublicationState, repository, String(pull)))
+  const isMerging = openMerges.some((one) => one.pull === pull)
   const wait = limited.get(pull)
-  const before = landings.find((one) => one.baseRef === row?.baseRef && one.pull !== pull)
+  const before = openMerges.find((one) => one.baseRef === row?.baseRef && one.pull !== pull)
   return {
-    ...(row === undefined ? ofMerge(merged) : ofRow(row)),
+    ...(row === undefined ? summarizeMerge(merged) : summarizeRow(row)),
     repository,
     pull: number,
-    url: pullLink({ web, repository, pull }),
+    url: formatPullUrl({ web, repository, pull }),
     state:
       merged !== undefined
         ? 'merged'
@@ -65,13 +65,13 @@ export async function readPull(
             : row.verdict === 'merge' && before !== undefined
               ? 'behind'
               : row.verdict,
-    findings: report === undefined ? [] : findingsOf(report),
-    changeLines: report?.changeLines.slice(0, mostLines) ?? [],
+    findings: report === undefined ? [] : toShownFindings(report),
+    changeLines: report?.changeLines.slice(0, maxChangeLines) ?? [],
     commands: commands.map(({ login, command, outcome, head }) => ({ login, command, outcome, head })),
     history,
     ...(merged && {
       endedAt: merged.mergedAt,
-      merge: account(merged, row, record, published),
+      merge: toMergeAccount(merged, row, record, published),
     }),
     ...(parked && merged === undefined && { waitsUntil: { at: parked.tryAgainAt, reason: parked.reason } }),
     // A later evaluation means that the wait is over.
@@ -79,12 +79,12 @@ export async function readPull(
   }
 }
 
-type Known = Omit<
+type PullSummary = Omit<
   PullModel,
   'repository' | 'pull' | 'url' | 'state' | 'findings' | 'changeLines' | 'commands' | 'history'
 >
 
-function ofRow(row: PullRow): Known {
+function summarizeRow(row: PullRecord): PullSummary {
   const {
     title,
     author,
@@ -116,7 +116,7 @@ function ofRow(row: PullRow): Known {
 }
 
 /** For merges older than the evaluation records. */
-function ofMerge(merged: MergedPull | undefined): Known {
+function summarizeMerge(merged: MergedPullRecord | undefined): PullSummary {
   if (merged === undefined) throw new TypeError('neither a look nor a merge is on record')
   const { title, baseRef, head, begunAt } = merged
   return {
@@ -133,12 +133,12 @@ function ofMerge(merged: MergedPull | undefined): Known {
   }
 }
 
-function account(
-  merged: MergedPull,
-  row: PullRow | undefined,
+function toMergeAccount(
+  merged: MergedPullRecord,
+  row: PullRecord | undefined,
   record: Pick<VerdictRecord, 'decidedAt' | 'report'> | undefined,
-  published: MergeAccount['published'],
-): MergeAccount {
+  published: MergeExplanation['published'],
+): MergeExplanation {
   const { commit, baseRef, base, head, begunAt, mergedAt } = merged
   const verdict = (record?.report as StoredReport | undefined)?.verdict
   return {
@@ -152,7 +152,7 @@ function account(
       verdict && {
         verdict: {
           decidedAt: record.decidedAt,
-          checks: checkLines(verdict.outcomes),
+          checks: formatCheckLines(verdict.outcomes),
           reasons: verdict.reasons,
           config: verdict.config,
         },
@@ -162,11 +162,11 @@ function account(
   }
 }
 
-function findingsOf({ verdict }: StoredReport): readonly ShownFinding[] {
+function toShownFindings({ verdict }: StoredReport): readonly FindingView[] {
   return verdict.outcomes
     .flatMap(({ findings }) => findings)
-    .toSorted(bySeverity)
-    .slice(0, mostFindings)
+    .toSorted(compareBySeverity)
+    .slice(0, maxFindings)
     .map(({ rule, severity, what, fix, at, overridden }) => ({
       rule,
       severity,

@@ -1,24 +1,27 @@
 import type { RepositoryName } from '../../change/snapshot.ts'
 import { repositoryKey } from '../../change/repository-key.ts'
-import { sayAuthor, type LandingStop } from '../../gate/landing-stop.ts'
+import { formatFreezeAuthor, type MergeFreeze } from '../../gate/landing-stop.ts'
 import type { Cache } from '../../ports/cache.ts'
-import type { LandingStops } from '../../ports/landing-stops.ts'
-import type { Intent, Landings } from '../../ports/landings.ts'
-import type { ListedRepository, PageRecords, PullRow } from '../../ports/page-records.ts'
+import type { MergeFreezes } from '../../ports/landing-stops.ts'
+import type { MergeIntent, MergeRecords } from '../../ports/landings.ts'
+import type { ListedRepository, PageRecords, PullRecord } from '../../ports/page-records.ts'
 import type { BadgeModel } from '../../web/pages/badge.ts'
 import type { HomeModel } from '../../web/pages/home-page.ts'
 import type { MergedModel } from '../../web/pages/merged-page.ts'
-import type { QueuedPull, QueueModel, ShownStop } from '../../web/pages/queue-page.ts'
-import { waitingLooks, waitingWork } from '../jobs/limit-waits.ts'
+import type { QueuedPullView, QueueModel, FreezeView } from '../../web/pages/queue-page.ts'
+import { readWaitingPulls, readWaitingJobs } from '../jobs/limit-waits.ts'
 
-export type QueueRecords = PageRecords & LandingStops & Landings & Cache
+export type QueueRecordStore = PageRecords & MergeFreezes & MergeRecords & Cache
 
-const mostPulls = 1000
-const mostEvents = 20
-const mergedOnPage = 50
+const maxPulls = 1000
+const maxEvents = 20
+const mergedPageSize = 50
 
-export async function readHome(store: QueueRecords, listed: readonly ListedRepository[]): Promise<HomeModel> {
-  const [counts, stops] = await Promise.all([store.countOpenPulls(), store.landingStops()])
+export async function readHome(
+  store: QueueRecordStore,
+  listed: readonly ListedRepository[],
+): Promise<HomeModel> {
+  const [counts, stops] = await Promise.all([store.countOpenPulls(), store.listFreezes()])
   const last = new Map<string, { pull: number; at: number }>()
   // The newest merges of all repositories suffice; a repository without recent merges shows none.
   for (const { repository, pull, mergedAt } of await store.mergedPulls(
@@ -44,61 +47,63 @@ export async function readHome(store: QueueRecords, listed: readonly ListedRepos
 }
 
 export async function readQueue(
-  store: QueueRecords,
+  store: QueueRecordStore,
   { repository, isPublic }: ListedRepository,
   webUrl: string,
 ): Promise<QueueModel> {
-  const [rows, landings, stops, events] = await Promise.all([
-    store.openPullRows(repository, mostPulls),
-    store.openLandings(repository),
-    store.landingStops(repository),
-    store.stopEvents(repository, mostEvents),
+  const [rows, openMerges, stops, events] = await Promise.all([
+    store.listOpenPullRecords(repository, maxPulls),
+    store.listPendingMerges(repository),
+    store.listFreezes(repository),
+    store.listFreezeEvents(repository, maxEvents),
   ])
   const branches = [...new Set(rows.map(({ baseRef }) => baseRef))]
-  const [looks, works] = await Promise.all([
-    waitingLooks(
+  const [rateLimitedPulls, works] = await Promise.all([
+    readWaitingPulls(
       repository,
       rows.map(({ pull }) => pull),
       store,
     ),
-    waitingWork(repository, branches, store),
+    readWaitingJobs(repository, branches, store),
   ])
-  const waiting = rows.filter(({ pull, lookedAt }) => lookedAt < (looks.get(pull)?.since ?? 0)).length
+  const waiting = rows.filter(
+    ({ pull, lookedAt }) => lookedAt < (rateLimitedPulls.get(pull)?.since ?? 0),
+  ).length
   return {
     repository,
     isPublic,
-    limited: limitedKinds.flatMap((kind) => {
+    limited: rateLimitedJobKinds.flatMap((kind) => {
       const its = works.filter((work) => work.kind === kind).map(({ until }) => until)
       if (its.length === 0) return []
       return [{ kind, until: Math.max(...its), ...(kind === 'pull' && { pulls: waiting }) }]
     }),
     url: `${webUrl}/${encodeURIComponent(repository.owner)}/${encodeURIComponent(repository.name)}/pulls`,
-    pulls: rows.map((row) => queued(row, landings)),
-    isCut: rows.length === mostPulls,
-    merging: landings.map(({ pull, baseRef, begunAt, method }) => ({
+    pulls: rows.map((row) => toQueuedPull(row, openMerges)),
+    isCut: rows.length === maxPulls,
+    merging: openMerges.map(({ pull, baseRef, begunAt, method }) => ({
       pull,
       baseRef,
       ...(begunAt !== undefined && { since: begunAt }),
       how: method?.kind === 'queue' ? "by GitHub's merge queue" : 'by the bot',
     })),
-    stops: stops.map(shownStop),
+    stops: stops.map(toFreezeView),
     events: events.map(({ at, step, kind, branch, by, reason }) => ({
       at,
       step,
       kind,
       ...(branch !== undefined && { branch }),
-      by: sayAuthor(by),
+      by: formatFreezeAuthor(by),
       reason,
     })),
   }
 }
 
-const limitedKinds = ['train', 'pull', 'sweep', 'scan'] as const
+const rateLimitedJobKinds = ['train', 'pull', 'sweep', 'scan'] as const
 
-function queued(row: PullRow, landings: readonly Intent[]): QueuedPull {
+function toQueuedPull(row: PullRecord, openMerges: readonly MergeIntent[]): QueuedPullView {
   const { pull, title, author, baseRef, draft, since, openedAt, lookedAt, reasons, verdict } = row
-  const isMerging = landings.some((landing) => landing.pull === pull)
-  const before = landings.find((landing) => landing.baseRef === baseRef && landing.pull !== pull)
+  const isMerging = openMerges.some((merge) => merge.pull === pull)
+  const before = openMerges.find((merge) => merge.baseRef === baseRef && merge.pull !== pull)
   const isBehind = verdict === 'merge' && !isMerging && before !== undefined
   return {
     pull,
@@ -116,12 +121,12 @@ function queued(row: PullRow, landings: readonly Intent[]): QueuedPull {
   }
 }
 
-function shownStop({ branch, kind, since, by, reason, pull, tryAgainAt }: LandingStop): ShownStop {
+function toFreezeView({ branch, kind, since, by, reason, pull, tryAgainAt }: MergeFreeze): FreezeView {
   return {
     ...(branch !== undefined && { branch }),
     kind,
     since,
-    by: sayAuthor(by),
+    by: formatFreezeAuthor(by),
     reason,
     ...(pull !== undefined && { pull }),
     ...(tryAgainAt !== undefined && { tryAgainAt }),
@@ -138,10 +143,10 @@ export async function readMerged(
 ): Promise<MergedModel> {
   const pulls = await store.mergedPulls(
     listed.map((one) => one.repository),
-    mergedOnPage + 1,
+    mergedPageSize + 1,
     before,
   )
-  const shown = pulls.slice(0, mergedOnPage)
+  const shown = pulls.slice(0, mergedPageSize)
   const last = shown.at(-1)
   return {
     ...(repository && { repository }),
@@ -154,12 +159,15 @@ export async function readMerged(
       commit,
       mergedAt,
     })),
-    ...(pulls.length > mergedOnPage && last !== undefined && { before: last.id }),
+    ...(pulls.length > mergedPageSize && last !== undefined && { before: last.id }),
   }
 }
 
-export async function readBadge(store: QueueRecords, { repository }: ListedRepository): Promise<BadgeModel> {
-  const [counts, stops] = await Promise.all([store.countOpenPulls(), store.landingStops(repository)])
+export async function readBadge(
+  store: QueueRecordStore,
+  { repository }: ListedRepository,
+): Promise<BadgeModel> {
+  const [counts, stops] = await Promise.all([store.countOpenPulls(), store.listFreezes(repository)])
   const open = counts
     .filter((one) => one.repository === repositoryKey(repository))
     .reduce((sum, { pulls }) => sum + pulls, 0)

@@ -1,104 +1,125 @@
 // Decides which repositories a visitor may see: may-see.ts, and for private ones GitHub's answer to the visitor's
 // token. Answers are cached for minutes per session; no answer means no.
-import type { PersonClient } from '../../github/person-client.ts'
+import type { OAuthClient } from '../../github/person-client.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
 import { repositoryKey } from '../../change/repository-key.ts'
 import { LruMap } from '../../examine/catalogs/lru-map.ts'
 import type { ListedRepository } from '../../ports/page-records.ts'
 import type { PagesSetting } from '../settings.ts'
-import { maySee } from './may-see.ts'
-import type { RequestBudget } from './request-budget.ts'
-import type { Session } from './sign-in.ts'
+import { decideVisibility } from './may-see.ts'
+import type { RequestRateLimiter } from './request-budget.ts'
+import type { PageSession } from './sign-in.ts'
 
 /** Milliseconds. A revoked permission takes effect within this time. */
-const remembered = { yes: 5 * 60_000, no: 60_000 } as const
-const mostRemembered = 10_000
+const accessTtlMs = { yes: 5 * 60_000, no: 60_000 } as const
+const maxCachedAccess = 10_000
 /** Each costs a request of the person's rate limit. */
-const mostAsked = 60
-const askedAtOnce = 6
+const maxAccessQueries = 60
+const maxConcurrentQueries = 6
 
-export type Access = 'yes' | 'no' | 'silent' | 'ended' | 'too-many'
+export type AccessDecision = 'yes' | 'no' | 'silent' | 'ended' | 'too-many'
 
-export interface Readable {
-  may(
-    who: Session | undefined,
+export interface RepositoryAccess {
+  checkRead(
+    who: PageSession | undefined,
     repository: RepositoryName,
     listed: ListedRepository | undefined,
-  ): Promise<Access>
+  ): Promise<AccessDecision>
   /** Asks GitHub without the cache, for public repositories too, before a change is made. */
-  mayAct(who: Session, repository: RepositoryName): Promise<Access>
-  among(who: Session | undefined, listed: readonly ListedRepository[]): Promise<readonly ListedRepository[]>
+  checkAction(who: PageSession, repository: RepositoryName): Promise<AccessDecision>
+  filterReadable(
+    who: PageSession | undefined,
+    listed: readonly ListedRepository[],
+  ): Promise<readonly ListedRepository[]>
 }
 
-export interface ReadableOptions {
+export interface RepositoryAccessOptions {
   readonly pages: PagesSetting
   /** If absent, sign-in is disabled. */
-  readonly client: PersonClient | undefined
-  readonly budget: RequestBudget
+  readonly client: OAuthClient | undefined
+  readonly budget: RequestRateLimiter
   readonly publicFor: number
   readonly now: () => number
 }
 
-export function openReadable({ pages, client, budget, publicFor, now }: ReadableOptions): Readable {
+export function createRepositoryAccess({
+  pages,
+  client,
+  budget,
+  publicFor,
+  now,
+}: RepositoryAccessOptions): RepositoryAccess {
   const known = new LruMap<string, { readonly may: 'yes' | 'no'; readonly until: number }>(
-    mostRemembered,
+    maxCachedAccess,
     () => 1,
     ({ until }) => until <= now(),
   )
-  const asking = new Map<string, Promise<Access>>()
+  const pendingQueries = new Map<string, Promise<AccessDecision>>()
 
-  async function ask(who: Session, repository: RepositoryName): Promise<Access> {
+  async function queryAccess(session: PageSession, repository: RepositoryName): Promise<AccessDecision> {
     if (client === undefined) return 'no'
-    const key = keyOf(who, repository)
+    const key = accessKeyOf(session, repository)
     const before = known.get(key)
     if (before !== undefined) return before.may
-    const underWay = asking.get(key)
+    const underWay = pendingQueries.get(key)
     if (underWay !== undefined) return underWay
-    if (!budget.take(`questions of ${who.id}`)) return 'too-many'
-    const asked = client.mayRead(who.token, repository).then((may): Access => {
-      if (may === 'yes' || may === 'no') known.set(key, { may, until: now() + remembered[may] })
+    if (!budget.take(`questions of ${session.id}`)) return 'too-many'
+    const query = client.checkReadAccess(session.token, repository).then((may): AccessDecision => {
+      if (may === 'yes' || may === 'no') known.set(key, { may, until: now() + accessTtlMs[may] })
       return may
     })
-    asking.set(key, asked)
-    return asked.finally(() => asking.delete(key))
+    pendingQueries.set(key, query)
+    return query.finally(() => pendingQueries.delete(key))
   }
 
-  async function may(
-    who: Session | undefined,
+  async function checkRead(
+    session: PageSession | undefined,
     repository: RepositoryName,
     listed: ListedRepository | undefined,
-  ): Promise<Access> {
-    const sight = maySee({ pages, listed, isSignedIn: who !== undefined, now: now(), publicFor })
-    if (sight !== 'ask' || who === undefined) return sight === 'yes' ? 'yes' : 'no'
-    const answer = await ask(who, repository)
+  ): Promise<AccessDecision> {
+    const sight = decideVisibility({
+      pages,
+      listed,
+      isSignedIn: session !== undefined,
+      now: now(),
+      publicFor,
+    })
+    if (sight !== 'ask' || session === undefined) return sight === 'yes' ? 'yes' : 'no'
+    const answer = await queryAccess(session, repository)
     return answer === 'yes' && listed === undefined ? 'no' : answer
   }
 
   return {
-    may,
-    mayAct(who, repository) {
-      const key = keyOf(who, repository)
+    checkRead,
+    checkAction(session, repository) {
+      const key = accessKeyOf(session, repository)
       known.delete(key)
-      asking.delete(key)
-      return ask(who, repository)
+      pendingQueries.delete(key)
+      return queryAccess(session, repository)
     },
-    async among(who, listed) {
-      const seen: ListedRepository[] = []
-      let asked = 0
-      const left = listed.values()
-      const walk = async () => {
-        for (const one of left) {
-          const sight = maySee({ pages, listed: one, isSignedIn: who !== undefined, now: now(), publicFor })
-          if (sight === 'no' || (sight === 'ask' && ++asked > mostAsked)) continue
-          if ((await may(who, one.repository, one)) === 'yes') seen.push(one)
+    async filterReadable(session, listed) {
+      const readable: ListedRepository[] = []
+      let queryCount = 0
+      const remaining = listed.values()
+      const checkNext = async () => {
+        for (const one of remaining) {
+          const sight = decideVisibility({
+            pages,
+            listed: one,
+            isSignedIn: session !== undefined,
+            now: now(),
+            publicFor,
+          })
+          if (sight === 'no' || (sight === 'ask' && ++queryCount > maxAccessQueries)) continue
+          if ((await checkRead(session, one.repository, one)) === 'yes') readable.push(one)
         }
       }
-      await Promise.all(Array.from({ length: askedAtOnce }, walk))
-      return listed.filter((one) => seen.includes(one))
+      await Promise.all(Array.from({ length: maxConcurrentQueries }, checkNext))
+      return listed.filter((one) => readable.includes(one))
     },
   }
 }
 
 /** The session is part of the key, because the answer belongs to its token. */
-const keyOf = ({ word }: Session, repository: RepositoryName): string =>
+const accessKeyOf = ({ word }: PageSession, repository: RepositoryName): string =>
   `${word} ${repositoryKey(repository)}`

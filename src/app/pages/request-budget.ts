@@ -3,17 +3,17 @@ import { isIP } from 'node:net'
 import type { IncomingMessage } from 'node:http'
 import { LruMap } from '../../examine/catalogs/lru-map.ts'
 
-export interface RequestBudget {
+export interface RequestRateLimiter {
   take(key: string): boolean
 }
 
 /** Addresses beyond this are forgotten and start with a full budget. */
-const mostKeys = 20_000
+const maxClients = 20_000
 
 /** `perMinute` on average, and as many at once. */
-export function openRequestBudget(perMinute: number, now: () => number): RequestBudget {
+export function createRequestRateLimiter(perMinute: number, now: () => number): RequestRateLimiter {
   const buckets = new LruMap<string, { left: number; at: number }>(
-    mostKeys,
+    maxClients,
     () => 1,
     // Its budget is full again, like that of a new address.
     ({ at }) => now() - at > 60_000,
@@ -21,9 +21,12 @@ export function openRequestBudget(perMinute: number, now: () => number): Request
   return {
     take(key) {
       const bucket = buckets.get(key) ?? { left: perMinute, at: now() }
-      const left = Math.min(perMinute, bucket.left + (Math.max(0, now() - bucket.at) / 60_000) * perMinute)
-      buckets.set(key, { left: Math.max(0, left - 1), at: now() })
-      return left >= 1
+      const remaining = Math.min(
+        perMinute,
+        bucket.left + (Math.max(0, now() - bucket.at) / 60_000) * perMinute,
+      )
+      buckets.set(key, { left: Math.max(0, remaining - 1), at: now() })
+      return remaining >= 1
     },
   }
 }
@@ -32,11 +35,11 @@ export function openRequestBudget(perMinute: number, now: () => number): Request
  * The client's address, for counting. Behind the operator's proxy (a private address), only the last forwarded entry is
  * trusted; the client can forge the others.
  */
-export function clientOf({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
+export function clientAddressOf({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
   const peer = socket.remoteAddress ?? ''
   const forwarded = headers['x-forwarded-for']
   const last = (Array.isArray(forwarded) ? forwarded.at(-1) : forwarded)?.split(',').at(-1)?.trim()
-  const address = last !== undefined && isPrivate(peer) && isIP(last) !== 0 ? last : peer
+  const address = last !== undefined && isPrivateAddress(peer) && isIP(last) !== 0 ? last : peer
   // A zone id is arbitrary text.
   const client = address.split('%')[0] ?? ''
   // An IPv6 household has a /64.
@@ -45,16 +48,16 @@ export function clientOf({ socket, headers }: Pick<IncomingMessage, 'socket' | '
     : client
 }
 
-function isPrivate(address: string): boolean {
+function isPrivateAddress(address: string): boolean {
   return /^(?:::ffff:)?(?:127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)|^::1$|^f[cd]/i.test(address)
 }
 
 /** Runs at most `most` at once and queues `waiting` more; returns undefined beyond that. */
-export function openGate(most: number, waiting: number) {
+export function createConcurrencyLimiter(maxRunning: number, waiting: number) {
   let running = 0
   const line: (() => void)[] = []
   return async <T>(work: () => Promise<T>): Promise<T | undefined> => {
-    if (running >= most) {
+    if (running >= maxRunning) {
       if (line.length >= waiting) return undefined
       await new Promise<void>((resolve) => line.push(resolve))
     } else running += 1

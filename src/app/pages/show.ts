@@ -2,22 +2,22 @@
 import { allRules } from '../../checks/all-rules.ts'
 import type { ListedRepository } from '../../ports/page-records.ts'
 import type { Store } from '../../ports/store.ts'
-import type { Asked, Form } from '../../web/pages/addresses.ts'
-import { badge } from '../../web/pages/badge.ts'
-import { catalogPage, catalogsPage, packagePage } from '../../web/pages/catalog-pages.ts'
-import { renderStatusPage, type Setting, type StatusPage } from '../../web/pages/frame.ts'
-import { homePage } from '../../web/pages/home-page.ts'
-import { mergedFeed, mergedPage, type MergedModel } from '../../web/pages/merged-page.ts'
-import { overviewPage, repositoryOverviewPage } from '../../web/pages/overview-page.ts'
-import { pullPage } from '../../web/pages/pull-page.ts'
-import { queuePage } from '../../web/pages/queue-page.ts'
-import { rulePage, rulesPage } from '../../web/pages/rule-pages.ts'
-import type { Answer } from './answer.ts'
+import type { PageRequest, PageFormat } from '../../web/pages/addresses.ts'
+import { renderBadge } from '../../web/pages/badge.ts'
+import { renderCatalogPage, renderCatalogsPage, renderPackagePage } from '../../web/pages/catalog-pages.ts'
+import { renderStatusPage, type PageContext, type StatusPage } from '../../web/pages/frame.ts'
+import { renderHomePage } from '../../web/pages/home-page.ts'
+import { renderMergedFeed, renderMergedPage, type MergedModel } from '../../web/pages/merged-page.ts'
+import { renderOverviewPage, renderRepositoryOverviewPage } from '../../web/pages/overview-page.ts'
+import { renderPullPage } from '../../web/pages/pull-page.ts'
+import { renderQueuePage } from '../../web/pages/queue-page.ts'
+import { renderRulePage, renderRulesPage } from '../../web/pages/rule-pages.ts'
+import type { PageResponse } from './answer.ts'
 import { readCatalog, readOverview, readPackage, readRepositoryOverview } from './read-catalogs.ts'
 import { readPull } from './read-pull.ts'
 import { readBadge, readHome, readMerged, readQueue } from './read-queue.ts'
 
-export interface Showing {
+export interface PageSources {
   readonly store: Store
   readonly webUrl: string
   /** Configured by the operator, because the Host header is untrusted. */
@@ -25,27 +25,27 @@ export interface Showing {
   readonly ruleText: (id: string) => string | undefined
 }
 
-export interface ShowOrder {
-  readonly asked: Asked
-  readonly form: Form
+export interface RenderPageOptions {
+  readonly asked: PageRequest
+  readonly form: PageFormat
   readonly query: URLSearchParams
-  readonly setting: Setting
+  readonly setting: PageContext
   /** The requested repository, or all visible ones. */
   readonly repositories: readonly ListedRepository[]
   /** The session's form token. */
-  readonly word?: string | undefined
+  readonly formToken?: string | undefined
 }
 
 /** Undefined if it does not exist. */
-export async function show(
-  order: ShowOrder,
-  { store, webUrl, publicUrl, ruleText }: Showing,
-): Promise<Answer | undefined> {
-  const { asked, form, query, setting, repositories, word } = order
-  const page = <Model>(
+export async function renderRequestedPage(
+  order: RenderPageOptions,
+  { store, webUrl, publicUrl, ruleText }: PageSources,
+): Promise<PageResponse | undefined> {
+  const { asked, form, query, setting, repositories, formToken } = order
+  const renderModel = <Model>(
     model: Model | undefined,
-    renderPage: (model: Model, setting: Setting) => StatusPage,
-  ): Answer | undefined => {
+    renderPage: (model: Model, setting: PageContext) => StatusPage,
+  ): PageResponse | undefined => {
     if (model === undefined) return undefined
     if (form === 'json') return { status: 200, form, body: `${JSON.stringify(model)}\n` }
     return { status: 200, form: 'html', body: renderStatusPage(renderPage(model, setting), setting) }
@@ -53,44 +53,62 @@ export async function show(
   const [one] = repositories
   switch (asked.page) {
     case 'home':
-      return page(await readHome(store, repositories), homePage)
+      return renderModel(await readHome(store, repositories), renderHomePage)
     case 'overview':
-      return page(await readOverview(store, repositories), overviewPage)
+      return renderModel(await readOverview(store, repositories), renderOverviewPage)
     case 'rules':
-      return page({ rules: allRules.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(ruleLine) }, rulesPage)
+      return renderModel(
+        { rules: allRules.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(toRuleRow) },
+        renderRulesPage,
+      )
     case 'rule': {
       const rule = allRules.find(({ id }) => id === asked.id)
       const text = ruleText(asked.id)
-      return page(
-        rule && { ...ruleLine(rule), since: rule.since, ...(text !== undefined && { page: text }) },
-        rulePage,
+      return renderModel(
+        rule && { ...toRuleRow(rule), since: rule.since, ...(text !== undefined && { page: text }) },
+        renderRulePage,
       )
     }
     case 'merged':
     case 'repository-merged': {
       const of = asked.page === 'merged' ? undefined : one?.repository
-      const model = await readMerged(store, repositories, of, beforeOf(query))
-      return form === 'atom' ? feed(model) : page(model, mergedPage)
+      const model = await readMerged(store, repositories, of, parseBefore(query))
+      return form === 'atom' ? renderFeed(model) : renderModel(model, renderMergedPage)
     }
     case 'repository':
-      return one && page(await readQueue(store, one, webUrl), (model, its) => queuePage(model, its, word))
+      return (
+        one &&
+        renderModel(await readQueue(store, one, webUrl), (model, its) =>
+          renderQueuePage(model, its, formToken),
+        )
+      )
     case 'pull':
-      return one && page(await readPull(store, one.repository, asked.pull, webUrl), pullPage)
+      return one && renderModel(await readPull(store, one.repository, asked.pull, webUrl), renderPullPage)
     case 'repository-overview':
       return (
-        one && page(await readRepositoryOverview(store, one.repository, setting.now), repositoryOverviewPage)
+        one &&
+        renderModel(
+          await readRepositoryOverview(store, one.repository, setting.now),
+          renderRepositoryOverviewPage,
+        )
       )
     case 'catalogs':
       return (
         one &&
-        page({ repository: one.repository, catalogs: await store.catalogRows(one.repository) }, catalogsPage)
+        renderModel(
+          { repository: one.repository, catalogs: await store.listCatalogTotals(one.repository) },
+          renderCatalogsPage,
+        )
       )
     case 'catalog':
-      return one && page(await readCatalog(store, one.repository, asked.catalog), catalogPage)
+      return one && renderModel(await readCatalog(store, one.repository, asked.catalog), renderCatalogPage)
     case 'package':
-      return one && page(await readPackage(store, one.repository, asked.catalog, asked.package), packagePage)
+      return (
+        one &&
+        renderModel(await readPackage(store, one.repository, asked.catalog, asked.package), renderPackagePage)
+      )
     case 'badge':
-      return one && { status: 200, form: 'svg', body: badge(await readBadge(store, one)) }
+      return one && { status: 200, form: 'svg', body: renderBadge(await readBadge(store, one)) }
     // These do not read the store.
     case 'resume':
     case 'sign-in':
@@ -100,19 +118,19 @@ export async function show(
       return undefined
   }
 
-  function feed(model: MergedModel): Answer {
-    return { status: 200, form: 'atom', body: mergedFeed(model, { publicUrl, webUrl }, setting.now) }
+  function renderFeed(model: MergedModel): PageResponse {
+    return { status: 200, form: 'atom', body: renderMergedFeed(model, { publicUrl, webUrl }, setting.now) }
   }
 }
 
-const ruleLine = ({ id, check, severity, title }: (typeof allRules)[number]) => ({
+const toRuleRow = ({ id, check, severity, title }: (typeof allRules)[number]) => ({
   id,
   check,
   severity,
   title,
 })
 
-function beforeOf(query: URLSearchParams): number | undefined {
+function parseBefore(query: URLSearchParams): number | undefined {
   const text = query.get('before') ?? ''
   return /^\d{1,9}$/.test(text) ? Number(text) : undefined
 }

@@ -1,71 +1,75 @@
 // Runs one order with its entry's credentials only. The operator's list is checked first; failures become answers, so
 // that the App's process never sees a credential.
-import type { CatalogImage, CatalogPublisher } from '../../image/catalog-publisher.ts'
+import type { BuiltCatalogImage, CatalogPublisher } from '../../image/catalog-publisher.ts'
 import { ImageError } from '../../image/image-error.ts'
-import { signablePublished } from '../../image/provenance/vouch-for.ts'
+import { ensureSignableImage } from '../../image/provenance/vouch-for.ts'
 import { parseImageReference } from '../../go/reference/image-reference.ts'
 import { readCatalogFiles } from './catalog-files.ts'
-import { failedAnswer } from './failed-answer.ts'
-import type { OrderOf, PublishRoom, RegistryRoom } from './publish-room.ts'
+import { toFailedResponse } from './failed-answer.ts'
+import type { PublishRequestOf, PublishContext, RegistryContext } from './publish-room.ts'
 import { removeImages } from './remove-images.ts'
-import { followWebhook, sendWebhook } from './send-webhook.ts'
-import { signingOf, vouched, type Signing } from './signing.ts'
-import { covers, grantPush, grantWebhook, type PushTarget } from './push-targets.ts'
+import { fetchWebhookStatus, sendWebhook } from './send-webhook.ts'
+import { loadSigningContext, attestPublishedImage, type SigningContext } from './signing.ts'
+import { matchesImagePattern, grantPush, grantWebhook, type PushTarget } from './push-targets.ts'
 import type {
-  ImageSettings,
-  IntendAnswer,
-  Intending,
-  PublishAnswer,
-  PublishOrder,
-  PublishedImage,
+  PublishImageSettings,
+  IntentDecision,
+  IntentMessage,
+  PublishResponse,
+  PublishRequest,
+  PublishedImageResponse,
 } from './publish-order.ts'
 
-type Intend = (intending: Intending) => Promise<IntendAnswer>
+type ConfirmIntent = (intending: IntentMessage) => Promise<IntentDecision>
 
 /** Rejects only with our own failures. */
-export async function doPublishOrder(
-  order: PublishOrder,
-  room: PublishRoom,
-  intend: Intend,
-): Promise<PublishAnswer> {
+export async function handlePublishRequest(
+  order: PublishRequest,
+  ctx: PublishContext,
+  intend: ConfirmIntent,
+): Promise<PublishResponse> {
   try {
-    return await perform(order, room, intend)
+    return await dispatchRequest(order, ctx, intend)
   } catch (error) {
-    return failedAnswer(error)
+    return toFailedResponse(error)
   }
 }
 
-async function perform(order: PublishOrder, room: PublishRoom, intend: Intend): Promise<PublishAnswer> {
-  if (order.kind === 'deliver' || order.kind === 'follow') return callWebhook(order, room)
-  const given = grantPush(room.targets, order, order.image)
-  if (given.kind === 'refused') return given
-  const why = refusedTag(order) ?? refusedBase(order, given.target, room.closedHosts)
+async function dispatchRequest(
+  order: PublishRequest,
+  ctx: PublishContext,
+  intend: ConfirmIntent,
+): Promise<PublishResponse> {
+  if (order.kind === 'deliver' || order.kind === 'follow') return callWebhook(order, ctx)
+  const grant = grantPush(ctx.targets, order, order.image)
+  if (grant.kind === 'refused') return grant
+  const why = findTagRejection(order) ?? findBaseRejection(order, grant.target, ctx.closedHosts)
   if (why !== undefined) return { kind: 'refused', why }
-  const registryRoom = await room.registryFor(given.at)
-  const { publisher, registry, digestOfBase } = registryRoom
+  const registryCtx = await ctx.registryFor(grant.at)
+  const { publisher, registry, digestOfBase } = registryCtx
   switch (order.kind) {
     case 'publish':
-      return publish(order, room, registryRoom, intend)
+      return publishCatalogImage(order, ctx, registryCtx, intend)
     case 'rebase':
-      return rebase(order, room, registryRoom, intend)
+      return rebaseImage(order, ctx, registryCtx, intend)
     case 'retag':
-      return retag(order, publisher)
+      return retagImage(order, publisher)
     case 'look':
-      return look(order, publisher, digestOfBase)
+      return inspectTags(order, publisher, digestOfBase)
     case 'remove':
       return removeImages(order.image, order.images, publisher, registry)
   }
 }
 
-async function publish(
-  order: OrderOf<'publish'>,
-  room: PublishRoom,
-  registryRoom: RegistryRoom,
-  intend: Intend,
-): Promise<PublishAnswer> {
-  const { publisher } = registryRoom
-  const signing = await signingOf(order, room, registryRoom)
-  const files = await readCatalogFiles(await room.mirrorAt(order.mirror), order.tree, order.root)
+async function publishCatalogImage(
+  order: PublishRequestOf<'publish'>,
+  ctx: PublishContext,
+  registryCtx: RegistryContext,
+  intend: ConfirmIntent,
+): Promise<PublishResponse> {
+  const { publisher } = registryCtx
+  const signing = await loadSigningContext(order, ctx, registryCtx)
+  const files = await readCatalogFiles(await ctx.mirrorAt(order.mirror), order.tree, order.root)
   const { base, cache, compression, format, platforms } = order.settings
   const image = await publisher.build({
     files,
@@ -76,19 +80,19 @@ async function publish(
     annotations: order.annotations,
     ...(platforms.length > 0 && { platforms }),
   })
-  const answer = await push(image, order, signing, intend)
+  const answer = await pushImage(image, order, signing, intend)
   if (answer.kind !== 'published') return answer
   // A registry may accept an image and not return it.
   const { isSame, differences, problems } = await publisher.verify(`${order.image}@${answer.digest}`, files)
   if (!isSame) {
-    const what = [...problems, ...differences.slice(0, 3).map(({ path, kind }) => `${path} is ${kind}`)]
+    const details = [...problems, ...differences.slice(0, 3).map(({ path, kind }) => `${path} is ${kind}`)]
     throw new ImageError(
       'not-a-catalog',
-      `${order.image}@${answer.digest} does not hold what was pushed: ${what.join('; ')}`,
+      `${order.image}@${answer.digest} does not hold what was pushed: ${details.join('; ')}`,
     )
   }
-  await checkTags(order.image, order.tags, answer.digest, publisher)
-  return vouched(
+  await verifyTags(order.image, order.tags, answer.digest, publisher)
+  return attestPublishedImage(
     answer,
     image,
     order,
@@ -97,14 +101,14 @@ async function publish(
   )
 }
 
-async function rebase(
-  order: OrderOf<'rebase'>,
-  room: PublishRoom,
-  registryRoom: RegistryRoom,
-  intend: Intend,
-): Promise<PublishAnswer> {
-  const { publisher } = registryRoom
-  const signing = await signingOf(order, room, registryRoom)
+async function rebaseImage(
+  order: PublishRequestOf<'rebase'>,
+  ctx: PublishContext,
+  registryCtx: RegistryContext,
+  intend: ConfirmIntent,
+): Promise<PublishResponse> {
+  const { publisher } = registryCtx
+  const signing = await loadSigningContext(order, ctx, registryCtx)
   const { platforms } = order.settings
   const old = `${order.image}@${order.digest}`
   const image = await publisher.rebase({
@@ -113,37 +117,42 @@ async function rebase(
     annotations: order.annotations,
     ...(platforms.length > 0 && { platforms }),
   })
-  const answer = await push(image, order, signing, intend)
+  const answer = await pushImage(image, order, signing, intend)
   if (answer.kind !== 'published') return answer
-  return vouched(answer, image, order, signing, async () =>
+  return attestPublishedImage(answer, image, order, signing, async () =>
     publisher.listBundles((await publisher.read(old)).files),
   )
 }
 
-async function push(
-  image: CatalogImage,
-  { image: repository, tags, history }: OrderOf<'publish'> | OrderOf<'rebase'>,
-  signing: Signing,
-  intend: Intend,
-): Promise<PublishAnswer> {
+async function pushImage(
+  image: BuiltCatalogImage,
+  { image: repository, tags, history }: PublishRequestOf<'publish'> | PublishRequestOf<'rebase'>,
+  signing: SigningContext,
+  intend: ConfirmIntent,
+): Promise<PublishResponse> {
   const { publisher } = signing
-  const before = await tagsNow(repository, tags, publisher)
+  const before = await readTags(repository, tags, publisher)
   if ((await intend({ kind: 'intend', digest: image.digest })) === 'superseded') return { kind: 'superseded' }
-  const target = { repository, tags, expected: expected(before) }
+  const target = { repository, tags, expected: toExpectedTags(before) }
   const pushed = await publisher.push(image, target)
-  const { digest, unchanged } = await signablePublished(signing, pushed, () => Promise.resolve(image), target)
-  await checkTags(repository, tags, digest, publisher)
-  const kept =
+  const { digest, unchanged } = await ensureSignableImage(
+    signing,
+    pushed,
+    () => Promise.resolve(image),
+    target,
+  )
+  await verifyTags(repository, tags, digest, publisher)
+  const permanentTag =
     history === undefined || history.known === digest
       ? undefined
-      : await keepUnder(history.tag, repository, digest, publisher)
+      : await addPermanentTag(history.tag, repository, digest, publisher)
   const { layer, base } = image
   return {
     kind: 'published',
     digest,
     unchanged,
     before,
-    ...(kept !== undefined && { history: kept }),
+    ...(permanentTag !== undefined && { history: permanentTag }),
     size: layer.size,
     ...(base !== undefined && { base }),
     ...(layer.packages !== undefined && { packages: layer.packages.length }),
@@ -152,7 +161,7 @@ async function push(
 }
 
 /** One commit can have several images, for example on another base. */
-async function keepUnder(
+async function addPermanentTag(
   tag: string,
   repository: string,
   digest: string,
@@ -165,31 +174,31 @@ async function keepUnder(
   return free
 }
 
-async function retag(
-  { image, digest, tags }: OrderOf<'retag'>,
+async function retagImage(
+  { image, digest, tags }: PublishRequestOf<'retag'>,
   publisher: CatalogPublisher,
-): Promise<PublishedImage> {
-  const before = await tagsNow(image, tags, publisher)
+): Promise<PublishedImageResponse> {
+  const before = await readTags(image, tags, publisher)
   const unchanged = tags.every((tag) => before[tag] === digest)
   if (!unchanged)
-    await publisher.retag(`${image}@${digest}`, { repository: image, tags, expected: expected(before) })
-  await checkTags(image, tags, digest, publisher)
+    await publisher.retag(`${image}@${digest}`, { repository: image, tags, expected: toExpectedTags(before) })
+  await verifyTags(image, tags, digest, publisher)
   return { kind: 'published', digest, unchanged, before }
 }
 
-async function look(
-  { image, tags, base }: OrderOf<'look'>,
+async function inspectTags(
+  { image, tags, base }: PublishRequestOf<'look'>,
   publisher: CatalogPublisher,
-  digestOfBase: RegistryRoom['digestOfBase'],
-): Promise<PublishAnswer> {
+  digestOfBase: RegistryContext['digestOfBase'],
+): Promise<PublishResponse> {
   return {
     kind: 'seen',
-    tags: await tagsNow(image, tags, publisher),
+    tags: await readTags(image, tags, publisher),
     ...(base !== undefined && base !== 'scratch' && { base: (await digestOfBase(base)) ?? null }),
   }
 }
 
-async function tagsNow(
+async function readTags(
   image: string,
   tags: readonly string[],
   publisher: CatalogPublisher,
@@ -200,17 +209,17 @@ async function tagsNow(
   return Object.fromEntries(found)
 }
 
-const expected = (before: Readonly<Record<string, string | null>>) =>
+const toExpectedTags = (before: Readonly<Record<string, string | null>>) =>
   Object.fromEntries(Object.entries(before).map(([tag, digest]) => [tag, digest ?? undefined]))
 
 /** Reads every tag back from the registry. */
-async function checkTags(
+async function verifyTags(
   image: string,
   tags: readonly string[],
   digest: string,
   publisher: CatalogPublisher,
 ): Promise<void> {
-  const now = await tagsNow(image, tags, publisher)
+  const now = await readTags(image, tags, publisher)
   for (const tag of tags)
     if (now[tag] !== digest)
       throw new ImageError(
@@ -220,18 +229,18 @@ async function checkTags(
 }
 
 async function callWebhook(
-  order: OrderOf<'deliver'> | OrderOf<'follow'>,
-  { targets, transport, secretOf, now }: PublishRoom,
-): Promise<PublishAnswer> {
-  const given = grantWebhook(targets, order, order.url)
-  if (given.kind === 'refused') return given
-  if (order.kind === 'follow') return followWebhook(order, transport)
-  const file = given.target.webhooks.find(({ url }) => url === order.url)?.secret ?? ''
+  order: PublishRequestOf<'deliver'> | PublishRequestOf<'follow'>,
+  { targets, transport, secretOf, now }: PublishContext,
+): Promise<PublishResponse> {
+  const grant = grantWebhook(targets, order, order.url)
+  if (grant.kind === 'refused') return grant
+  if (order.kind === 'follow') return fetchWebhookStatus(order, transport)
+  const file = grant.target.webhooks.find(({ url }) => url === order.url)?.secret ?? ''
   return sendWebhook({ ...order, secret: await secretOf(file), now: now() }, transport)
 }
 
 /** Checks the final tags, regardless of their templates: a preview must not reach users. */
-function refusedTag(order: PublishOrder): string | undefined {
+function findTagRejection(order: PublishRequest): string | undefined {
   if (!('tags' in order) || order.kind === 'look') return undefined
   const wantsPreview = order.kind === 'publish' && order.purpose === 'preview'
   const tags = 'history' in order && order.history ? [...order.tags, order.history.tag] : order.tags
@@ -246,19 +255,19 @@ function refusedTag(order: PublishOrder): string | undefined {
  * The entry's credentials could copy a private base to where the entry pushes, so bases must be public or allowed by
  * the operator.
  */
-function refusedBase(
-  order: PublishOrder,
+function findBaseRejection(
+  order: PublishRequest,
   { bases }: PushTarget,
   closedHosts: readonly string[],
 ): string | undefined {
-  const base = 'settings' in order ? (order as { settings: ImageSettings }).settings.base : undefined
-  const asked = base ?? (order.kind === 'look' ? order.base : undefined)
-  if (asked === undefined || asked === 'scratch') return undefined
-  const { reference, reason } = parseImageReference(asked)
-  if (reference === undefined) return `the base ${asked} is no reference: ${reason}`
+  const base = 'settings' in order ? (order as { settings: PublishImageSettings }).settings.base : undefined
+  const baseImage = base ?? (order.kind === 'look' ? order.base : undefined)
+  if (baseImage === undefined || baseImage === 'scratch') return undefined
+  const { reference, reason } = parseImageReference(baseImage)
+  if (reference === undefined) return `the base ${baseImage} is no reference: ${reason}`
   if (!closedHosts.includes(reference.host)) return undefined
   const name = `${reference.host}/${reference.repository}`
-  return bases.some((pattern) => covers(pattern, name))
+  return bases.some((pattern) => matchesImagePattern(pattern, name))
     ? undefined
     : `the operator of the App does not let this repository build on ${name}`
 }

@@ -2,10 +2,10 @@
 import { GitError } from '../../git/git-error.ts'
 import { ImageError } from '../../image/image-error.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
-import { UnusableCatalog } from './catalog-files.ts'
-import type { PublishAnswer } from './publish-order.ts'
+import { UnusableCatalogError } from './catalog-files.ts'
+import type { PublishResponse } from './publish-order.ts'
 
-export function failedAnswer(error: unknown): Extract<PublishAnswer, { kind: 'failed' }> {
+export function toFailedResponse(error: unknown): Extract<PublishResponse, { kind: 'failed' }> {
   if (error instanceof RegistryError)
     return {
       kind: 'failed',
@@ -15,7 +15,7 @@ export function failedAnswer(error: unknown): Extract<PublishAnswer, { kind: 'fa
       ...(error.retryAfter !== undefined && { retryAfter: error.retryAfter }),
     }
   if (error instanceof ImageError) return { kind: 'failed', why: error.message, retryable: error.retryable }
-  if (error instanceof UnusableCatalog) return { kind: 'failed', why: error.message, retryable: false }
+  if (error instanceof UnusableCatalogError) return { kind: 'failed', why: error.message, retryable: false }
   if (error instanceof GitError) return { kind: 'failed', why: error.message, retryable: true }
   throw error
 }

@@ -12,18 +12,18 @@ export function openKeyFile(path: string, password: string | undefined): () => P
     try {
       text = await readFile(path, 'utf8')
     } catch (error) {
-      throw refused((error as NodeJS.ErrnoException).code ?? 'it cannot be read', error)
+      throw keyFileError((error as NodeJS.ErrnoException).code ?? 'it cannot be read', error)
     }
     if (known?.text === text) return known.key
     try {
       known = { text, key: await openSigningKey(text, password) }
     } catch (error) {
-      throw refused(error instanceof Error ? error.message : String(error), error)
+      throw keyFileError(error instanceof Error ? error.message : String(error), error)
     }
     return known.key
   }
 }
 
-function refused(why: string, cause: unknown): ImageError {
+function keyFileError(why: string, cause: unknown): ImageError {
   return new ImageError('key', `the key that signs images cannot be used: ${why}`, cause)
 }

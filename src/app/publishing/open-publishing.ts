@@ -5,19 +5,19 @@ import { repositoryKey } from '../../change/repository-key.ts'
 import { proxyVariables } from '../../ports/proxy.ts'
 import { WorkerFault } from '../../workers/worker-fault.ts'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
-import type { IntendAnswer, Intending, PublishAnswer, PublishOrder } from './publish-order.ts'
+import type { IntentDecision, IntentMessage, PublishResponse, PublishRequest } from './publish-order.ts'
 
 /** Called with the digest before anything is written to a registry; decides whether to continue. */
-export type OnIntent = (digest: string) => Promise<IntendAnswer>
+export type IntentCallback = (digest: string) => Promise<IntentDecision>
 
-export interface Publishing {
+export interface PublishClient {
   /** Rejects only if the process failed; rejections by a registry or the operator are answers. */
-  order(order: PublishOrder, onIntent?: OnIntent): Promise<PublishAnswer>
+  order(order: PublishRequest, onIntent?: IntentCallback): Promise<PublishResponse>
   close(): Promise<void>
 }
 
 /** Variables for reaching registries and finding the operator's list, without the App's pull secret. */
-const handedOn = [
+const forwardedVariables = [
   'PUBLISH_TARGETS',
   'REGISTRIES_CONF',
   'CONTAINERS_REGISTRIES_CONF',
@@ -42,9 +42,11 @@ const publishSecrets = ['PUBLISH_CREDENTIALS', 'PUBLISH_KEY_PASSWORD'] as const
 export type PublishEnvironment = Readonly<Record<string, string>>
 
 /** Moves the publishing variables out of the environment, so that no other child process inherits push credentials. */
-export function takePublishEnvironment(environment: Record<string, string | undefined>): PublishEnvironment {
+export function extractPublishEnvironment(
+  environment: Record<string, string | undefined>,
+): PublishEnvironment {
   const taken: Record<string, string> = {}
-  for (const name of handedOn) if (environment[name]) taken[name] = environment[name]
+  for (const name of forwardedVariables) if (environment[name]) taken[name] = environment[name]
   for (const name of publishSecrets) {
     if (environment[name]) taken[name] = environment[name]
     delete environment[name]
@@ -53,27 +55,27 @@ export function takePublishEnvironment(environment: Record<string, string | unde
 }
 
 /** Milliseconds for one order, such as a base image over a slow line. */
-const longestOrder = 20 * 60_000
+const requestTimeoutMs = 20 * 60_000
 /** Milliseconds until an idle process ends. */
-const longestRest = 10 * 60_000
-const mostWaiting = 1000
+const idleTimeoutMs = 10 * 60_000
+const maxQueuedRequests = 1000
 /** Restarts a process after this many orders, to free what has accumulated. */
-const mostOrders = 500
+const maxRequestsPerProcess = 500
 /** Megabytes of heap; layers are outside it. */
-const heap = 2048
+const heapMegabytes = 2048
 
-export function openPublishing(environment: PublishEnvironment, processes = 2): Publishing {
+export function openPublishClient(environment: PublishEnvironment, processes = 2): PublishClient {
   const isAllowed = environment['PUBLISH_TARGETS'] !== undefined
-  const pool = openWorkerPool<PublishOrder, PublishAnswer>({
+  const pool = openWorkerPool<PublishRequest, PublishResponse>({
     script: new URL(`./publish-process${extname(import.meta.url)}`, import.meta.url),
     environment,
     hasChildren: true,
-    heap,
+    heap: heapMegabytes,
     niceness: 5,
     processes,
-    mostWaiting,
-    mostOrders,
-    longestRest,
+    maxWaiting: maxQueuedRequests,
+    maxOrders: maxRequestsPerProcess,
+    maxIdleMs: idleTimeoutMs,
     isForOneKey: true,
   })
   return {
@@ -84,16 +86,16 @@ export function openPublishing(environment: PublishEnvironment, processes = 2): 
           why: 'the operator of the App lets nobody push: PUBLISH_TARGETS is not set',
         }
       let failed: { readonly error: unknown } | undefined
-      const callBack = async (asked: unknown): Promise<IntendAnswer> => {
+      const answerCallback = async (message: unknown): Promise<IntentDecision> => {
         try {
-          return (await onIntent?.((asked as Intending).digest)) ?? 'go'
+          return (await onIntent?.((message as IntentMessage).digest)) ?? 'go'
         } catch (error) {
           failed = { error }
           throw error
         }
       }
       try {
-        return await pool.run(order, longestOrder, callBack, keyOf(order))
+        return await pool.run(order, requestTimeoutMs, answerCallback, poolKeyOf(order))
       } catch (error) {
         if (failed !== undefined) throw failed.error
         if (!(error instanceof WorkerFault) || error.code === 'closed') throw error
@@ -105,7 +107,7 @@ export function openPublishing(environment: PublishEnvironment, processes = 2): 
 }
 
 /** Groups orders by repository and separates pull request content from the rest. */
-function keyOf(order: PublishOrder): string {
+function poolKeyOf(order: PublishRequest): string {
   const purpose = order.kind === 'publish' ? order.purpose : 'catalog'
   return `${repositoryKey(order.github)} ${purpose}`
 }

@@ -1,8 +1,8 @@
 // Messages between the App and the process with push credentials. They never contain a credential.
 import type { TreeSha } from '../../change/ids.ts'
-import type { Asking } from './push-targets.ts'
+import type { RequestingRepository } from './push-targets.ts'
 
-export interface ImageSettings {
+export interface PublishImageSettings {
   readonly base: string
   readonly platforms: readonly string[]
   readonly cache: boolean
@@ -10,71 +10,75 @@ export interface ImageSettings {
   readonly format: 'oci' | 'docker'
 }
 
-interface Where extends Asking {
+interface PublishDestination extends RequestingRepository {
   /** Image repository, such as `quay.io/org/catalog`. */
   readonly image: string
 }
 
 /** An order may set catalog tags or preview tags, never both. */
-export type Purpose = 'catalog' | 'preview'
+export type PublishPurpose = 'catalog' | 'preview'
 
-export type PublishOrder =
-  | (Where & {
+export type PublishRequest =
+  | (PublishDestination & {
       readonly kind: 'publish'
-      readonly purpose: Purpose
+      readonly purpose: PublishPurpose
       /** The folder of the repository's mirror. */
       readonly mirror: string
       readonly tree: TreeSha
       readonly root: string
       readonly tags: readonly string[]
-      readonly history?: History
-      readonly settings: ImageSettings
+      readonly history?: PermanentTag
+      readonly settings: PublishImageSettings
       readonly annotations: Readonly<Record<string, string>>
     })
   /** Rebuilds the same catalog on the current base. */
-  | (Where & {
+  | (PublishDestination & {
       readonly kind: 'rebase'
       readonly digest: string
       readonly tags: readonly string[]
-      readonly history?: History
-      readonly settings: ImageSettings
+      readonly history?: PermanentTag
+      readonly settings: PublishImageSettings
       readonly annotations: Readonly<Record<string, string>>
     })
   /** Points tags to an existing image. */
-  | (Where & { readonly kind: 'retag'; readonly digest: string; readonly tags: readonly string[] })
+  | (PublishDestination & {
+      readonly kind: 'retag'
+      readonly digest: string
+      readonly tags: readonly string[]
+    })
   /** Resolves tags and the base. */
-  | (Where & { readonly kind: 'look'; readonly tags: readonly string[]; readonly base?: string })
+  | (PublishDestination & { readonly kind: 'look'; readonly tags: readonly string[]; readonly base?: string })
   /** Removes images and our tags for them. */
-  | (Where & { readonly kind: 'remove'; readonly images: readonly Unwanted[] })
-  | (Asking & {
+  | (PublishDestination & { readonly kind: 'remove'; readonly images: readonly ImageToRemove[] })
+  | (RequestingRepository & {
       readonly kind: 'deliver'
       readonly url: string
       /** The same for every attempt, so that the receiver can drop duplicates. */
       readonly delivery: string
       readonly payload: Readonly<Record<string, unknown>>
     })
-  | (Asking & { readonly kind: 'follow'; readonly url: string; readonly status: string })
+  | (RequestingRepository & { readonly kind: 'follow'; readonly url: string; readonly status: string })
 
 /** The permanent tag. */
-export interface History {
+export interface PermanentTag {
   readonly tag: string
   /** The published image that already has such a tag. */
   readonly known?: string
 }
 
-export interface Unwanted {
+export interface ImageToRemove {
   readonly digest: string
   readonly tags: readonly string[]
 }
 
 /** Sent before anything is written: the App records the digest or reports a newer commit. */
-export interface Intending {
+export interface IntentMessage {
   readonly kind: 'intend'
   readonly digest: string
 }
-export type IntendAnswer = 'go' | 'superseded'
+export type IntentDecision = 'go' | 'superseded'
 
-export interface PublishedImage {
+export interface PublishedImageResponse {
   readonly kind: 'published'
   readonly digest: string
   /** True if every tag already had this content. */
@@ -92,8 +96,8 @@ export interface PublishedImage {
   readonly unattested?: string
 }
 
-export type PublishAnswer =
-  | PublishedImage
+export type PublishResponse =
+  | PublishedImageResponse
   | {
       readonly kind: 'seen'
       readonly tags: Readonly<Record<string, string | null>>

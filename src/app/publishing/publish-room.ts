@@ -1,17 +1,17 @@
 import type { CatalogPublisher } from '../../image/catalog-publisher.ts'
 import type { SigningKey } from '../../image/provenance/signing-key.ts'
-import type { ReadTree } from '../../ports/repository.ts'
+import type { TreeReader } from '../../ports/repository.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
 import type { Transport } from '../../registry/transport/transport.ts'
 import type { PushTarget } from './push-targets.ts'
-import type { PublishOrder } from './publish-order.ts'
+import type { PublishRequest } from './publish-order.ts'
 
 /** The operator's list, registries and keys for an order. */
-export interface PublishRoom {
+export interface PublishContext {
   readonly targets: readonly PushTarget[]
   /** A client with the credentials of this entry only. */
-  readonly registryFor: (at: number) => Promise<RegistryRoom>
-  readonly mirrorAt: (directory: string) => Promise<ReadTree>
+  readonly registryFor: (at: number) => Promise<RegistryContext>
+  readonly mirrorAt: (directory: string) => Promise<TreeReader>
   readonly secretOf: (file: string) => Promise<string>
   readonly transport: Transport
   /** Internal registries; base images from there need the operator's permission. */
@@ -21,7 +21,7 @@ export interface PublishRoom {
   readonly version: string
 }
 
-export interface RegistryRoom {
+export interface RegistryContext {
   readonly publisher: CatalogPublisher
   /** Reads published images without mirrors. */
   readonly registry: Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'>
@@ -33,4 +33,4 @@ export interface RegistryRoom {
   readonly signPlatforms?: boolean | undefined
 }
 
-export type OrderOf<Kind extends PublishOrder['kind']> = Extract<PublishOrder, { kind: Kind }>
+export type PublishRequestOf<Kind extends PublishRequest['kind']> = Extract<PublishRequest, { kind: Kind }>

@@ -6,20 +6,20 @@ import { parseImageReference } from '../../go/reference/image-reference.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
 import { repositoryKey } from '../../change/repository-key.ts'
 
-const imagePattern = z.string().refine((text) => parsePattern(text) !== undefined, {
+const imagePatternSchema = z.string().refine((text) => parseImagePattern(text) !== undefined, {
   message: 'must be HOST/PATH, or HOST/PATH/* for everything below it; no tag, no digest',
 })
 
-const target = z.strictObject({
+const targetSchema = z.strictObject({
   github: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9._-]{1,100}$/, 'must be OWNER/REPOSITORY')
     .describe('One repository. There is no pattern: a new repository gets no credentials by its name.'),
   /** Repository names can be reused by others; an installation id cannot. */
   installation: z.number().int().positive().optional(),
-  push: z.array(imagePattern).default([]),
+  push: z.array(imagePatternSchema).default([]),
   /** Allowed sources of base images besides public addresses. */
-  bases: z.array(imagePattern).default([]),
+  bases: z.array(imagePatternSchema).default([]),
   /** A Docker config file, relative to this one; default: the variable PUBLISH_CREDENTIALS. */
   credentials: z.string().min(1).optional(),
   /** A private key file, relative to this one, that signs everything published under this entry. */
@@ -36,17 +36,17 @@ const target = z.strictObject({
     .default([]),
 })
 
-const document = z.array(target)
+const targetsSchema = z.array(targetSchema)
 
-export type PushTarget = z.output<typeof target>
+export type PushTarget = z.output<typeof targetSchema>
 
 /** The requesting repository, authenticated by GitHub and never read from its files. */
-export interface Asking {
+export interface RequestingRepository {
   readonly github: RepositoryName
   readonly installation: number
 }
 
-export type Grant =
+export type PushGrant =
   | { readonly kind: 'granted'; readonly target: PushTarget; readonly at: number }
   | { readonly kind: 'refused'; readonly why: string }
 
@@ -60,38 +60,46 @@ export function parsePushTargets(text: string): readonly PushTarget[] {
   } catch {
     throw new Error('PUBLISH_TARGETS is not YAML')
   }
-  const result = document.safeParse(value ?? [])
+  const result = targetsSchema.safeParse(value ?? [])
   if (result.success) return result.data
   throw new Error(
     `PUBLISH_TARGETS: ${result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')}`,
   )
 }
 
-export function grantPush(targets: readonly PushTarget[], asking: Asking, image: string): Grant {
-  return grant(
+export function grantPush(
+  targets: readonly PushTarget[],
+  requester: RequestingRepository,
+  image: string,
+): PushGrant {
+  return findGrant(
     targets,
-    asking,
-    ({ push }) => push.some((pattern) => covers(pattern, image)),
+    requester,
+    ({ push }) => push.some((pattern) => matchesImagePattern(pattern, image)),
     `push to ${image}`,
   )
 }
 
 /** The address must match exactly. */
-export function grantWebhook(targets: readonly PushTarget[], asking: Asking, url: string): Grant {
-  return grant(
+export function grantWebhook(
+  targets: readonly PushTarget[],
+  requester: RequestingRepository,
+  url: string,
+): PushGrant {
+  return findGrant(
     targets,
-    asking,
+    requester,
     ({ webhooks }) => webhooks.some((one) => one.url === url),
     'call this webhook',
   )
 }
 
-function grant(
+function findGrant(
   targets: readonly PushTarget[],
-  { github, installation }: Asking,
+  { github, installation }: RequestingRepository,
   isCovered: (target: PushTarget) => boolean,
-  what: string,
-): Grant {
+  action: string,
+): PushGrant {
   const name = repositoryKey(github)
   const own = targets.filter(
     (one) =>
@@ -102,33 +110,33 @@ function grant(
   if (found !== undefined) return { kind: 'granted', target: found, at: targets.indexOf(found) }
   return {
     kind: 'refused',
-    why: `the operator of the App does not let ${github.owner}/${github.name} ${what}`,
+    why: `the operator of the App does not let ${github.owner}/${github.name} ${action}`,
   }
 }
 
 /** Matches whole path components, never a name's prefix. */
-export function covers(pattern: string, image: string): boolean {
-  const wanted = parsePattern(pattern)
-  const given = imageRepository(image)
-  if (wanted === undefined || given === undefined) return false
-  return wanted.below ? given.startsWith(`${wanted.name}/`) : given === wanted.name
+export function matchesImagePattern(pattern: string, image: string): boolean {
+  const wanted = parseImagePattern(pattern)
+  const normalized = normalizeImageRepository(image)
+  if (wanted === undefined || normalized === undefined) return false
+  return wanted.below ? normalized.startsWith(`${wanted.name}/`) : normalized === wanted.name
 }
 
 /** Normalizes `quay.io/org/catalog`; returns undefined unless the text names exactly one repository. */
-export function imageRepository(text: string): string | undefined {
+export function normalizeImageRepository(text: string): string | undefined {
   const { reference } = parseImageReference(text)
   if (reference === undefined || reference.tag !== undefined || reference.digest !== undefined)
     return undefined
   return `${reference.host}/${reference.repository}`
 }
 
-function parsePattern(text: string): { readonly name: string; readonly below: boolean } | undefined {
+function parseImagePattern(text: string): { readonly name: string; readonly below: boolean } | undefined {
   const below = text.endsWith('/*')
   const bare = below ? text.slice(0, -2) : text
   const [host = '', ...path] = bare.split('/')
   // Require a host: without one, the pattern would mean Docker Hub.
   if (path.length === 0 || !/[.:]|^localhost$/.test(host)) return undefined
   // Parse it with a suffix, because Docker Hub expands single-component names.
-  const name = below ? imageRepository(`${bare}/x`)?.slice(0, -2) : imageRepository(bare)
+  const name = below ? normalizeImageRepository(`${bare}/x`)?.slice(0, -2) : normalizeImageRepository(bare)
   return name === undefined ? undefined : { name, below }
 }

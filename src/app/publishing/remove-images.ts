@@ -5,93 +5,93 @@ import { parseImageReference } from '../../go/reference/image-reference.ts'
 import type { CatalogPublisher } from '../../image/catalog-publisher.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
-import type { PublishAnswer, Unwanted } from './publish-order.ts'
+import type { PublishResponse, ImageToRemove } from './publish-order.ts'
 
 /** Each tag costs a request; larger repositories are skipped. */
-const mostTags = 5000
-const atOnce = 4
+const maxTags = 5000
+const maxConcurrentRequests = 4
 /** Nested indexes are rare. */
-const deepest = 3
+const maxIndexDepth = 3
 
 export async function removeImages(
   image: string,
-  unwanted: readonly Unwanted[],
+  unwanted: readonly ImageToRemove[],
   publisher: CatalogPublisher,
   registry: Pick<RegistryClient, 'fetchManifest'>,
-): Promise<PublishAnswer> {
+): Promise<PublishResponse> {
   const tags = await publisher.listTags(image)
-  if (tags.length > mostTags)
+  if (tags.length > maxTags)
     return {
       kind: 'removed',
       gone: [],
-      kept: unwanted.map(({ digest }) => ({ digest, why: `the repository has more than ${mostTags} tags` })),
+      kept: unwanted.map(({ digest }) => ({ digest, why: `the repository has more than ${maxTags} tags` })),
     }
   const going = new Map(unwanted.map(({ digest, tags: own }) => [digest, new Set(own)]))
   const needed = new Map<string, string>()
   const platforms = new Map<string, readonly string[]>()
   for (const { digest } of unwanted) {
-    const found = await manifestOf(image, { digest }, registry)
-    platforms.set(digest, found ? await childrenOf(image, found, registry) : [])
+    const found = await fetchManifestIfPresent(image, { digest }, registry)
+    platforms.set(digest, found ? await fetchChildDigests(image, found, registry) : [])
   }
-  const beside = new Map<string, Beside[]>([...platforms].flat(2).map((digest) => [digest, []]))
-  for (const part of chunks(tags, atOnce))
+  const beside = new Map<string, TaggedAttachment[]>([...platforms].flat(2).map((digest) => [digest, []]))
+  for (const part of splitIntoChunks(tags, maxConcurrentRequests))
     await Promise.all(
       part.map(async (tag) => {
-        const found = await manifestOf(image, { tag }, registry)
+        const found = await fetchManifestIfPresent(image, { tag }, registry)
         // Deleted since the list was read.
         if (found === undefined) return
         if (going.get(found.digest)?.has(tag) === true) return
-        const children = await childrenOf(image, found, registry)
-        const ofSubject = beside.get(subjectOfTag(tag) ?? '')
+        const children = await fetchChildDigests(image, found, registry)
+        const ofSubject = beside.get(parseSubjectTag(tag) ?? '')
         if (ofSubject) return void ofSubject.push({ tag, digest: found.digest, children })
         for (const digest of [found.digest, ...children]) needed.set(digest, tag)
       }),
     )
-  needWhatLiesBesideKept(beside, needed)
-  const gone: string[] = []
-  const kept: { digest: string; why: string }[] = []
+  retainAttachments(beside, needed)
+  const removed: string[] = []
+  const retained: { digest: string; why: string }[] = []
   for (const { digest } of unwanted) {
     const tag = needed.get(digest)
     if (tag !== undefined) {
-      kept.push({ digest, why: `the tag ${tag} needs it` })
+      retained.push({ digest, why: `the tag ${tag} needs it` })
       continue
     }
     const attachments = new Set<string>()
     for (const one of [digest, ...(platforms.get(digest) ?? [])])
       if (!needed.has(one))
-        for (const found of await attachmentsOf(image, one, beside.get(one) ?? [], publisher, registry))
+        for (const found of await findAttachments(image, one, beside.get(one) ?? [], publisher, registry))
           attachments.add(found)
     try {
       await publisher.deleteManifest(image, digest)
     } catch (error) {
       if (!(error instanceof RegistryError) || error.code !== 'unsupported') throw error
-      kept.push({ digest, why: 'the registry does not delete images' })
+      retained.push({ digest, why: 'the registry does not delete images' })
       continue
     }
     // Attachments go last: after an interruption, the repeated order finds the rest by tags.
     for (const attachment of attachments)
       if (!needed.has(attachment)) await publisher.deleteManifest(image, attachment)
-    gone.push(digest)
+    removed.push(digest)
   }
-  return { kind: 'removed', gone, kept }
+  return { kind: 'removed', gone: removed, kept: retained }
 }
 
 /** An attachment whose tag names its image. */
-interface Beside {
+interface TaggedAttachment {
   readonly tag: string
   readonly digest: string
   readonly children: readonly string[]
 }
 
 /** Parses OCI referrers tags and cosign tags. */
-function subjectOfTag(tag: string): string | undefined {
+function parseSubjectTag(tag: string): string | undefined {
   const hex = /^sha256-(?<hex>[0-9a-f]{64})(?:\.(?:sig|att|sbom))?$/.exec(tag)?.groups?.['hex']
   return hex === undefined ? undefined : `sha256:${hex}`
 }
 
 /** Keeps the attachments of images that stay, which may in turn keep other images. */
-function needWhatLiesBesideKept(
-  beside: ReadonlyMap<string, readonly Beside[]>,
+function retainAttachments(
+  beside: ReadonlyMap<string, readonly TaggedAttachment[]>,
   needed: Map<string, string>,
 ): void {
   const waiting = new Map(beside)
@@ -110,36 +110,36 @@ function needWhatLiesBesideKept(
  * Finds attachments by tag. Listed referrers count only if they name the image themselves, because anyone with push
  * access can list any digest.
  */
-async function attachmentsOf(
+async function findAttachments(
   image: string,
   subject: string,
-  parts: readonly Beside[],
+  parts: readonly TaggedAttachment[],
   publisher: CatalogPublisher,
   registry: Pick<RegistryClient, 'fetchManifest'>,
 ): Promise<ReadonlySet<string>> {
   const listed = await publisher.attached(image, subject)
   const found = new Set(parts.map(({ digest }) => digest))
   for (const { digest } of listed) {
-    const manifest = await manifestOf(image, { digest }, registry)
-    if (manifest && namedSubject(manifest.bytes) === subject) found.add(digest)
+    const manifest = await fetchManifestIfPresent(image, { digest }, registry)
+    if (manifest && parseManifestSubject(manifest.bytes) === subject) found.add(digest)
   }
   return found
 }
 
-function namedSubject(manifest: Uint8Array): unknown {
+function parseManifestSubject(manifest: Uint8Array): unknown {
   const { subject } = JSON.parse(new TextDecoder().decode(manifest)) as {
     subject?: { readonly digest?: unknown } | null
   }
   return subject?.digest
 }
 
-type Fetched = Awaited<ReturnType<RegistryClient['fetchManifest']>>
+type ManifestResponse = Awaited<ReturnType<RegistryClient['fetchManifest']>>
 
-async function manifestOf(
+async function fetchManifestIfPresent(
   image: string,
   which: { readonly tag: string } | { readonly digest: string },
   registry: Pick<RegistryClient, 'fetchManifest'>,
-): Promise<Fetched | undefined> {
+): Promise<ManifestResponse | undefined> {
   const { reference } = parseImageReference(image)
   if (reference === undefined) return undefined
   try {
@@ -150,25 +150,25 @@ async function manifestOf(
   }
 }
 
-async function childrenOf(
+async function fetchChildDigests(
   image: string,
-  { manifest }: Fetched,
+  { manifest }: ManifestResponse,
   registry: Pick<RegistryClient, 'fetchManifest'>,
   depth = 1,
 ): Promise<readonly string[]> {
   if (manifest.kind !== 'index') return []
   const digests = manifest.manifests.map(({ digest }) => digest)
-  if (depth === deepest) return digests
+  if (depth === maxIndexDepth) return digests
   const below: string[] = []
   for (const child of manifest.manifests) {
     if (!/index|manifest\.list/.test(child.mediaType)) continue
-    const found = await manifestOf(image, { digest: child.digest }, registry)
-    if (found !== undefined) below.push(...(await childrenOf(image, found, registry, depth + 1)))
+    const found = await fetchManifestIfPresent(image, { digest: child.digest }, registry)
+    if (found !== undefined) below.push(...(await fetchChildDigests(image, found, registry, depth + 1)))
   }
   return [...digests, ...below]
 }
 
-function chunks<Item>(items: readonly Item[], size: number): Item[][] {
+function splitIntoChunks<Item>(items: readonly Item[], size: number): Item[][] {
   const result: Item[][] = []
   for (let at = 0; at < items.length; at += size) result.push(items.slice(at, at + size))
   return result

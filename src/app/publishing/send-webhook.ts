@@ -4,9 +4,9 @@ import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { RegistryError } from '../../registry/registry-error.ts'
 import type { Transport } from '../../registry/transport/transport.ts'
-import type { PublishAnswer } from './publish-order.ts'
+import type { PublishResponse } from './publish-order.ts'
 
-const answerLimit = 65_536
+const maxResponseBytes = 65_536
 
 export interface WebhookCall {
   readonly url: string
@@ -18,7 +18,7 @@ export interface WebhookCall {
 }
 
 /** The signature covers exactly these bytes. */
-function signedRequest({ secret, delivery, payload, now }: Omit<WebhookCall, 'url'>): {
+function signWebhookRequest({ secret, delivery, payload, now }: Omit<WebhookCall, 'url'>): {
   readonly body: string
   readonly headers: Readonly<Record<string, string>>
 } {
@@ -36,42 +36,42 @@ function signedRequest({ secret, delivery, payload, now }: Omit<WebhookCall, 'ur
 }
 
 /** Any 2xx counts as received. Never rejects because of the receiver. */
-export async function sendWebhook(call: WebhookCall, transport: Transport): Promise<PublishAnswer> {
-  const { body, headers } = signedRequest(call)
-  return asking(async () => {
+export async function sendWebhook(call: WebhookCall, transport: Transport): Promise<PublishResponse> {
+  const { body, headers } = signWebhookRequest(call)
+  return catchTransportErrors(async () => {
     const reply = await transport.exchange({
       method: 'POST',
       url: new URL(call.url),
       headers,
       body,
-      bodyLimit: answerLimit,
+      bodyLimit: maxResponseBytes,
       redirects: 0,
     })
-    if (reply.status < 200 || reply.status > 299) return refusal(reply.status)
-    const said = started.safeParse(json(reply.body)).data?.status_url
-    const status = said === undefined ? undefined : besides(said, call.url)
+    if (reply.status < 200 || reply.status > 299) return toWebhookFailure(reply.status)
+    const statusUrl = startedBuildSchema.safeParse(parseJson(reply.body)).data?.status_url
+    const status = statusUrl === undefined ? undefined : resolveStatusUrl(statusUrl, call.url)
     return { kind: 'delivered', ...(status !== undefined && { status }) }
   })
 }
 
 /** Polls the status address that the receiver returned. */
-export async function followWebhook(
+export async function fetchWebhookStatus(
   { url, status }: { readonly url: string; readonly status: string },
   transport: Transport,
-): Promise<PublishAnswer> {
-  const address = besides(status, url)
+): Promise<PublishResponse> {
+  const address = resolveStatusUrl(status, url)
   if (address === undefined) return { kind: 'refused', why: 'its status is on another host' }
-  return asking(async () => {
+  return catchTransportErrors(async () => {
     const reply = await transport.exchange({
       method: 'GET',
       url: new URL(address),
       headers: { accept: 'application/json', 'user-agent': 'catalog-bot' },
-      bodyLimit: answerLimit,
+      bodyLimit: maxResponseBytes,
       redirects: 0,
     })
-    if (reply.status !== 200) return refusal(reply.status)
-    const said = progress.safeParse(json(reply.body)).data
-    if (said === undefined)
+    if (reply.status !== 200) return toWebhookFailure(reply.status)
+    const build = buildProgressSchema.safeParse(parseJson(reply.body)).data
+    if (build === undefined)
       return {
         kind: 'failed',
         why: 'its status is not JSON with a field "status" of queued, running, succeeded or failed',
@@ -79,14 +79,14 @@ export async function followWebhook(
       }
     return {
       kind: 'followed',
-      state: said.status === 'queued' ? 'running' : said.status,
-      ...(said.url !== undefined && { url: said.url }),
+      state: build.status === 'queued' ? 'running' : build.status,
+      ...(build.url !== undefined && { url: build.url }),
     }
   })
 }
 
-const started = z.object({ status_url: z.string().max(2000) })
-const progress = z.object({
+const startedBuildSchema = z.object({ status_url: z.string().max(2000) })
+const buildProgressSchema = z.object({
   status: z.enum(['queued', 'running', 'succeeded', 'failed']),
   url: z
     .url({ protocol: /^https?$/ })
@@ -96,13 +96,13 @@ const progress = z.object({
 })
 
 /** The status address must be on the webhook's server, the only one the operator allowed. */
-function besides(status: string, url: string): string | undefined {
+function resolveStatusUrl(status: string, url: string): string | undefined {
   if (!URL.canParse(status, url)) return undefined
   const found = new URL(status, url)
   return found.origin === new URL(url).origin && found.username === '' ? found.href : undefined
 }
 
-function json(body: Uint8Array): unknown {
+function parseJson(body: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(body).toString('utf8'))
   } catch {
@@ -110,15 +110,15 @@ function json(body: Uint8Array): unknown {
   }
 }
 
-function refusal(status: number): PublishAnswer {
+function toWebhookFailure(status: number): PublishResponse {
   // Temporary statuses are retried.
   const retryable = status >= 500 || [408, 425, 429].includes(status)
   return { kind: 'failed', why: `it answered ${status}`, retryable }
 }
 
-async function asking(ask: () => Promise<PublishAnswer>): Promise<PublishAnswer> {
+async function catchTransportErrors(send: () => Promise<PublishResponse>): Promise<PublishResponse> {
   try {
-    return await ask()
+    return await send()
   } catch (error) {
     if (!(error instanceof RegistryError)) throw error
     return { kind: 'failed', why: error.message, retryable: error.retryable }

@@ -5,66 +5,70 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { parse } from 'yaml'
 import { systemClock } from '../../examine/system-clock.ts'
-import { installedPage } from '../../web/setup/installed-page.ts'
-import { makeWord } from '../../web/setup/one-time-word.ts'
-import { showSetupPage, type CreatedApp } from '../../web/setup/setup-page.ts'
-import { serve, type RunningApp } from '../serve.ts'
-import type { Credentials, Settings } from '../settings.ts'
+import { createInstalledPageHandler } from '../../web/setup/installed-page.ts'
+import { createSetupToken } from '../../web/setup/one-time-word.ts'
+import { startSetupServer, type CreatedApp } from '../../web/setup/setup-page.ts'
+import { startApp, type RunningApp } from '../serve.ts'
+import type { AppCredentials, BotSettings } from '../settings.ts'
 import { describeInstalled } from './describe-installed.ts'
 
 /** Milliseconds after the App's creation for which the token shows its installations. */
-const setupTime = 60 * 60_000
+const setupWindowMs = 60 * 60_000
 
 export interface SetUpOptions {
-  readonly settings: Settings
+  readonly settings: BotSettings
   readonly log: Logger
   readonly say: (line: string) => void
   readonly onServing: (app: RunningApp) => void
 }
 
 /** Resolves when the page is served. Rejects if the port is taken. */
-export async function setUp({
+export async function startSetup({
   settings,
   log,
   say,
   onServing,
 }: SetUpOptions): Promise<{ close(): Promise<void> }> {
   // Checked first, because GitHub returns the App's key only once.
-  rejectLink(join(settings.dataDirectory, environmentFile))
-  const word = makeWord()
+  rejectSymlink(join(settings.dataDirectory, credentialsFileName))
+  const token = createSetupToken()
   let running: RunningApp | undefined
-  const page = await showSetupPage({
+  const page = await startSetupServer({
     host: settings.setupHost,
     port: settings.port,
-    word,
+    token,
     gitUrl: settings.gitUrl,
     apiUrl: settings.apiUrl,
     publicUrl: settings.publicUrl,
     sweepSeconds: settings.sweepSeconds,
-    manifest: readManifest(),
+    manifest: readAppManifest(),
     onCreated: async (app) => {
-      const file = keepCredentials(app, settings.dataDirectory)
+      const file = saveCredentials(app, settings.dataDirectory)
       say(`The App ${app.slug} (${app.id}) was created; its credentials are in ${file}.`)
       // Send this response first.
       setTimeout(() => {
-        goOn(app).catch((error: unknown) =>
+        startBot(app).catch((error: unknown) =>
           say(`The bot could not start: ${error instanceof Error ? error.message : String(error)}`),
         )
       }, 500)
     },
   })
 
-  async function goOn(app: CreatedApp): Promise<void> {
+  async function startBot(app: CreatedApp): Promise<void> {
     await page.close()
-    const credentials: Credentials = { appId: app.id, privateKey: app.pem, webhookSecret: app.webhookSecret }
-    running = await serve({ ...settings, credentials, port: page.port }, credentials, log, {
+    const credentials: AppCredentials = {
+      appId: app.id,
+      privateKey: app.pem,
+      webhookSecret: app.webhookSecret,
+    }
+    running = await startApp({ ...settings, credentials, port: page.port }, credentials, log, {
       page: (github) =>
-        installedPage({
-          word,
+        createInstalledPageHandler({
+          token,
           appUrl: app.url,
           gitUrl: settings.gitUrl,
           now: () => systemClock.now(),
-          until: systemClock.now() + setupTime,
+          until: systemClock.now() + setupWindowMs,
           describe: () => describeInstalled(github),
         }),
     })
@@ -72,7 +76,7 @@ export async function setUp({
   }
 
   say('The bot has no credentials yet (APP_ID, PRIVATE_KEY, WEBHOOK_SECRET).')
-  for (const line of whereToGo(settings, page.port, word)) say(line)
+  for (const line of formatSetupUrls(settings, page.port, token)) say(line)
   return {
     async close() {
       await page.close().catch(() => undefined)
@@ -81,8 +85,8 @@ export async function setUp({
   }
 }
 
-function whereToGo({ setupHost }: Settings, port: number, word: string): readonly string[] {
-  const path = `/setup?word=${word}`
+function formatSetupUrls({ setupHost }: BotSettings, port: number, token: string): readonly string[] {
+  const path = `/setup?word=${token}`
   const local = `http://localhost:${port}${path}`
   return setupHost === '127.0.0.1'
     ? [
@@ -95,17 +99,17 @@ function whereToGo({ setupHost }: Settings, port: number, word: string): readonl
       ]
 }
 
-function readManifest(): Readonly<Record<string, unknown>> {
+function readAppManifest(): Readonly<Record<string, unknown>> {
   const file = join(import.meta.dirname, '..', '..', '..', 'app.yml')
   return parse(readFileSync(file, 'utf8')) as Record<string, unknown>
 }
 
-const environmentFile = 'credentials.env'
+const credentialsFileName = 'credentials.env'
 
 /** Writes the credentials readable by this account only. Returns the file's path. */
-export function keepCredentials(app: CreatedApp, dataDirectory: string): string {
+export function saveCredentials(app: CreatedApp, dataDirectory: string): string {
   mkdirSync(dataDirectory, { recursive: true, mode: 0o700 })
-  const file = join(dataDirectory, environmentFile)
+  const file = join(dataDirectory, credentialsFileName)
   const values = {
     APP_ID: String(app.id),
     PRIVATE_KEY: app.pem.replaceAll('\n', '\\n'),
@@ -123,7 +127,7 @@ export function keepCredentials(app: CreatedApp, dataDirectory: string): string 
 
 /** Creates a new file, so that old permissions and open handles do not expose the content. */
 function writePrivateFile(file: string, text: string): void {
-  rejectLink(file)
+  rejectSymlink(file)
   const draft = `${file}.${randomUUID()}`
   try {
     writeFileSync(draft, text, { mode: 0o600, flag: 'wx', flush: true })
@@ -133,7 +137,7 @@ function writePrivateFile(file: string, text: string): void {
   }
 }
 
-function rejectLink(file: string): void {
+function rejectSymlink(file: string): void {
   if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink())
     throw new Error(
       `${file} is a symbolic link; remove it: catalog-bot writes credentials only to a regular file`,
@@ -141,8 +145,8 @@ function rejectLink(file: string): void {
 }
 
 /** Returns the credentials of an earlier setup as variables. */
-export function readKeptCredentials(dataDirectory: string): Record<string, string> {
-  const file = join(dataDirectory, environmentFile)
+export function readSavedCredentials(dataDirectory: string): Record<string, string> {
+  const file = join(dataDirectory, credentialsFileName)
   if (!existsSync(file)) return {}
   return Object.fromEntries(
     readFileSync(file, 'utf8')

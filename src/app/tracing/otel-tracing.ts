@@ -8,7 +8,7 @@ import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import type { Tracing } from '../../ports/tracing.ts'
 
 /** Milliseconds; a hanging collector must not block the shutdown. */
-const longestSending = 3000
+const shutdownTimeoutMs = 3000
 
 export function openOtelTracing(
   environment: Readonly<Record<string, string | undefined>>,
@@ -36,8 +36,8 @@ export function openOtelTracing(
       }
     },
     async close() {
-      const patience = new Promise<void>((resolve) => setTimeout(resolve, longestSending).unref())
-      await Promise.race([provider.shutdown().catch(problem), patience])
+      const timeout = new Promise<void>((resolve) => setTimeout(resolve, shutdownTimeoutMs).unref())
+      await Promise.race([provider.shutdown().catch(problem), timeout])
     },
   }
 }

@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto'
 import { repositoryKey } from '../../change/repository-key.ts'
 import { z } from 'zod'
 import { parse } from 'yaml'
-import type { Asking } from '../publishing/push-targets.ts'
+import type { RequestingRepository } from '../publishing/push-targets.ts'
 
-const target = z.strictObject({
+const clusterTargetSchema = z.strictObject({
   github: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9._-]{1,100}$/, 'must be OWNER/REPOSITORY')
@@ -54,7 +54,7 @@ const target = z.strictObject({
   forceCleanUp: z.boolean().default(false),
 })
 
-export type ClusterTarget = z.output<typeof target>
+export type ClusterTarget = z.output<typeof clusterTargetSchema>
 
 /** Reads the operator's list (YAML or JSON). Throws an Error that names the problem without values. */
 export function parseClusterTargets(text: string): readonly ClusterTarget[] {
@@ -64,7 +64,7 @@ export function parseClusterTargets(text: string): readonly ClusterTarget[] {
   } catch {
     throw new Error('CLUSTER_TARGETS is not YAML')
   }
-  const result = z.array(target).safeParse(value ?? [])
+  const result = z.array(clusterTargetSchema).safeParse(value ?? [])
   if (result.success) return result.data
   throw new Error(
     `CLUSTER_TARGETS: ${result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')}`,
@@ -72,9 +72,9 @@ export function parseClusterTargets(text: string): readonly ClusterTarget[] {
 }
 
 /** Returns the first matching entry. */
-export function clusterFor(
+export function findClusterTarget(
   targets: readonly ClusterTarget[],
-  { github, installation }: Asking,
+  { github, installation }: RequestingRepository,
 ): ClusterTarget | undefined {
   const name = repositoryKey(github)
   return targets.find(
@@ -85,6 +85,6 @@ export function clusterFor(
 }
 
 /** Equal for all entries of one cluster, and reveals nothing about it. */
-export function slotOf({ kubeconfig, context = '' }: ClusterTarget): string {
+export function clusterSlotKey({ kubeconfig, context = '' }: ClusterTarget): string {
   return createHash('sha256').update(`${kubeconfig}\n${context}`).digest('hex').slice(0, 16)
 }

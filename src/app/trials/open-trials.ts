@@ -4,64 +4,81 @@ import { extname } from 'node:path'
 import { repositoryKey } from '../../change/repository-key.ts'
 import { WorkerFault } from '../../workers/worker-fault.ts'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
-import type { ServeAnswer, ServeOrder } from './catalog-process.ts'
-import type { NewsAnswer, TrialAnswer, TrialNews, TrialOrder } from './trial-order.ts'
+import type { ServeCatalogResponse, ServeCatalogRequest } from './catalog-process.ts'
+import type {
+  ProgressDecision,
+  ClusterTestWorkerResponse,
+  ClusterTestProgress,
+  ClusterTestWorkerRequest,
+} from './trial-order.ts'
 
-export interface Trials {
+export interface ClusterTestClient {
   readonly isAllowed: boolean
   /** Rejects only if the App is closed; other failures are answers. */
-  order(order: TrialOrder, onNews?: (news: TrialNews) => Promise<NewsAnswer>): Promise<TrialAnswer>
+  order(
+    order: ClusterTestWorkerRequest,
+    onNews?: (news: ClusterTestProgress) => Promise<ProgressDecision>,
+  ): Promise<ClusterTestWorkerResponse>
   /** Serves a catalog while `use` runs; undefined if that fails. */
-  serving<Result>(
-    order: ServeOrder,
+  withServedCatalog<Result>(
+    order: ServeCatalogRequest,
     use: (port: number) => Promise<Result>,
   ): Promise<Result | { readonly unserved: string }>
   close(): Promise<void>
 }
 
 /** Variables for network access and the operator's list. */
-const handedOn = ['CLUSTER_TARGETS', 'HOME', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS'] as const
+const forwardedVariables = [
+  'CLUSTER_TARGETS',
+  'HOME',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'NODE_EXTRA_CA_CERTS',
+] as const
 
 /** Collects the variables and removes the list's path from the environment, so that no other process learns it. */
-export function takeTrialEnvironment(
+export function extractClusterTestEnvironment(
   environment: Record<string, string | undefined>,
 ): Readonly<Record<string, string>> {
   const taken: Record<string, string> = {}
-  for (const name of handedOn) if (environment[name]) taken[name] = environment[name]
+  for (const name of forwardedVariables) if (environment[name]) taken[name] = environment[name]
   delete environment['CLUSTER_TARGETS']
   return taken
 }
 
 /** Milliseconds for one order: three attempts with cleanup, without time spent waiting for the App. */
-const longestOrder = 3 * 3600_000
-const longestRest = 5 * 60_000
-const heap = 1024
+const requestTimeoutMs = 3 * 3600_000
+const idleTimeoutMs = 5 * 60_000
+const heapMegabytes = 1024
 
-export function openTrials(environment: Readonly<Record<string, string>>, processes = 2): Trials {
+export function openClusterTestClient(
+  environment: Readonly<Record<string, string>>,
+  processes = 2,
+): ClusterTestClient {
   const isAllowed = environment['CLUSTER_TARGETS'] !== undefined
-  const script = (name: string) => new URL(`./${name}${extname(import.meta.url)}`, import.meta.url)
+  const processScriptUrl = (name: string) => new URL(`./${name}${extname(import.meta.url)}`, import.meta.url)
   const common = {
-    heap,
+    heap: heapMegabytes,
     niceness: 5,
-    mostWaiting: 100,
-    mostOrders: 100,
-    longestRest,
+    maxWaiting: 100,
+    maxOrders: 100,
+    maxIdleMs: idleTimeoutMs,
     isForOneKey: true,
   } as const
-  const pool = openWorkerPool<TrialOrder, TrialAnswer>({
+  const pool = openWorkerPool<ClusterTestWorkerRequest, ClusterTestWorkerResponse>({
     ...common,
-    script: script('trial-process'),
+    script: processScriptUrl('trial-process'),
     environment,
     hasChildren: true,
     processes,
   })
   // Two catalogs per trial.
-  const servers = openWorkerPool<ServeOrder, ServeAnswer>({
+  const servers = openWorkerPool<ServeCatalogRequest, ServeCatalogResponse>({
     ...common,
-    script: script('catalog-process'),
+    script: processScriptUrl('catalog-process'),
     hasChildren: true,
     processes: processes * 2,
-    mostOrders: 1,
+    maxOrders: 1,
   })
   return {
     isAllowed,
@@ -75,8 +92,8 @@ export function openTrials(environment: Readonly<Record<string, string>>, proces
       try {
         return await pool.run(
           order,
-          longestOrder,
-          async (news) => (await onNews?.(news as TrialNews)) ?? 'go',
+          requestTimeoutMs,
+          async (news) => (await onNews?.(news as ClusterTestProgress)) ?? 'go',
           key,
         )
       } catch (error) {
@@ -84,10 +101,10 @@ export function openTrials(environment: Readonly<Record<string, string>>, proces
         return { kind: 'failed', why: `the process that tries ended: ${error.message}` }
       }
     },
-    async serving(order, use) {
+    async withServedCatalog(order, use) {
       const { promise: used, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<typeof use>>>()
       let isUsed = false
-      const asked = async (value: unknown): Promise<'done'> => {
+      const onServing = async (value: unknown): Promise<'done'> => {
         isUsed = true
         try {
           resolve(await use((value as { readonly port: number }).port))
@@ -97,7 +114,7 @@ export function openTrials(environment: Readonly<Record<string, string>>, proces
         return 'done'
       }
       try {
-        const answer = await servers.run(order, longestOrder, asked, order.mirror)
+        const answer = await servers.run(order, requestTimeoutMs, onServing, order.mirror)
         if (!isUsed) return { unserved: answer.kind === 'failed' ? answer.why : 'it was not served' }
       } catch (error) {
         if (!(error instanceof WorkerFault) || error.code === 'closed') throw error

@@ -1,41 +1,41 @@
 // Messages between the App and the process with the kubeconfigs. Orders name no cluster, namespace or account, and
 // answers contain no secret.
-import type { PlannedTrial } from '../../checks/install/trial/plan-trials.ts'
-import type { TrialReport } from '../../checks/install/trial/trial-report.ts'
-import type { Asking } from '../publishing/push-targets.ts'
+import type { PlannedClusterTest } from '../../checks/install/trial/plan-trials.ts'
+import type { ClusterTestReport } from '../../checks/install/trial/trial-report.ts'
+import type { RequestingRepository } from '../publishing/push-targets.ts'
 
-export type TrialOrder =
-  | (Asking & { readonly kind: 'prepare' })
-  | (Asking & {
+export type ClusterTestWorkerRequest =
+  | (RequestingRepository & { readonly kind: 'prepare' })
+  | (RequestingRepository & {
       readonly kind: 'try'
-      readonly trial: PlannedTrial
+      readonly trial: PlannedClusterTest
       /** By the App's ports. If absent, trials that need a catalog are skipped. */
       readonly catalogs?: { readonly head: number; readonly base?: number }
-      readonly images?: TrialImages
+      readonly images?: ClusterTestImages
       /** Trials of a dead process, removed first. */
       readonly abandoned: readonly string[]
     })
 
 /** Images of the changed and previous catalog by digest, or why there are none. */
-export type TrialImages = { readonly head: string; readonly base?: string } | { readonly why: string }
+export type ClusterTestImages = { readonly head: string; readonly base?: string } | { readonly why: string }
 
-export type TrialAnswer =
+export type ClusterTestWorkerResponse =
   | {
       readonly kind: 'prepared'
       readonly slot: string
       readonly servesCatalogs: boolean
       readonly ports?: readonly [head: number, base: number]
     }
-  | { readonly kind: 'tried'; readonly report: TrialReport }
+  | { readonly kind: 'tried'; readonly report: ClusterTestReport }
   | { readonly kind: 'not-tried'; readonly why: string }
   /** No cluster is configured for this repository. */
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'failed'; readonly why: string }
 
 /** Sent during a trial and before it creates objects: their names, and what it waits for. */
-export interface TrialNews {
+export interface ClusterTestProgress {
   readonly kind: 'news'
   readonly id?: string
   readonly says: string
 }
-export type NewsAnswer = 'go' | 'stop'
+export type ProgressDecision = 'go' | 'stop'

@@ -2,19 +2,22 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { systemClock } from '../../examine/system-clock.ts'
-import { answerOrders, type CallBack } from '../../workers/answer-orders.ts'
-import { guardProcess } from '../../workers/guarded-process.ts'
+import { answerOrders, type CallParent } from '../../workers/answer-orders.ts'
+import { preventPrototypePollution } from '../../workers/guarded-process.ts'
 import { parseClusterTargets, type ClusterTarget } from './cluster-targets.ts'
-import { doTrialOrder } from './do-trial-order.ts'
-import type { NewsAnswer, TrialAnswer, TrialOrder } from './trial-order.ts'
+import { handleClusterTestRequest } from './do-trial-order.ts'
+import type { ProgressDecision, ClusterTestWorkerResponse, ClusterTestWorkerRequest } from './trial-order.ts'
 
-const list = process.env['CLUSTER_TARGETS'] ?? ''
+const targetsFile = process.env['CLUSTER_TARGETS'] ?? ''
 
-async function work(order: TrialOrder, callBack: CallBack): Promise<TrialAnswer> {
+async function handleRequest(
+  order: ClusterTestWorkerRequest,
+  callBack: CallParent,
+): Promise<ClusterTestWorkerResponse> {
   let targets: readonly ClusterTarget[]
   try {
     // Read each time, so that a changed list takes effect.
-    targets = list === '' ? [] : parseClusterTargets(await readFile(list, 'utf8'))
+    targets = targetsFile === '' ? [] : parseClusterTargets(await readFile(targetsFile, 'utf8'))
   } catch (error) {
     return {
       kind: 'failed',
@@ -24,18 +27,18 @@ async function work(order: TrialOrder, callBack: CallBack): Promise<TrialAnswer>
           : 'CLUSTER_TARGETS cannot be read',
     }
   }
-  const open = async ({ kubeconfig, context, allowPrograms }: ClusterTarget) => {
+  const openTargetCluster = async ({ kubeconfig, context, allowPrograms }: ClusterTarget) => {
     // Loaded on demand: it is slow, and many Apps have no cluster.
     const { openCluster } = await import('../../cluster/open-cluster.ts')
-    const file = resolve(dirname(list), kubeconfig)
+    const file = resolve(dirname(targetsFile), kubeconfig)
     return openCluster({ file, context, allowsPrograms: allowPrograms, clock: systemClock })
   }
-  return doTrialOrder(
+  return handleClusterTestRequest(
     order,
-    { targets, open, clock: systemClock },
-    async (news) => (await callBack(news)) as NewsAnswer,
+    { targets, open: openTargetCluster, clock: systemClock },
+    async (news) => (await callBack(news)) as ProgressDecision,
   )
 }
 
-guardProcess()
-answerOrders(work)
+preventPrototypePollution()
+answerOrders(handleRequest)

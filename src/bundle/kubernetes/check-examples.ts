@@ -1,38 +1,38 @@
 // Checks the examples in a ClusterServiceVersion against the bundle's CRD schemas.
 import { compareFindings, type Finding } from '../../findings/finding.ts'
-import { finding } from '../../findings/rule.ts'
+import { createFinding } from '../../findings/rule.ts'
 import type { Json } from '../../go/json/json.ts'
 import type { BundleFiles } from '../bundle-files.ts'
-import { exampleAnnotations } from '../examples.ts'
-import { at, listOf, objectOf, textOf } from '../fields.ts'
-import { objectPlaces, readBundleObjects } from '../plain/bundle-object.ts'
-import { dataOf } from '../manifest-document.ts'
-import type { Path } from '../bundle-places.ts'
+import { exampleAnnotationKeys } from '../examples.ts'
+import { getField, asList, asObject, asString } from '../fields.ts'
+import { createObjectLocator, readBundleObjects } from '../plain/bundle-object.ts'
+import { toJsonData } from '../manifest-document.ts'
+import type { FieldPath } from '../bundle-places.ts'
 import { invalidExample } from '../rules/invalid-example.ts'
-import { schemaOf } from '../upgrade/flat-schema.ts'
-import { problemsOf } from './structural-schema.ts'
+import { getVersionSchema } from '../upgrade/flat-schema.ts'
+import { findSchemaProblems } from './structural-schema.ts'
 
 /** Skips APIs that the bundle doesn't define, and unreadable annotations, which `broken-examples` reports. */
 export function checkExamples(files: BundleFiles): readonly Finding[] {
   const { objects } = readBundleObjects(files)
   const csv = objects.find(({ kind }) => kind === 'ClusterServiceVersion')
   if (!csv) return []
-  const schemas = schemasIn(
-    objects.filter(({ kind }) => kind === 'CustomResourceDefinition').map(({ tree }) => dataOf(tree)),
+  const schemas = findCrdSchemas(
+    objects.filter(({ kind }) => kind === 'CustomResourceDefinition').map(({ tree }) => toJsonData(tree)),
   )
-  const placeOf = objectPlaces(files)
-  const annotations = at(dataOf(csv.tree), 'metadata', 'annotations')
-  return exampleAnnotations
+  const locate = createObjectLocator(files)
+  const annotations = getField(toJsonData(csv.tree), 'metadata', 'annotations')
+  return exampleAnnotationKeys
     .flatMap((annotation) =>
-      examplesIn(at(annotations, annotation)).flatMap((example): Finding[] => {
-        const kind = textOf(at(example, 'kind'))
-        const schema = schemas.get(`${textOf(at(example, 'apiVersion'))} ${kind}`)
+      parseExamples(getField(annotations, annotation)).flatMap((example): Finding[] => {
+        const kind = asString(getField(example, 'kind'))
+        const schema = schemas.get(`${asString(getField(example, 'apiVersion'))} ${kind}`)
         if (schema === undefined) return []
-        const name = `${kind} ${textOf(at(example, 'metadata', 'name'))}`.trimEnd()
-        return problemsOf(schema, objectOf(example)).map(({ path, problem }) =>
-          finding(invalidExample, placeOf(csv, ['metadata', 'annotations', annotation]), {
+        const name = `${kind} ${asString(getField(example, 'metadata', 'name'))}`.trimEnd()
+        return findSchemaProblems(schema, asObject(example)).map(({ path, problem }) =>
+          createFinding(invalidExample, locate(csv, ['metadata', 'annotations', annotation]), {
             example: name,
-            problem: `${fieldText(path)} ${problem}`,
+            problem: `${formatFieldPath(path)} ${problem}`,
           }),
         )
       }),
@@ -41,23 +41,23 @@ export function checkExamples(files: BundleFiles): readonly Finding[] {
 }
 
 /** By `group/version Kind`, for all versions. */
-function schemasIn(crds: readonly (Json | undefined)[]): ReadonlyMap<string, Json> {
+function findCrdSchemas(crds: readonly (Json | undefined)[]): ReadonlyMap<string, Json> {
   const schemas = new Map<string, Json>()
   for (const crd of crds) {
-    const group = textOf(at(crd, 'spec', 'group'))
-    const kind = textOf(at(crd, 'spec', 'names', 'kind'))
-    for (const version of listOf(at(crd, 'spec', 'versions'))) {
+    const group = asString(getField(crd, 'spec', 'group'))
+    const kind = asString(getField(crd, 'spec', 'names', 'kind'))
+    for (const version of asList(getField(crd, 'spec', 'versions'))) {
       // v1beta1 can have one schema for all versions.
-      const schema = schemaOf(version) ?? at(crd, 'spec', 'validation', 'openAPIV3Schema')
-      if (schema !== undefined) schemas.set(`${group}/${textOf(at(version, 'name'))} ${kind}`, schema)
+      const schema = getVersionSchema(version) ?? getField(crd, 'spec', 'validation', 'openAPIV3Schema')
+      if (schema !== undefined) schemas.set(`${group}/${asString(getField(version, 'name'))} ${kind}`, schema)
     }
   }
   return schemas
 }
 
-function examplesIn(text: Json | undefined): readonly Json[] {
+function parseExamples(text: Json | undefined): readonly Json[] {
   try {
-    return listOf(JSON.parse(textOf(text)) as Json).filter(
+    return asList(JSON.parse(asString(text)) as Json).filter(
       (one) => typeof one === 'object' && one !== null && !Array.isArray(one),
     )
   } catch {
@@ -65,7 +65,7 @@ function examplesIn(text: Json | undefined): readonly Json[] {
   }
 }
 
-function fieldText(path: Path): string {
+function formatFieldPath(path: FieldPath): string {
   if (path.length === 0) return 'it'
   return path
     .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))

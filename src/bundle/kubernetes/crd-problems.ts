@@ -1,34 +1,34 @@
 // `ValidateCustomResourceDefinition` of k8s.io/apiextensions-apiserver without schemas, after defaulting, as the
 // validators of operator-framework/api call it.
 import type { Json } from '../../go/json/json.ts'
-import { plainJson } from '../../go/json/plain-json.ts'
+import { toPlainJson } from '../../go/json/plain-json.ts'
 import { withEntries, withItems, type Value } from '../../go/tree.ts'
-import type { Path } from '../bundle-places.ts'
-import { at, listOf, textOf } from '../fields.ts'
-import { isDnsLabel, isSubdomain } from './names.ts'
+import type { FieldPath } from '../bundle-places.ts'
+import { getField, asList, asString } from '../fields.ts'
+import { isDnsLabel, isDnsSubdomain } from './names.ts'
 
-export type Problem = readonly [Path, string]
+export type CrdValidationProblem = readonly [FieldPath, string]
 
 /** `tree` is the whole definition. */
-export function* crdProblems(tree: Value, apiVersion: string): Generator<Problem> {
+export function* findCrdProblems(tree: Value, apiVersion: string): Generator<CrdValidationProblem> {
   // Schemas are most of the definition, and nothing here needs them.
-  const crd = plainJson(withoutSchemas(tree))
+  const crd = toPlainJson(withoutSchemas(tree))
   const isOld = apiVersion.endsWith('/v1beta1')
-  const spec = at(crd, 'spec')
-  const group = textOf(at(spec, 'group'))
-  yield* nameProblems(crd, group)
-  if (!isSubdomain(group)) yield [['spec', 'group'], `its group "${group}" is no domain name`]
+  const spec = getField(crd, 'spec')
+  const group = asString(getField(spec, 'group'))
+  yield* findCrdNameProblems(crd, group)
+  if (!isDnsSubdomain(group)) yield [['spec', 'group'], `its group "${group}" is no domain name`]
   else if (!group.includes('.')) yield [['spec', 'group'], `its group "${group}" has no dot`]
-  const scope = textOf(at(spec, 'scope')) || (isOld ? 'Namespaced' : '')
+  const scope = asString(getField(spec, 'scope')) || (isOld ? 'Namespaced' : '')
   if (!['Namespaced', 'Cluster'].includes(scope))
     yield [['spec', 'scope'], 'its scope is neither Namespaced nor Cluster']
-  yield* versionProblems(spec, isOld)
-  yield* namesProblems(at(spec, 'names'))
-  yield* partProblems(spec, ['spec'], isOld)
-  yield* conversionProblems(spec, isOld)
-  yield* approvalProblems(crd, group)
+  yield* findCrdVersionProblems(spec, isOld)
+  yield* findAcceptedNamesProblems(getField(spec, 'names'))
+  yield* findColumnAndScaleProblems(spec, ['spec'], isOld)
+  yield* findConversionProblems(spec, isOld)
+  yield* findApprovalProblems(crd, group)
   // v1beta1 preserves unknown fields by default.
-  const preserves = at(spec, 'preserveUnknownFields')
+  const preserves = getField(spec, 'preserveUnknownFields')
   if (preserves === true || (isOld && (preserves === undefined || preserves === null)))
     yield [
       preserves === true ? ['spec', 'preserveUnknownFields'] : ['spec'],
@@ -50,16 +50,16 @@ function withoutSchemas(value: Value): Value {
   )
 }
 
-function* nameProblems(crd: Json, group: string): Generator<Problem> {
-  const name = textOf(at(crd, 'metadata', 'name'))
-  const wanted = `${textOf(at(crd, 'spec', 'names', 'plural'))}.${group}`
+function* findCrdNameProblems(crd: Json, group: string): Generator<CrdValidationProblem> {
+  const name = asString(getField(crd, 'metadata', 'name'))
+  const wanted = `${asString(getField(crd, 'spec', 'names', 'plural'))}.${group}`
   if (name !== wanted) yield [['metadata', 'name'], `its name is not "${wanted}"`]
 }
 
-function* versionProblems(spec: Json | undefined, isOld: boolean): Generator<Problem> {
-  const versions = listOf(at(spec, 'versions'))
-  const single = textOf(at(spec, 'version'))
-  const names = versions.map((version) => textOf(at(version, 'name')))
+function* findCrdVersionProblems(spec: Json | undefined, isOld: boolean): Generator<CrdValidationProblem> {
+  const versions = asList(getField(spec, 'versions'))
+  const single = asString(getField(spec, 'version'))
+  const names = versions.map((version) => asString(getField(version, 'name')))
   if (isOld && single !== '') {
     if (!isDnsLabel(single)) yield [['spec', 'version'], `"${single}" cannot be a version`]
     if (names.length > 0 && names[0] !== single)
@@ -67,33 +67,33 @@ function* versionProblems(spec: Json | undefined, isOld: boolean): Generator<Pro
     // A single version beside an empty list is served and stored.
     if (versions.length === 0) return
   }
-  const stored = versions.filter((version) => at(version, 'storage') === true).length
+  const stored = versions.filter((version) => getField(version, 'storage') === true).length
   if (stored !== 1) yield [['spec', 'versions'], `${stored} of its versions are stored, not one`]
   for (const [index, version] of versions.entries()) {
     const name = names[index] ?? ''
     const path = ['spec', 'versions', index]
     if (!isDnsLabel(name)) yield [[...path, 'name'], `"${name}" cannot be a version`]
     if (names.indexOf(name) !== index) yield [path, `it has the version "${name}" twice`]
-    if (!isOld && at(version, 'schema', 'openAPIV3Schema') !== true)
+    if (!isOld && getField(version, 'schema', 'openAPIV3Schema') !== true)
       yield [path, `its version "${name}" has no schema`]
-    const warning = at(version, 'deprecationWarning')
-    if (typeof warning === 'string' && at(version, 'deprecated') !== true)
+    const warning = getField(version, 'deprecationWarning')
+    if (typeof warning === 'string' && getField(version, 'deprecated') !== true)
       yield [[...path, 'deprecationWarning'], `its version "${name}" has a warning, and is not deprecated`]
     else if (
       typeof warning === 'string' &&
       (warning === '' || warning.length > 256 || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(warning))
     )
       yield [[...path, 'deprecationWarning'], `the warning of its version "${name}" cannot be shown`]
-    yield* partProblems(version, path, isOld)
+    yield* findColumnAndScaleProblems(version, path, isOld)
   }
 }
 
-function* namesProblems(names: Json | undefined): Generator<Problem> {
-  const kind = textOf(at(names, 'kind'))
-  const listKind = textOf(at(names, 'listKind')) || (kind === '' ? '' : `${kind}List`)
-  const singular = textOf(at(names, 'singular')) || kind.toLowerCase()
+function* findAcceptedNamesProblems(names: Json | undefined): Generator<CrdValidationProblem> {
+  const kind = asString(getField(names, 'kind'))
+  const listKind = asString(getField(names, 'listKind')) || (kind === '' ? '' : `${kind}List`)
+  const singular = asString(getField(names, 'singular')) || kind.toLowerCase()
   for (const [field, name, isLower] of [
-    ['plural', textOf(at(names, 'plural')), true],
+    ['plural', asString(getField(names, 'plural')), true],
     ['singular', singular, true],
     ['kind', kind, false],
     ['listKind', listKind, false],
@@ -103,49 +103,63 @@ function* namesProblems(names: Json | undefined): Generator<Problem> {
   if (kind !== '' && kind === listKind)
     yield [['spec', 'names', 'listKind'], 'its kind and its listKind are the same']
   for (const field of ['shortNames', 'categories'])
-    for (const [index, name] of listOf(at(names, field)).entries())
-      if (!isDnsLabel(textOf(name)))
-        yield [['spec', 'names', field, index], `"${textOf(name)}" cannot be one of its ${field}`]
+    for (const [index, name] of asList(getField(names, field)).entries())
+      if (!isDnsLabel(asString(name)))
+        yield [['spec', 'names', field, index], `"${asString(name)}" cannot be one of its ${field}`]
 }
 
-const columnTypes = ['boolean', 'date', 'integer', 'number', 'string']
-const columnFormats = ['', 'byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
+const printerColumnTypes = ['boolean', 'date', 'integer', 'number', 'string']
+const printerColumnFormats = [
+  '',
+  'byte',
+  'date',
+  'date-time',
+  'double',
+  'float',
+  'int32',
+  'int64',
+  'password',
+]
 
 /** Columns and scale, which v1beta1 also allows beside the versions. */
-function* partProblems(part: Json | undefined, path: Path, isOld: boolean): Generator<Problem> {
-  for (const [index, column] of listOf(at(part, 'additionalPrinterColumns')).entries()) {
-    const place = [...path, 'additionalPrinterColumns', index]
-    const name = textOf(at(column, 'name'))
-    if (name === '') yield [place, 'one of its columns has no name']
-    const type = textOf(at(column, 'type'))
-    if (!columnTypes.includes(type))
-      yield [place, `its column "${name}" has the type "${type}", which columns have not`]
-    const format = textOf(at(column, 'format'))
-    if (!columnFormats.includes(format))
-      yield [place, `its column "${name}" has the format "${format}", which columns have not`]
-    if (!textOf(at(column, isOld ? 'JSONPath' : 'jsonPath')).startsWith('.'))
-      yield [place, `its column "${name}" has no path that begins with a dot`]
+function* findColumnAndScaleProblems(
+  part: Json | undefined,
+  path: FieldPath,
+  isOld: boolean,
+): Generator<CrdValidationProblem> {
+  for (const [index, column] of asList(getField(part, 'additionalPrinterColumns')).entries()) {
+    const columnPath = [...path, 'additionalPrinterColumns', index]
+    const name = asString(getField(column, 'name'))
+    if (name === '') yield [columnPath, 'one of its columns has no name']
+    const type = asString(getField(column, 'type'))
+    if (!printerColumnTypes.includes(type))
+      yield [columnPath, `its column "${name}" has the type "${type}", which columns have not`]
+    const format = asString(getField(column, 'format'))
+    if (!printerColumnFormats.includes(format))
+      yield [columnPath, `its column "${name}" has the format "${format}", which columns have not`]
+    if (!asString(getField(column, isOld ? 'JSONPath' : 'jsonPath')).startsWith('.'))
+      yield [columnPath, `its column "${name}" has no path that begins with a dot`]
   }
-  const scale = at(part, 'subresources', 'scale')
+  const scale = getField(part, 'subresources', 'scale')
   if (scale === undefined || scale === null) return
-  const place = [...path, 'subresources', 'scale']
-  if (!textOf(at(scale, 'specReplicasPath')).startsWith('.spec.'))
-    yield [place, 'specReplicasPath of its scale does not begin with .spec.']
-  if (!textOf(at(scale, 'statusReplicasPath')).startsWith('.status.'))
-    yield [place, 'statusReplicasPath of its scale does not begin with .status.']
-  const selector = textOf(at(scale, 'labelSelectorPath'))
+  const scalePath = [...path, 'subresources', 'scale']
+  if (!asString(getField(scale, 'specReplicasPath')).startsWith('.spec.'))
+    yield [scalePath, 'specReplicasPath of its scale does not begin with .spec.']
+  if (!asString(getField(scale, 'statusReplicasPath')).startsWith('.status.'))
+    yield [scalePath, 'statusReplicasPath of its scale does not begin with .status.']
+  const selector = asString(getField(scale, 'labelSelectorPath'))
   if (selector !== '' && !/^\.(?:spec|status)\./.test(selector))
-    yield [place, 'labelSelectorPath of its scale begins with neither .spec. nor .status.']
+    yield [scalePath, 'labelSelectorPath of its scale begins with neither .spec. nor .status.']
 }
 
-function* conversionProblems(spec: Json | undefined, isOld: boolean): Generator<Problem> {
-  const conversion = at(spec, 'conversion')
+function* findConversionProblems(spec: Json | undefined, isOld: boolean): Generator<CrdValidationProblem> {
+  const conversion = getField(spec, 'conversion')
   if (conversion === undefined || conversion === null) return
   const path = ['spec', 'conversion']
-  const strategy = textOf(at(conversion, 'strategy'))
-  const webhook = isOld ? conversion : at(conversion, 'webhook')
-  const config = at(webhook, isOld ? 'webhookClientConfig' : 'clientConfig')
-  const written = listOf(at(webhook, 'conversionReviewVersions')).map(textOf)
+  const strategy = asString(getField(conversion, 'strategy'))
+  const webhook = isOld ? conversion : getField(conversion, 'webhook')
+  const config = getField(webhook, isOld ? 'webhookClientConfig' : 'clientConfig')
+  const written = asList(getField(webhook, 'conversionReviewVersions')).map(asString)
   if (strategy !== 'Webhook') {
     if (strategy !== 'None')
       yield [[...path, 'strategy'], `its conversion is "${strategy}", neither None nor Webhook`]
@@ -158,32 +172,32 @@ function* conversionProblems(spec: Json | undefined, isOld: boolean): Generator<
   if (!reviews.some((version) => version === 'v1' || version === 'v1beta1'))
     yield [path, 'its conversionReviewVersions have neither v1 nor v1beta1']
   if (new Set(reviews).size < reviews.length) yield [path, 'its conversionReviewVersions have one twice']
-  const [url, service] = [at(config, 'url'), at(config, 'service')].map((one) => one ?? undefined)
+  const [url, service] = [getField(config, 'url'), getField(config, 'service')].map((one) => one ?? undefined)
   if ((url === undefined) === (service === undefined))
     yield [path, 'its webhook for conversion has not exactly one of url and service']
-  else if (url !== undefined && !/^https:\/\/[^/?#@]+(?:\/[^?#]*)?$/.test(textOf(url)))
+  else if (url !== undefined && !/^https:\/\/[^/?#@]+(?:\/[^?#]*)?$/.test(asString(url)))
     yield [path, 'the url of its webhook for conversion is not one of https, without a user and a query']
   else if (service !== undefined) {
-    if (textOf(at(service, 'name')) === '' || textOf(at(service, 'namespace')) === '')
+    if (asString(getField(service, 'name')) === '' || asString(getField(service, 'namespace')) === '')
       yield [path, 'the service of its webhook for conversion has not both name and namespace']
-    const port = at(service, 'port') ?? 443
+    const port = getField(service, 'port') ?? 443
     if (typeof port !== 'number' || port < 1 || port > 65535)
       yield [path, 'the port of its webhook for conversion is none']
-    const servicePath = textOf(at(service, 'path'))
+    const servicePath = asString(getField(service, 'path'))
     if (servicePath !== '' && !servicePath.startsWith('/'))
       yield [path, 'the path of its webhook for conversion does not begin with /']
   }
 }
 
-const approved = 'api-approved.kubernetes.io'
+const approvalAnnotation = 'api-approved.kubernetes.io'
 
 /** Groups of the Kubernetes community need an approval annotation. */
-function* approvalProblems(crd: Json, group: string): Generator<Problem> {
+function* findApprovalProblems(crd: Json, group: string): Generator<CrdValidationProblem> {
   if (!/(?:^|\.)(?:k8s|kubernetes)\.io$/.test(group)) return
-  const annotation = textOf(at(crd, 'metadata', 'annotations', approved))
+  const annotation = asString(getField(crd, 'metadata', 'annotations', approvalAnnotation))
   if (annotation.startsWith('unapproved') || /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+\S*$/i.test(annotation)) return
   yield [
     ['metadata'],
-    `its group "${group}" belongs to Kubernetes, and the annotation ${approved} has neither the address of an approval nor a reason that begins with "unapproved"`,
+    `its group "${group}" belongs to Kubernetes, and the annotation ${approvalAnnotation} has neither the address of an approval nor a reason that begins with "unapproved"`,
   ]
 }

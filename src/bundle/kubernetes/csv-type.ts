@@ -1,11 +1,11 @@
 // OLM's Go type of a ClusterServiceVersion (operator-framework/api, pkg/operators/v1alpha1).
-import type { WrittenType } from './schemas.ts'
+import type { SchemaType } from './schemas.ts'
 
-const permissions: WrittenType = [
+const permissionsSchema: SchemaType = [
   { fields: { 'serviceAccountName*': ':string', 'rules*': ['rbac.v1.PolicyRule'] } },
 ]
 
-const descriptors: WrittenType = [
+const descriptorsSchema: SchemaType = [
   {
     fields: {
       'path*': ':string',
@@ -17,27 +17,34 @@ const descriptors: WrittenType = [
   },
 ]
 
-const described = {
+const apiDescriptionFields = {
   'name*': ':string',
   'version*': ':string',
   'kind*': ':string',
   displayName: ':string',
   description: ':string',
   resources: [{ fields: { 'name*': ':string', 'kind*': ':string', 'version*': ':string' } }],
-  statusDescriptors: descriptors,
-  specDescriptors: descriptors,
-  actionDescriptors: descriptors,
-} satisfies Record<string, WrittenType>
+  statusDescriptors: descriptorsSchema,
+  specDescriptors: descriptorsSchema,
+  actionDescriptors: descriptorsSchema,
+} satisfies Record<string, SchemaType>
 
-const resources: WrittenType = [{ fields: described }]
+const crdDescriptionsSchema: SchemaType = [{ fields: apiDescriptionFields }]
 
-const services: WrittenType = [
-  { fields: { ...described, 'group*': ':string', deploymentName: ':string', containerPort: ':int32' } },
+const apiServiceDescriptionsSchema: SchemaType = [
+  {
+    fields: {
+      ...apiDescriptionFields,
+      'group*': ':string',
+      deploymentName: ':string',
+      containerPort: ':int32',
+    },
+  },
 ]
 
-const link: WrittenType = { fields: { name: ':string', url: ':string' } }
+const linkSchema: SchemaType = { fields: { name: ':string', url: ':string' } }
 
-const webhook: WrittenType = {
+const webhookSchema: SchemaType = {
   fields: {
     'generateName*': ':string',
     'type*': ':string',
@@ -57,12 +64,12 @@ const webhook: WrittenType = {
   },
 }
 
-const deployment: WrittenType = {
+const deploymentSchema: SchemaType = {
   fields: { 'name*': ':string', 'spec*': 'apps.v1.DeploymentSpec', label: { values: ':string' } },
 }
 
 /** Used by both OLM versions. */
-export const csvType: WrittenType = {
+export const csvSchema: SchemaType = {
   fields: {
     apiVersion: ':string',
     kind: ':string',
@@ -74,9 +81,9 @@ export const csvType: WrittenType = {
             'strategy*': ':string',
             spec: {
               fields: {
-                'deployments*': [deployment],
-                permissions,
-                clusterPermissions: permissions,
+                'deployments*': [deploymentSchema],
+                permissions: permissionsSchema,
+                clusterPermissions: permissionsSchema,
               },
             },
           },
@@ -84,17 +91,21 @@ export const csvType: WrittenType = {
         version: ':string',
         release: ':string',
         maturity: ':string',
-        customresourcedefinitions: { fields: { owned: resources, required: resources } },
-        apiservicedefinitions: { fields: { owned: services, required: services } },
-        webhookdefinitions: [webhook],
+        customresourcedefinitions: {
+          fields: { owned: crdDescriptionsSchema, required: crdDescriptionsSchema },
+        },
+        apiservicedefinitions: {
+          fields: { owned: apiServiceDescriptionsSchema, required: apiServiceDescriptionsSchema },
+        },
+        webhookdefinitions: [webhookSchema],
         nativeAPIs: [{ fields: { 'group*': ':string', 'version*': ':string', 'kind*': ':string' } }],
         minKubeVersion: ':string',
         'displayName*': ':string',
         description: ':string',
         keywords: [':string'],
         maintainers: [{ fields: { name: ':string', email: ':string' } }],
-        provider: link,
-        links: [link],
+        provider: linkSchema,
+        links: [linkSchema],
         icon: [{ fields: { 'base64data*': ':string', 'mediatype*': ':string' } }],
         installModes: [{ fields: { 'type*': ':string', 'supported*': ':boolean' } }],
         replaces: ':string',

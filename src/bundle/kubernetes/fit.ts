@@ -1,73 +1,76 @@
 // Converts a value to a Kubernetes type as the API machinery does and records what doesn't fit: it drops unknown
 // fields, treats null as absent and converts whole numbers to integer types.
 import type { Json } from '../../go/json/json.ts'
-import { goKind } from '../../go/decode/go-value.ts'
+import { getGoKind } from '../../go/decode/go-value.ts'
 import { decodeBase64 } from '../../go/base64.ts'
-import { dataOf } from '../manifest-document.ts'
+import { toJsonData } from '../manifest-document.ts'
 import type { Value } from '../../go/tree.ts'
-import type { Path } from '../bundle-places.ts'
-import { canonicalQuantity, isQuantity } from './quantity.ts'
-import { fieldsOf, resolveType, type WrittenType } from './schemas.ts'
+import type { FieldPath } from '../bundle-places.ts'
+import { toCanonicalQuantity, isQuantity } from './quantity.ts'
+import { parseSchemaFields, resolveSchemaType, type SchemaType } from './schemas.ts'
 
-export interface Misfit {
+export interface SchemaMismatch {
   readonly kind: 'unknown' | 'type' | 'missing'
-  readonly path: Path
+  readonly path: FieldPath
   /** For example `a whole number`; only for `type`. */
   readonly wanted: string
   readonly found: string
 }
 
-export interface Fit {
+export interface CoercionResult {
   /** Omits what doesn't fit. */
   readonly value: Json
-  readonly misfits: readonly Misfit[]
+  readonly mismatches: readonly SchemaMismatch[]
 }
 
 /** More don't help a reader. */
-const mostMisfits = 100
+const maxMismatches = 100
 /** Deeper than any CRD schema; documents are untrusted. */
 const maxDepth = 200
 /** Aliases can expand without limit. */
-const mostValues = 400_000
+const maxValues = 400_000
 
-export function fitInto(type: WrittenType, value: Value): Fit {
-  const fitter = new Fitter()
-  return { value: fitter.fit(type, value, []) ?? null, misfits: fitter.misfits }
+export function coerceToSchema(type: SchemaType, value: Value): CoercionResult {
+  const fitter = new SchemaCoercer()
+  return { value: fitter.coerce(type, value, []) ?? null, mismatches: fitter.mismatches }
 }
 
-const scalars: Readonly<Record<string, { readonly words: string; fit(value: Value): Json | undefined }>> = {
-  ':string': { words: 'a text', fit: textOf },
-  ':date-time': {
-    words: 'a time as RFC 3339 has it',
-    fit: (value) =>
-      value.kind === 'string' && (value.value === '' || isTime(value.value)) ? value.value : undefined,
-  },
-  ':byte': {
-    words: 'base64',
-    fit: (value) =>
-      value.kind === 'string' && typeof decodeBase64(value.value) !== 'number' ? value.value : undefined,
-  },
-  ':boolean': { words: 'true or false', fit: (value) => (value.kind === 'bool' ? value.value : undefined) },
-  ':int32': { words: 'a whole number of 32 bits', fit: (value) => whole(value, 2 ** 31) },
-  ':int64': { words: 'a whole number', fit: (value) => whole(value, 2 ** 63) },
-  ':integer': { words: 'a whole number', fit: (value) => whole(value, 2 ** 63) },
-  ':double': { words: 'a number', fit: (value) => (value.kind === 'number' ? value.value : undefined) },
-  ':number': { words: 'a number', fit: (value) => (value.kind === 'number' ? value.value : undefined) },
-  ':quantity': {
-    words: 'a quantity, such as 100m or 64Mi',
-    fit: (value) => {
-      const text = value.kind === 'number' ? value.text : textOf(value)
-      return text !== undefined && isQuantity(text) ? canonicalQuantity(text) : undefined
+const scalarTypes: Readonly<Record<string, { readonly words: string; fit(value: Value): Json | undefined }>> =
+  {
+    ':string': { words: 'a text', fit: scalarToString },
+    ':date-time': {
+      words: 'a time as RFC 3339 has it',
+      fit: (value) =>
+        value.kind === 'string' && (value.value === '' || isRfc3339Time(value.value))
+          ? value.value
+          : undefined,
     },
-  },
-  ':int-or-string': {
-    words: 'a whole number or a text',
-    fit: (value) => (value.kind === 'string' ? value.value : whole(value, 2 ** 31)),
-  },
-}
+    ':byte': {
+      words: 'base64',
+      fit: (value) =>
+        value.kind === 'string' && typeof decodeBase64(value.value) !== 'number' ? value.value : undefined,
+    },
+    ':boolean': { words: 'true or false', fit: (value) => (value.kind === 'bool' ? value.value : undefined) },
+    ':int32': { words: 'a whole number of 32 bits', fit: (value) => parseWholeNumber(value, 2 ** 31) },
+    ':int64': { words: 'a whole number', fit: (value) => parseWholeNumber(value, 2 ** 63) },
+    ':integer': { words: 'a whole number', fit: (value) => parseWholeNumber(value, 2 ** 63) },
+    ':double': { words: 'a number', fit: (value) => (value.kind === 'number' ? value.value : undefined) },
+    ':number': { words: 'a number', fit: (value) => (value.kind === 'number' ? value.value : undefined) },
+    ':quantity': {
+      words: 'a quantity, such as 100m or 64Mi',
+      fit: (value) => {
+        const text = value.kind === 'number' ? value.text : scalarToString(value)
+        return text !== undefined && isQuantity(text) ? toCanonicalQuantity(text) : undefined
+      },
+    },
+    ':int-or-string': {
+      words: 'a whole number or a text',
+      fit: (value) => (value.kind === 'string' ? value.value : parseWholeNumber(value, 2 ** 31)),
+    },
+  }
 
 /** Null in a list becomes the type's zero value. */
-const zeros: Readonly<Record<string, Json>> = {
+const zeroValues: Readonly<Record<string, Json>> = {
   ...{
     ':string': '',
     ':boolean': false,
@@ -80,7 +83,7 @@ const zeros: Readonly<Record<string, Json>> = {
 }
 
 /** Go omits these if 0 or false: they are `omitempty` and not pointers (k8s.io/api v0.36). */
-const omittedZeros: ReadonlySet<string> = new Set(
+const omitEmptyFields: ReadonlySet<string> = new Set(
   (
     'readOnly partition chapAuthDiscovery chapAuthSession sslEnabled hostPort containerPort initialDelaySeconds ' +
     'timeoutSeconds periodSeconds successThreshold failureThreshold stdin stdinOnce tty hostNetwork hostPID hostIPC ' +
@@ -89,47 +92,47 @@ const omittedZeros: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 /** Pointers with one of those names; a ClusterServiceVersion's webhook has no definition. */
-const pointers: ReadonlySet<string> = new Set([
+const pointerFields: ReadonlySet<string> = new Set([
   'core.v1.AzureDiskVolumeSource.readOnly',
   'core.v1.CSIVolumeSource.readOnly',
   'core.v1.PodSpec.priority',
   '.timeoutSeconds',
 ])
 
-class Fitter {
-  readonly misfits: Misfit[] = []
-  private values = mostValues
+class SchemaCoercer {
+  readonly mismatches: SchemaMismatch[] = []
+  private remainingValues = maxValues
 
-  fit(written: WrittenType, value: Value, path: Path): Json | undefined {
-    const schema = unionOf(written)
+  coerce(written: SchemaType, value: Value, path: FieldPath): Json | undefined {
+    const schema = findUnionType(written)
     if (schema) return this.union(schema, value, path)
-    const type = resolveType(written)
+    const type = resolveSchemaType(written)
     if (value.kind === 'null') return undefined
-    if (path.length > maxDepth || this.values-- <= 0) return undefined
+    if (path.length > maxDepth || this.remainingValues-- <= 0) return undefined
     if (typeof type === 'string') return this.scalar(type, value, path)
-    if (isList(type)) return this.list(type[0], value, path)
+    if (isListType(type)) return this.list(type[0], value, path)
     if (!('fields' in type)) return this.map(type.values, value, path)
     return this.struct(type.fields, value, path, typeof written === 'string' ? written : '')
   }
 
-  private scalar(type: string, value: Value, path: Path): Json | undefined {
-    if (type === ':any') return dataOf(value) ?? null
+  private scalar(type: string, value: Value, path: FieldPath): Json | undefined {
+    if (type === ':any') return toJsonData(value) ?? null
     if (type === ':object')
-      return value.kind === 'map' ? dataOf(value) : this.mismatch('an object', value, path)
-    const scalar = scalars[type]
-    if (!scalar) return dataOf(value) ?? null
+      return value.kind === 'map' ? toJsonData(value) : this.mismatch('an object', value, path)
+    const scalar = scalarTypes[type]
+    if (!scalar) return toJsonData(value) ?? null
     const fitted = scalar.fit(value)
     return fitted === undefined ? this.mismatch(scalar.words, value, path) : fitted
   }
 
   private struct(
-    written: Readonly<Record<string, WrittenType>>,
+    written: Readonly<Record<string, SchemaType>>,
     value: Value,
-    path: Path,
+    path: FieldPath,
     definition: string,
   ): Json | undefined {
     if (value.kind !== 'map') return this.mismatch('an object', value, path)
-    const fields = fieldsOf(written)
+    const fields = parseSchemaFields(written)
     const result: [string, Json][] = []
     const present = new Set<string>()
     for (const { key, value: inner } of value.entries) {
@@ -139,9 +142,9 @@ class Fitter {
         continue
       }
       if (inner.kind !== 'null') present.add(key)
-      const fitted = this.fit(field.type, inner, [...path, key])
+      const fitted = this.coerce(field.type, inner, [...path, key])
       const isZero = (fitted === 0 || fitted === false) && !field.isRequired
-      const isOmitted = isZero && omittedZeros.has(key) && !pointers.has(`${definition}.${key}`)
+      const isOmitted = isZero && omitEmptyFields.has(key) && !pointerFields.has(`${definition}.${key}`)
       if (fitted !== undefined && !isOmitted) result.push([key, fitted])
     }
     for (const [key, { isRequired }] of fields)
@@ -150,47 +153,47 @@ class Fitter {
     return Object.fromEntries(result)
   }
 
-  private map(type: WrittenType, value: Value, path: Path): Json | undefined {
+  private map(type: SchemaType, value: Value, path: FieldPath): Json | undefined {
     if (value.kind !== 'map') return this.mismatch('an object', value, path)
     return Object.fromEntries(
       value.entries.map(({ key, value: inner }) => [
         key,
-        this.fit(type, inner, [...path, key]) ?? zeroOf(type),
+        this.coerce(type, inner, [...path, key]) ?? getZeroValue(type),
       ]),
     )
   }
 
-  private list(type: WrittenType, value: Value, path: Path): Json | undefined {
+  private list(type: SchemaType, value: Value, path: FieldPath): Json | undefined {
     if (value.kind !== 'list') return this.mismatch('a list', value, path)
-    return value.items.map((item, index) => this.fit(type, item, [...path, index]) ?? zeroOf(type))
+    return value.items.map((item, index) => this.coerce(type, item, [...path, index]) ?? getZeroValue(type))
   }
 
   /** The three JSON schema types with alternative shapes, which OpenAPI can't express. */
-  private union(schema: Union, value: Value, path: Path): Json | undefined {
+  private union(schema: UnionType, value: Value, path: FieldPath): Json | undefined {
     if (value.kind === 'null') return undefined
-    if (value.kind === 'map') return this.fit(schema.schema, value, path)
+    if (value.kind === 'map') return this.coerce(schema.schema, value, path)
     if (value.kind === 'bool' && schema.also === 'bool') return value.value
     if (value.kind === 'list' && schema.also === 'schemas') return this.list(schema.schema, value, path)
     if (value.kind === 'list' && schema.also === 'texts') return this.list(':string', value, path)
     return this.mismatch('a schema', value, path)
   }
 
-  private mismatch(wanted: string, value: Value, path: Path): undefined {
-    this.report({ kind: 'type', path, wanted, found: shown(value) })
+  private mismatch(wanted: string, value: Value, path: FieldPath): undefined {
+    this.report({ kind: 'type', path, wanted, found: describeValue(value) })
     return undefined
   }
 
-  private report(misfit: Misfit): void {
-    if (this.misfits.length < mostMisfits) this.misfits.push(misfit)
+  private report(misfit: SchemaMismatch): void {
+    if (this.mismatches.length < maxMismatches) this.mismatches.push(misfit)
   }
 }
 
-interface Union {
-  readonly schema: WrittenType
+interface UnionType {
+  readonly schema: SchemaType
   readonly also: 'bool' | 'schemas' | 'texts'
 }
 
-function unionOf(type: WrittenType): Union | undefined {
+function findUnionType(type: SchemaType): UnionType | undefined {
   if (typeof type !== 'string') return undefined
   const [schema, of] = type.split('PropsOr')
   const also =
@@ -199,35 +202,35 @@ function unionOf(type: WrittenType): Union | undefined {
 }
 
 /** `in` isn't enough, because arrays have methods such as `values`. */
-function isList(type: WrittenType): type is readonly [WrittenType] {
+function isListType(type: SchemaType): type is readonly [SchemaType] {
   return Array.isArray(type)
 }
 
-function zeroOf(type: WrittenType): Json {
-  const resolved = resolveType(type)
-  if (typeof resolved === 'string') return zeros[resolved] ?? null
-  return !isList(resolved) && 'fields' in resolved ? {} : null
+function getZeroValue(type: SchemaType): Json {
+  const resolved = resolveSchemaType(type)
+  if (typeof resolved === 'string') return zeroValues[resolved] ?? null
+  return !isListType(resolved) && 'fields' in resolved ? {} : null
 }
 
-function textOf(value: Value): string | undefined {
+function scalarToString(value: Value): string | undefined {
   return value.kind === 'string' ? value.value : undefined
 }
 
-function whole(value: Value, limit: number): number | undefined {
+function parseWholeNumber(value: Value, limit: number): number | undefined {
   if (value.kind !== 'number' || !Number.isInteger(value.value)) return undefined
   return value.value >= -limit && value.value < limit ? value.value : undefined
 }
 
-function isTime(text: string): boolean {
+function isRfc3339Time(text: string): boolean {
   return (
     /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(text) &&
     text.slice(5, 7) <= '12'
   )
 }
 
-function shown(value: Value): string {
+function describeValue(value: Value): string {
   if (value.kind === 'map') return 'an object'
   if (value.kind === 'list') return 'a list'
   if (value.kind === 'string') return `the text ${JSON.stringify(value.value.slice(0, 100))}`
-  return value.kind === 'number' ? `the number ${value.text}` : `a ${goKind(value)}`
+  return value.kind === 'number' ? `the number ${value.text}` : `a ${getGoKind(value)}`
 }

@@ -1,15 +1,15 @@
 // Kubernetes' name rules: `IsDNS1123Subdomain` and others in k8s.io/apimachinery.
 
-const subdomain = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
-const label1035 = /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/
-const word = /^(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/
+const subdomainPattern = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
+const dnsLabelPattern = /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/
+const labelValuePattern = /^(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/
 
-export function isSubdomain(text: string): boolean {
-  return text.length <= 253 && subdomain.test(text)
+export function isDnsSubdomain(text: string): boolean {
+  return text.length <= 253 && subdomainPattern.test(text)
 }
 
 export function isDnsLabel(text: string): boolean {
-  return text.length <= 63 && label1035.test(text)
+  return text.length <= 63 && dnsLabelPattern.test(text)
 }
 
 /** A label key: `name` or `example.com/name`. Annotations also allow uppercase before the slash. */
@@ -17,9 +17,9 @@ export function isQualifiedName(text: string): boolean {
   const [first = '', second, ...more] = text.split('/')
   if (more.length > 0) return false
   const name = second ?? first
-  return (second === undefined || isSubdomain(first)) && name.length <= 63 && word.test(name)
+  return (second === undefined || isDnsSubdomain(first)) && name.length <= 63 && labelValuePattern.test(name)
 }
 
 export function isLabelValue(text: string): boolean {
-  return text === '' || (text.length <= 63 && word.test(text))
+  return text === '' || (text.length <= 63 && labelValuePattern.test(text))
 }

@@ -1,44 +1,44 @@
 // Kubernetes' types from its OpenAPI document, parsed on demand.
-import { once, oncePer } from '../../findings/once.ts'
+import { lazy, memoizePerObject } from '../../findings/once.ts'
 import { openapi } from './openapi.ts'
 
 /** A definition's name, or a plain type after a colon (`:string`, `:int32`, `:quantity`); `[type]` is a list. */
-export type WrittenType =
+export type SchemaType =
   | string
-  | readonly [WrittenType]
-  | { readonly values: WrittenType }
-  | { readonly fields: Readonly<Record<string, WrittenType>> }
+  | readonly [SchemaType]
+  | { readonly values: SchemaType }
+  | { readonly fields: Readonly<Record<string, SchemaType>> }
 
-export interface Field {
-  readonly type: WrittenType
+export interface SchemaField {
+  readonly type: SchemaType
   readonly isRequired: boolean
 }
 
-interface Document {
+interface OpenApiDocument {
   readonly kinds: Readonly<Record<string, string>>
-  readonly definitions: Readonly<Record<string, WrittenType>>
+  readonly definitions: Readonly<Record<string, SchemaType>>
 }
 
-const document = once(() => JSON.parse(openapi) as Document)
+const parseOpenApiDocument = lazy(() => JSON.parse(openapi) as OpenApiDocument)
 
 /** Undefined for kinds and versions that aren't part of Kubernetes. */
-export function typeOfKind(apiVersion: string, kind: string): string | undefined {
-  const { kinds } = document()
+export function findSchemaName(apiVersion: string, kind: string): string | undefined {
+  const { kinds } = parseOpenApiDocument()
   const key = `${apiVersion} ${kind}`
   return Object.hasOwn(kinds, key) ? kinds[key] : undefined
 }
 
-export function resolveType(type: WrittenType): WrittenType {
+export function resolveSchemaType(type: SchemaType): SchemaType {
   if (typeof type !== 'string' || type.startsWith(':')) return type
-  const { definitions } = document()
-  return Object.hasOwn(definitions, type) ? resolveType(definitions[type] ?? ':any') : ':any'
+  const { definitions } = parseOpenApiDocument()
+  return Object.hasOwn(definitions, type) ? resolveSchemaType(definitions[type] ?? ':any') : ':any'
 }
 
 /** By name; in the stored form, required fields end in an asterisk. */
-export const fieldsOf = oncePer(
-  (fields: Readonly<Record<string, WrittenType>>): ReadonlyMap<string, Field> =>
+export const parseSchemaFields = memoizePerObject(
+  (fields: Readonly<Record<string, SchemaType>>): ReadonlyMap<string, SchemaField> =>
     new Map(
-      Object.entries(fields).map(([name, type]): [string, Field] =>
+      Object.entries(fields).map(([name, type]): [string, SchemaField] =>
         name.endsWith('*')
           ? [name.slice(0, -1), { type, isRequired: true }]
           : [name, { type, isRequired: false }],

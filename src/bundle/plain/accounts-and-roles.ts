@@ -1,73 +1,79 @@
-import { objectOf } from '../fields.ts'
+import { asObject } from '../fields.ts'
 import type { Json } from '../../go/json/json.ts'
-import type { Permission } from './csv-view.ts'
-import { generated, watchesAll, type Generation } from './generation.ts'
-import { uniqueName } from './object-name.ts'
-import type { JsonObject, PlainObject } from './rendering.ts'
+import type { CsvPermission } from './csv-view.ts'
+import { createRenderedObject, watchesAllNamespaces, type GeneratorInput } from './generation.ts'
+import { formatHashedName } from './object-name.ts'
+import type { JsonObject, RenderedObject } from './rendering.ts'
 
-const rbac = 'rbac.authorization.k8s.io'
+const rbacApiGroup = 'rbac.authorization.k8s.io'
 
 /** Sorted by name, because OLM defines no order. */
-export function serviceAccounts(generation: Generation): readonly PlainObject[] {
+export function generateServiceAccounts(generation: GeneratorInput): readonly RenderedObject[] {
   const { csv, installNamespace: namespace } = generation
   const names = new Set([...csv.permissions, ...csv.clusterPermissions].map(({ account }) => account))
   // Every namespace already has this account.
   names.delete('default')
-  return [...names].sort().map((name) => generated(generation, ['v1', 'ServiceAccount'], { name, namespace }))
+  return [...names]
+    .sort()
+    .map((name) => createRenderedObject(generation, ['v1', 'ServiceAccount'], { name, namespace }))
 }
 
-export function roles(generation: Generation): readonly PlainObject[] {
-  if (watchesAll(generation)) return []
+export function generateRoles(generation: GeneratorInput): readonly RenderedObject[] {
+  if (watchesAllNamespaces(generation)) return []
   return generation.watchNamespaces.flatMap((namespace) =>
-    generation.csv.permissions.flatMap((permission) => roleAndBinding(generation, permission, namespace)),
+    generation.csv.permissions.flatMap((permission) =>
+      createRoleAndBinding(generation, permission, namespace),
+    ),
   )
 }
 
 /** An operator that watches all namespaces gets all permissions in all of them and can list namespaces. */
-export function clusterRoles(generation: Generation): readonly PlainObject[] {
+export function generateClusterRoles(generation: GeneratorInput): readonly RenderedObject[] {
   const { csv } = generation
-  const promoted = watchesAll(generation) ? csv.permissions.map(withNamespaces) : []
+  const promoted = watchesAllNamespaces(generation) ? csv.permissions.map(withNamespaceListAccess) : []
   return [...csv.clusterPermissions, ...promoted].flatMap((permission) =>
-    roleAndBinding(generation, permission),
+    createRoleAndBinding(generation, permission),
   )
 }
 
-function withNamespaces(permission: Permission): Permission {
+function withNamespaceListAccess(permission: CsvPermission): CsvPermission {
   const rule = { verbs: ['get', 'list', 'watch'], apiGroups: [''], resources: ['namespaces'] }
   const rules = [...permission.rules, rule]
   return { ...permission, rules, entry: { ...permission.entry, rules } }
 }
 
-function roleAndBinding(
-  generation: Generation,
-  { account, entry, rules }: Permission,
+function createRoleAndBinding(
+  generation: GeneratorInput,
+  { account, entry, rules }: CsvPermission,
   namespace?: string,
-): readonly PlainObject[] {
+): readonly RenderedObject[] {
   const prefix = namespace === undefined ? 'Cluster' : ''
-  const name = uniqueName(`${generation.csv.name}-${account}`, hashed(entry))
+  const name = formatHashedName(`${generation.csv.name}-${account}`, orderFieldsForHash(entry))
   const metadata = { name, ...(namespace !== undefined && { namespace }) }
   return [
-    generated(generation, [`${rbac}/v1`, `${prefix}Role`], metadata, { rules }),
-    generated(generation, [`${rbac}/v1`, `${prefix}RoleBinding`], metadata, {
+    createRenderedObject(generation, [`${rbacApiGroup}/v1`, `${prefix}Role`], metadata, { rules }),
+    createRenderedObject(generation, [`${rbacApiGroup}/v1`, `${prefix}RoleBinding`], metadata, {
       subjects: [{ kind: 'ServiceAccount', namespace: generation.installNamespace, name: account }],
-      roleRef: { apiGroup: rbac, kind: `${prefix}Role`, name },
+      roleRef: { apiGroup: rbacApiGroup, kind: `${prefix}Role`, name },
     }),
   ]
 }
 
 /** Uses the field order of OLM's types, which the hash depends on. */
-function hashed(entry: JsonObject): Json {
+function orderFieldsForHash(entry: JsonObject): Json {
   const { serviceAccountName = '', rules = null } = entry
   if (!Array.isArray(rules)) return { serviceAccountName, rules: null }
   return {
     serviceAccountName,
     rules: (rules as readonly Json[]).map((rule) => {
-      const { verbs = null, ...others } = objectOf(rule)
-      const kept = ['apiGroups', 'resources', 'resourceNames', 'nonResourceURLs'].flatMap((field) => {
-        const value = others[field]
-        return Array.isArray(value) && value.length > 0 ? [[field, value as Json] as const] : []
-      })
-      return { verbs, ...Object.fromEntries(kept) }
+      const { verbs = null, ...others } = asObject(rule)
+      const orderedFields = ['apiGroups', 'resources', 'resourceNames', 'nonResourceURLs'].flatMap(
+        (field) => {
+          const value = others[field]
+          return Array.isArray(value) && value.length > 0 ? [[field, value as Json] as const] : []
+        },
+      )
+      return { verbs, ...Object.fromEntries(orderedFields) }
     }),
   }
 }

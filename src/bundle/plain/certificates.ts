@@ -1,65 +1,69 @@
 // The service that a deployment with webhooks is reached by, and who makes its certificate: cert-manager or OpenShift.
-import { at, objectOf } from '../fields.ts'
-import { generated, type Generation } from './generation.ts'
-import { nameOf } from './object-name.ts'
-import type { JsonObject, PlainObject } from './rendering.ts'
+import { getField, asObject } from '../fields.ts'
+import { createRenderedObject, type GeneratorInput } from './generation.ts'
+import { formatObjectName } from './object-name.ts'
+import type { JsonObject, RenderedObject } from './rendering.ts'
 
 /** OLM v1 keeps OLM v0's names. */
 export function serviceNameOf(deployment: string): string {
-  return nameOf(deployment.replaceAll('.', '-'), 'service')
+  return formatObjectName(deployment.replaceAll('.', '-'), 'service')
 }
 
 export function certificateNameOf(deployment: string): string {
-  return nameOf(serviceNameOf(deployment), 'cert')
+  return formatObjectName(serviceNameOf(deployment), 'cert')
 }
 
 /** The object with what makes the provider put its certificate authority into it. */
-export function withAuthority(generation: Generation, deployment: string, object: PlainObject): PlainObject {
+export function withCaInjection(
+  generation: GeneratorInput,
+  deployment: string,
+  object: RenderedObject,
+): RenderedObject {
   const { certificates, installNamespace } = generation
   if (certificates === 'cert-manager')
-    return annotated(object, {
+    return addAnnotations(object, {
       'cert-manager.io/inject-ca-from': `${installNamespace}/${certificateNameOf(deployment)}`,
     })
   if (certificates === 'openshift-service-ca')
-    return annotated(object, { 'service.beta.openshift.io/inject-cabundle': 'true' })
+    return addAnnotations(object, { 'service.beta.openshift.io/inject-cabundle': 'true' })
   return object
 }
 
 /** The service with what makes OpenShift give it a certificate. cert-manager has objects of its own for that. */
-export function withServingCertificate(
-  { certificates }: Generation,
+export function withServingCertAnnotation(
+  { certificates }: GeneratorInput,
   deployment: string,
-  service: PlainObject,
-): PlainObject {
+  service: RenderedObject,
+): RenderedObject {
   if (certificates !== 'openshift-service-ca') return service
-  return annotated(service, {
+  return addAnnotations(service, {
     'service.beta.openshift.io/serving-cert-secret-name': certificateNameOf(deployment),
   })
 }
 
-function annotated(object: PlainObject, annotations: JsonObject): PlainObject {
-  const metadata = objectOf(object.manifest['metadata'])
-  const all = { ...objectOf(at(metadata, 'annotations')), ...annotations }
+function addAnnotations(object: RenderedObject, annotations: JsonObject): RenderedObject {
+  const metadata = asObject(object.manifest['metadata'])
+  const all = { ...asObject(getField(metadata, 'annotations')), ...annotations }
   return { ...object, manifest: { ...object.manifest, metadata: { ...metadata, annotations: all } } }
 }
 
 /** One issuer and one certificate for each deployment, sorted by name, because OLM defines no order. */
-export function certificates(generation: Generation): readonly PlainObject[] {
+export function generateCertificates(generation: GeneratorInput): readonly RenderedObject[] {
   const { csv, installNamespace: namespace } = generation
   if (generation.certificates !== 'cert-manager') return []
   const deployments = new Set(csv.webhooks.map(({ deployment }) => deployment))
   return [...deployments].sort().flatMap((deployment) => {
     const name = certificateNameOf(deployment)
-    const issuer = nameOf(name, 'selfsigned-issuer')
+    const issuer = formatObjectName(name, 'selfsigned-issuer')
     const host = `${serviceNameOf(deployment)}.${namespace}`
     return [
-      generated(
+      createRenderedObject(
         generation,
         ['cert-manager.io/v1', 'Issuer'],
         { name: issuer, namespace },
         { spec: { selfSigned: {} } },
       ),
-      generated(
+      createRenderedObject(
         generation,
         ['cert-manager.io/v1', 'Certificate'],
         { name, namespace },

@@ -1,12 +1,12 @@
 // Applies OLM v1's deploymentConfig, which follows a Subscription's config, to all deployments.
-import { at, listOf, objectOf, textOf } from '../fields.ts'
+import { getField, asList, asObject, asString } from '../fields.ts'
 import type { Json } from '../../go/json/json.ts'
-import type { DeploymentConfig, JsonObject, PlainObject } from './rendering.ts'
+import type { DeploymentConfig, JsonObject, RenderedObject } from './rendering.ts'
 
-export function configuredDeployment(deployment: PlainObject, config: DeploymentConfig): PlainObject {
-  const spec = objectOf(deployment.manifest['spec'])
-  const template = objectOf(spec['template'])
-  const pod = configuredPod(objectOf(template['spec']), config)
+export function applyDeploymentConfig(deployment: RenderedObject, config: DeploymentConfig): RenderedObject {
+  const spec = asObject(deployment.manifest['spec'])
+  const template = asObject(spec['template'])
+  const pod = applyConfigToPod(asObject(template['spec']), config)
   const whole = {
     ...deployment.manifest,
     metadata: withAnnotations(deployment.manifest['metadata'], config.annotations),
@@ -22,32 +22,35 @@ export function configuredDeployment(deployment: PlainObject, config: Deployment
   return { ...deployment, manifest: whole }
 }
 
-function configuredPod(pod: JsonObject, config: DeploymentConfig): JsonObject {
+function applyConfigToPod(pod: JsonObject, config: DeploymentConfig): JsonObject {
   const { env, envFrom, volumes, volumeMounts, tolerations, resources, nodeSelector, affinity } = config
-  const containers = listOf(pod['containers']).map((container) => ({
-    ...objectOf(container),
-    ...(env && env.length > 0 && { env: overridden(at(container, 'env'), env) }),
-    ...(envFrom && envFrom.length > 0 && { envFrom: joined(at(container, 'envFrom'), envFrom) }),
+  const containers = asList(pod['containers']).map((container) => ({
+    ...asObject(container),
+    ...(env && env.length > 0 && { env: overrideByName(getField(container, 'env'), env) }),
+    ...(envFrom && envFrom.length > 0 && { envFrom: appendMissing(getField(container, 'envFrom'), envFrom) }),
     ...(volumeMounts &&
-      volumeMounts.length > 0 && { volumeMounts: overridden(at(container, 'volumeMounts'), volumeMounts) }),
+      volumeMounts.length > 0 && {
+        volumeMounts: overrideByName(getField(container, 'volumeMounts'), volumeMounts),
+      }),
     ...(resources && { resources }),
   }))
   return {
     ...pod,
     ...(pod['containers'] !== undefined && { containers }),
-    ...(volumes && volumes.length > 0 && { volumes: overridden(pod['volumes'], volumes) }),
-    ...(tolerations && tolerations.length > 0 && { tolerations: joined(pod['tolerations'], tolerations) }),
+    ...(volumes && volumes.length > 0 && { volumes: overrideByName(pod['volumes'], volumes) }),
+    ...(tolerations &&
+      tolerations.length > 0 && { tolerations: appendMissing(pod['tolerations'], tolerations) }),
     ...(nodeSelector && { nodeSelector }),
-    ...(affinity && { affinity: mergedAffinity(objectOf(pod['affinity']), affinity) }),
+    ...(affinity && { affinity: mergeAffinity(asObject(pod['affinity']), affinity) }),
   }
 }
 
 /** An entry replaces the one of its name that was there before all of these; the last of several such. */
-function overridden(list: Json | undefined, entries: readonly JsonObject[]): readonly Json[] {
-  const result = [...listOf(list)]
-  const before = result.map((entry) => textOf(at(entry, 'name')))
+function overrideByName(list: Json | undefined, entries: readonly JsonObject[]): readonly Json[] {
+  const result = [...asList(list)]
+  const before = result.map((entry) => asString(getField(entry, 'name')))
   for (const entry of entries) {
-    const index = before.lastIndexOf(textOf(entry['name']))
+    const index = before.lastIndexOf(asString(entry['name']))
     if (index >= 0) result[index] = entry
     else result.push(entry)
   }
@@ -55,49 +58,51 @@ function overridden(list: Json | undefined, entries: readonly JsonObject[]): rea
 }
 
 /** Skips entries that are already present. */
-function joined(list: Json | undefined, entries: readonly JsonObject[]): readonly Json[] {
-  const result = [...listOf(list)]
+function appendMissing(list: Json | undefined, entries: readonly JsonObject[]): readonly Json[] {
+  const result = [...asList(list)]
   for (const entry of entries)
-    if (!result.some((other) => canonical(other) === canonical(entry))) result.push(entry)
+    if (!result.some((other) => toCanonicalJson(other) === toCanonicalJson(entry))) result.push(entry)
   return result
 }
 
-const required = 'requiredDuringSchedulingIgnoredDuringExecution'
-const preferred = 'preferredDuringSchedulingIgnoredDuringExecution'
+const requiredSchedulingField = 'requiredDuringSchedulingIgnoredDuringExecution'
+const preferredSchedulingField = 'preferredDuringSchedulingIgnoredDuringExecution'
 
 /**
  * An affinity with nothing in it erases all; a part with nothing in it erases that part; other parts replace theirs.
  */
-function mergedAffinity(before: JsonObject, affinity: JsonObject): JsonObject {
+function mergeAffinity(before: JsonObject, affinity: JsonObject): JsonObject {
   const result: Record<string, Json> = { ...before }
-  const parts = ['nodeAffinity', 'podAffinity', 'podAntiAffinity'].filter((part) => isThere(affinity[part]))
+  const parts = ['nodeAffinity', 'podAffinity', 'podAntiAffinity'].filter((part) => isPresent(affinity[part]))
   if (parts.length === 0) return {}
   for (const part of parts)
-    if (isEmpty(affinity[part])) delete result[part]
+    if (isEmptyAffinity(affinity[part])) delete result[part]
     else result[part] = affinity[part] ?? null
-  return Object.values(result).every(isEmpty) ? {} : result
+  return Object.values(result).every(isEmptyAffinity) ? {} : result
 }
 
-function isThere(value: Json | undefined): boolean {
+function isPresent(value: Json | undefined): boolean {
   return value !== undefined && value !== null
 }
 
-function isEmpty(part: Json | undefined): boolean {
-  const demanded = at(part, required)
-  const terms = Array.isArray(demanded) ? demanded : listOf(at(demanded, 'nodeSelectorTerms'))
-  return terms.length === 0 && listOf(at(part, preferred)).length === 0
+function isEmptyAffinity(part: Json | undefined): boolean {
+  const requiredTerms = getField(part, requiredSchedulingField)
+  const terms = Array.isArray(requiredTerms)
+    ? requiredTerms
+    : asList(getField(requiredTerms, 'nodeSelectorTerms'))
+  return terms.length === 0 && asList(getField(part, preferredSchedulingField)).length === 0
 }
 
 function withAnnotations(
   metadata: Json | undefined,
   annotations: DeploymentConfig['annotations'],
 ): JsonObject {
-  const before = objectOf(metadata)
+  const before = asObject(metadata)
   if (!annotations || Object.keys(annotations).length === 0) return before
-  return { ...before, annotations: { ...annotations, ...objectOf(before['annotations']) } }
+  return { ...before, annotations: { ...annotations, ...asObject(before['annotations']) } }
 }
 
-function canonical(value: Json): string {
+function toCanonicalJson(value: Json): string {
   return JSON.stringify(value, (_key, inner: Json) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)
       ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -1,10 +1,10 @@
-import { at, listOf, objectOf, textOf } from '../fields.ts'
+import { getField, asList, asObject, asString } from '../fields.ts'
 import type { Json } from '../../go/json/json.ts'
-import type { JsonObject, PlainObject } from './rendering.ts'
+import type { JsonObject, RenderedObject } from './rendering.ts'
 
 export type WebhookType = 'ValidatingAdmissionWebhook' | 'MutatingAdmissionWebhook' | 'ConversionWebhook'
 
-export interface Webhook {
+export interface CsvWebhook {
   readonly type: string
   readonly name: string
   readonly deployment: string
@@ -15,13 +15,13 @@ export interface Webhook {
   readonly definition: JsonObject
 }
 
-export interface Deployment {
+export interface CsvDeployment {
   readonly name: string
   readonly spec: JsonObject
   readonly labels: JsonObject
 }
 
-export interface Permission {
+export interface CsvPermission {
   /** Defaults to `default`. */
   readonly account: string
   readonly entry: JsonObject
@@ -32,57 +32,59 @@ export interface CsvView {
   readonly name: string
   readonly file: string
   readonly annotations: JsonObject
-  readonly deployments: readonly Deployment[]
-  readonly permissions: readonly Permission[]
-  readonly clusterPermissions: readonly Permission[]
-  readonly webhooks: readonly Webhook[]
+  readonly deployments: readonly CsvDeployment[]
+  readonly permissions: readonly CsvPermission[]
+  readonly clusterPermissions: readonly CsvPermission[]
+  readonly webhooks: readonly CsvWebhook[]
   readonly ownedCrds: readonly string[]
   readonly ownsServices: boolean
   readonly modes: readonly string[]
 }
 
-export function viewCsv({ manifest, file }: PlainObject): CsvView {
-  const spec = (...path: string[]) => listOf(at(manifest, 'spec', ...path))
-  const permissions = (list: string) => spec('install', 'spec', list).map(permissionOf)
-  const modes = spec('installModes')
-    .filter((mode) => at(mode, 'supported') === true)
-    .map((mode) => textOf(at(mode, 'type')))
+export function parseCsvView({ manifest, file }: RenderedObject): CsvView {
+  const listInSpec = (...path: string[]) => asList(getField(manifest, 'spec', ...path))
+  const parsePermissions = (list: string) => listInSpec('install', 'spec', list).map(parsePermission)
+  const modes = listInSpec('installModes')
+    .filter((mode) => getField(mode, 'supported') === true)
+    .map((mode) => asString(getField(mode, 'type')))
   return {
-    name: textOf(at(manifest, 'metadata', 'name')),
+    name: asString(getField(manifest, 'metadata', 'name')),
     file,
-    annotations: objectOf(at(manifest, 'metadata', 'annotations')),
-    deployments: spec('install', 'spec', 'deployments').map((entry) => ({
-      name: textOf(at(entry, 'name')),
-      spec: objectOf(at(entry, 'spec')),
-      labels: objectOf(at(entry, 'label')),
+    annotations: asObject(getField(manifest, 'metadata', 'annotations')),
+    deployments: listInSpec('install', 'spec', 'deployments').map((entry) => ({
+      name: asString(getField(entry, 'name')),
+      spec: asObject(getField(entry, 'spec')),
+      labels: asObject(getField(entry, 'label')),
     })),
-    permissions: permissions('permissions'),
-    clusterPermissions: permissions('clusterPermissions'),
-    webhooks: spec('webhookdefinitions').map(webhookOf),
-    ownedCrds: spec('customresourcedefinitions', 'owned').map((entry) => textOf(at(entry, 'name'))),
-    ownsServices: spec('apiservicedefinitions', 'owned').length > 0,
+    permissions: parsePermissions('permissions'),
+    clusterPermissions: parsePermissions('clusterPermissions'),
+    webhooks: listInSpec('webhookdefinitions').map(parseWebhook),
+    ownedCrds: listInSpec('customresourcedefinitions', 'owned').map((entry) =>
+      asString(getField(entry, 'name')),
+    ),
+    ownsServices: listInSpec('apiservicedefinitions', 'owned').length > 0,
     modes: [...new Set(modes)].sort(),
   }
 }
 
-function permissionOf(entry: Json): Permission {
-  const account = textOf(at(entry, 'serviceAccountName'))
+function parsePermission(entry: Json): CsvPermission {
+  const account = asString(getField(entry, 'serviceAccountName'))
   return {
     account: account === '' ? 'default' : account,
-    entry: objectOf(entry),
-    rules: listOf(at(entry, 'rules')),
+    entry: asObject(entry),
+    rules: asList(getField(entry, 'rules')),
   }
 }
 
-function webhookOf(entry: Json): Webhook {
-  const port = at(entry, 'containerPort')
+function parseWebhook(entry: Json): CsvWebhook {
+  const port = getField(entry, 'containerPort')
   return {
-    type: textOf(at(entry, 'type')),
-    name: textOf(at(entry, 'generateName')),
-    deployment: textOf(at(entry, 'deploymentName')),
+    type: asString(getField(entry, 'type')),
+    name: asString(getField(entry, 'generateName')),
+    deployment: asString(getField(entry, 'deploymentName')),
     port: typeof port === 'number' ? port : 0,
-    conversionCrds: listOf(at(entry, 'conversionCRDs')).map(textOf),
-    rules: listOf(at(entry, 'rules')),
-    definition: objectOf(entry),
+    conversionCrds: asList(getField(entry, 'conversionCRDs')).map(asString),
+    rules: asList(getField(entry, 'rules')),
+    definition: asObject(entry),
   }
 }

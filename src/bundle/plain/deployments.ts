@@ -1,11 +1,11 @@
 // The deployments of a ClusterServiceVersion: its annotations on their pods, the namespaces that the Operator watches,
 // and the certificates of its webhooks.
-import { at, listOf, objectOf, textOf } from '../fields.ts'
+import { getField, asList, asObject, asString } from '../fields.ts'
 import type { Json } from '../../go/json/json.ts'
 import { certificateNameOf } from './certificates.ts'
-import { configuredDeployment } from './configured-deployment.ts'
-import { generated, type Generation } from './generation.ts'
-import type { JsonObject, PlainObject } from './rendering.ts'
+import { applyDeploymentConfig } from './configured-deployment.ts'
+import { createRenderedObject, type GeneratorInput } from './generation.ts'
+import type { JsonObject, RenderedObject } from './rendering.ts'
 
 /** Where OLM mounts certificates, and under which names: the first for webhooks, the second for API services. */
 const certificateVolumes = [
@@ -21,23 +21,23 @@ const certificateVolumes = [
   },
 ] as const
 
-export function deployments(generation: Generation): readonly PlainObject[] {
+export function generateDeployments(generation: GeneratorInput): readonly RenderedObject[] {
   const { csv, installNamespace, watchNamespaces, certificates, deploymentConfig } = generation
   const served = new Set(csv.webhooks.map(({ deployment }) => deployment))
   return csv.deployments.map(({ name, spec, labels }) => {
-    const template = objectOf(spec['template'])
-    const metadata = objectOf(template['metadata'])
+    const template = asObject(spec['template'])
+    const metadata = asObject(template['metadata'])
     const annotations = {
       ...csv.annotations,
       // OLM v0 has it the other way round: there the ClusterServiceVersion wins.
-      ...objectOf(metadata['annotations']),
+      ...asObject(metadata['annotations']),
       'olm.targetNamespaces': watchNamespaces.join(','),
       'olm.operatorNamespace': installNamespace,
     }
-    const pod = objectOf(template['spec'])
+    const pod = asObject(template['spec'])
     const mounted =
-      certificates !== undefined && served.has(name) ? withCertificates(pod, certificateNameOf(name)) : pod
-    const object = generated(
+      certificates !== undefined && served.has(name) ? mountCertificates(pod, certificateNameOf(name)) : pod
+    const object = createRenderedObject(
       generation,
       ['apps/v1', 'Deployment'],
       {
@@ -52,24 +52,25 @@ export function deployments(generation: Generation): readonly PlainObject[] {
         },
       },
     )
-    return deploymentConfig ? configuredDeployment(object, deploymentConfig) : object
+    return deploymentConfig ? applyDeploymentConfig(object, deploymentConfig) : object
   })
 }
 
 /** The pod with the volumes of the certificate, in place of whatever had their names or their places. */
-function withCertificates(pod: JsonObject, secretName: string): JsonObject {
-  const containers = listOf(pod['containers']).map(objectOf)
-  const places = new Set<string>(certificateVolumes.map(({ mountPath }) => mountPath))
+function mountCertificates(pod: JsonObject, secretName: string): JsonObject {
+  const containers = asList(pod['containers']).map(asObject)
+  const mountPaths = new Set<string>(certificateVolumes.map(({ mountPath }) => mountPath))
   const replaced = new Set<string>(certificateVolumes.map(({ name }) => name))
   for (const container of containers)
-    for (const mount of listOf(container['volumeMounts']))
-      if (places.has(textOf(at(mount, 'mountPath')))) replaced.add(textOf(at(mount, 'name')))
-  const kept = (list: Json | undefined) =>
-    listOf(list).filter((entry) => !replaced.has(textOf(at(entry, 'name'))))
+    for (const mount of asList(container['volumeMounts']))
+      if (mountPaths.has(asString(getField(mount, 'mountPath'))))
+        replaced.add(asString(getField(mount, 'name')))
+  const withoutReplaced = (list: Json | undefined) =>
+    asList(list).filter((entry) => !replaced.has(asString(getField(entry, 'name'))))
   return {
     ...pod,
     volumes: [
-      ...kept(pod['volumes']),
+      ...withoutReplaced(pod['volumes']),
       ...certificateVolumes.map(({ name, files }) => ({
         name,
         secret: {
@@ -84,7 +85,7 @@ function withCertificates(pod: JsonObject, secretName: string): JsonObject {
     containers: containers.map((container) => ({
       ...container,
       volumeMounts: [
-        ...kept(container['volumeMounts']),
+        ...withoutReplaced(container['volumeMounts']),
         ...certificateVolumes.map(({ name, mountPath }) => ({ name, mountPath })),
       ],
     })),

@@ -1,8 +1,8 @@
 import type { CsvView } from './csv-view.ts'
 import type { RegistryV1 } from './registry-v1.ts'
-import type { CertificateProvider, DeploymentConfig, JsonObject, PlainObject } from './rendering.ts'
+import type { CertificateProvider, DeploymentConfig, JsonObject, RenderedObject } from './rendering.ts'
 
-export interface Generation {
+export interface GeneratorInput {
   readonly bundle: RegistryV1
   readonly csv: CsvView
   readonly installNamespace: string
@@ -12,12 +12,12 @@ export interface Generation {
   readonly deploymentConfig: DeploymentConfig | undefined
 }
 
-export function generated(
-  { csv }: Generation,
+export function createRenderedObject(
+  { csv }: GeneratorInput,
   [apiVersion, kind]: readonly [apiVersion: string, kind: string],
   metadata: { readonly name: string; readonly namespace?: string } & JsonObject,
   body: JsonObject = {},
-): PlainObject {
+): RenderedObject {
   const { name, namespace } = metadata
   return {
     ...{ apiVersion, kind, name },
@@ -27,6 +27,6 @@ export function generated(
   }
 }
 
-export function watchesAll({ watchNamespaces }: Generation): boolean {
+export function watchesAllNamespaces({ watchNamespaces }: GeneratorInput): boolean {
   return watchNamespaces.length === 1 && watchNamespaces[0] === ''
 }

@@ -1,21 +1,21 @@
 // Why OLM v1 refuses to render a bundle (operator-controller, rukpak/render/registryv1/validators), in its words and
 // order.
-import { at, listOf, textOf } from '../fields.ts'
-import type { Path } from '../bundle-places.ts'
-import type { CsvView, Webhook } from './csv-view.ts'
+import { getField, asList, asString } from '../fields.ts'
+import type { FieldPath } from '../bundle-places.ts'
+import type { CsvView, CsvWebhook } from './csv-view.ts'
 import type { RegistryV1 } from './registry-v1.ts'
-import type { RenderRefusal } from './rendering.ts'
-import { isPutIntoNamespace } from './supported-kinds.ts'
+import type { RenderRejection } from './rendering.ts'
+import { isNamespacedKind } from './supported-kinds.ts'
 
-type Check = (csv: CsvView, bundle: RegistryV1) => Iterable<RenderRefusal>
+type RegistryV1Check = (csv: CsvView, bundle: RegistryV1) => Iterable<RenderRejection>
 
-export function refuseBundle(csv: CsvView, bundle: RegistryV1): readonly RenderRefusal[] {
-  return checks.flatMap((check) => [...check(csv, bundle)])
+export function findBundleRejections(csv: CsvView, bundle: RegistryV1): readonly RenderRejection[] {
+  return registryV1Checks.flatMap((check) => [...check(csv, bundle)])
 }
 
-const spec = (csv: CsvView, ...path: Path) => ({ file: csv.file, path: ['spec', ...path] })
-const deploymentAt = (csv: CsvView, name: string) =>
-  spec(
+const specLocation = (csv: CsvView, ...path: FieldPath) => ({ file: csv.file, path: ['spec', ...path] })
+const deploymentLocation = (csv: CsvView, name: string) =>
+  specLocation(
     csv,
     'install',
     'spec',
@@ -23,110 +23,114 @@ const deploymentAt = (csv: CsvView, name: string) =>
     csv.deployments.findLastIndex((one) => one.name === name),
     'name',
   )
-const webhookAt = (csv: CsvView, webhook: Webhook | undefined, ...path: Path) =>
-  spec(csv, 'webhookdefinitions', webhook ? csv.webhooks.indexOf(webhook) : 0, ...path)
+const webhookLocation = (csv: CsvView, webhook: CsvWebhook | undefined, ...path: FieldPath) =>
+  specLocation(csv, 'webhookdefinitions', webhook ? csv.webhooks.indexOf(webhook) : 0, ...path)
 
-function* duplicateDeployments(csv: CsvView): Generator<RenderRefusal> {
-  for (const name of repeated(csv.deployments.map((one) => one.name)))
+function* findDuplicateDeployments(csv: CsvView): Generator<RenderRejection> {
+  for (const name of findRepeated(csv.deployments.map((one) => one.name)))
     yield {
       message: `cluster service version contains duplicate strategy deployment spec '${name}'`,
-      at: deploymentAt(csv, name),
-      toldBy: 'broken-deployment',
+      at: deploymentLocation(csv, name),
+      reportedByRule: 'broken-deployment',
     }
 }
 
-function* misnamedDeployments(csv: CsvView): Generator<RenderRefusal> {
-  for (const name of distinct(csv.deployments.map((one) => one.name))) {
-    const problems = subdomainProblems(name)
+function* findInvalidDeploymentNames(csv: CsvView): Generator<RenderRejection> {
+  for (const name of sortUnique(csv.deployments.map((one) => one.name))) {
+    const problems = findSubdomainProblems(name)
     if (problems.length > 0)
       yield {
         message: `invalid cluster service version strategy deployment name '${name}': ${problems.join(', ')}`,
-        at: deploymentAt(csv, name),
+        at: deploymentLocation(csv, name),
         // That rule lets names pass that have an empty part between dots, or are too long.
-        ...(!/^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/.test(name) && { toldBy: 'broken-deployment' }),
+        ...(!/^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/.test(name) && { reportedByRule: 'broken-deployment' }),
       }
   }
 }
 
-function* duplicateCrds(_csv: CsvView, { crds }: RegistryV1): Generator<RenderRefusal> {
-  for (const name of repeated(crds.map((crd) => crd.name))) {
+function* findDuplicateCrds(_csv: CsvView, { crds }: RegistryV1): Generator<RenderRejection> {
+  for (const name of findRepeated(crds.map((crd) => crd.name))) {
     const { file = '' } = crds.findLast((crd) => crd.name === name) ?? {}
     yield {
       message: `bundle contains duplicate custom resource definition '${name}'`,
       at: { file, path: ['metadata', 'name'] },
-      toldBy: 'duplicate-crd',
+      reportedByRule: 'duplicate-crd',
     }
   }
 }
 
-function* missingCrds(csv: CsvView, { crds }: RegistryV1): Generator<RenderRefusal> {
+function* findMissingCrds(csv: CsvView, { crds }: RegistryV1): Generator<RenderRejection> {
   const present = new Set(crds.map((crd) => crd.name))
-  for (const name of distinct(csv.ownedCrds))
+  for (const name of sortUnique(csv.ownedCrds))
     if (!present.has(name))
       yield {
         message: `cluster service definition references owned custom resource definition '${name}' not found in bundle`,
-        at: spec(csv, 'customresourcedefinitions', 'owned', csv.ownedCrds.indexOf(name)),
-        toldBy: 'unreadable-bundle',
+        at: specLocation(csv, 'customresourcedefinitions', 'owned', csv.ownedCrds.indexOf(name)),
+        reportedByRule: 'unreadable-bundle',
       }
 }
 
-function* emptyPackageName(_csv: CsvView, { packageName }: RegistryV1): Generator<RenderRefusal> {
+function* findEmptyPackageName(_csv: CsvView, { packageName }: RegistryV1): Generator<RenderRejection> {
   if (packageName === '')
     yield {
       message: 'package name is empty',
       at: { file: 'metadata/annotations.yaml', path: [] },
-      toldBy: 'missing-bundle-annotation',
+      reportedByRule: 'missing-bundle-annotation',
     }
 }
 
-function* narrowConversions(csv: CsvView): Generator<RenderRefusal> {
+function* findUnsupportedConversions(csv: CsvView): Generator<RenderRejection> {
   if (csv.modes.join() === 'AllNamespaces') return
-  for (const webhook of conversionsOf(csv))
+  for (const webhook of getConversionWebhooks(csv))
     yield {
       message: `bundle contains conversion webhook ${JSON.stringify(webhook.name)} and supports install modes [${csv.modes.join(' ')}] - conversion webhooks are only supported for bundles that only support AllNamespaces install mode`,
-      at: spec(csv, 'installModes'),
-      ...(webhook.conversionCrds.length > 0 && csv.modes.length > 0 && { toldBy: 'unusable-install-modes' }),
+      at: specLocation(csv, 'installModes'),
+      ...(webhook.conversionCrds.length > 0 &&
+        csv.modes.length > 0 && { reportedByRule: 'unusable-install-modes' }),
     }
 }
 
-function* orphanedWebhooks(csv: CsvView): Generator<RenderRefusal> {
+function* findWebhooksWithoutDeployment(csv: CsvView): Generator<RenderRejection> {
   const deployments = new Set(csv.deployments.map((one) => one.name))
   const orphans = csv.webhooks.filter(({ deployment }) => !deployments.has(deployment))
   for (const webhook of orphans.toSorted(
-    (a, b) => compare(a.deployment, b.deployment) || compare(a.type, b.type) || compare(a.name, b.name),
+    (a, b) =>
+      compareStrings(a.deployment, b.deployment) ||
+      compareStrings(a.type, b.type) ||
+      compareStrings(a.name, b.name),
   ))
     yield {
       message: `webhook of type '${webhook.type}' with name '${webhook.name}' references non-existent deployment '${webhook.deployment}'`,
-      at: webhookAt(csv, webhook),
-      toldBy: 'broken-webhook',
+      at: webhookLocation(csv, webhook),
+      reportedByRule: 'broken-webhook',
     }
 }
 
-function* duplicateWebhooks(csv: CsvView): Generator<RenderRefusal> {
-  for (const type of distinct(csv.webhooks.map((one) => one.type))) {
+function* findDuplicateWebhooks(csv: CsvView): Generator<RenderRejection> {
+  for (const type of sortUnique(csv.webhooks.map((one) => one.type))) {
     const ofType = csv.webhooks.filter((one) => one.type === type)
-    for (const name of repeated(ofType.map((one) => one.name)))
+    for (const name of findRepeated(ofType.map((one) => one.name)))
       yield {
         message: `duplicate webhook '${name}' of type '${type}'`,
-        at: webhookAt(
+        at: webhookLocation(
           csv,
           ofType.findLast((one) => one.name === name),
           'generateName',
         ),
-        toldBy: 'duplicate-webhook',
+        reportedByRule: 'duplicate-webhook',
       }
   }
 }
 
-function* misnamedWebhooks(csv: CsvView): Generator<RenderRefusal> {
-  for (const type of distinct(csv.webhooks.map((one) => one.type))) {
+function* findInvalidWebhookNames(csv: CsvView): Generator<RenderRejection> {
+  for (const type of sortUnique(csv.webhooks.map((one) => one.type))) {
     const ofType = csv.webhooks.filter((one) => one.type === type)
-    for (const name of distinct(ofType.map((one) => one.name))) {
-      const problems = subdomainProblems(name)
+    for (const name of sortUnique(ofType.map((one) => one.name))) {
+      const problems = findSubdomainProblems(name)
       if (problems.length > 0)
         yield {
           message: `webhook of type '${type}' has invalid name '${name}': ${problems.join(',')}`,
-          at: webhookAt(
+          at: webhookLocation(
             csv,
             ofType.find((one) => one.name === name),
             'generateName',
@@ -136,32 +140,32 @@ function* misnamedWebhooks(csv: CsvView): Generator<RenderRefusal> {
   }
 }
 
-function* disputedCrds(csv: CsvView): Generator<RenderRefusal> {
-  const references = conversionsOf(csv).flatMap(({ name, conversionCrds }) =>
+function* findCrdsWithSeveralConversions(csv: CsvView): Generator<RenderRejection> {
+  const references = getConversionWebhooks(csv).flatMap(({ name, conversionCrds }) =>
     conversionCrds.map((crd) => ({ name, crd })),
   )
-  for (const crd of repeated(references.map((one) => one.crd))) {
+  for (const crd of findRepeated(references.map((one) => one.crd))) {
     const names = references.filter((one) => one.crd === crd).map((one) => one.name)
     yield {
-      message: `conversion webhooks [${names.sort(compare).join(',')}] reference same custom resource definition '${crd}'`,
-      at: spec(csv, 'webhookdefinitions'),
+      message: `conversion webhooks [${names.sort(compareStrings).join(',')}] reference same custom resource definition '${crd}'`,
+      at: specLocation(csv, 'webhookdefinitions'),
     }
   }
 }
 
-function* foreignConversions(csv: CsvView): Generator<RenderRefusal> {
+function* findConversionsOfUnownedCrds(csv: CsvView): Generator<RenderRejection> {
   const owned = new Set(csv.ownedCrds)
-  for (const webhook of [...conversionsOf(csv)].sort((a, b) => compare(a.name, b.name)))
-    for (const crd of [...webhook.conversionCrds].sort(compare))
+  for (const webhook of [...getConversionWebhooks(csv)].sort((a, b) => compareStrings(a.name, b.name)))
+    for (const crd of [...webhook.conversionCrds].sort(compareStrings))
       if (!owned.has(crd))
         yield {
           message: `conversion webhook '${webhook.name}' references custom resource definition '${crd}' not owned bundle`,
-          at: webhookAt(csv, webhook),
-          toldBy: 'broken-webhook',
+          at: webhookLocation(csv, webhook),
+          reportedByRule: 'broken-webhook',
         }
 }
 
-const forbiddenGroups = new Set(['olm.operatorframework.io', '*'])
+const forbiddenApiGroups = new Set(['olm.operatorframework.io', '*'])
 const forbiddenResources = new Set([
   '*',
   'mutatingwebhookconfiguration',
@@ -170,63 +174,63 @@ const forbiddenResources = new Set([
   'validatingwebhookconfigurations',
 ])
 
-function* forbiddenRules(csv: CsvView): Generator<RenderRefusal> {
+function* findForbiddenWebhookRules(csv: CsvView): Generator<RenderRejection> {
   for (const webhook of csv.webhooks) {
     if (webhook.type === 'ConversionWebhook') continue
     const before = `webhook ${JSON.stringify(webhook.name)} contains forbidden rule: admission webhook rules cannot reference `
     for (const [index, rule] of webhook.rules.entries())
-      for (const group of listOf(at(rule, 'apiGroups')).map(textOf)) {
-        const place = webhookAt(csv, webhook, 'rules', index)
-        if (forbiddenGroups.has(group))
-          yield { message: `${before}API group ${JSON.stringify(group)}`, at: place }
+      for (const group of asList(getField(rule, 'apiGroups')).map(asString)) {
+        const location = webhookLocation(csv, webhook, 'rules', index)
+        if (forbiddenApiGroups.has(group))
+          yield { message: `${before}API group ${JSON.stringify(group)}`, at: location }
         if (group === 'admissionregistration.k8s.io')
-          for (const resource of listOf(at(rule, 'resources')).map(textOf))
+          for (const resource of asList(getField(rule, 'resources')).map(asString))
             if (forbiddenResources.has(resource.toLowerCase()))
               yield {
                 message: `${before}resource ${JSON.stringify(resource)} for API group ${JSON.stringify(group)}`,
-                at: place,
+                at: location,
               }
       }
   }
 }
 
-function* unsupportedKinds(_csv: CsvView, { others }: RegistryV1): Generator<RenderRefusal> {
+function* findUnsupportedKinds(_csv: CsvView, { others }: RegistryV1): Generator<RenderRejection> {
   for (const { name, kind, file } of others)
-    if (isPutIntoNamespace(kind) === undefined)
+    if (isNamespacedKind(kind) === undefined)
       yield {
         message: `unsupported resource ${JSON.stringify(name)} with kind ${JSON.stringify(kind)}`,
         at: { file, path: ['kind'] },
-        toldBy: 'kind-not-bundled',
+        reportedByRule: 'kind-not-bundled',
       }
 }
 
 /** OLM's order. */
-const checks: readonly Check[] = [
-  duplicateDeployments,
-  misnamedDeployments,
-  duplicateCrds,
-  missingCrds,
-  emptyPackageName,
-  narrowConversions,
-  orphanedWebhooks,
-  duplicateWebhooks,
-  misnamedWebhooks,
-  disputedCrds,
-  foreignConversions,
-  forbiddenRules,
-  unsupportedKinds,
+const registryV1Checks: readonly RegistryV1Check[] = [
+  findDuplicateDeployments,
+  findInvalidDeploymentNames,
+  findDuplicateCrds,
+  findMissingCrds,
+  findEmptyPackageName,
+  findUnsupportedConversions,
+  findWebhooksWithoutDeployment,
+  findDuplicateWebhooks,
+  findInvalidWebhookNames,
+  findCrdsWithSeveralConversions,
+  findConversionsOfUnownedCrds,
+  findForbiddenWebhookRules,
+  findUnsupportedKinds,
 ]
 
-function conversionsOf(csv: CsvView): readonly Webhook[] {
+function getConversionWebhooks(csv: CsvView): readonly CsvWebhook[] {
   return csv.webhooks.filter(({ type }) => type === 'ConversionWebhook')
 }
 
-const subdomain = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
+const subdomainPattern = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
 
 /** apimachinery's words, sorted. */
-function subdomainProblems(name: string): readonly string[] {
+function findSubdomainProblems(name: string): readonly string[] {
   const problems: string[] = []
-  if (!subdomain.test(name))
+  if (!subdomainPattern.test(name))
     problems.push(
       "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
     )
@@ -234,14 +238,14 @@ function subdomainProblems(name: string): readonly string[] {
   return problems
 }
 
-function distinct(texts: readonly string[]): readonly string[] {
-  return [...new Set(texts)].sort(compare)
+function sortUnique(strings: readonly string[]): readonly string[] {
+  return [...new Set(strings)].sort(compareStrings)
 }
 
-function repeated(texts: readonly string[]): readonly string[] {
-  return distinct(texts.filter((text, index) => texts.indexOf(text) !== index))
+function findRepeated(strings: readonly string[]): readonly string[] {
+  return sortUnique(strings.filter((text, index) => strings.indexOf(text) !== index))
 }
 
-function compare(a: string, b: string): number {
+function compareStrings(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

@@ -1,14 +1,14 @@
 // Whether an Operator can watch the namespaces that it is told to: what its install modes say.
 import type { CsvView } from './csv-view.ts'
-import type { RenderRefusal } from './rendering.ts'
+import type { RenderRejection } from './rendering.ts'
 
 /** In OLM v1's words; undefined where it can. No namespace at all: the bundle has no default, and none was given. */
-export function refuseTargets(
+export function findTargetNamespaceRejection(
   { modes, file }: CsvView,
   installNamespace: string,
   targets: readonly string[],
-): RenderRefusal | undefined {
-  const problem = problemOf(new Set(modes), modes.join(' '), installNamespace, targets)
+): RenderRejection | undefined {
+  const problem = findInstallModeProblem(new Set(modes), modes.join(' '), installNamespace, targets)
   if (problem === undefined) return undefined
   return {
     message: `invalid option(s): invalid target namespaces [${targets.join(' ')}]: ${problem}`,
@@ -17,7 +17,7 @@ export function refuseTargets(
   }
 }
 
-function problemOf(
+function findInstallModeProblem(
   modes: ReadonlySet<string>,
   supported: string,
   installNamespace: string,

@@ -1,7 +1,7 @@
 // A registry+v1 bundle as OLM v1 reads it, into its own types: what these lack falls away, what does not fit them makes
 // OLM give up on the bundle.
-import { oncePer } from '../../findings/once.ts'
-import { decode, structsOf, textOf as decodedText } from '../../go/decode/decode.ts'
+import { memoizePerObject } from '../../findings/once.ts'
+import { decodeGoStruct, getStructList, getTextField as decodedText } from '../../go/decode/decode.ts'
 import { slice, struct } from '../../go/decode/go-type.ts'
 import { decodeYaml } from '../../go/yaml/encoding.ts'
 import { readYaml } from '../../go/yaml/read-yaml.ts'
@@ -9,112 +9,123 @@ import { valueAt, type Value } from '../../go/tree.ts'
 import { readJson, skipJsonSpace } from '../../go/json/read-json.ts'
 import type { BundleFiles } from '../bundle-files.ts'
 import { annotationsType, propertiesType } from '../csv-type.ts'
-import { csvType } from '../kubernetes/csv-type.ts'
-import { fitInto } from '../kubernetes/fit.ts'
-import type { WrittenType } from '../kubernetes/schemas.ts'
-import { at, textOf } from '../fields.ts'
-import { dataOf, rawJson } from '../manifest-document.ts'
+import { csvSchema } from '../kubernetes/csv-type.ts'
+import { coerceToSchema } from '../kubernetes/fit.ts'
+import type { SchemaType } from '../kubernetes/schemas.ts'
+import { getField, asString } from '../fields.ts'
+import { toJsonData, formatGoJsonWithRawNumbers } from '../manifest-document.ts'
 import { parsePrereleaseIdentifier, parseVersionTolerantly } from '../../catalog/versions/version.ts'
-import { readBundleObjects, type BundleObject } from './bundle-object.ts'
-import type { JsonObject, PlainObject, RenderRefusal } from './rendering.ts'
+import { readBundleObjects, type ParsedManifestObject } from './bundle-object.ts'
+import type { JsonObject, RenderedObject, RenderRejection } from './rendering.ts'
 
 export interface RegistryV1 {
   readonly packageName: string
-  readonly csv: PlainObject
-  readonly crds: readonly PlainObject[]
-  readonly others: readonly PlainObject[]
+  readonly csv: RenderedObject
+  readonly crds: readonly RenderedObject[]
+  readonly others: readonly RenderedObject[]
 }
 
-export type LoadedRegistryV1 =
-  | { readonly bundle: RegistryV1; readonly refusals: readonly [] }
-  | { readonly bundle?: undefined; readonly refusals: readonly RenderRefusal[] }
+export type ParsedRegistryV1 =
+  | { readonly bundle: RegistryV1; readonly rejections: readonly [] }
+  | { readonly bundle?: undefined; readonly rejections: readonly RenderRejection[] }
 
-const annotationsFile = 'metadata/annotations.yaml'
-const propertiesFile = 'metadata/properties.yaml'
-const definitionType = 'apiextensions.v1.CustomResourceDefinition'
+const annotationsPath = 'metadata/annotations.yaml'
+const propertiesPath = 'metadata/properties.yaml'
+const crdSchemaName = 'apiextensions.v1.CustomResourceDefinition'
 
 /** Reports every reason to refuse the bundle; OLM reports only the first. */
-export const loadRegistryV1 = oncePer((files: BundleFiles): LoadedRegistryV1 => {
-  const refusals: RenderRefusal[] = []
-  const packageName = packageNameIn(files, refusals)
-  refuseDirectories(files, refusals)
+export const parseRegistryV1 = memoizePerObject((files: BundleFiles): ParsedRegistryV1 => {
+  const rejections: RenderRejection[] = []
+  const packageName = parsePackageName(files, rejections)
+  rejectSubdirectories(files, rejections)
   const { objects, unreadable } = readBundleObjects(files)
   for (const { file, reason } of unreadable)
-    refusals.push({
+    rejections.push({
       message: `error parsing objects in "${file}": ${reason}`,
       at: { file, path: [] },
-      ...(isToldAsUndecodable(reason) && { toldBy: 'undecodable-manifest' }),
+      ...(isReportedAsUndecodable(reason) && { reportedByRule: 'undecodable-manifest' }),
     })
-  let csv: PlainObject | undefined
-  const crds: PlainObject[] = []
-  const others: PlainObject[] = []
+  let csv: RenderedObject | undefined
+  const crds: RenderedObject[] = []
+  const others: RenderedObject[] = []
   for (const object of objects)
     // The last one counts.
-    if (object.kind === 'ClusterServiceVersion') csv = typed(object, csvType, refusals)
-    else if (object.kind === 'CustomResourceDefinition') crds.push(typed(object, definitionType, refusals))
-    else others.push(plainObject(object, dataOf(object.tree) as JsonObject))
+    if (object.kind === 'ClusterServiceVersion') csv = coerceObject(object, csvSchema, rejections)
+    else if (object.kind === 'CustomResourceDefinition')
+      crds.push(coerceObject(object, crdSchemaName, rejections))
+    else others.push(toRenderedObject(object, toJsonData(object.tree) as JsonObject))
   if (!csv) {
     if (unreadable.length === 0)
-      refusals.push({ message: 'no ClusterServiceVersion found in "manifests"', toldBy: 'unreadable-bundle' })
-    return { refusals }
+      rejections.push({
+        message: 'no ClusterServiceVersion found in "manifests"',
+        reportedByRule: 'unreadable-bundle',
+      })
+    return { rejections }
   }
-  refuseVersions(csv, refusals)
-  const named = withProperties(csv, files, refusals)
-  if (refusals.length > 0) return { refusals }
-  return { bundle: { packageName, csv: named, crds, others }, refusals: [] }
+  rejectInvalidVersions(csv, rejections)
+  const named = mergeProperties(csv, files, rejections)
+  if (rejections.length > 0) return { rejections }
+  return { bundle: { packageName, csv: named, crds, others }, rejections: [] }
 })
 
 /** What `validateBundle` calls by this rule: it looks at first documents only, as opm does. */
-function isToldAsUndecodable(reason: string): boolean {
+function isReportedAsUndecodable(reason: string): boolean {
   return !reason.startsWith('its items') && !reason.startsWith('invalid Yaml document separator')
 }
 
-function packageNameIn(files: BundleFiles, refusals: RenderRefusal[]): string {
-  const bytes = files.get(annotationsFile)
+function parsePackageName(files: BundleFiles, rejections: RenderRejection[]): string {
+  const bytes = files.get(annotationsPath)
   if (!bytes) {
-    refusals.push({ message: `open ${annotationsFile}: file does not exist`, toldBy: 'unreadable-bundle' })
+    rejections.push({
+      message: `open ${annotationsPath}: file does not exist`,
+      reportedByRule: 'unreadable-bundle',
+    })
     return ''
   }
   const read = readYaml(decodeYaml(bytes))
   const annotations = read.ok ? valueAt(read.value, 'annotations') : undefined
-  const { decoded, problems } = decode(annotationsType, annotations ?? nothing, { coerces: true })
+  const { decoded, problems } = decodeGoStruct(annotationsType, annotations ?? nullValue, { coerces: true })
   const problem = read.ok ? problems[0]?.message : read.error.message
   if (problem !== undefined)
-    refusals.push({ message: `${annotationsFile}: ${problem}`, at: { file: annotationsFile, path: [] } })
+    rejections.push({ message: `${annotationsPath}: ${problem}`, at: { file: annotationsPath, path: [] } })
   return decodedText(decoded, 'operators.operatorframework.io.bundle.package.v1')
 }
 
-const nothing: Value = { kind: 'null', start: 0, end: 0 }
+const nullValue: Value = { kind: 'null', start: 0, end: 0 }
 
-function refuseDirectories(files: BundleFiles, refusals: RenderRefusal[]): void {
+function rejectSubdirectories(files: BundleFiles, rejections: RenderRejection[]): void {
   for (const path of files.keys()) {
     const [root, directory, ...more] = path.split('/')
     if (root === 'manifests' && more.length > 0)
-      refusals.push({
+      rejections.push({
         message: `subdirectories are not allowed within the "manifests" directory of the bundle image filesystem: found "manifests/${directory}"`,
         at: { file: path, path: [] },
-        toldBy: 'nested-bundle-directory',
+        reportedByRule: 'nested-bundle-directory',
       })
   }
 }
 
-function typed(object: BundleObject, type: WrittenType, refusals: RenderRefusal[]): PlainObject {
-  const { value, misfits } = fitInto(type, object.tree)
-  for (const { kind, path, wanted, found } of misfits)
+function coerceObject(
+  object: ParsedManifestObject,
+  type: SchemaType,
+  rejections: RenderRejection[],
+): RenderedObject {
+  const { value, mismatches } = coerceToSchema(type, object.tree)
+  for (const { kind, path, wanted, found } of mismatches)
     if (kind === 'type')
-      refusals.push({
+      rejections.push({
         message: `error parsing objects in "${object.file}": ${path.join('.')} is ${found}, not ${wanted}`,
         at: { file: object.file, path: [...object.path, ...path] },
-        toldBy: 'mistyped-manifest-field',
+        reportedByRule: 'mistyped-manifest-field',
       })
-  return plainObject(object, value as JsonObject)
+  return toRenderedObject(object, value as JsonObject)
 }
 
-function plainObject(
-  { file, apiVersion, kind, name, tree, path }: BundleObject,
+function toRenderedObject(
+  { file, apiVersion, kind, name, tree, path }: ParsedManifestObject,
   data: JsonObject,
-): PlainObject {
-  const namespace = textOf(at(data, 'metadata', 'namespace'))
+): RenderedObject {
+  const namespace = asString(getField(data, 'metadata', 'namespace'))
   // An item of a list may leave them to the list.
   const isInherited =
     path.length > 0 && (valueAt(tree, 'kind') === undefined || valueAt(tree, 'apiVersion') === undefined)
@@ -125,75 +136,93 @@ function plainObject(
   }
 }
 
-function refuseVersions({ manifest, file }: PlainObject, refusals: RenderRefusal[]): void {
+function rejectInvalidVersions({ manifest, file }: RenderedObject, rejections: RenderRejection[]): void {
   for (const field of ['version', 'release'] as const) {
-    const text = at(manifest, 'spec', field)
+    const text = getField(manifest, 'spec', field)
     if (typeof text !== 'string') continue
     const parts =
       field === 'version' ? [parseVersionTolerantly(text)] : text.split('.').map(parsePrereleaseIdentifier)
     for (const parsed of parts)
       if (!parsed.ok)
-        refusals.push({
+        rejections.push({
           message: `error parsing objects in "${file}": spec.${field}: ${parsed.error}`,
           at: { file, path: ['spec', field] },
-          toldBy: 'unreadable-bundle',
+          reportedByRule: 'unreadable-bundle',
         })
   }
 }
 
-const propertyFields = struct('list', { list: propertiesType.fields['properties'] ?? slice(propertiesType) })
+const propertyListStruct = struct('list', {
+  list: propertiesType.fields['properties'] ?? slice(propertiesType),
+})
 
 /** The properties of their own file join those that the ClusterServiceVersion carries as an annotation. */
-function withProperties(csv: PlainObject, files: BundleFiles, refusals: RenderRefusal[]): PlainObject {
-  const own = at(csv.manifest, 'metadata', 'annotations', 'olm.properties')
-  const texts: string[] = []
+function mergeProperties(
+  csv: RenderedObject,
+  files: BundleFiles,
+  rejections: RenderRejection[],
+): RenderedObject {
+  const own = getField(csv.manifest, 'metadata', 'annotations', 'olm.properties')
+  const propertyJsons: string[] = []
   if (typeof own === 'string') {
-    const read = propertiesInAnnotation(own)
+    const read = parsePropertiesAnnotation(own)
     if (read.problem !== undefined)
-      refusals.push({
+      rejections.push({
         message: `failed to unmarshal csv.metadata.annotations['olm.properties']: ${read.problem}`,
         at: { file: csv.file, path: ['metadata', 'annotations', 'olm.properties'] },
-        toldBy: 'unreadable-bundle',
+        reportedByRule: 'unreadable-bundle',
       })
-    texts.push(...read.texts)
+    propertyJsons.push(...read.texts)
   }
-  const bytes = files.get(propertiesFile)
+  const bytes = files.get(propertiesPath)
   if (!bytes || bytes.length === 0) return csv
   const read = readYaml(decodeYaml(bytes))
-  const { decoded, problems } = decode(propertiesType, (read.ok ? read.value : undefined) ?? nothing, {
-    coerces: true,
-  })
+  const { decoded, problems } = decodeGoStruct(
+    propertiesType,
+    (read.ok ? read.value : undefined) ?? nullValue,
+    {
+      coerces: true,
+    },
+  )
   const problem = read.ok ? problems[0]?.message : read.error.message
   if (problem !== undefined)
-    refusals.push({
+    rejections.push({
       message: `failed to unmarshal metadata/properties.yaml: ${problem}`,
-      at: { file: propertiesFile, path: [] },
+      at: { file: propertiesPath, path: [] },
     })
-  for (const property of structsOf(decoded, 'properties')) {
+  for (const property of getStructList(decoded, 'properties')) {
     const value = property.fields.get('value')
-    texts.push(propertyText(decodedText(property, 'type'), isTree(value) ? rawJson(value) : 'null'))
+    propertyJsons.push(
+      formatProperty(
+        decodedText(property, 'type'),
+        isTreeValue(value) ? formatGoJsonWithRawNumbers(value) : 'null',
+      ),
+    )
   }
-  const metadata = at(csv.manifest, 'metadata') as JsonObject | undefined
-  const annotations = at(metadata, 'annotations') as JsonObject | undefined
+  const metadata = getField(csv.manifest, 'metadata') as JsonObject | undefined
+  const annotations = getField(metadata, 'annotations') as JsonObject | undefined
   return {
     ...csv,
     manifest: {
       ...csv.manifest,
-      metadata: { ...metadata, annotations: { ...annotations, 'olm.properties': propertiesText(texts) } },
+      metadata: {
+        ...metadata,
+        annotations: { ...annotations, 'olm.properties': formatPropertyList(propertyJsons) },
+      },
     },
   }
 }
 
 /** Go writes a nil list as null. */
-function propertiesText(texts: readonly string[]): string {
-  return texts.length === 0 ? 'null' : `[${texts.join(',')}]`
+function formatPropertyList(propertyJsons: readonly string[]): string {
+  return propertyJsons.length === 0 ? 'null' : `[${propertyJsons.join(',')}]`
 }
 
-function isTree(value: unknown): value is Value {
+function isTreeValue(value: unknown): value is Value {
   return typeof value === 'object' && value !== null && 'kind' in value
 }
 
-function propertiesInAnnotation(text: string): {
+function parsePropertiesAnnotation(text: string): {
   readonly texts: readonly string[]
   readonly problem?: string
 } {
@@ -211,27 +240,29 @@ function propertiesInAnnotation(text: string): {
     end: 0,
     entries: [{ key: 'list', keyStart: 0, keyEnd: 0, value: list }],
   }
-  const { decoded, problems } = decode(propertyFields, whole)
+  const { decoded, problems } = decodeGoStruct(propertyListStruct, whole)
   if (problems[0]) return { texts: [], problem: problems[0].message }
   return {
-    texts: structsOf(decoded, 'list').map((property) => {
+    texts: getStructList(decoded, 'list').map((property) => {
       const value = property.fields.get('value')
-      const raw = isTree(value) ? compacted(text.slice(value.start, value.end)) : 'null'
-      return propertyText(decodedText(property, 'type'), raw)
+      const raw = isTreeValue(value) ? compactJson(text.slice(value.start, value.end)) : 'null'
+      return formatProperty(decodedText(property, 'type'), raw)
     }),
   }
 }
 
-function propertyText(type: string, value: string): string {
-  return `{"type":${escaped(JSON.stringify(type))},"value":${value}}`
+function formatProperty(type: string, value: string): string {
+  return `{"type":${escapeHtmlCharacters(JSON.stringify(type))},"value":${value}}`
 }
 
 /** JSON without the space between its parts, as Go writes what it kept raw. */
-function compacted(text: string): string {
-  return escaped(text.replace(/"(?:[^"\\]|\\.)*"|[ \t\r\n]+/g, (part) => (part.startsWith('"') ? part : '')))
+function compactJson(text: string): string {
+  return escapeHtmlCharacters(
+    text.replace(/"(?:[^"\\]|\\.)*"|[ \t\r\n]+/g, (part) => (part.startsWith('"') ? part : '')),
+  )
 }
 
-function escaped(text: string): string {
+function escapeHtmlCharacters(text: string): string {
   return text.replace(
     /[<>&\u2028\u2029]/g,
     (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,

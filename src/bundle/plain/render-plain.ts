@@ -1,75 +1,82 @@
 // A bundle of any format to the objects that installing it creates. Pure: it knows no cluster, and runs no template.
 import type { Finding } from '../../findings/finding.ts'
-import { finding } from '../../findings/rule.ts'
-import { bundlePlaces } from '../bundle-places.ts'
-import { chartRoot, detectFormat } from '../bundle-format.ts'
+import { createFinding } from '../../findings/rule.ts'
+import { createBundleLocator } from '../bundle-places.ts'
+import { findChartRoot, detectFormat } from '../bundle-format.ts'
 import type { BundleFiles } from '../bundle-files.ts'
-import { at, textOf } from '../fields.ts'
-import { dataOf } from '../manifest-document.ts'
+import { getField, asString } from '../fields.ts'
+import { toJsonData } from '../manifest-document.ts'
 import { refusedByOlmV1 } from '../rules/refused-by-olm-v1.ts'
 import { readBundleObjects } from './bundle-object.ts'
-import { loadRegistryV1 } from './registry-v1.ts'
-import { refuseExtension, renderRegistry } from './render-registry.ts'
-import type { JsonObject, PlainObject, Rendering, RenderOptions, RenderRefusal } from './rendering.ts'
+import { parseRegistryV1 } from './registry-v1.ts'
+import { findExtensionRejections, renderRegistryV1 } from './render-registry.ts'
+import type {
+  JsonObject,
+  RenderedObject,
+  PlainRendering,
+  PlainRenderOptions,
+  RenderRejection,
+} from './rendering.ts'
 
 /**
  * What would be created: registry+v1 by OLM v1's algorithm (operator-controller v1.11), plain+v0 as it stands. A helm+v3
  * bundle gives its CRDs only, and says so in `open`. Never throws, whatever the files are.
  */
-export function renderPlain(files: BundleFiles, options: RenderOptions): Rendering {
+export function renderPlainManifests(files: BundleFiles, options: PlainRenderOptions): PlainRendering {
   const format = detectFormat(files)
-  if (format === undefined) return { objects: [], refusals: [], findings: [], open: [] }
+  if (format === undefined) return { objects: [], rejections: [], findings: [], open: [] }
   const rendered =
     format === 'registry+v1'
-      ? registryRendering(files, options)
+      ? renderRegistryV1Bundle(files, options)
       : format === 'plain+v0'
-        ? plainRendering(files)
-        : chartRendering(files)
-  return { format, open: [], ...rendered, findings: untold(files, rendered.refusals) }
+        ? renderPlainV0Bundle(files)
+        : renderHelmChartBundle(files)
+  return { format, open: [], ...rendered, findings: findUnreportedRejections(files, rendered.rejections) }
 }
 
-type Rendered = Pick<Rendering, 'objects' | 'refusals'> & Partial<Pick<Rendering, 'open'>>
+type PartialPlainRendering = Pick<PlainRendering, 'objects' | 'rejections'> &
+  Partial<Pick<PlainRendering, 'open'>>
 
-function registryRendering(files: BundleFiles, options: RenderOptions): Rendered {
-  const loaded = loadRegistryV1(files)
-  if (!loaded.bundle) return { objects: [], refusals: loaded.refusals }
-  const refused = refuseExtension(loaded.bundle, options)
-  const { objects, refusals } = renderRegistry(loaded.bundle, options)
-  const all = [...refused, ...refusals]
-  return { objects: all.length > 0 ? [] : objects, refusals: all }
+function renderRegistryV1Bundle(files: BundleFiles, options: PlainRenderOptions): PartialPlainRendering {
+  const loaded = parseRegistryV1(files)
+  if (!loaded.bundle) return { objects: [], rejections: loaded.rejections }
+  const extensionRejections = findExtensionRejections(loaded.bundle, options)
+  const { objects, rejections } = renderRegistryV1(loaded.bundle, options)
+  const all = [...extensionRejections, ...rejections]
+  return { objects: all.length > 0 ? [] : objects, rejections: all }
 }
 
 /** RukPak wraps each object into a chart of its own; what Helm would make of braces in it is not known here. */
-function plainRendering(files: BundleFiles): Rendered {
+function renderPlainV0Bundle(files: BundleFiles): PartialPlainRendering {
   const { objects, unreadable } = readBundleObjects(files)
-  const refusals: readonly RenderRefusal[] = unreadable.map(({ file, reason }) => ({
+  const rejections: readonly RenderRejection[] = unreadable.map(({ file, reason }) => ({
     message: `${file}: ${reason}`,
     at: { file, path: [] },
     toldBy: 'undecodable-manifest',
   }))
-  if (refusals.length > 0) return { objects: [], refusals }
-  const plain = objects.map(({ file, apiVersion, kind, name, tree }): PlainObject => {
-    const data = { ...(dataOf(tree) as JsonObject), apiVersion, kind }
-    const namespace = textOf(at(data, 'metadata', 'namespace'))
+  if (rejections.length > 0) return { objects: [], rejections }
+  const plain = objects.map(({ file, apiVersion, kind, name, tree }): RenderedObject => {
+    const data = { ...(toJsonData(tree) as JsonObject), apiVersion, kind }
+    const namespace = asString(getField(data, 'metadata', 'namespace'))
     return { file, apiVersion, kind, name, ...(namespace !== '' && { namespace }), manifest: data }
   })
-  const braces = [...new Set(plain.filter(hasBraces).map(({ file }) => file))]
+  const braces = [...new Set(plain.filter(hasTemplateBraces).map(({ file }) => file))]
   return {
     objects: plain,
-    refusals,
+    rejections,
     open: braces.map(
       (file) => `${file} has "{{" in it, which Helm evaluates: what becomes of it was not found out.`,
     ),
   }
 }
 
-function hasBraces({ manifest }: PlainObject): boolean {
+function hasTemplateBraces({ manifest }: RenderedObject): boolean {
   return JSON.stringify(manifest).includes('{{')
 }
 
 /** The CRDs of a chart are no templates; everything else is one. */
-function chartRendering(files: BundleFiles): Rendered {
-  const root = chartRoot(files) ?? ''
+function renderHelmChartBundle(files: BundleFiles): PartialPlainRendering {
+  const root = findChartRoot(files) ?? ''
   const crds = new Map(
     [...files].flatMap(([path, bytes]): [string, Uint8Array][] => {
       const below = `${root}crds/`
@@ -79,16 +86,16 @@ function chartRendering(files: BundleFiles): Rendered {
     }),
   )
   const { objects, unreadable } = readBundleObjects(crds)
-  const original = (file: string) => file.replace('manifests/', `${root}crds/`)
+  const toChartPath = (file: string) => file.replace('manifests/', `${root}crds/`)
   const templates = [...files.keys()].filter((path) => path.startsWith(`${root}templates/`)).length
   return {
     objects: objects.map(({ file, apiVersion, kind, name, tree }) => ({
-      ...{ file: original(file), apiVersion, kind, name },
-      manifest: dataOf(tree) as JsonObject,
+      ...{ file: toChartPath(file), apiVersion, kind, name },
+      manifest: toJsonData(tree) as JsonObject,
     })),
-    refusals: unreadable.map(({ file, reason }) => ({
-      message: `${original(file)}: ${reason}`,
-      at: { file: original(file), path: [] },
+    rejections: unreadable.map(({ file, reason }) => ({
+      message: `${toChartPath(file)}: ${reason}`,
+      at: { file: toChartPath(file), path: [] },
     })),
     open:
       templates === 0
@@ -99,11 +106,14 @@ function chartRendering(files: BundleFiles): Rendered {
   }
 }
 
-function untold(files: BundleFiles, refusals: readonly RenderRefusal[]): readonly Finding[] {
-  const placeOf = bundlePlaces(files)
-  return refusals
-    .filter(({ toldBy, isAboutOptions }) => toldBy === undefined && isAboutOptions !== true)
-    .map(({ message, at: place }) =>
-      finding(refusedByOlmV1, place && placeOf(place.file, place.path), { reason: message }),
+function findUnreportedRejections(
+  files: BundleFiles,
+  rejections: readonly RenderRejection[],
+): readonly Finding[] {
+  const locate = createBundleLocator(files)
+  return rejections
+    .filter(({ reportedByRule, isAboutOptions }) => reportedByRule === undefined && isAboutOptions !== true)
+    .map(({ message, at: location }) =>
+      createFinding(refusedByOlmV1, location && locate(location.file, location.path), { reason: message }),
     )
 }

@@ -1,87 +1,98 @@
 // registry+v1 to plain manifests by OLM v1's algorithm (operator-controller v1.11, internal/operator-controller/rukpak).
-import type { PlainObject, RenderOptions, RenderRefusal } from './rendering.ts'
-import { clusterRoles, roles, serviceAccounts } from './accounts-and-roles.ts'
-import { certificates } from './certificates.ts'
-import { viewCsv } from './csv-view.ts'
-import { deployments } from './deployments.ts'
-import type { Generation } from './generation.ts'
-import { refuseBundle } from './refuse-bundle.ts'
-import { refuseTargets } from './refuse-targets.ts'
+import type { RenderedObject, PlainRenderOptions, RenderRejection } from './rendering.ts'
+import { generateClusterRoles, generateRoles, generateServiceAccounts } from './accounts-and-roles.ts'
+import { generateCertificates } from './certificates.ts'
+import { parseCsvView } from './csv-view.ts'
+import { generateDeployments } from './deployments.ts'
+import type { GeneratorInput } from './generation.ts'
+import { findBundleRejections } from './refuse-bundle.ts'
+import { findTargetNamespaceRejection } from './refuse-targets.ts'
 import type { RegistryV1 } from './registry-v1.ts'
-import { isPutIntoNamespace } from './supported-kinds.ts'
-import { definitions, mutatingWebhooks, services, validatingWebhooks } from './webhooks.ts'
+import { isNamespacedKind } from './supported-kinds.ts'
+import {
+  generateCrds,
+  generateMutatingWebhooks,
+  generateWebhookServices,
+  generateValidatingWebhooks,
+} from './webhooks.ts'
 
-export interface RegistryRendering {
-  readonly objects: readonly PlainObject[]
-  readonly refusals: readonly RenderRefusal[]
+export interface RegistryRenderResult {
+  readonly objects: readonly RenderedObject[]
+  readonly rejections: readonly RenderRejection[]
 }
 
-type Generator = (generation: Generation) => readonly (PlainObject | RenderRefusal)[]
+type ResourceGenerator = (generation: GeneratorInput) => readonly (RenderedObject | RenderRejection)[]
 
 /** OLM's order. */
-const generators: readonly Generator[] = [
-  serviceAccounts,
-  roles,
-  clusterRoles,
-  definitions,
-  additionalObjects,
-  deployments,
-  validatingWebhooks,
-  mutatingWebhooks,
-  services,
-  certificates,
+const resourceGenerators: readonly ResourceGenerator[] = [
+  generateServiceAccounts,
+  generateRoles,
+  generateClusterRoles,
+  generateCrds,
+  generateAdditionalObjects,
+  generateDeployments,
+  generateValidatingWebhooks,
+  generateMutatingWebhooks,
+  generateWebhookServices,
+  generateCertificates,
 ]
 
 /** The renderer alone. What OLM v1 refuses before it renders is `refuseExtension`. */
-export function renderRegistry(bundle: RegistryV1, options: RenderOptions): RegistryRendering {
-  const csv = viewCsv(bundle.csv)
-  const refused = refuseBundle(csv, bundle)
-  if (refused.length > 0) return { objects: [], refusals: refused }
+export function renderRegistryV1(bundle: RegistryV1, options: PlainRenderOptions): RegistryRenderResult {
+  const csv = parseCsvView(bundle.csv)
+  const bundleRejections = findBundleRejections(csv, bundle)
+  if (bundleRejections.length > 0) return { objects: [], rejections: bundleRejections }
   const { watchNamespaces = [], installNamespace, certificates: provider = 'cert-manager' } = options
   const targets =
     watchNamespaces.length > 0 ? watchNamespaces : csv.modes.includes('AllNamespaces') ? [''] : []
-  const refusal = refuseTargets(csv, installNamespace, targets)
-  if (refusal) return { objects: [], refusals: [refusal] }
-  const generation: Generation = {
+  const targetRejection = findTargetNamespaceRejection(csv, installNamespace, targets)
+  if (targetRejection) return { objects: [], rejections: [targetRejection] }
+  const generation: GeneratorInput = {
     ...{ bundle, csv, installNamespace, watchNamespaces: targets },
     certificates: provider === 'none' ? undefined : provider,
     deploymentConfig: options.deploymentConfig,
   }
-  const made = generators.flatMap((generate) => generate(generation))
-  const refusals = made.filter(isRefusal)
-  return { objects: refusals.length > 0 ? [] : made.filter(isObject), refusals }
+  const made = resourceGenerators.flatMap((generate) => generate(generation))
+  const rejections = made.filter(isRejection)
+  return { objects: rejections.length > 0 ? [] : made.filter(isRenderedObject), rejections }
 }
 
 /** What OLM v1 refuses of an extension before its bundle is rendered. */
-export function refuseExtension(bundle: RegistryV1, options: RenderOptions): readonly RenderRefusal[] {
-  const csv = viewCsv(bundle.csv)
-  const place = (field: string) => ({ file: csv.file, path: ['spec', field] })
-  const refusals: RenderRefusal[] = []
+export function findExtensionRejections(
+  bundle: RegistryV1,
+  options: PlainRenderOptions,
+): readonly RenderRejection[] {
+  const csv = parseCsvView(bundle.csv)
+  const specFieldLocation = (field: string) => ({ file: csv.file, path: ['spec', field] })
+  const rejections: RenderRejection[] = []
   if (csv.ownsServices)
-    refusals.push({
+    rejections.push({
       message: 'unsupported bundle: apiServiceDefintions are not supported',
-      at: place('apiservicedefinitions'),
+      at: specFieldLocation('apiservicedefinitions'),
     })
   if (csv.webhooks.length > 0 && options.certificates === 'none')
-    refusals.push({
+    rejections.push({
       message: 'unsupported bundle: webhookDefinitions are not supported: certificate provider is nil',
-      at: place('webhookdefinitions'),
+      at: specFieldLocation('webhookdefinitions'),
       isAboutOptions: true,
     })
   if (!csv.modes.some((mode) => mode !== 'MultiNamespace'))
-    refusals.push({
+    rejections.push({
       message:
         'unsupported bundle: bundle must support at least one of [AllNamespaces SingleNamespace OwnNamespace] install modes',
-      at: place('installModes'),
-      ...(csv.modes.length === 0 && { toldBy: 'unusable-install-modes' }),
+      at: specFieldLocation('installModes'),
+      ...(csv.modes.length === 0 && { reportedByRule: 'unusable-install-modes' }),
     })
-  return refusals
+  return rejections
 }
 
 /** What else the bundle brings: as it is, in the install namespace where its kind goes into one. */
-function additionalObjects({ bundle, installNamespace: namespace }: Generation): readonly PlainObject[] {
+function generateAdditionalObjects({
+  bundle,
+  installNamespace: namespace,
+}: GeneratorInput): readonly RenderedObject[] {
   return bundle.others.map((object) => {
-    if (isPutIntoNamespace(object.kind) !== true) return object
+    if (isNamespacedKind(object.kind) !== true) return object
     const metadata = object.manifest['metadata']
     const isObject = typeof metadata === 'object' && metadata !== null && !Array.isArray(metadata)
     return {
@@ -92,10 +103,10 @@ function additionalObjects({ bundle, installNamespace: namespace }: Generation):
   })
 }
 
-function isObject(one: PlainObject | RenderRefusal): one is PlainObject {
-  return !isRefusal(one)
+function isRenderedObject(one: RenderedObject | RenderRejection): one is RenderedObject {
+  return !isRejection(one)
 }
 
-function isRefusal(one: PlainObject | RenderRefusal): one is RenderRefusal {
+function isRejection(one: RenderedObject | RenderRejection): one is RenderRejection {
   return 'message' in one
 }

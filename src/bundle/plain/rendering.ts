@@ -1,14 +1,14 @@
 import type { Finding } from '../../findings/finding.ts'
 import type { Json } from '../../go/json/json.ts'
 import type { BundleFormat } from '../bundle-files.ts'
-import type { Path } from '../bundle-places.ts'
+import type { FieldPath } from '../bundle-places.ts'
 
 export type JsonObject = Readonly<Record<string, Json>>
 
 /** Who makes the certificates of webhooks: OLM v1 takes bundles with webhooks only where one of them is there. */
 export type CertificateProvider = 'cert-manager' | 'openshift-service-ca'
 
-export interface RenderOptions {
+export interface PlainRenderOptions {
   readonly installNamespace: string
   /** The namespaces to watch, `['']` for all. What OLM v1 takes by default where it is left out. */
   readonly watchNamespaces?: readonly string[]
@@ -30,7 +30,7 @@ export interface DeploymentConfig {
   readonly annotations?: Readonly<Record<string, string>>
 }
 
-export interface PlainObject {
+export interface RenderedObject {
   readonly apiVersion: string
   readonly kind: string
   readonly name: string
@@ -41,21 +41,21 @@ export interface PlainObject {
   readonly file: string
 }
 
-export interface RenderRefusal {
+export interface RenderRejection {
   readonly message: string
-  readonly at?: { readonly file: string; readonly path: Path }
+  readonly at?: { readonly file: string; readonly path: FieldPath }
   /** The rule that tells of the same when the bundle is validated; absent where only installing it brings it up. */
-  readonly toldBy?: string
+  readonly reportedByRule?: string
   /** It is about the namespaces that were asked for: with others the bundle may render. */
   readonly isAboutOptions?: true
 }
 
-export interface Rendering {
+export interface PlainRendering {
   /** Absent where the files are no bundle. */
   readonly format?: BundleFormat
   /** In the order in which the renderer makes them. Empty where there is a refusal. */
-  readonly objects: readonly PlainObject[]
-  readonly refusals: readonly RenderRefusal[]
+  readonly objects: readonly RenderedObject[]
+  readonly rejections: readonly RenderRejection[]
   /** The refusals of which no rule of `validateBundle` tells, without those that are about the options. */
   readonly findings: readonly Finding[]
   /** What could not be found out, as sentences: a chart is not rendered without Helm. Never a pass. */

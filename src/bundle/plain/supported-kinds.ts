@@ -1,7 +1,7 @@
 // The kinds of objects that a registry+v1 bundle may bring, as operator-registry lists them (pkg/lib/bundle), and whether
 // OLM v1 puts them into the install namespace. VerticalPodAutoscaler is namespaced; the list says otherwise, and OLM v1
 // follows the list.
-const namespaced: ReadonlyMap<string, boolean> = new Map([
+const isNamespacedByKind: ReadonlyMap<string, boolean> = new Map([
   ['ClusterServiceVersion', true],
   ['CustomResourceDefinition', false],
   ['ClusterRole', false],
@@ -27,6 +27,6 @@ const namespaced: ReadonlyMap<string, boolean> = new Map([
 ])
 
 /** Whether objects of a kind go into the install namespace; undefined where OLM v1 refuses them. */
-export function isPutIntoNamespace(kind: string): boolean | undefined {
-  return namespaced.get(kind)
+export function isNamespacedKind(kind: string): boolean | undefined {
+  return isNamespacedByKind.get(kind)
 }

@@ -1,10 +1,10 @@
 // Differences between a catalog's blob and its bundle image, except for `olm.csv.metadata` and `olm.bundle.object`.
 import type { Json } from '../../go/json/json.ts'
-import { sortedByBytes } from '../../go/text.ts'
-import { canonicalText } from '../../go/json/canonical-text.ts'
+import { sortByBytes } from '../../go/text.ts'
+import { toSortedJson } from '../../go/json/canonical-text.ts'
 import { bulkyProperties } from '../../catalog/template/drift.ts'
 
-export interface BundleStatement {
+export interface ComparableBundle {
   readonly name: string
   readonly package: string
   readonly properties: readonly { readonly type: string; readonly value: Json }[]
@@ -22,30 +22,33 @@ export interface BundleDifference {
 }
 
 /** Every difference, in a stable order. `own` is the bundle's own image, which mirrors may rewrite. */
-export function compareWithImage(
-  catalog: BundleStatement,
-  image: BundleStatement,
+export function compareBundleWithImage(
+  catalog: ComparableBundle,
+  image: ComparableBundle,
   own: string,
 ): readonly BundleDifference[] {
   const differences: BundleDifference[] = []
   for (const field of ['name', 'package'] as const)
     if (catalog[field] !== image[field])
       differences.push({ field, catalog: catalog[field], image: image[field], isIdentity: true })
-  const left = propertiesByType(catalog)
-  const right = propertiesByType(image)
-  for (const type of sortedByBytes(new Set([...left.keys(), ...right.keys()])))
-    for (const [ours, theirs] of unpaired(left.get(type) ?? new Set(), right.get(type) ?? new Set()))
-      differences.push(difference(`property ${type}`, ours, theirs, type === 'olm.package'))
-  const images = (statement: BundleStatement) =>
+  const catalogProperties = groupPropertiesByType(catalog)
+  const right = groupPropertiesByType(image)
+  for (const type of sortByBytes(new Set([...catalogProperties.keys(), ...right.keys()])))
+    for (const [ours, theirs] of pairDifferences(
+      catalogProperties.get(type) ?? new Set(),
+      right.get(type) ?? new Set(),
+    ))
+      differences.push(createDifference(`property ${type}`, ours, theirs, type === 'olm.package'))
+  const toImageSet = (statement: ComparableBundle) =>
     new Set(
       statement.relatedImages.map((related) => related.image).filter((name) => name !== own && name !== ''),
     )
-  for (const [ours, theirs] of unpaired(images(catalog), images(image)))
-    differences.push(difference('related image', ours, theirs, false))
+  for (const [ours, theirs] of pairDifferences(toImageSet(catalog), toImageSet(image)))
+    differences.push(createDifference('related image', ours, theirs, false))
   return differences
 }
 
-function difference(
+function createDifference(
   field: string,
   catalog: string | undefined,
   image: string | undefined,
@@ -59,23 +62,23 @@ function difference(
   }
 }
 
-function propertiesByType(statement: BundleStatement): Map<string, Set<string>> {
+function groupPropertiesByType(statement: ComparableBundle): Map<string, Set<string>> {
   const byType = new Map<string, Set<string>>()
   for (const { type, value } of statement.properties) {
     if (bulkyProperties.has(type)) continue
     const values = byType.get(type) ?? new Set()
-    byType.set(type, values.add(canonicalText(value)))
+    byType.set(type, values.add(toSortedJson(value)))
   }
   return byType
 }
 
 /** What only one side has; one of each side are shown together when both have exactly one. */
-function unpaired(
+function pairDifferences(
   left: ReadonlySet<string>,
   right: ReadonlySet<string>,
 ): readonly (readonly [string | undefined, string | undefined])[] {
-  const ours = sortedByBytes([...left].filter((text) => !right.has(text)))
-  const theirs = sortedByBytes([...right].filter((text) => !left.has(text)))
+  const ours = sortByBytes([...left].filter((text) => !right.has(text)))
+  const theirs = sortByBytes([...right].filter((text) => !left.has(text)))
   if (ours.length === 1 && theirs.length === 1) return [[ours[0], theirs[0]]]
   return [
     ...ours.map((text) => [text, undefined] as const),

@@ -1,34 +1,34 @@
 // The `olm.csv.metadata` property: what catalogs keep of a ClusterServiceVersion. Only the fields that the operator
 // API knows, in its shapes; what has the wrong type is left out, as if it were not there.
 import type { Json } from '../../go/json/json.ts'
-import { goKind } from '../../go/decode/go-value.ts'
+import { getGoKind } from '../../go/decode/go-value.ts'
 import { valueAt, type Value } from '../../go/tree.ts'
 import { parsePrereleaseIdentifier, parseVersionTolerantly } from '../../catalog/versions/version.ts'
 import { csvType } from '../csv-type.ts'
-import { decodedJson } from './decoded-json.ts'
-import { at, listOf, objectOf, textOf, type JsonObject } from '../fields.ts'
+import { decodeToJson } from './decoded-json.ts'
+import { getField, asList, asObject, asString, type JsonObject } from '../fields.ts'
 
-export interface ReadCsvMetadata {
+export interface CsvMetadataResult {
   readonly metadata: JsonObject
   /** Why opm cannot make it, in its words. */
   readonly problem?: string
 }
 
 /** The property's value for a ClusterServiceVersion (its whole document), as far as it can be read. */
-export function readCsvMetadata(tree: Value): ReadCsvMetadata {
-  const { json, problem } = decodedJson(csvType, tree)
+export function parseCsvMetadata(tree: Value): CsvMetadataResult {
+  const { json, problem } = decodeToJson(csvType, tree)
   // What has a decoder of its own stops Go at once; all other mistakes are told at the end.
-  const found = releaseProblem(valueAt(tree, 'spec')) ?? problem
-  return { metadata: csvMetadata(json), ...(found !== undefined && { problem: found }) }
+  const found = findVersionProblem(valueAt(tree, 'spec')) ?? problem
+  return { metadata: toCsvMetadata(json), ...(found !== undefined && { problem: found }) }
 }
 
 /** What is wrong with release or version; null counts as an empty text. */
-function releaseProblem(spec: Value | undefined): string | undefined {
+function findVersionProblem(spec: Value | undefined): string | undefined {
   for (const field of ['release', 'version'] as const) {
     const value = valueAt(spec, field)
     if (!value) continue
     if (value.kind !== 'string' && value.kind !== 'null')
-      return `json: cannot unmarshal ${goKind(value)} into Go struct field ClusterServiceVersionSpec.spec.${field} of type string`
+      return `json: cannot unmarshal ${getGoKind(value)} into Go struct field ClusterServiceVersionSpec.spec.${field} of type string`
     const text = value.kind === 'string' ? value.value : ''
     const parsed =
       field === 'version'
@@ -39,109 +39,114 @@ function releaseProblem(spec: Value | undefined): string | undefined {
   return undefined
 }
 
-function csvMetadata(csv: Json): JsonObject {
-  const spec = objectOf(at(csv, 'spec'))
+function toCsvMetadata(csv: Json): JsonObject {
+  const spec = asObject(getField(csv, 'spec'))
   return {
-    ...present('annotations', stringMap(at(csv, 'metadata', 'annotations'))),
+    ...optionalField('annotations', filterStringMap(getField(csv, 'metadata', 'annotations'))),
     // These two and the provider are always written, be they empty.
-    apiServiceDefinitions: owned(spec['apiservicedefinitions'], apiService),
-    crdDescriptions: owned(spec['customresourcedefinitions'], crd),
-    ...texts(spec, 'description', 'displayName'),
-    ...present('installModes', listOf(spec['installModes']).map(installMode)),
-    ...present('keywords', strings(spec['keywords'])),
-    ...present('labels', stringMap(at(csv, 'metadata', 'labels'))),
-    ...present(
+    apiServiceDefinitions: describeOwnedAndRequired(spec['apiservicedefinitions'], toApiServiceDescription),
+    crdDescriptions: describeOwnedAndRequired(spec['customresourcedefinitions'], toCrdDescription),
+    ...pickNonEmptyStrings(spec, 'description', 'displayName'),
+    ...optionalField('installModes', asList(spec['installModes']).map(toInstallMode)),
+    ...optionalField('keywords', filterStrings(spec['keywords'])),
+    ...optionalField('labels', filterStringMap(getField(csv, 'metadata', 'labels'))),
+    ...optionalField(
       'links',
-      listOf(spec['links']).map((link) => texts(objectOf(link), 'name', 'url')),
+      asList(spec['links']).map((link) => pickNonEmptyStrings(asObject(link), 'name', 'url')),
     ),
-    ...present(
+    ...optionalField(
       'maintainers',
-      listOf(spec['maintainers']).map((person) => texts(objectOf(person), 'name', 'email')),
+      asList(spec['maintainers']).map((person) => pickNonEmptyStrings(asObject(person), 'name', 'email')),
     ),
-    ...texts(spec, 'maturity', 'minKubeVersion'),
-    ...present(
+    ...pickNonEmptyStrings(spec, 'maturity', 'minKubeVersion'),
+    ...optionalField(
       'nativeAPIs',
-      listOf(spec['nativeAPIs']).map((api) => always(objectOf(api), 'group', 'version', 'kind')),
+      asList(spec['nativeAPIs']).map((api) => pickStrings(asObject(api), 'group', 'version', 'kind')),
     ),
-    provider: texts(objectOf(spec['provider']), 'name', 'url'),
+    provider: pickNonEmptyStrings(asObject(spec['provider']), 'name', 'url'),
   }
 }
 
-function owned(value: Json | undefined, describe: (entry: JsonObject) => JsonObject): JsonObject {
-  const definitions = objectOf(value)
+function describeOwnedAndRequired(
+  value: Json | undefined,
+  describe: (entry: JsonObject) => JsonObject,
+): JsonObject {
+  const definitions = asObject(value)
   return {
-    ...present(
+    ...optionalField(
       'owned',
-      listOf(definitions['owned']).map((entry) => describe(objectOf(entry))),
+      asList(definitions['owned']).map((entry) => describe(asObject(entry))),
     ),
-    ...present(
+    ...optionalField(
       'required',
-      listOf(definitions['required']).map((entry) => describe(objectOf(entry))),
+      asList(definitions['required']).map((entry) => describe(asObject(entry))),
     ),
   }
 }
 
-function crd(entry: JsonObject): JsonObject {
-  return { ...always(entry, 'name', 'version', 'kind'), ...description(entry) }
+function toCrdDescription(entry: JsonObject): JsonObject {
+  return { ...pickStrings(entry, 'name', 'version', 'kind'), ...toDescriptionFields(entry) }
 }
 
-function apiService(entry: JsonObject): JsonObject {
+function toApiServiceDescription(entry: JsonObject): JsonObject {
   const port = entry['containerPort']
   return {
-    ...always(entry, 'name', 'group', 'version', 'kind'),
-    ...texts(entry, 'deploymentName'),
+    ...pickStrings(entry, 'name', 'group', 'version', 'kind'),
+    ...pickNonEmptyStrings(entry, 'deploymentName'),
     ...(typeof port === 'number' && port !== 0 && { containerPort: port }),
-    ...description(entry),
+    ...toDescriptionFields(entry),
   }
 }
 
-function description(entry: JsonObject): JsonObject {
+function toDescriptionFields(entry: JsonObject): JsonObject {
   return {
-    ...texts(entry, 'displayName', 'description'),
-    ...present(
+    ...pickNonEmptyStrings(entry, 'displayName', 'description'),
+    ...optionalField(
       'resources',
-      listOf(entry['resources']).map((resource) => always(objectOf(resource), 'name', 'kind', 'version')),
+      asList(entry['resources']).map((resource) =>
+        pickStrings(asObject(resource), 'name', 'kind', 'version'),
+      ),
     ),
-    ...present('statusDescriptors', listOf(entry['statusDescriptors']).map(descriptor)),
-    ...present('specDescriptors', listOf(entry['specDescriptors']).map(descriptor)),
-    ...present('actionDescriptors', listOf(entry['actionDescriptors']).map(descriptor)),
+    ...optionalField('statusDescriptors', asList(entry['statusDescriptors']).map(toDescriptor)),
+    ...optionalField('specDescriptors', asList(entry['specDescriptors']).map(toDescriptor)),
+    ...optionalField('actionDescriptors', asList(entry['actionDescriptors']).map(toDescriptor)),
   }
 }
 
-function descriptor(value: Json): JsonObject {
-  const entry = objectOf(value)
+function toDescriptor(value: Json): JsonObject {
+  const entry = asObject(value)
   return {
-    ...always(entry, 'path'),
-    ...texts(entry, 'displayName', 'description'),
-    ...present('x-descriptors', strings(entry['x-descriptors'])),
+    ...pickStrings(entry, 'path'),
+    ...pickNonEmptyStrings(entry, 'displayName', 'description'),
+    ...optionalField('x-descriptors', filterStrings(entry['x-descriptors'])),
     ...(entry['value'] !== undefined && { value: entry['value'] }),
   }
 }
 
-function installMode(value: Json): JsonObject {
-  return { type: textOf(at(value, 'type')), supported: at(value, 'supported') === true }
+function toInstallMode(value: Json): JsonObject {
+  return { type: asString(getField(value, 'type')), supported: getField(value, 'supported') === true }
 }
 
-function always(entry: JsonObject, ...keys: readonly string[]): JsonObject {
-  return Object.fromEntries(keys.map((key) => [key, textOf(entry[key])]))
+function pickStrings(entry: JsonObject, ...keys: readonly string[]): JsonObject {
+  return Object.fromEntries(keys.map((key) => [key, asString(entry[key])]))
 }
 
-function texts(entry: JsonObject, ...keys: readonly string[]): JsonObject {
+function pickNonEmptyStrings(entry: JsonObject, ...keys: readonly string[]): JsonObject {
   return Object.fromEntries(
-    keys.map((key) => [key, textOf(entry[key])] as const).filter(([, text]) => text !== ''),
+    keys.map((key) => [key, asString(entry[key])] as const).filter(([, text]) => text !== ''),
   )
 }
 
-function strings(value: Json | undefined): readonly string[] {
-  return listOf(value).filter((entry) => typeof entry === 'string')
+function filterStrings(value: Json | undefined): readonly string[] {
+  return asList(value).filter((entry) => typeof entry === 'string')
 }
 
-function stringMap(value: Json | undefined): JsonObject {
-  return Object.fromEntries(Object.entries(objectOf(value)).filter(([, entry]) => typeof entry === 'string'))
+function filterStringMap(value: Json | undefined): JsonObject {
+  return Object.fromEntries(Object.entries(asObject(value)).filter(([, entry]) => typeof entry === 'string'))
 }
 
 /** The field, unless its value is an empty list or an empty map. */
-function present(key: string, value: readonly Json[] | JsonObject): JsonObject {
+function optionalField(key: string, value: readonly Json[] | JsonObject): JsonObject {
   const isEmpty = Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0
   return isEmpty ? {} : { [key]: value }
 }

@@ -2,19 +2,22 @@
 // carries only what catalogs show of its ClusterServiceVersion stays.
 import { decodeBase64 } from '../../go/base64.ts'
 import type { Json } from '../../go/json/json.ts'
-import { fieldValues } from '../../go/json/json-fields.ts'
+import { getJsonFieldValues } from '../../go/json/json-fields.ts'
 import { JsonError } from '../../go/json/json-error.ts'
 import { readJson } from '../../go/json/read-json.ts'
 import { valueAt, type Value } from '../../go/tree.ts'
 import { decodeLikeGo } from '../../go/utf8.ts'
-import type { ReadResult, WritableBundle, WritableCatalog } from '../../catalog/write/writable.ts'
-import { readCsvMetadata } from './csv-metadata.ts'
+import type { CatalogReadResult, WritableBundle, WritableCatalog } from '../../catalog/write/writable.ts'
+import { parseCsvMetadata } from './csv-metadata.ts'
 
 /** What opm's `--migrate-level` takes. */
 export type MigrateLevel = 'none' | 'bundle-object-to-csv-metadata'
 
 /** The catalog at a level. Fails with opm's text for the first ClusterServiceVersion that it cannot read. */
-export function migrated(catalog: WritableCatalog, level: MigrateLevel): ReadResult<WritableCatalog> {
+export function migrateCatalog(
+  catalog: WritableCatalog,
+  level: MigrateLevel,
+): CatalogReadResult<WritableCatalog> {
   if (level === 'none') return { ok: true, value: catalog }
   const bundles: WritableBundle[] = []
   for (const bundle of catalog.bundles) {
@@ -26,23 +29,23 @@ export function migrated(catalog: WritableCatalog, level: MigrateLevel): ReadRes
 }
 
 /** A bundle without an image, without manifests, or with metadata already stays as it is. */
-function migrateBundle(bundle: WritableBundle): ReadResult<WritableBundle> {
+function migrateBundle(bundle: WritableBundle): CatalogReadResult<WritableBundle> {
   const properties = bundle.properties ?? []
   const isMigrated = properties.some(({ type }) => type === 'olm.csv.metadata')
-  const csv = bundle.image === '' || isMigrated ? undefined : csvIn(properties)
+  const csv = bundle.image === '' || isMigrated ? undefined : findCsv(properties)
   if (!csv) return { ok: true, value: bundle }
-  const { metadata, problem } = readCsvMetadata(csv)
+  const { metadata, problem } = parseCsvMetadata(csv)
   if (problem !== undefined) return { ok: false, error: `migrate: ${problem}` }
-  const kept = properties.filter(({ type }) => type !== 'olm.bundle.object')
+  const remainingProperties = properties.filter(({ type }) => type !== 'olm.bundle.object')
   return {
     ok: true,
-    value: { ...bundle, properties: [...kept, { type: 'olm.csv.metadata', value: metadata }] },
+    value: { ...bundle, properties: [...remainingProperties, { type: 'olm.csv.metadata', value: metadata }] },
   }
 }
 
-function csvIn(properties: readonly { readonly type: string; readonly value: Json }[]): Value | undefined {
+function findCsv(properties: readonly { readonly type: string; readonly value: Json }[]): Value | undefined {
   for (const { type, value } of properties) {
-    const object = type === 'olm.bundle.object' ? objectIn(value) : undefined
+    const object = type === 'olm.bundle.object' ? parseObjectProperty(value) : undefined
     const kind = valueAt(object, 'kind')
     if (kind?.kind === 'string' && kind.value === 'ClusterServiceVersion') return object
   }
@@ -50,8 +53,8 @@ function csvIn(properties: readonly { readonly type: string; readonly value: Jso
 }
 
 /** The object that the property holds; opm passes over one that it cannot read. */
-function objectIn(value: Json): Value | undefined {
-  const data = fieldValues(value, 'data').at(-1)
+function parseObjectProperty(value: Json): Value | undefined {
+  const data = getJsonFieldValues(value, 'data').at(-1)
   const bytes = typeof data === 'string' ? decodeBase64(data) : undefined
   if (!(bytes instanceof Uint8Array)) return undefined
   try {

@@ -1,11 +1,11 @@
 // A bundle to its `olm.bundle` blob, field for field what `opm render` gives (opm 1.73).
 import type { Json } from '../../go/json/json.ts'
 import { compareBytes } from '../../go/text.ts'
-import { readCsvMetadata } from './csv-metadata.ts'
-import { goJson } from '../manifest-document.ts'
+import { parseCsvMetadata } from './csv-metadata.ts'
+import { formatUntypedGoJson } from '../manifest-document.ts'
 import type { RegistryBundle, RelatedImage } from '../registry-bundle.ts'
 
-export interface OlmBundle {
+export interface OlmBundleBlob {
   readonly schema: 'olm.bundle'
   readonly name: string
   readonly package: string
@@ -14,40 +14,44 @@ export interface OlmBundle {
   readonly relatedImages?: readonly RelatedImage[]
 }
 
-export interface RenderOptions {
+export interface BlobRenderOptions {
   /** opm's `--migrate-level bundle-object-to-csv-metadata`: one `olm.csv.metadata` instead of the objects. */
   readonly csvMetadata?: boolean
 }
 
 /** `image` is the reference as it will stand in the catalog; '' for a bundle that has none. */
-export function renderBundle(bundle: RegistryBundle, image: string, options: RenderOptions = {}): OlmBundle {
+export function renderBundle(
+  bundle: RegistryBundle,
+  image: string,
+  options: BlobRenderOptions = {},
+): OlmBundleBlob {
   // opm doesn't migrate a bundle without an image.
   const isMigrated = options.csvMetadata === true && image !== ''
   const bulky = isMigrated
-    ? [{ type: 'olm.csv.metadata', value: readCsvMetadata(bundle.csv.tree).metadata }]
+    ? [{ type: 'olm.csv.metadata', value: parseCsvMetadata(bundle.csv.tree).metadata }]
     : bundle.objects
-        .map(({ tree }) => base64(goJson(tree)))
+        .map(({ tree }) => encodeBase64Text(formatUntypedGoJson(tree)))
         .sort(compareBytes)
         .map((data) => ({ type: 'olm.bundle.object', value: { data } }))
-  const related = relatedImages(bundle, image)
+  const related = collectRelatedImages(bundle, image)
   return {
     schema: 'olm.bundle',
     name: bundle.csv.name,
     package: bundle.package,
     image,
-    properties: [...bundle.described.map(({ type, value }) => ({ type, value })), ...bulky],
+    properties: [...bundle.derivedProperties.map(({ type, value }) => ({ type, value })), ...bulky],
     ...(related.length > 0 && { relatedImages: related }),
   }
 }
 
 /** Returns opm's error if it can't migrate the bundle. */
-export function migrationProblem(bundle: RegistryBundle, image: string): string | undefined {
+export function findMigrationProblem(bundle: RegistryBundle, image: string): string | undefined {
   if (image === '') return undefined
-  const { problem } = readCsvMetadata(bundle.csv.tree)
+  const { problem } = parseCsvMetadata(bundle.csv.tree)
   return problem && `migrate: ${problem}`
 }
 
-function relatedImages(bundle: RegistryBundle, image: string): readonly RelatedImage[] {
+function collectRelatedImages(bundle: RegistryBundle, image: string): readonly RelatedImage[] {
   const images = [...bundle.relatedImages]
   const listed = new Set(images.map((entry) => entry.image))
   // opm does not remember that it added the bundle's own image, so that a container with it adds it again.
@@ -57,7 +61,7 @@ function relatedImages(bundle: RegistryBundle, image: string): readonly RelatedI
   return images.sort((a, b) => compareBytes(a.image, b.image))
 }
 
-function base64(text: string): string {
+function encodeBase64Text(text: string): string {
   const bytes = new TextEncoder().encode(text)
   let binary = ''
   for (let start = 0; start < bytes.length; start += 8192)

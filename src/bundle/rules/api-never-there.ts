@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { removedUses } from '../removed-apis.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { findRemovedApiUses } from '../removed-apis.ts'
 
-export const apiNeverThere = defineRule<{ api: string; name: string; release: string }, OfBundle>({
+export const apiNeverThere = defineRule<{ api: string; name: string; release: string }, BundleRuleSearch>({
   id: 'api-never-there',
   check: 'images',
   overridable: true,
@@ -12,12 +12,12 @@ export const apiNeverThere = defineRule<{ api: string; name: string; release: st
   network: true,
   suite: 'deprecated-apis',
   title: 'Bundles use APIs that the Kubernetes which they need has',
-  say: ({ api, name, release }) => ({
+  format: ({ api, name, release }) => ({
     what: `${name} is of ${api}, which Kubernetes ${release} removed, and minKubeVersion is no older`,
     why: 'The install plan fails on every cluster that the bundle may be installed on.',
     fix: 'Move to the API that replaced it.',
   }),
   *find(bundle) {
-    for (const { isCertain, ...use } of removedUses(bundle)) if (isCertain) yield use
+    for (const { isCertain, ...use } of findRemovedApiUses(bundle)) if (isCertain) yield use
   },
 })

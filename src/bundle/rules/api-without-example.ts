@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { examplesOf } from '../examples.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { parseCsvExamples } from '../examples.ts'
 
-export const apiWithoutExample = defineRule<{ api: string }, OfBundle>({
+export const apiWithoutExample = defineRule<{ api: string }, BundleRuleSearch>({
   id: 'api-without-example',
   check: 'images',
   overridable: true,
@@ -12,13 +12,13 @@ export const apiWithoutExample = defineRule<{ api: string }, OfBundle>({
   network: true,
   suite: 'good-practices',
   title: 'Provided APIs have an example',
-  say: ({ api }) => ({
+  format: ({ api }) => ({
     what: `there is no example of ${api}`,
     why: 'Consoles show examples to those who create their first object.',
     fix: 'Put one into the annotation alm-examples.',
   }),
   *find({ csv }) {
-    const { examples, provided } = examplesOf(csv)
+    const { examples, provided } = parseCsvExamples(csv)
     for (const api of new Set(provided))
       if (!examples.includes(api)) yield { path: ['metadata', 'annotations'], data: { api } }
   },

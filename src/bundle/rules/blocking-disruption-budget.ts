@@ -1,8 +1,11 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { at, textOf } from '../fields.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { getField, asString } from '../fields.ts'
 
-export const blockingDisruptionBudget = defineRule<{ name: string; field: string; value: string }, OfBundle>({
+export const blockingDisruptionBudget = defineRule<
+  { name: string; field: string; value: string },
+  BundleRuleSearch
+>({
   id: 'blocking-disruption-budget',
   check: 'images',
   overridable: true,
@@ -12,7 +15,7 @@ export const blockingDisruptionBudget = defineRule<{ name: string; field: string
   network: true,
   suite: 'objects',
   title: 'Disruption budgets let nodes be drained',
-  say: ({ name, field, value }) => ({
+  format: ({ name, field, value }) => ({
     what: `the PodDisruptionBudget ${name} has ${field} ${value}`,
     why: 'No node with its pods can be drained: cluster upgrades stop.',
     fix: 'Allow at least one pod to be away.',
@@ -25,12 +28,12 @@ export const blockingDisruptionBudget = defineRule<{ name: string; field: string
         ['maxUnavailable', [0, '0', '0%']],
         ['minAvailable', ['100%']],
       ] as const) {
-        const value = at(object.data, 'spec', field)
+        const value = getField(object.data, 'spec', field)
         if ((blocking as readonly unknown[]).includes(value))
           yield {
             file,
             path: ['spec', field],
-            data: { name, field, value: typeof value === 'number' ? String(value) : textOf(value) },
+            data: { name, field, value: typeof value === 'number' ? String(value) : asString(value) },
           }
       }
     }

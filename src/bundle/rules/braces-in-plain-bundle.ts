@@ -9,7 +9,7 @@ export const bracesInPlainBundle = defineRule<{ file: string }>({
   since: '0.1.0',
   network: true,
   title: 'Plain bundles have no template braces',
-  say: ({ file }) => ({
+  format: ({ file }) => ({
     what: `${file} has "{{" in it`,
     why: 'The plain provisioner wraps each object into a chart, so the text is evaluated as a template.',
     fix: 'Render the manifests before they are bundled.',

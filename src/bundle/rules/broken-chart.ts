@@ -9,7 +9,7 @@ export const brokenChart = defineRule<{ problem: string }>({
   since: '0.1.0',
   network: true,
   title: 'A chart in a bundle is complete',
-  say: ({ problem }) => ({
+  format: ({ problem }) => ({
     what: `the chart cannot be installed: ${problem}`,
     why: 'Helm refuses to load it.',
     fix: 'Correct Chart.yaml; vendor dependencies into charts/.',

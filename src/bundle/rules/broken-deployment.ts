@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { at, listOf, textOf } from '../fields.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { getField, asList, asString } from '../fields.ts'
 
-export const brokenDeployment = defineRule<{ deployment: string; problem: string }, OfBundle>({
+export const brokenDeployment = defineRule<{ deployment: string; problem: string }, BundleRuleSearch>({
   id: 'broken-deployment',
   check: 'images',
   overridable: true,
@@ -11,14 +11,14 @@ export const brokenDeployment = defineRule<{ deployment: string; problem: string
   since: '0.1.0',
   network: true,
   title: 'Deployments of a bundle have names of their own',
-  say: ({ deployment, problem }) => ({
+  format: ({ deployment, problem }) => ({
     what: `the deployment "${deployment}" ${problem}`,
     why: 'The install strategy fails.',
     fix: 'Give every deployment its own DNS name.',
   }),
   *find({ csv }) {
-    const names = listOf(at(csv.data, 'spec', 'install', 'spec', 'deployments')).map((entry) =>
-      textOf(at(entry, 'name')),
+    const names = asList(getField(csv.data, 'spec', 'install', 'spec', 'deployments')).map((entry) =>
+      asString(getField(entry, 'name')),
     )
     for (const [index, deployment] of names.entries()) {
       const path = ['spec', 'install', 'spec', 'deployments', index, 'name']

@@ -1,12 +1,12 @@
 import { defineRule } from '../../findings/rule.ts'
 import { valueAt } from '../../go/tree.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { metadataProblems } from '../kubernetes/metadata-problems.ts'
-import { dataOf } from '../manifest-document.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { findMetadataProblems } from '../kubernetes/metadata-problems.ts'
+import { toJsonData } from '../manifest-document.ts'
 
 export const brokenObjectMetadata = defineRule<
   { file: string; kind: string; name: string; problem: string; isNamespace: boolean },
-  OfBundle
+  BundleRuleSearch
 >({
   id: 'broken-object-metadata',
   check: 'images',
@@ -16,7 +16,7 @@ export const brokenObjectMetadata = defineRule<
   since: '0.1.0',
   network: true,
   title: 'The metadata of manifests is such that an API server takes them',
-  say: ({ kind, name, problem, isNamespace }) => ({
+  format: ({ kind, name, problem, isNamespace }) => ({
     // OLM puts its own in its place.
     ...(isNamespace && { severity: 'warning' as const }),
     what: `the ${`${kind} ${name}`.trimEnd()} cannot be created: ${problem}`,
@@ -26,8 +26,8 @@ export const brokenObjectMetadata = defineRule<
   *find({ objects }) {
     for (const { file, kind, name, tree } of objects) {
       if (kind === 'ClusterServiceVersion') continue
-      const metadata = dataOf(valueAt(tree, 'metadata'))
-      for (const [path, problem] of metadataProblems(metadata === undefined ? {} : { metadata }))
+      const metadata = toJsonData(valueAt(tree, 'metadata'))
+      for (const [path, problem] of findMetadataProblems(metadata === undefined ? {} : { metadata }))
         yield {
           file,
           path,

@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { definedApis } from '../registry-bundle.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { getDefinedApis } from '../registry-bundle.ts'
 
-export const duplicateCrd = defineRule<{ api: string; first: string }, OfBundle>({
+export const duplicateCrd = defineRule<{ api: string; first: string }, BundleRuleSearch>({
   id: 'duplicate-crd',
   check: 'images',
   overridable: true,
@@ -11,7 +11,7 @@ export const duplicateCrd = defineRule<{ api: string; first: string }, OfBundle>
   since: '0.1.0',
   network: true,
   title: 'A bundle defines each API once',
-  say: ({ api, first }) => ({
+  format: ({ api, first }) => ({
     what: `the API ${api} is defined twice, in ${first} too`,
     why: 'OLM applies one over the other, in no order that anyone chose.',
     fix: 'Keep one CustomResourceDefinition for each API.',
@@ -19,7 +19,7 @@ export const duplicateCrd = defineRule<{ api: string; first: string }, OfBundle>
   *find({ crds }) {
     const seen = new Map<string, string>()
     for (const crd of crds)
-      for (const { group, version, kind } of definedApis([crd])) {
+      for (const { group, version, kind } of getDefinedApis([crd])) {
         const api = `${group}/${version} ${kind}`
         const first = seen.get(api)
         // Another rule covers several versions in one file.

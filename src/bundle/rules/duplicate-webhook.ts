@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { at, listOf, textOf } from '../fields.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { getField, asList, asString } from '../fields.ts'
 
-export const duplicateWebhook = defineRule<{ webhook: string }, OfBundle>({
+export const duplicateWebhook = defineRule<{ webhook: string }, BundleRuleSearch>({
   id: 'duplicate-webhook',
   check: 'images',
   overridable: true,
@@ -11,16 +11,16 @@ export const duplicateWebhook = defineRule<{ webhook: string }, OfBundle>({
   since: '0.1.0',
   network: true,
   title: 'Webhooks of a bundle have names of their own',
-  say: ({ webhook }) => ({
+  format: ({ webhook }) => ({
     what: `there are two webhooks of one type named "${webhook}"`,
     why: 'OLM v1 refuses the bundle.',
     fix: 'Give each its own generateName.',
   }),
   *find({ csv }) {
     const seen = new Set<string>()
-    for (const [index, entry] of listOf(at(csv.data, 'spec', 'webhookdefinitions')).entries()) {
-      const webhook = textOf(at(entry, 'generateName'))
-      const key = `${textOf(at(entry, 'type'))} ${webhook}`
+    for (const [index, entry] of asList(getField(csv.data, 'spec', 'webhookdefinitions')).entries()) {
+      const webhook = asString(getField(entry, 'generateName'))
+      const key = `${asString(getField(entry, 'type'))} ${webhook}`
       if (seen.has(key))
         yield { path: ['spec', 'webhookdefinitions', index, 'generateName'], data: { webhook } }
       seen.add(key)

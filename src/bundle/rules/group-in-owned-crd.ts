@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { at, listOf, textOf } from '../fields.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { getField, asList, asString } from '../fields.ts'
 
-export const groupInOwnedCrd = defineRule<{ crd: string; group: string }, OfBundle>({
+export const groupInOwnedCrd = defineRule<{ crd: string; group: string }, BundleRuleSearch>({
   id: 'group-in-owned-crd',
   check: 'images',
   overridable: true,
@@ -11,19 +11,19 @@ export const groupInOwnedCrd = defineRule<{ crd: string; group: string }, OfBund
   since: '0.1.0',
   network: true,
   title: 'Owned CRDs are told by their name alone',
-  say: ({ crd, group }) => ({
+  format: ({ crd, group }) => ({
     what: `the owned CRD ${crd} has the group "${group}" beside its name`,
     why: '`opm alpha bundle validate` does not find the CRD in the bundle then, and refuses it.',
     fix: 'Take the field group out: the name tells it.',
   }),
   *find({ csv }) {
-    const owned = listOf(at(csv.data, 'spec', 'customresourcedefinitions', 'owned'))
+    const owned = asList(getField(csv.data, 'spec', 'customresourcedefinitions', 'owned'))
     for (const [index, entry] of owned.entries()) {
-      const group = textOf(at(entry, 'group'))
+      const group = asString(getField(entry, 'group'))
       if (group !== '')
         yield {
           path: ['spec', 'customresourcedefinitions', 'owned', index, 'group'],
-          data: { crd: textOf(at(entry, 'name')), group },
+          data: { crd: asString(getField(entry, 'name')), group },
         }
     }
   },

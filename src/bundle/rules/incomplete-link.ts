@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { at, listOf, textOf } from '../fields.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { getField, asList, asString } from '../fields.ts'
 
-export const incompleteLink = defineRule<{ name: string; url: string }, OfBundle>({
+export const incompleteLink = defineRule<{ name: string; url: string }, BundleRuleSearch>({
   id: 'incomplete-link',
   check: 'images',
   overridable: true,
@@ -12,14 +12,14 @@ export const incompleteLink = defineRule<{ name: string; url: string }, OfBundle
   network: true,
   suite: 'operatorhub',
   title: 'Links have a name and an address',
-  say: ({ name, url }) => ({
+  format: ({ name, url }) => ({
     what: `the link "${name}" to "${url}" is incomplete: a name and an absolute URL are wanted`,
     why: 'OperatorHub.io refuses the bundle.',
     fix: 'Write name and url.',
   }),
   *find({ csv }) {
-    for (const [index, entry] of listOf(at(csv.data, 'spec', 'links')).entries()) {
-      const [name, url] = [textOf(at(entry, 'name')), textOf(at(entry, 'url'))]
+    for (const [index, entry] of asList(getField(csv.data, 'spec', 'links')).entries()) {
+      const [name, url] = [asString(getField(entry, 'name')), asString(getField(entry, 'url'))]
       if (name === '' || !isRequestUri(url)) yield { path: ['spec', 'links', index], data: { name, url } }
     }
   },

@@ -9,7 +9,7 @@ export const invalidExample = defineRule<{ example: string; problem: string }>({
   since: '0.1.0',
   network: true,
   title: 'Examples are valid by the schema of their CRD',
-  say: ({ example, problem }) => ({
+  format: ({ example, problem }) => ({
     what: `the example ${example} is not what its CRD allows: ${problem}`,
     why: 'Who starts from the example in a console gets an error.',
     fix: 'Correct the example, and try it with `kubectl create --dry-run=server`.',

@@ -9,7 +9,7 @@ export const kindNotBundled = defineRule<{ file: string; kind: string; name: str
   since: '0.1.0',
   network: true,
   title: 'Bundles hold only kinds that OLM installs',
-  say: ({ file, kind, name }) => ({
+  format: ({ file, kind, name }) => ({
     what: `${file} is a ${kind} ("${name}"), a kind that OLM does not install from bundles`,
     why: 'OLM v0 fails the whole installation over one object of an unknown kind.',
     fix: 'Let the Operator create it when it runs, and take it out of the bundle.',

@@ -9,7 +9,7 @@ export const largeBundleContent = defineRule<{ bytes: number; limit: number; lar
   since: '0.1.0',
   network: true,
   title: 'A bundle stays well below the size that OLM can unpack',
-  say: ({ bytes, limit, largest }) => ({
+  format: ({ bytes, limit, largest }) => ({
     what: `the bundle takes ${bytes} of ${limit} bytes packed for unpacking; largest: ${largest.join(', ')}`,
     why: 'One more version of a CRD, and OLM v0 cannot unpack the next release.',
     fix: 'Shorten descriptions in CRDs, shrink the icon, or move samples and dashboards out of the bundle.',

@@ -9,7 +9,7 @@ export const malformedDependency = defineRule<{ type: string; problem: string }>
   since: '0.1.0',
   network: true,
   title: 'Dependencies are complete and of known types',
-  say: ({ type, problem }) => ({
+  format: ({ type, problem }) => ({
     what: `a dependency of type "${type}" cannot be used: ${problem}`,
     why: 'OLM cannot resolve it, or resolves something else.',
     fix: 'Correct metadata/dependencies.yaml.',

@@ -1,9 +1,9 @@
 import { defineRule } from '../../findings/rule.ts'
 import type { Json } from '../../go/json/json.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { at, listOf, textOf } from '../fields.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { getField, asList, asString } from '../fields.ts'
 
-export const managesCrds = defineRule<{ account: string }, OfBundle>({
+export const managesCrds = defineRule<{ account: string }, BundleRuleSearch>({
   id: 'manages-crds',
   check: 'images',
   overridable: true,
@@ -13,26 +13,26 @@ export const managesCrds = defineRule<{ account: string }, OfBundle>({
   network: true,
   suite: 'good-practices',
   title: 'Operators leave CRDs to OLM',
-  say: ({ account }) => ({
+  format: ({ account }) => ({
     what: `the service account "${account}" may create CRDs`,
     why: 'Operators that install Operators bypass OLM: nobody upgrades or removes what they brought.',
     fix: 'Depend on the other Operator instead.',
   }),
   *find({ csv }) {
     for (const list of ['permissions', 'clusterPermissions'])
-      for (const [index, entry] of listOf(at(csv.data, 'spec', 'install', 'spec', list)).entries())
-        for (const [position, rule] of listOf(at(entry, 'rules')).entries())
-          if (grants(rule))
+      for (const [index, entry] of asList(getField(csv.data, 'spec', 'install', 'spec', list)).entries())
+        for (const [position, rule] of asList(getField(entry, 'rules')).entries())
+          if (grantsCrdManagement(rule))
             yield {
               path: ['spec', 'install', 'spec', list, index, 'rules', position],
-              data: { account: textOf(at(entry, 'serviceAccountName')) },
+              data: { account: asString(getField(entry, 'serviceAccountName')) },
             }
   },
 })
 
-function grants(rule: Json): boolean {
+function grantsCrdManagement(rule: Json): boolean {
   const has = (field: string, ...wanted: string[]) =>
-    listOf(at(rule, field)).some((entry) => wanted.includes(textOf(entry)))
+    asList(getField(rule, field)).some((entry) => wanted.includes(asString(entry)))
   return (
     has('apiGroups', 'apiextensions.k8s.io') &&
     has('resources', 'customresourcedefinitions', '*', '[*]') &&

@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { at, objectOf } from '../fields.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { getField, asObject } from '../fields.ts'
 
-export const missingCsvField = defineRule<{ field: string }, OfBundle>({
+export const missingCsvField = defineRule<{ field: string }, BundleRuleSearch>({
   id: 'missing-csv-field',
   check: 'images',
   overridable: true,
@@ -11,20 +11,20 @@ export const missingCsvField = defineRule<{ field: string }, OfBundle>({
   since: '0.1.0',
   network: true,
   title: 'A ClusterServiceVersion has the fields that its API demands',
-  say: ({ field }) => ({
+  format: ({ field }) => ({
     what: `the ClusterServiceVersion has no ${field}`,
     why: 'Its CustomResourceDefinition demands the field: a cluster refuses the object.',
     fix: 'Write the field.',
   }),
   *find({ csv }) {
     for (const path of [['displayName'], ['install'], ['install', 'strategy']] as const) {
-      const value = at(csv.data, 'spec', ...path)
+      const value = getField(csv.data, 'spec', ...path)
       // Without install, what is in it is not missed as well.
-      if (path.length > 1 && at(csv.data, 'spec', 'install') === undefined) continue
+      if (path.length > 1 && getField(csv.data, 'spec', 'install') === undefined) continue
       if (value === undefined || value === '')
         yield { path: ['spec'], data: { field: `spec.${path.join('.')}` } }
     }
-    const strategy = objectOf(at(csv.data, 'spec', 'install', 'spec'))
+    const strategy = asObject(getField(csv.data, 'spec', 'install', 'spec'))
     if (Object.keys(strategy).length > 0 && (strategy.deployments ?? null) === null)
       yield { path: ['spec', 'install', 'spec'], data: { field: 'spec.install.spec.deployments' } }
   },

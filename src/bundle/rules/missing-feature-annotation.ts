@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { at } from '../fields.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { getField } from '../fields.ts'
 
-const features = [
+const featureNames = [
   'disconnected',
   'fips-compliant',
   'proxy-aware',
@@ -14,7 +14,7 @@ const features = [
   'token-auth-azure',
   'token-auth-gcp',
 ]
-export const missingFeatureAnnotation = defineRule<{ annotation: string }, OfBundle>({
+export const missingFeatureAnnotation = defineRule<{ annotation: string }, BundleRuleSearch>({
   id: 'missing-feature-annotation',
   check: 'images',
   overridable: true,
@@ -24,15 +24,15 @@ export const missingFeatureAnnotation = defineRule<{ annotation: string }, OfBun
   network: true,
   suite: 'openshift',
   title: 'A bundle says which features of OpenShift it supports',
-  say: ({ annotation }) => ({
+  format: ({ annotation }) => ({
     what: `the annotation ${annotation} is neither "true" nor "false"`,
     why: 'Certification asks for it, and OperatorHub on OpenShift filters by it.',
     fix: 'Write "true" or "false".',
   }),
   *find({ csv }) {
-    for (const feature of features) {
+    for (const feature of featureNames) {
       const annotation = `features.operators.openshift.io/${feature}`
-      const value = at(csv.data, 'metadata', 'annotations', annotation)
+      const value = getField(csv.data, 'metadata', 'annotations', annotation)
       if (value !== 'true' && value !== 'false')
         yield { path: ['metadata', 'annotations', annotation], data: { annotation } }
     }

@@ -9,7 +9,7 @@ export const missingManifestField = defineRule<{ object: string; field: string }
   since: '0.1.0',
   network: true,
   title: 'Manifests have the fields that Kubernetes demands',
-  say: ({ object, field }) => ({
+  format: ({ object, field }) => ({
     what: `${object} lacks ${field}, which Kubernetes demands`,
     why: 'An API server that does not know better refuses the object, and the install fails.',
     fix: 'Add the field.',

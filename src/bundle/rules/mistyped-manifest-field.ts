@@ -14,7 +14,7 @@ export const mistypedManifestField = defineRule<{
   since: '0.1.0',
   network: true,
   title: 'Fields of manifests have the type that Kubernetes wants',
-  say: ({ object, field, wanted, found }) => ({
+  format: ({ object, field, wanted, found }) => ({
     what: `${object}: ${field} is ${found}, where Kubernetes wants ${wanted}`,
     why: 'The API server refuses the object, and the install fails.',
     fix: 'Correct the value; texts that look like numbers need quotes.',

@@ -9,7 +9,7 @@ export const movedBundleDirectory = defineRule<{ key: string; value: string; wan
   since: '0.1.0',
   network: true,
   title: 'The annotations name the directories that are read',
-  say: ({ key, value, wanted }) => ({
+  format: ({ key, value, wanted }) => ({
     what: `the annotation "${key}" says "${value}", but ${wanted} is what opm and OLM read`,
     why: 'Neither opm nor OLM looks at the value: files elsewhere are not found.',
     fix: 'Use manifests/ and metadata/.',

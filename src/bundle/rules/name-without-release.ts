@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { at, textOf } from '../fields.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { getField, asString } from '../fields.ts'
 
-export const nameWithoutRelease = defineRule<{ name: string; wanted: string }, OfBundle>({
+export const nameWithoutRelease = defineRule<{ name: string; wanted: string }, BundleRuleSearch>({
   id: 'name-without-release',
   check: 'images',
   overridable: true,
@@ -11,14 +11,14 @@ export const nameWithoutRelease = defineRule<{ name: string; wanted: string }, O
   since: '0.1.0',
   network: true,
   title: 'A bundle with a release is named for it',
-  say: ({ name, wanted }) => ({
+  format: ({ name, wanted }) => ({
     what: `the bundle is named "${name}", and with its release has to be "${wanted}"`,
     why: 'opm refuses a catalog in which it is named otherwise.',
     fix: 'Name the ClusterServiceVersion PACKAGE-vVERSION-RELEASE.',
   }),
   *find({ csv, package: its }) {
-    const release = textOf(at(csv.data, 'spec', 'release'))
-    const wanted = `${its}-v${textOf(at(csv.data, 'spec', 'version'))}-${release}`
+    const release = asString(getField(csv.data, 'spec', 'release'))
+    const wanted = `${its}-v${asString(getField(csv.data, 'spec', 'version'))}-${release}`
     if (release !== '' && csv.name !== wanted)
       yield { path: ['metadata', 'name'], data: { name: csv.name, wanted } }
   },

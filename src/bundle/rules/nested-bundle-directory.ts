@@ -9,7 +9,7 @@ export const nestedBundleDirectory = defineRule<{ path: string }>({
   since: '0.1.0',
   network: true,
   title: 'The directories of a bundle are flat',
-  say: ({ path }) => ({
+  format: ({ path }) => ({
     what: `${path} lies in a directory below manifests/ or metadata/`,
     why: 'OLM v0 fails to unpack a bundle with directories in these directories; opm passes over them.',
     fix: 'Move the file up.',

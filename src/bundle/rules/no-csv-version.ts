@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { at, textOf } from '../fields.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { getField, asString } from '../fields.ts'
 
-export const noCsvVersion = defineRule<Record<never, never>, OfBundle>({
+export const noCsvVersion = defineRule<Record<never, never>, BundleRuleSearch>({
   id: 'no-csv-version',
   check: 'images',
   overridable: true,
@@ -12,13 +12,13 @@ export const noCsvVersion = defineRule<Record<never, never>, OfBundle>({
   network: true,
   suite: 'operatorhub',
   title: 'A bundle has a version',
-  say: () => ({
+  format: () => ({
     what: 'the ClusterServiceVersion has no version',
     why: 'OperatorHub.io refuses the bundle, and upgrades cannot be ordered.',
     fix: 'Write spec.version.',
   }),
   *find({ csv }) {
-    if (['', '0.0.0'].includes(textOf(at(csv.data, 'spec', 'version'))))
+    if (['', '0.0.0'].includes(asString(getField(csv.data, 'spec', 'version'))))
       yield { path: ['spec', 'version'], data: {} }
   },
 })

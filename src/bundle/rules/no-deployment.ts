@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { at } from '../fields.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { getField } from '../fields.ts'
 
-export const noDeployment = defineRule<Record<never, never>, OfBundle>({
+export const noDeployment = defineRule<Record<never, never>, BundleRuleSearch>({
   id: 'no-deployment',
   check: 'images',
   overridable: true,
@@ -12,13 +12,13 @@ export const noDeployment = defineRule<Record<never, never>, OfBundle>({
   network: true,
   suite: 'good-practices',
   title: 'A bundle installs something',
-  say: () => ({
+  format: () => ({
     what: 'the ClusterServiceVersion has no deployments',
     why: 'It installs no Operator.',
     fix: 'Describe the deployment in spec.install.spec.deployments.',
   }),
   *find({ csv }) {
-    if ((at(csv.data, 'spec', 'install', 'spec', 'deployments') ?? null) === null)
+    if ((getField(csv.data, 'spec', 'install', 'spec', 'deployments') ?? null) === null)
       yield { path: ['spec', 'install'], data: {} }
   },
 })

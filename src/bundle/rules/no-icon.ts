@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { at, listOf } from '../fields.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { getField, asList } from '../fields.ts'
 
-export const noIcon = defineRule<Record<never, never>, OfBundle>({
+export const noIcon = defineRule<Record<never, never>, BundleRuleSearch>({
   id: 'no-icon',
   check: 'images',
   overridable: true,
@@ -12,12 +12,12 @@ export const noIcon = defineRule<Record<never, never>, OfBundle>({
   network: true,
   suite: 'operatorhub',
   title: 'A bundle has an icon',
-  say: () => ({
+  format: () => ({
     what: 'the bundle has no icon',
     why: 'Consoles show a grey box.',
     fix: 'Write spec.icon.',
   }),
   *find({ csv }) {
-    if (listOf(at(csv.data, 'spec', 'icon')).length === 0) yield { path: ['spec'], data: {} }
+    if (asList(getField(csv.data, 'spec', 'icon')).length === 0) yield { path: ['spec'], data: {} }
   },
 })

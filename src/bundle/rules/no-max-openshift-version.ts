@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { removedIn } from '../removed-apis.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { findRemovalRelease } from '../removed-apis.ts'
 
-export const noMaxOpenshiftVersion = defineRule<{ apis: string }, OfBundle>({
+export const noMaxOpenshiftVersion = defineRule<{ apis: string }, BundleRuleSearch>({
   id: 'no-max-openshift-version',
   check: 'images',
   overridable: true,
@@ -12,15 +12,15 @@ export const noMaxOpenshiftVersion = defineRule<{ apis: string }, OfBundle>({
   network: true,
   suite: 'community',
   title: 'Bundles of removed APIs say up to which OpenShift they work',
-  say: ({ apis }) => ({
+  format: ({ apis }) => ({
     what: `the bundle uses ${apis}, and does not say that it works only below OpenShift 4.9`,
     why: 'Clusters are upgraded under it, and it stops working.',
     fix: 'Add the property olm.maxOpenShiftVersion with a version below 4.9, or move to newer APIs.',
   }),
-  *find({ objects, described }) {
-    const removed = objects.filter(({ apiVersion, kind }) => removedIn(apiVersion, kind) === '1.22')
+  *find({ objects, derivedProperties }) {
+    const removed = objects.filter(({ apiVersion, kind }) => findRemovalRelease(apiVersion, kind) === '1.22')
     if (removed.length === 0) return
-    const limit = described.find(({ type }) => type === 'olm.maxOpenShiftVersion')?.value
+    const limit = derivedProperties.find(({ type }) => type === 'olm.maxOpenShiftVersion')?.value
     const [major = Infinity, minor = 0] = (
       typeof limit === 'string' || typeof limit === 'number' ? String(limit) : ''
     )

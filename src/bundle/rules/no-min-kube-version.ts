@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { at, textOf } from '../fields.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { getField, asString } from '../fields.ts'
 
-export const noMinKubeVersion = defineRule<Record<never, never>, OfBundle>({
+export const noMinKubeVersion = defineRule<Record<never, never>, BundleRuleSearch>({
   id: 'no-min-kube-version',
   check: 'images',
   overridable: true,
@@ -12,12 +12,13 @@ export const noMinKubeVersion = defineRule<Record<never, never>, OfBundle>({
   network: true,
   suite: 'operatorhub',
   title: 'A bundle says which Kubernetes it needs',
-  say: () => ({
+  format: () => ({
     what: 'the bundle does not say which Kubernetes it needs',
     why: 'OLM installs it on clusters that are too old for it.',
     fix: 'Write spec.minKubeVersion.',
   }),
   *find({ csv }) {
-    if (textOf(at(csv.data, 'spec', 'minKubeVersion')).trim() === '') yield { path: ['spec'], data: {} }
+    if (asString(getField(csv.data, 'spec', 'minKubeVersion')).trim() === '')
+      yield { path: ['spec'], data: {} }
   },
 })

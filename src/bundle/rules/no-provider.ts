@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { at, textOf } from '../fields.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { getField, asString } from '../fields.ts'
 
-export const noProvider = defineRule<Record<never, never>, OfBundle>({
+export const noProvider = defineRule<Record<never, never>, BundleRuleSearch>({
   id: 'no-provider',
   check: 'images',
   overridable: true,
@@ -12,13 +12,13 @@ export const noProvider = defineRule<Record<never, never>, OfBundle>({
   network: true,
   suite: 'operatorhub',
   title: 'A bundle says who provides it',
-  say: () => ({
+  format: () => ({
     what: 'the bundle does not say who provides it',
     why: 'OperatorHub.io refuses it.',
     fix: 'Write spec.provider.name.',
   }),
   *find({ csv }) {
-    if (textOf(at(csv.data, 'spec', 'provider', 'name')).trim() === '')
+    if (asString(getField(csv.data, 'spec', 'provider', 'name')).trim() === '')
       yield { path: ['spec', 'provider'], data: {} }
   },
 })

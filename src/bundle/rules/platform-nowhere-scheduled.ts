@@ -1,9 +1,12 @@
 import { defineRule } from '../../findings/rule.ts'
 import type { Json } from '../../go/json/json.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { at, listOf, objectOf, textOf } from '../fields.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { getField, asList, asObject, asString } from '../fields.ts'
 
-export const platformNowhereScheduled = defineRule<{ platform: string; deployment: string }, OfBundle>({
+export const platformNowhereScheduled = defineRule<
+  { platform: string; deployment: string },
+  BundleRuleSearch
+>({
   id: 'platform-nowhere-scheduled',
   check: 'images',
   overridable: true,
@@ -13,24 +16,24 @@ export const platformNowhereScheduled = defineRule<{ platform: string; deploymen
   network: true,
   suite: 'multiarch',
   title: 'Deployments may run on the platforms that the bundle names',
-  say: ({ platform, deployment }) => ({
+  format: ({ platform, deployment }) => ({
     what: `the bundle names ${platform} as supported, and the node affinity of ${deployment} excludes it`,
     why: 'On such nodes the Operator is offered, and stays Pending.',
     fix: 'Take out the label, or widen the affinity.',
   }),
   *find({ csv }) {
-    const labels = Object.entries(objectOf(at(csv.data, 'metadata', 'labels')))
-    const deployments = listOf(at(csv.data, 'spec', 'install', 'spec', 'deployments'))
+    const labels = Object.entries(asObject(getField(csv.data, 'metadata', 'labels')))
+    const deployments = asList(getField(csv.data, 'spec', 'install', 'spec', 'deployments'))
     for (const [label, value] of labels) {
       const platform = /^operatorframework\.io\/(arch|os)\.(.+)$/.exec(label)
       if (!platform || value !== 'supported') continue
       const [, part = '', name = ''] = platform
       for (const entry of deployments) {
-        const allowed = allowedValues(entry, `kubernetes.io/${part}`)
+        const allowed = findAllowedLabelValues(entry, `kubernetes.io/${part}`)
         if (allowed && !allowed.includes(name))
           yield {
             path: ['metadata', 'labels', label],
-            data: { platform: name, deployment: textOf(at(entry, 'name')) },
+            data: { platform: name, deployment: asString(getField(entry, 'name')) },
           }
       }
     }
@@ -38,18 +41,18 @@ export const platformNowhereScheduled = defineRule<{ platform: string; deploymen
 })
 
 /** What the required node affinity allows for a label; undefined where some term does not ask for it. */
-function allowedValues(deployment: Json, key: string): readonly string[] | undefined {
+function findAllowedLabelValues(deployment: Json, key: string): readonly string[] | undefined {
   const required = 'requiredDuringSchedulingIgnoredDuringExecution'
-  const pod = at(deployment, 'spec', 'template', 'spec')
-  const terms = listOf(at(pod, 'affinity', 'nodeAffinity', required, 'nodeSelectorTerms'))
+  const pod = getField(deployment, 'spec', 'template', 'spec')
+  const terms = asList(getField(pod, 'affinity', 'nodeAffinity', required, 'nodeSelectorTerms'))
   if (terms.length === 0) return undefined
   const allowed: string[] = []
   for (const term of terms) {
-    const asked = listOf(at(term, 'matchExpressions')).find(
-      (expression) => at(expression, 'key') === key && at(expression, 'operator') === 'In',
+    const matchExpression = asList(getField(term, 'matchExpressions')).find(
+      (expression) => getField(expression, 'key') === key && getField(expression, 'operator') === 'In',
     )
-    if (asked === undefined) return undefined
-    allowed.push(...listOf(at(asked, 'values')).map(textOf))
+    if (matchExpression === undefined) return undefined
+    allowed.push(...asList(getField(matchExpression, 'values')).map(asString))
   }
   return allowed
 }

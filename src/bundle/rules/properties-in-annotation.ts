@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { at } from '../fields.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { getField } from '../fields.ts'
 
-export const propertiesInAnnotation = defineRule<Record<never, never>, OfBundle>({
+export const propertiesInAnnotation = defineRule<Record<never, never>, BundleRuleSearch>({
   id: 'properties-in-annotation',
   check: 'images',
   overridable: true,
@@ -11,13 +11,13 @@ export const propertiesInAnnotation = defineRule<Record<never, never>, OfBundle>
   since: '0.1.0',
   network: true,
   title: 'Properties are in metadata/properties.yaml',
-  say: () => ({
+  format: () => ({
     what: 'properties are given in the annotation olm.properties',
     why: 'They win over metadata/properties.yaml, and a mistake in their JSON goes unnoticed.',
     fix: 'Move them to metadata/properties.yaml.',
   }),
   *find({ csv }) {
-    if (at(csv.data, 'metadata', 'annotations', 'olm.properties') !== undefined)
+    if (getField(csv.data, 'metadata', 'annotations', 'olm.properties') !== undefined)
       yield { path: ['metadata', 'annotations', 'olm.properties'], data: {} }
   },
 })

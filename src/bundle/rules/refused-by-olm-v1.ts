@@ -9,7 +9,7 @@ export const refusedByOlmV1 = defineRule<{ reason: string }>({
   since: '0.1.0',
   network: true,
   title: 'OLM v1 can make manifests of the bundle',
-  say: ({ reason }) => ({
+  format: ({ reason }) => ({
     what: `OLM v1 does not install the bundle: ${reason}`,
     why: 'Nothing is created where OLM v1 installs Operators; OLM v0 may take the bundle all the same.',
     fix: 'Change what OLM v1 names, or tell users that the Operator needs OLM v0.',

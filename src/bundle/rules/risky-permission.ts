@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { at, listOf, textOf } from '../fields.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { getField, asList, asString } from '../fields.ts'
 
-const defaultConstraints = [
+const defaultSccNames = [
   'privileged',
   'restricted',
   'anyuid',
@@ -12,7 +12,7 @@ const defaultConstraints = [
   'node-exporter',
   'nonroot',
 ]
-export const riskyPermission = defineRule<{ name: string; what: string }, OfBundle>({
+export const riskyPermission = defineRule<{ name: string; what: string }, BundleRuleSearch>({
   id: 'risky-permission',
   check: 'images',
   overridable: true,
@@ -22,7 +22,7 @@ export const riskyPermission = defineRule<{ name: string; what: string }, OfBund
   network: true,
   suite: 'objects',
   title: 'Roles of a bundle leave cluster-wide safeguards alone',
-  say: ({ name, what }) => ({
+  format: ({ name, what }) => ({
     what: `the role ${name} may change ${what}`,
     why: 'It endangers pods that are not its own.',
     fix: 'Take the permission out.',
@@ -31,21 +31,25 @@ export const riskyPermission = defineRule<{ name: string; what: string }, OfBund
     for (const object of objects) {
       const { file, kind, name } = object
       if (kind !== 'Role' && kind !== 'ClusterRole') continue
-      for (const [index, rule] of listOf(at(object.data, 'rules')).entries()) {
-        const has = (field: string, wanted: readonly string[]) =>
-          listOf(at(rule, field)).some((entry) => wanted.includes(textOf(entry)))
-        const hit = (what: string) => ({ file, path: ['rules', index], data: { name, what } })
+      for (const [index, rule] of asList(getField(object.data, 'rules')).entries()) {
+        const ruleIncludes = (field: string, wanted: readonly string[]) =>
+          asList(getField(rule, field)).some((entry) => wanted.includes(asString(entry)))
+        const hit = (permission: string) => ({
+          file,
+          path: ['rules', index],
+          data: { name, what: permission },
+        })
         if (
-          has('apiGroups', ['policy']) &&
-          has('resources', ['poddisruptionbudgets']) &&
-          has('verbs', ['*', 'create', 'update', 'patch'])
+          ruleIncludes('apiGroups', ['policy']) &&
+          ruleIncludes('resources', ['poddisruptionbudgets']) &&
+          ruleIncludes('verbs', ['*', 'create', 'update', 'patch'])
         )
           yield hit('disruption budgets')
         if (
-          has('apiGroups', ['security.openshift.io']) &&
-          has('resources', ['securitycontextconstraints']) &&
-          has('verbs', ['*', 'delete', 'update', 'patch']) &&
-          has('resourceNames', defaultConstraints)
+          ruleIncludes('apiGroups', ['security.openshift.io']) &&
+          ruleIncludes('resources', ['securitycontextconstraints']) &&
+          ruleIncludes('verbs', ['*', 'delete', 'update', 'patch']) &&
+          ruleIncludes('resourceNames', defaultSccNames)
         )
           yield hit('the default security context constraints')
       }

@@ -9,7 +9,7 @@ export const serviceAccountBundled = defineRule<{ name: string; file: string }>(
   since: '0.1.0',
   network: true,
   title: 'Service accounts of the Operator are left to OLM',
-  say: ({ name, file }) => ({
+  format: ({ name, file }) => ({
     what: `${file} is the service account "${name}", which a deployment of the Operator runs as`,
     why: 'OLM creates the service accounts that deployments run as; two owners of one account take it from each other at upgrades.',
     fix: 'Take the file out of the bundle.',

@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { at, objectOf } from '../fields.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { getField, asObject } from '../fields.ts'
 
-export const twoExampleAnnotations = defineRule<Record<never, never>, OfBundle>({
+export const twoExampleAnnotations = defineRule<Record<never, never>, BundleRuleSearch>({
   id: 'two-example-annotations',
   check: 'images',
   overridable: true,
@@ -11,13 +11,13 @@ export const twoExampleAnnotations = defineRule<Record<never, never>, OfBundle>(
   since: '0.1.0',
   network: true,
   title: 'Examples are in one annotation',
-  say: () => ({
+  format: () => ({
     what: 'there are both alm-examples and olm.examples',
     why: 'Only alm-examples is looked at.',
     fix: 'Keep alm-examples.',
   }),
   *find({ csv }) {
-    const annotations = objectOf(at(csv.data, 'metadata', 'annotations'))
+    const annotations = asObject(getField(csv.data, 'metadata', 'annotations'))
     if ('alm-examples' in annotations && 'olm.examples' in annotations)
       yield { path: ['metadata', 'annotations', 'olm.examples'], data: {} }
   },

@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
 import { annotationKeys } from '../bundle-metadata.ts'
-import type { OfBundle } from '../bundle-rule.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
 
-export const unconventionalChannel = defineRule<{ channel: string }, OfBundle>({
+export const unconventionalChannel = defineRule<{ channel: string }, BundleRuleSearch>({
   id: 'unconventional-channel',
   check: 'images',
   overridable: true,
@@ -12,7 +12,7 @@ export const unconventionalChannel = defineRule<{ channel: string }, OfBundle>({
   network: true,
   suite: 'good-practices',
   title: 'Channels are named candidate, fast or stable',
-  say: ({ channel }) => ({
+  format: ({ channel }) => ({
     what: `the channel "${channel}" is named neither candidate, fast nor stable`,
     why: 'Those who subscribe cannot tell how much to expect of it.',
     fix: 'Begin the name with candidate, fast or stable.',

@@ -1,12 +1,12 @@
 import { defineRule } from '../../findings/rule.ts'
 import { parseVersion } from '../../catalog/versions/version.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { at, textOf } from '../fields.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { getField, asString } from '../fields.ts'
 
 /** As the validator for good practices finds it: whatever stands before. */
-const versionAtEnd = /\d+\.\d+\.\d+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+)?$/
+const trailingVersionPattern = /\d+\.\d+\.\d+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+)?$/
 
-export const unconventionalCsvName = defineRule<{ name: string }, OfBundle>({
+export const unconventionalCsvName = defineRule<{ name: string }, BundleRuleSearch>({
   id: 'unconventional-csv-name',
   check: 'images',
   overridable: true,
@@ -16,15 +16,15 @@ export const unconventionalCsvName = defineRule<{ name: string }, OfBundle>({
   network: true,
   suite: 'good-practices',
   title: 'A bundle is named NAME.vVERSION',
-  say: ({ name }) => ({
+  format: ({ name }) => ({
     what: `the bundle is named "${name}", not NAME.vVERSION`,
     why: 'People and tools read the version off the name.',
     fix: 'Name it so: foo-operator.v1.2.3.',
   }),
   *find({ csv }) {
     // Another rule covers names with a release.
-    if (textOf(at(csv.data, 'spec', 'release')) !== '') return
-    const [version = ''] = versionAtEnd.exec(csv.name) ?? []
+    if (asString(getField(csv.data, 'spec', 'release')) !== '') return
+    const [version = ''] = trailingVersionPattern.exec(csv.name) ?? []
     if (csv.name.split('.v').length !== 2 || !parseVersion(version).ok)
       yield { path: ['metadata', 'name'], data: { name: csv.name } }
   },

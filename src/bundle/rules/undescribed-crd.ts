@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { at, listOf, textOf } from '../fields.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { getField, asList, asString } from '../fields.ts'
 
-export const undescribedCrd = defineRule<{ crd: string }, OfBundle>({
+export const undescribedCrd = defineRule<{ crd: string }, BundleRuleSearch>({
   id: 'undescribed-crd',
   check: 'images',
   overridable: true,
@@ -12,18 +12,20 @@ export const undescribedCrd = defineRule<{ crd: string }, OfBundle>({
   network: true,
   suite: 'good-practices',
   title: 'CRDs are described',
-  say: ({ crd }) => ({
+  format: ({ crd }) => ({
     what: `the CRD ${crd} has no description`,
     why: 'Consoles show an empty line where people choose what to create.',
     fix: 'Write a description.',
   }),
   *find({ csv }) {
     for (const list of ['owned', 'required'])
-      for (const [index, entry] of listOf(at(csv.data, 'spec', 'customresourcedefinitions', list)).entries())
-        if (textOf(at(entry, 'description')) === '')
+      for (const [index, entry] of asList(
+        getField(csv.data, 'spec', 'customresourcedefinitions', list),
+      ).entries())
+        if (asString(getField(entry, 'description')) === '')
           yield {
             path: ['spec', 'customresourcedefinitions', list, index],
-            data: { crd: textOf(at(entry, 'name')) },
+            data: { crd: asString(getField(entry, 'name')) },
           }
   },
 })

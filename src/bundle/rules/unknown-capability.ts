@@ -1,9 +1,15 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { at } from '../fields.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { getField } from '../fields.ts'
 
-const levels = ['Basic Install', 'Seamless Upgrades', 'Full Lifecycle', 'Deep Insights', 'Auto Pilot']
-export const unknownCapability = defineRule<{ capability: string }, OfBundle>({
+const capabilityLevels = [
+  'Basic Install',
+  'Seamless Upgrades',
+  'Full Lifecycle',
+  'Deep Insights',
+  'Auto Pilot',
+]
+export const unknownCapability = defineRule<{ capability: string }, BundleRuleSearch>({
   id: 'unknown-capability',
   check: 'images',
   overridable: true,
@@ -13,14 +19,14 @@ export const unknownCapability = defineRule<{ capability: string }, OfBundle>({
   network: true,
   suite: 'capabilities',
   title: 'The capability level is one of the five',
-  say: ({ capability }) => ({
+  format: ({ capability }) => ({
     what: `"${capability}" is not a capability level`,
     why: 'OperatorHub.io refuses the bundle.',
     fix: 'Write Basic Install, Seamless Upgrades, Full Lifecycle, Deep Insights or Auto Pilot.',
   }),
   *find({ csv }) {
-    const capability = at(csv.data, 'metadata', 'annotations', 'capabilities')
-    if (typeof capability === 'string' && !levels.includes(capability))
+    const capability = getField(csv.data, 'metadata', 'annotations', 'capabilities')
+    if (typeof capability === 'string' && !capabilityLevels.includes(capability))
       yield { path: ['metadata', 'annotations', 'capabilities'], data: { capability } }
   },
 })

@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { at } from '../fields.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { getField } from '../fields.ts'
 
-const categories: ReadonlySet<string> = new Set([
+const knownCategories: ReadonlySet<string> = new Set([
   'AI/Machine Learning',
   'Application Runtime',
   'Big Data',
@@ -20,7 +20,7 @@ const categories: ReadonlySet<string> = new Set([
   'Storage',
   'Streaming & Messaging',
 ])
-export const unknownCategory = defineRule<{ category: string }, OfBundle>({
+export const unknownCategory = defineRule<{ category: string }, BundleRuleSearch>({
   id: 'unknown-category',
   check: 'images',
   overridable: true,
@@ -30,16 +30,16 @@ export const unknownCategory = defineRule<{ category: string }, OfBundle>({
   network: true,
   suite: 'categories',
   title: 'Categories are those of OperatorHub.io',
-  say: ({ category }) => ({
+  format: ({ category }) => ({
     what: `"${category}" is not a category of OperatorHub.io`,
     why: 'The Operator is not found under it.',
     fix: 'Choose among the categories that the page lists.',
   }),
   *find({ csv }) {
-    const listed = at(csv.data, 'metadata', 'annotations', 'categories')
+    const listed = getField(csv.data, 'metadata', 'annotations', 'categories')
     if (typeof listed !== 'string') return
     for (const category of listed.split(',').map((name) => name.trim()))
-      if (!categories.has(category))
+      if (!knownCategories.has(category))
         yield { path: ['metadata', 'annotations', 'categories'], data: { category } }
   },
 })

@@ -1,7 +1,7 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { OfBundle } from '../bundle-rule.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
 
-export const unknownCsvVersion = defineRule<{ apiVersion: string }, OfBundle>({
+export const unknownCsvVersion = defineRule<{ apiVersion: string }, BundleRuleSearch>({
   id: 'unknown-csv-version',
   check: 'images',
   overridable: true,
@@ -10,7 +10,7 @@ export const unknownCsvVersion = defineRule<{ apiVersion: string }, OfBundle>({
   since: '0.1.0',
   network: true,
   title: 'A ClusterServiceVersion is of the version that OLM knows',
-  say: ({ apiVersion }) => ({
+  format: ({ apiVersion }) => ({
     what: `the ClusterServiceVersion is of the version "${apiVersion}", not operators.coreos.com/v1alpha1`,
     why: 'OLM cannot unpack the bundle, and says so in no condition but ErrorPreventedUnpacking.',
     fix: 'Write apiVersion: operators.coreos.com/v1alpha1.',

@@ -9,7 +9,7 @@ export const unknownManifestField = defineRule<{ object: string; field: string }
   since: '0.1.0',
   network: true,
   title: 'Manifests have only fields that Kubernetes knows',
-  say: ({ object, field }) => ({
+  format: ({ object, field }) => ({
     what: `${object} has a field that Kubernetes does not know: ${field}`,
     why: 'The API server drops it, so what it should do does not happen.',
     fix: 'Correct its name or its indentation, or remove it.',

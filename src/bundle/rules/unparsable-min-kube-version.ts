@@ -1,9 +1,12 @@
 import { defineRule } from '../../findings/rule.ts'
 import { parseVersion } from '../../catalog/versions/version.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { at, textOf } from '../fields.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { getField, asString } from '../fields.ts'
 
-export const unparsableMinKubeVersion = defineRule<{ version: string; isPrefixed: boolean }, OfBundle>({
+export const unparsableMinKubeVersion = defineRule<
+  { version: string; isPrefixed: boolean },
+  BundleRuleSearch
+>({
   id: 'unparsable-min-kube-version',
   check: 'images',
   overridable: true,
@@ -12,7 +15,7 @@ export const unparsableMinKubeVersion = defineRule<{ version: string; isPrefixed
   since: '0.1.0',
   network: true,
   title: 'minKubeVersion of a bundle is a version',
-  say: ({ version, isPrefixed }) => ({
+  format: ({ version, isPrefixed }) => ({
     ...(isPrefixed && { severity: 'warning' as const }),
     what: `minKubeVersion is "${version}", which is not a version`,
     why: isPrefixed
@@ -21,7 +24,7 @@ export const unparsableMinKubeVersion = defineRule<{ version: string; isPrefixed
     fix: 'Write three numbers: 1.25.0.',
   }),
   *find({ csv }) {
-    const version = textOf(at(csv.data, 'spec', 'minKubeVersion'))
+    const version = asString(getField(csv.data, 'spec', 'minKubeVersion'))
     if (version.trim() !== '' && !parseVersion(version).ok)
       yield {
         path: ['spec', 'minKubeVersion'],

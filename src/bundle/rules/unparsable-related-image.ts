@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { OfBundle } from '../bundle-rule.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
 import { parseImageReference } from '../../go/reference/image-reference.ts'
 
-export const unparsableRelatedImage = defineRule<{ image: string; reason: string }, OfBundle>({
+export const unparsableRelatedImage = defineRule<{ image: string; reason: string }, BundleRuleSearch>({
   id: 'unparsable-related-image',
   check: 'images',
   overridable: true,
@@ -11,7 +11,7 @@ export const unparsableRelatedImage = defineRule<{ image: string; reason: string
   since: '0.1.0',
   network: true,
   title: 'Related images are image references',
-  say: ({ image, reason }) => ({
+  format: ({ image, reason }) => ({
     what: `the related image "${image}" is not an image reference: ${reason}`,
     why: 'opm refuses a catalog with it, and mirrors cannot copy it.',
     fix: 'Write HOST/REPOSITORY@sha256:… or take the entry out.',

@@ -1,8 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { at, listOf, textOf, podPath } from '../fields.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { getField, asList, asString, podFieldPath } from '../fields.ts'
 
-export const unrelatedImage = defineRule<{ image: string; where: string }, OfBundle>({
+export const unrelatedImage = defineRule<{ image: string; where: string }, BundleRuleSearch>({
   id: 'unrelated-image',
   check: 'images',
   overridable: true,
@@ -12,24 +12,29 @@ export const unrelatedImage = defineRule<{ image: string; where: string }, OfBun
   network: true,
   suite: 'openshift',
   title: 'Every image that an Operator runs is a related image',
-  say: ({ image, where }) => ({
+  format: ({ image, where }) => ({
     what: `the image "${image}" (${where}) is not among the related images`,
     why: 'Mirrors for clusters without Internet do not copy it.',
     fix: 'List it in spec.relatedImages, by digest.',
   }),
   *find({ csv, relatedImages }) {
     const related = new Set(relatedImages.map(({ image }) => image))
-    const deployments = listOf(at(csv.data, 'spec', 'install', 'spec', 'deployments'))
+    const deployments = asList(getField(csv.data, 'spec', 'install', 'spec', 'deployments'))
     for (const [index, entry] of deployments.entries())
       for (const list of ['initContainers', 'containers'])
-        for (const [position, container] of listOf(at(entry, 'spec', 'template', 'spec', list)).entries()) {
-          const name = textOf(at(container, 'name'))
-          const variables = listOf(at(container, 'env'))
-            .map((variable) => [textOf(at(variable, 'name')), textOf(at(variable, 'value'))] as const)
+        for (const [position, container] of asList(
+          getField(entry, 'spec', 'template', 'spec', list),
+        ).entries()) {
+          const name = asString(getField(container, 'name'))
+          const variables = asList(getField(container, 'env'))
+            .map(
+              (variable) =>
+                [asString(getField(variable, 'name')), asString(getField(variable, 'value'))] as const,
+            )
             .filter(([variable]) => variable.startsWith('RELATED_IMAGE_'))
-          const path = podPath(index, list, position)
+          const path = podFieldPath(index, list, position)
           for (const [where, image] of [
-            [`container ${name}`, textOf(at(container, 'image'))] as const,
+            [`container ${name}`, asString(getField(container, 'image'))] as const,
             ...variables,
           ])
             if (image !== '' && !related.has(image)) yield { path, data: { image, where } }

@@ -13,7 +13,7 @@ export const unsafeCrdUpgrade = defineRule<{
   since: '0.1.0',
   network: true,
   title: 'A new version of a CRD takes the objects of the old one',
-  say: ({ crd, problem }) => ({
+  format: ({ crd, problem }) => ({
     what: `upgrading the CustomResourceDefinition ${crd} is not safe: ${problem}`,
     why: 'Objects that users have may become invalid or be lost. OLM v1 refuses most such upgrades.',
     fix: 'Keep what the old bundle allowed, or serve the change under a new version with a conversion.',

@@ -1,10 +1,10 @@
 import { defineRule } from '../../findings/rule.ts'
 import { valueAt } from '../../go/tree.ts'
-import type { OfBundle } from '../bundle-rule.ts'
-import { at, listOf, textOf } from '../fields.ts'
-import { dataOf } from '../manifest-document.ts'
+import type { BundleRuleSearch } from '../bundle-rule.ts'
+import { getField, asList, asString } from '../fields.ts'
+import { toJsonData } from '../manifest-document.ts'
 
-export const unservedOwnedCrd = defineRule<{ crd: string; version: string }, OfBundle>({
+export const unservedOwnedCrd = defineRule<{ crd: string; version: string }, BundleRuleSearch>({
   id: 'unserved-owned-crd',
   check: 'images',
   overridable: true,
@@ -13,24 +13,24 @@ export const unservedOwnedCrd = defineRule<{ crd: string; version: string }, OfB
   since: '0.1.0',
   network: true,
   title: 'Owned APIs are served',
-  say: ({ crd, version }) => ({
+  format: ({ crd, version }) => ({
     what: `the owned CRD ${crd} does not serve its version ${version}`,
     why: 'The ClusterServiceVersion stays Pending: OLM waits for an API that never comes.',
     fix: 'Serve the version, or own another one.',
   }),
   *find({ csv, crds }) {
-    for (const [index, owned] of listOf(
-      at(csv.data, 'spec', 'customresourcedefinitions', 'owned'),
+    for (const [index, owned] of asList(
+      getField(csv.data, 'spec', 'customresourcedefinitions', 'owned'),
     ).entries()) {
-      const [crd, version] = [textOf(at(owned, 'name')), textOf(at(owned, 'version'))]
+      const [crd, version] = [asString(getField(owned, 'name')), asString(getField(owned, 'version'))]
       const found = crds
         .filter(({ name }) => name === crd)
         .flatMap(({ tree }) => {
           const versions = valueAt(valueAt(tree, 'spec'), 'versions')
           return versions?.kind === 'list' ? versions.items : []
         })
-        .find((entry) => dataOf(valueAt(entry, 'name')) === version)
-      if (found !== undefined && dataOf(valueAt(found, 'served')) !== true)
+        .find((entry) => toJsonData(valueAt(entry, 'name')) === version)
+      if (found !== undefined && toJsonData(valueAt(found, 'served')) !== true)
         yield { path: ['spec', 'customresourcedefinitions', 'owned', index], data: { crd, version } }
     }
   },

@@ -9,7 +9,7 @@ export const unusableInstallModes = defineRule<{ problem: string }>({
   since: '0.1.0',
   network: true,
   title: 'A ClusterServiceVersion supports an install mode',
-  say: ({ problem }) => ({
+  format: ({ problem }) => ({
     what: `the ClusterServiceVersion cannot be installed: ${problem}`,
     why: 'OLM looks for a mode that fits the OperatorGroup, and finds none.',
     fix: 'Set spec.installModes; AllNamespaces is what most clusters use.',

@@ -8,7 +8,7 @@ export const wrongBundleFormat = defineRule<{ named: string; found: string }>({
   since: '0.1.0',
   network: true,
   title: 'A bundle is of the format that it names',
-  say: ({ named, found }) => ({
+  format: ({ named, found }) => ({
     what: `the annotations call the bundle ${named}, but it is ${found}`,
     why: 'Whoever installs it chooses how by that name.',
     fix: 'Correct the mediatype annotation, or the files.',

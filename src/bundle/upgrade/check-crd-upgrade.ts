@@ -1,34 +1,34 @@
 // Compares the CRDs of two bundles: what OLM v1 refuses (its preflight crdupgradesafety), and what is lost silently.
 import { compareFindings, type Finding } from '../../findings/finding.ts'
-import { finding } from '../../findings/rule.ts'
+import { createFinding } from '../../findings/rule.ts'
 import type { BundleFiles } from '../bundle-files.ts'
-import { bundlePlaces } from '../bundle-places.ts'
-import { at, listOf, textOf, type JsonObject } from '../fields.ts'
-import { viewCsv } from '../plain/csv-view.ts'
-import { loadRegistryV1, type RegistryV1 } from '../plain/registry-v1.ts'
-import type { PlainObject } from '../plain/rendering.ts'
+import { createBundleLocator } from '../bundle-places.ts'
+import { getField, asList, asString, type JsonObject } from '../fields.ts'
+import { parseCsvView } from '../plain/csv-view.ts'
+import { parseRegistryV1, type RegistryV1 } from '../plain/registry-v1.ts'
+import type { RenderedObject } from '../plain/rendering.ts'
 import { unsafeCrdUpgrade } from '../rules/unsafe-crd-upgrade.ts'
 import { compareCrds } from './compare-crds.ts'
 
 /** Places are in `after`. Finds nothing in a bundle that OLM v1 can't read; `renderPlain` reports why. */
 export function checkCrdUpgrade(before: BundleFiles, after: BundleFiles): readonly Finding[] {
-  const [old, now] = [crdsOf(before), crdsOf(after)]
-  return old && now ? compareCrdsOfBundles(old, now, bundlePlaces(after)) : []
+  const [old, now] = [readBundledCrds(before), readBundledCrds(after)]
+  return old && now ? compareBundledCrds(old, now, createBundleLocator(after)) : []
 }
 
-export type BundledCrd = Pick<PlainObject, 'name' | 'file' | 'manifest'>
+export type BundledCrd = Pick<RenderedObject, 'name' | 'file' | 'manifest'>
 
 /** Undefined if OLM v1 can't read the bundle. */
-export function crdsOf(files: BundleFiles): readonly BundledCrd[] | undefined {
-  const { bundle } = loadRegistryV1(files)
-  return bundle && definitionsOf(bundle)
+export function readBundledCrds(files: BundleFiles): readonly BundledCrd[] | undefined {
+  const { bundle } = parseRegistryV1(files)
+  return bundle && configureCrdConversions(bundle)
 }
 
 /** `checkCrdUpgrade` for CRDs that are already read. Without `placeOf`, findings have no place. */
-export function compareCrdsOfBundles(
+export function compareBundledCrds(
   old: readonly BundledCrd[],
   now: readonly BundledCrd[],
-  placeOf?: ReturnType<typeof bundlePlaces>,
+  locate?: ReturnType<typeof createBundleLocator>,
 ): readonly Finding[] {
   const next = new Map(now.map((crd) => [crd.name, crd]))
   return old
@@ -36,29 +36,31 @@ export function compareCrdsOfBundles(
       const successor = next.get(crd.name)
       if (!successor)
         return [
-          finding(unsafeCrdUpgrade, undefined, {
+          createFinding(unsafeCrdUpgrade, undefined, {
             crd: crd.name,
             problem: 'it is no longer in the bundle, and OLM v1 deletes it with all of its objects',
             isSilent: true,
           }),
         ]
       return [
-        ...compareCrds(crd.manifest, successor.manifest, storedIn(crd.manifest)).map(({ message, path }) => ({
-          problem: message,
-          path,
-        })),
-        ...unservedVersions(crd.manifest, successor.manifest),
-      ].map(({ path, ...what }) =>
-        finding(unsafeCrdUpgrade, placeOf?.(successor.file, path), { crd: crd.name, ...what }),
+        ...compareCrds(crd.manifest, successor.manifest, getStorageVersions(crd.manifest)).map(
+          ({ message, path }) => ({
+            problem: message,
+            path,
+          }),
+        ),
+        ...findUnservedVersions(crd.manifest, successor.manifest),
+      ].map(({ path, ...details }) =>
+        createFinding(unsafeCrdUpgrade, locate?.(successor.file, path), { crd: crd.name, ...details }),
       )
     })
     .sort(compareFindings)
 }
 
 /** Includes the conversion that the ClusterServiceVersion defines. */
-function definitionsOf(bundle: RegistryV1): readonly PlainObject[] {
+function configureCrdConversions(bundle: RegistryV1): readonly RenderedObject[] {
   const converted = new Set(
-    viewCsv(bundle.csv).webhooks.flatMap(({ type, conversionCrds }) =>
+    parseCsvView(bundle.csv).webhooks.flatMap(({ type, conversionCrds }) =>
       type === 'ConversionWebhook' ? conversionCrds : [],
     ),
   )
@@ -70,24 +72,24 @@ function definitionsOf(bundle: RegistryV1): readonly PlainObject[] {
 }
 
 /** Installing the old bundle stores objects in its storage version. */
-function storedIn(crd: JsonObject): readonly string[] {
-  return listOf(at(crd, 'spec', 'versions'))
-    .filter((version) => at(version, 'storage') === true)
-    .map((version) => textOf(at(version, 'name')))
+function getStorageVersions(crd: JsonObject): readonly string[] {
+  return asList(getField(crd, 'spec', 'versions'))
+    .filter((version) => getField(version, 'storage') === true)
+    .map((version) => asString(getField(version, 'name')))
 }
 
 /** OLM v1 accepts these because no objects are stored in them, but clients may still use them. */
-function* unservedVersions(
+function* findUnservedVersions(
   before: JsonObject,
   after: JsonObject,
 ): Generator<{ readonly problem: string; readonly path: readonly string[]; readonly isSilent: true }> {
-  const served = (crd: JsonObject) =>
-    listOf(at(crd, 'spec', 'versions'))
-      .filter((version) => at(version, 'served') === true)
-      .map((version) => textOf(at(version, 'name')))
-  const now = served(after)
-  const [stored] = storedIn(before)
-  for (const name of served(before))
+  const getServedVersions = (crd: JsonObject) =>
+    asList(getField(crd, 'spec', 'versions'))
+      .filter((version) => getField(version, 'served') === true)
+      .map((version) => asString(getField(version, 'name')))
+  const now = getServedVersions(after)
+  const [stored] = getStorageVersions(before)
+  for (const name of getServedVersions(before))
     if (!now.includes(name) && name !== stored)
       yield { problem: `its version ${name} is no longer served`, path: ['spec', 'versions'], isSilent: true }
 }

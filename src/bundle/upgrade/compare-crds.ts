@@ -1,13 +1,13 @@
 // Compares two versions of a CustomResourceDefinition as OLM v1's preflight does (crdify).
-import { at, listOf, textOf, type JsonObject } from '../fields.ts'
-import type { Path } from '../bundle-places.ts'
-import { canonicalJson } from './canonical-json.ts'
+import { getField, asList, asString, type JsonObject } from '../fields.ts'
+import type { FieldPath } from '../bundle-places.ts'
+import { toCanonicalJson } from './canonical-json.ts'
 import { compareProperties } from './compare-properties.ts'
-import { flattened, schemaOf, type FlatSchema } from './flat-schema.ts'
+import { flattenSchema, getVersionSchema, type FlatSchema } from './flat-schema.ts'
 
-export interface CrdProblem {
+export interface CrdUpgradeProblem {
   readonly message: string
-  readonly path: Path
+  readonly path: FieldPath
 }
 
 /** Why OLM v1 refuses the upgrade. `stored`: versions in which objects are stored. */
@@ -15,47 +15,47 @@ export function compareCrds(
   before: JsonObject,
   after: JsonObject,
   stored: readonly string[],
-): readonly CrdProblem[] {
-  const old = versionsOf(before)
-  const now = versionsOf(after)
+): readonly CrdUpgradeProblem[] {
+  const old = parseCrdVersions(before)
+  const now = parseCrdVersions(after)
   return [
-    ...compareWhole(before, after, old, now, stored),
+    ...compareCrdAsWhole(before, after, old, now, stored),
     ...[...old].flatMap(([name, { schema }]) => {
       const next = now.get(name)
-      return next ? compareVersions(schema, next.schema).map((one) => problemOf(name, one, next.index)) : []
+      return next ? compareSchemas(schema, next.schema).map((one) => toCrdProblem(name, one, next.index)) : []
     }),
-    ...compareServed(before, after),
+    ...compareServedVersions(before, after),
   ]
 }
 
-interface Version {
+interface CrdVersion {
   readonly index: number
   readonly isServed: boolean
   readonly schema: FlatSchema
 }
 
 /** The first of each name counts. */
-function versionsOf(crd: JsonObject): ReadonlyMap<string, Version> {
-  const versions = new Map<string, Version>()
-  for (const [index, version] of listOf(at(crd, 'spec', 'versions')).entries()) {
-    const name = textOf(at(version, 'name'))
+function parseCrdVersions(crd: JsonObject): ReadonlyMap<string, CrdVersion> {
+  const versions = new Map<string, CrdVersion>()
+  for (const [index, version] of asList(getField(crd, 'spec', 'versions')).entries()) {
+    const name = asString(getField(version, 'name'))
     if (!versions.has(name))
       versions.set(name, {
         index,
-        isServed: at(version, 'served') === true,
-        schema: flattened(schemaOf(version)),
+        isServed: getField(version, 'served') === true,
+        schema: flattenSchema(getVersionSchema(version)),
       })
   }
   return versions
 }
 
-function* compareWhole(
+function* compareCrdAsWhole(
   before: JsonObject,
   after: JsonObject,
-  old: ReadonlyMap<string, Version>,
-  now: ReadonlyMap<string, Version>,
+  old: ReadonlyMap<string, CrdVersion>,
+  now: ReadonlyMap<string, CrdVersion>,
   stored: readonly string[],
-): Generator<CrdProblem> {
+): Generator<CrdUpgradeProblem> {
   for (const [name, { schema, index }] of now)
     for (const location of old.get(name)?.schema.keys() ?? [])
       if (!schema.has(location))
@@ -63,7 +63,10 @@ function* compareWhole(
           message: `existingFieldRemoval: removed field : ${name}.${location}`,
           path: ['spec', 'versions', index, 'schema', 'openAPIV3Schema'],
         }
-  const [scope, newScope] = [textOf(at(before, 'spec', 'scope')), textOf(at(after, 'spec', 'scope'))]
+  const [scope, newScope] = [
+    asString(getField(before, 'spec', 'scope')),
+    asString(getField(after, 'spec', 'scope')),
+  ]
   if (scope !== newScope)
     yield {
       message: `scope: scope changed : ${JSON.stringify(scope)} -> ${JSON.stringify(newScope)}`,
@@ -77,18 +80,18 @@ function* compareWhole(
     }
 }
 
-interface Comparison {
+interface LocatedPropertyProblem {
   readonly location: string
   readonly name: string
   readonly message: string
   readonly detail?: string
-  readonly path: Path
+  readonly path: FieldPath
 }
 
-function compareVersions(before: FlatSchema, after: FlatSchema): readonly Comparison[] {
+function compareSchemas(before: FlatSchema, after: FlatSchema): readonly LocatedPropertyProblem[] {
   return [...before].flatMap(([location, { schema }]) => {
     const next = after.get(location)
-    if (next && canonicalJson(schema) === canonicalJson(next.schema)) return []
+    if (next && toCanonicalJson(schema) === toCanonicalJson(next.schema)) return []
     return compareProperties(schema, next?.schema ?? {}).map((problem) => ({
       ...{ location, ...problem },
       path: next?.path ?? [],
@@ -96,11 +99,11 @@ function compareVersions(before: FlatSchema, after: FlatSchema): readonly Compar
   })
 }
 
-function problemOf(
+function toCrdProblem(
   version: string,
-  { location, name, message, path }: Comparison,
+  { location, name, message, path }: LocatedPropertyProblem,
   index: number,
-): CrdProblem {
+): CrdUpgradeProblem {
   return {
     message: `${version}: ${location}: ${name}: ${message}`,
     path: ['spec', 'versions', index, 'schema', 'openAPIV3Schema', ...path],
@@ -108,27 +111,27 @@ function problemOf(
 }
 
 /** Served versions hold the same objects, unless a webhook converts them. */
-function* compareServed(before: JsonObject, after: JsonObject): Generator<CrdProblem> {
-  if (at(after, 'spec', 'conversion', 'strategy') === 'Webhook') return
-  const known = new Set([...servedPairs(before)].map(({ key }) => key))
-  for (const { key, ...problem } of servedPairs(after)) if (!known.has(key)) yield problem
+function* compareServedVersions(before: JsonObject, after: JsonObject): Generator<CrdUpgradeProblem> {
+  if (getField(after, 'spec', 'conversion', 'strategy') === 'Webhook') return
+  const known = new Set([...compareServedPairs(before)].map(({ key }) => key))
+  for (const { key, ...problem } of compareServedPairs(after)) if (!known.has(key)) yield problem
 }
 
-function* servedPairs(crd: JsonObject): Generator<CrdProblem & { readonly key: string }> {
-  const served = [...versionsOf(crd)]
+function* compareServedPairs(crd: JsonObject): Generator<CrdUpgradeProblem & { readonly key: string }> {
+  const served = [...parseCrdVersions(crd)]
     .filter(([, { isServed }]) => isServed)
     .sort(([a], [b]) => compareKubeVersions(a, b))
   for (const [at, [older, { schema }]] of served.entries())
     for (const [newer, { schema: next, index }] of served.slice(at + 1))
-      for (const one of compareVersions(schema, next)) {
-        const problem = problemOf(`${older} -> ${newer}`, one, index)
+      for (const one of compareSchemas(schema, next)) {
+        const problem = toCrdProblem(`${older} -> ${newer}`, one, index)
         yield { ...problem, key: `${problem.message} ${one.detail ?? ''}` }
       }
 }
 
 /** Kubernetes' version order: v1 above v1beta1 above v1alpha1, then other names in reverse order. */
 export function compareKubeVersions(a: string, b: string): number {
-  const [first, second] = [kubeVersion(a), kubeVersion(b)]
+  const [first, second] = [parseKubeVersion(a), parseKubeVersion(b)]
   if (!first && !second) return a < b ? 1 : a > b ? -1 : 0
   if (!first || !second) return first ? 1 : -1
   for (const [index, value] of first.entries())
@@ -136,7 +139,7 @@ export function compareKubeVersions(a: string, b: string): number {
   return 0
 }
 
-function kubeVersion(name: string): readonly number[] | undefined {
+function parseKubeVersion(name: string): readonly number[] | undefined {
   const { major, stage, minor } =
     /^v(?<major>\d+)(?:(?<stage>alpha|beta)(?<minor>\d+))?$/.exec(name)?.groups ?? {}
   if (major === undefined) return undefined

@@ -1,10 +1,10 @@
 // crdify's comparisons of one schema property as OLM v1 configures them: descriptions can change and enums can grow;
 // everything else breaks compatibility.
-import { goFloat } from '../../go/number.ts'
+import { formatGoFloat } from '../../go/number.ts'
 import type { Json } from '../../go/json/json.ts'
 import { quote } from '../../go/text.ts'
-import { listOf, objectOf, textOf, type JsonObject } from '../fields.ts'
-import { canonicalJson } from './canonical-json.ts'
+import { asList, asObject, asString, type JsonObject } from '../fields.ts'
+import { toCanonicalJson } from './canonical-json.ts'
 
 export interface PropertyProblem {
   /** crdify's name. */
@@ -14,82 +14,85 @@ export interface PropertyProblem {
   readonly detail?: string
 }
 
-type Comparison = (before: JsonObject, after: JsonObject) => string | undefined
+type PropertyComparator = (before: JsonObject, after: JsonObject) => string | undefined
 
-const table: Readonly<Record<string, Comparison>> = {
+const comparatorByProperty: Readonly<Record<string, PropertyComparator>> = {
   default: ({ default: before }, { default: after }) => {
     if (before === undefined && after !== undefined)
-      return `default added when there was none previously : ${quote(goText(after))}`
-    if (before !== undefined && after === undefined) return `default value removed : ${quote(goText(before))}`
+      return `default added when there was none previously : ${quote(formatHtmlEscapedJson(after))}`
+    if (before !== undefined && after === undefined)
+      return `default value removed : ${quote(formatHtmlEscapedJson(before))}`
     if (before === undefined || after === undefined) return undefined
-    const [old, now] = [goText(before), goText(after)]
+    const [old, now] = [formatHtmlEscapedJson(before), formatHtmlEscapedJson(after)]
     return old === now ? undefined : `default value changed : ${quote(old)} -> ${quote(now)}`
   },
   enum: (before, after) => {
-    const [old, now] = [enumOf(before), enumOf(after)]
+    const [old, now] = [getEnumValues(before), getEnumValues(after)]
     if (old.length === 0 && now.length > 0)
       return `enum constraint added when there was none previously : [${now.join(' ')}]`
     const removed = old.filter((value) => !now.includes(value))
     return removed.length > 0 ? `allowed enum values removed : [${removed.join(' ')}]` : undefined
   },
-  ...limits('max', ['maximum', 'maxItems', 'maxLength', 'maxProperties']),
-  ...limits('min', ['minimum', 'minItems', 'minLength', 'minProperties']),
+  ...createLimitComparators('max', ['maximum', 'maxItems', 'maxLength', 'maxProperties']),
+  ...createLimitComparators('min', ['minimum', 'minItems', 'minLength', 'minProperties']),
   required: (before, after) => {
-    const old = listOf(before['required'])
-    const added = listOf(after['required']).filter((name) => !old.includes(name))
+    const old = asList(before['required'])
+    const added = asList(after['required']).filter((name) => !old.includes(name))
     return added.length > 0
-      ? `new required fields: [${[...new Set(added.map(textOf))].sort().join(' ')}]`
+      ? `new required fields: [${[...new Set(added.map(asString))].sort().join(' ')}]`
       : undefined
   },
-  type: (before, after) => changedText('type changed', before['type'], after['type']),
+  type: (before, after) => formatTextChange('type changed', before['type'], after['type']),
   pattern: ({ pattern: before }, { pattern: after }) => {
-    const [old, now] = [textOf(before), textOf(after)]
-    const what = old === '' ? 'pattern added' : now === '' ? 'pattern removed' : 'pattern changed'
-    return changedText(what, old, now)
+    const [old, now] = [asString(before), asString(after)]
+    const label = old === '' ? 'pattern added' : now === '' ? 'pattern removed' : 'pattern changed'
+    return formatTextChange(label, old, now)
   },
   nullable: (before, after) => {
     const [old, now] = [before['nullable'] === true, after['nullable'] === true]
     return old === now ? undefined : `nullable ${now ? 'added' : 'removed'} : ${old} -> ${now}`
   },
   oneOf: (before, after) => {
-    const [old, now] = [alternativesOf(before), alternativesOf(after)]
+    const [old, now] = [getOneOfAlternatives(before), getOneOfAlternatives(after)]
     if (old.length === 0 && now.length > 0) return `oneOf constraint added when there was none previously`
     if (old.some((one) => !now.includes(one))) return 'allowed oneOf schemas removed'
     return now.some((one) => !old.includes(one)) ? 'allowed oneOf schemas added' : undefined
   },
 }
 
-const handled = new Set([...Object.keys(table), 'description'])
+const handledProperties = new Set([...Object.keys(comparatorByProperty), 'description'])
 
 /** Unknown changes count as breaking. */
 export function compareProperties(before: JsonObject, after: JsonObject): readonly PropertyProblem[] {
-  const problems = Object.entries(table).flatMap(([name, compare]): PropertyProblem[] => {
+  const problems = Object.entries(comparatorByProperty).flatMap(([name, compare]): PropertyProblem[] => {
     const message = compare(before, after)
     if (message === undefined) return []
-    const detail = name === 'oneOf' ? [alternativesOf(before), alternativesOf(after)] : undefined
-    return [{ name, message, ...(detail && { detail: canonicalJson(detail) }) }]
+    const detail = name === 'oneOf' ? [getOneOfAlternatives(before), getOneOfAlternatives(after)] : undefined
+    return [{ name, message, ...(detail && { detail: toCanonicalJson(detail) }) }]
   })
-  const [old, now] = [otherFields(before), otherFields(after)]
+  const [old, now] = [getUnhandledProperties(before), getUnhandledProperties(after)]
   const changed = [...new Set([...Object.keys(old), ...Object.keys(now)])]
-    .filter((field) => canonicalJson(old[field] ?? null) !== canonicalJson(now[field] ?? null))
+    .filter((field) => toCanonicalJson(old[field] ?? null) !== toCanonicalJson(now[field] ?? null))
     .sort()
   if (changed.length > 0)
     problems.push({
       name: 'unhandled',
       message: `unhandled changes found (${changed.join(', ')})`,
-      detail: canonicalJson([old, now]),
+      detail: toCanonicalJson([old, now]),
     })
   return problems
 }
 
-function otherFields(schema: JsonObject): JsonObject {
+function getUnhandledProperties(schema: JsonObject): JsonObject {
   return Object.fromEntries(
-    Object.entries(schema).filter(([field, value]) => !handled.has(field) && !isNothing(field, value)),
+    Object.entries(schema).filter(
+      ([field, value]) => !handledProperties.has(field) && !isEmptyValue(field, value),
+    ),
   )
 }
 
 /** Flags whose absence means false; for others, Go distinguishes false from absent. */
-const flags = new Set([
+const falseByDefaultProperties = new Set([
   'exclusiveMaximum',
   'exclusiveMinimum',
   'uniqueItems',
@@ -97,48 +100,59 @@ const flags = new Set([
   'x-kubernetes-int-or-string',
 ])
 
-function isNothing(field: string, value: Json): boolean {
+function isEmptyValue(field: string, value: Json): boolean {
   if (Array.isArray(value)) return value.length === 0
-  return value === null || value === '' || (value === false && flags.has(field))
+  return value === null || value === '' || (value === false && falseByDefaultProperties.has(field))
 }
 
-function limits(kind: 'max' | 'min', fields: readonly string[]): Readonly<Record<string, Comparison>> {
-  const compare =
-    (field: string): Comparison =>
+function createLimitComparators(
+  kind: 'max' | 'min',
+  fields: readonly string[],
+): Readonly<Record<string, PropertyComparator>> {
+  const createComparator =
+    (field: string): PropertyComparator =>
     (before, after) => {
       const [old, now] = [before[field], after[field]]
       // Numeric bounds are floats, lengths are integers.
-      const text = field === `${kind}imum` ? goFloat : String
+      const text = field === `${kind}imum` ? formatGoFloat : String
       if (typeof now !== 'number') return undefined
       if (typeof old !== 'number')
         return `${kind}imum constraint added when there was none previously : ${text(now)}`
       if (kind === 'max' ? now >= old : now <= old) return undefined
       return `${kind}imum ${kind === 'max' ? 'decreased' : 'increased'} : ${text(old)} -> ${text(now)}`
     }
-  return Object.fromEntries(fields.map((field) => [field, compare(field)]))
+  return Object.fromEntries(fields.map((field) => [field, createComparator(field)]))
 }
 
-function changedText(what: string, before: Json | undefined, after: Json | undefined): string | undefined {
-  const [old, now] = [textOf(before), textOf(after)]
-  return old === now ? undefined : `${what} : ${quote(old)} -> ${quote(now)}`
+function formatTextChange(
+  label: string,
+  before: Json | undefined,
+  after: Json | undefined,
+): string | undefined {
+  const [old, now] = [asString(before), asString(after)]
+  return old === now ? undefined : `${label} : ${quote(old)} -> ${quote(now)}`
 }
 
-function goText(value: Json): string {
-  return canonicalJson(value).replace(
+function formatHtmlEscapedJson(value: Json): string {
+  return toCanonicalJson(value).replace(
     /[<>&\u2028\u2029]/g,
     (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 }
 
-function enumOf(schema: JsonObject): readonly string[] {
-  return [...new Set(listOf(schema['enum']).map(goText))].sort()
+function getEnumValues(schema: JsonObject): readonly string[] {
+  return [...new Set(asList(schema['enum']).map(formatHtmlEscapedJson))].sort()
 }
 
-const prose = new Set(['description', 'title', 'example', 'externalDocs'])
+const descriptiveProperties = new Set(['description', 'title', 'example', 'externalDocs'])
 
 /** Ignores descriptions. */
-function alternativesOf(schema: JsonObject): readonly string[] {
-  return listOf(schema['oneOf']).map((one) =>
-    canonicalJson(Object.fromEntries(Object.entries(objectOf(one)).filter(([field]) => !prose.has(field)))),
+function getOneOfAlternatives(schema: JsonObject): readonly string[] {
+  return asList(schema['oneOf']).map((one) =>
+    toCanonicalJson(
+      Object.fromEntries(
+        Object.entries(asObject(one)).filter(([field]) => !descriptiveProperties.has(field)),
+      ),
+    ),
   )
 }

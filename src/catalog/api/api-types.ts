@@ -12,11 +12,11 @@ export interface ApiBundle {
   readonly requiredApis: readonly GroupVersionKind[]
   readonly version: string
   readonly skipRange: string
-  readonly dependencies: readonly TypedValue[]
-  readonly properties: readonly TypedValue[]
+  readonly dependencies: readonly ApiTypedValue[]
+  readonly properties: readonly ApiTypedValue[]
   readonly replaces: string
   readonly skips: readonly string[]
-  readonly deprecation?: Deprecation
+  readonly deprecation?: ApiDeprecation
 }
 
 export interface GroupVersionKind {
@@ -26,16 +26,16 @@ export interface GroupVersionKind {
 }
 
 /** `value` is JSON text. */
-export interface TypedValue {
+export interface ApiTypedValue {
   readonly type: string
   readonly value: string
 }
 
-export interface Deprecation {
+export interface ApiDeprecation {
   readonly message: string
 }
 
-export interface RelatedImage {
+export interface ApiRelatedImage {
   readonly name: string
   readonly image: string
 }

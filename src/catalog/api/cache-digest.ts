@@ -2,26 +2,26 @@
 // permissions included (opm v1.73, pkg/cache/tar.go).
 import { Fnv64a } from '../../go/fnv.ts'
 import { forEachPiece } from '../../go/tar/pieces.ts'
-import { endOfTar, tarTree, type TreeFile, type TreeModes } from '../../go/tar/tar-tree.ts'
+import { getTarEnd, packTarTree, type TarTreeFile, type TarTreeModes } from '../../go/tar/tar-tree.ts'
 
 /** The permissions that opm gives cache files. */
-export const cacheModes: TreeModes = { directory: 0o750, file: 0o640 }
+export const cacheFileModes: TarTreeModes = { directory: 0o750, file: 0o640 }
 
 /** Returns 16 hexadecimal digits. `catalog` has all files of the directory, ignored ones included. */
-export function cacheDigest(
-  catalog: readonly TreeFile[],
-  modes: TreeModes,
-  cache: readonly TreeFile[],
+export function computeCacheDigest(
+  catalog: readonly TarTreeFile[],
+  modes: TarTreeModes,
+  cache: readonly TarTreeFile[],
 ): string {
   const hash = new Fnv64a()
   const take = (bytes: Uint8Array) => hash.update(bytes)
   for (const [files, itsModes] of [
     [catalog, modes],
-    [cache, cacheModes],
+    [cache, cacheFileModes],
   ] as const) {
-    for (const piece of tarTree(files, itsModes, (path) => (path === '' ? '.' : path)))
+    for (const piece of packTarTree(files, itsModes, (path) => (path === '' ? '.' : path)))
       forEachPiece(piece, take)
-    hash.update(endOfTar())
+    hash.update(getTarEnd())
   }
   return hash.paddedHex()
 }

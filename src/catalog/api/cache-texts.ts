@@ -5,18 +5,18 @@ import {
   marshalMap,
   marshalObject,
   marshalString,
-  unlessEmpty,
-  unlessNone,
+  marshalNonEmptyString,
+  marshalNonEmptyList,
 } from '../../go/json/marshal.ts'
-import { manifestsOf, type Manifests } from './api-bundle.ts'
-import type { Deprecation, GroupVersionKind, TypedValue } from './api-types.ts'
-import type { Piece } from '../../go/tar/pieces.ts'
-import type { BundleContent } from './bundle-content.ts'
-import type { Pieces, SharedPieces } from './shared-pieces.ts'
+import { buildManifests, type BundleManifests } from './api-bundle.ts'
+import type { ApiDeprecation, GroupVersionKind, ApiTypedValue } from './api-types.ts'
+import type { BytePiece } from '../../go/tar/pieces.ts'
+import type { ApiBundleContent } from './bundle-content.ts'
+import type { JsonChunks, EscapedJsonCache } from './shared-pieces.ts'
 import type { IndexedBundle, IndexedChannel, IndexedPackage, PackageIndex } from './package-index.ts'
 
 /** `packages.json`. */
-export function packageIndexText(index: PackageIndex): string {
+export function formatPackageIndex(index: PackageIndex): string {
   return marshalMap(
     [...index.values()].map((one) => [
       one.name,
@@ -35,24 +35,29 @@ export function packageIndexText(index: PackageIndex): string {
         ['defaultChannel', marshalString(one.defaultChannel)],
         [
           'Channels',
-          marshalMap([...one.channels.values()].map((channel) => [channel.name, channelText(channel)])),
+          marshalMap(
+            [...one.channels.values()].map((channel) => [channel.name, formatIndexChannel(channel)]),
+          ),
         ],
-        ['deprecation', inIndex(one.deprecation)],
+        ['deprecation', formatIndexDeprecation(one.deprecation)],
       ]),
     ]),
   )
 }
 
-function channelText(channel: IndexedChannel): string {
+function formatIndexChannel(channel: IndexedChannel): string {
   return marshalObject([
     ['Name', marshalString(channel.name)],
     ['Head', marshalString(channel.head)],
-    ['Bundles', marshalMap([...channel.bundles.values()].map((bundle) => [bundle.name, entryText(bundle)]))],
-    ['deprecation', inIndex(channel.deprecation)],
+    [
+      'Bundles',
+      marshalMap([...channel.bundles.values()].map((bundle) => [bundle.name, formatIndexEntry(bundle)])),
+    ],
+    ['deprecation', formatIndexDeprecation(channel.deprecation)],
   ])
 }
 
-function entryText(bundle: IndexedBundle): string {
+function formatIndexEntry(bundle: IndexedBundle): string {
   return marshalObject([
     ['package', marshalString(bundle.package)],
     ['channel', marshalString(bundle.channel)],
@@ -62,53 +67,59 @@ function entryText(bundle: IndexedBundle): string {
   ])
 }
 
-function inIndex(deprecation: Deprecation | undefined): string | undefined {
+function formatIndexDeprecation(deprecation: ApiDeprecation | undefined): string | undefined {
   return deprecation && marshalObject([['message', marshalString(deprecation.message)]])
 }
 
 /** An undefined value is a field that `omitempty` drops. */
-type Field = readonly [name: string, json: string | Piece | undefined]
+type CacheJsonField = readonly [name: string, json: string | BytePiece | undefined]
 
 /** `PACKAGE_CHANNEL_BUNDLE.json`. Everything that is the same in all channels is written once. */
-export function bundlePieces(
-  content: BundleContent,
+export function createBundleEncoder(
+  content: ApiBundleContent,
   of: IndexedPackage,
-  shared: SharedPieces,
-): (line: IndexedBundle) => Pieces {
-  const identity: readonly Field[] = [
-    ['csvName', unlessEmpty(content.name)],
-    ['packageName', unlessEmpty(of.name)],
+  shared: EscapedJsonCache,
+): (line: IndexedBundle) => JsonChunks {
+  const identity: readonly CacheJsonField[] = [
+    ['csvName', marshalNonEmptyString(content.name)],
+    ['packageName', marshalNonEmptyString(of.name)],
   ]
-  const manifests = manifestFields(manifestsOf(content, of), shared)
-  const apis: readonly Field[] = [
-    ['bundlePath', unlessEmpty(content.image)],
-    ['providedApis', unlessNone(content.providedApis.map(groupVersionKind))],
-    ['requiredApis', unlessNone(content.requiredApis.map(groupVersionKind))],
-    ['version', unlessEmpty(content.version)],
+  const manifests = manifestFields(buildManifests(content, of), shared)
+  const apis: readonly CacheJsonField[] = [
+    ['bundlePath', marshalNonEmptyString(content.image)],
+    ['providedApis', marshalNonEmptyList(content.providedApis.map(formatGroupVersionKind))],
+    ['requiredApis', marshalNonEmptyList(content.requiredApis.map(formatGroupVersionKind))],
+    ['version', marshalNonEmptyString(content.version)],
   ]
-  const dependencies = unlessNone(content.dependencies.map(typedValue))
-  const properties = content.properties.map(typedValue)
+  const dependencies = marshalNonEmptyList(content.dependencies.map(formatTypedValue))
+  const properties = content.properties.map(formatTypedValue)
   // A separate piece, because it is the same in all channels and longer than the rest.
   const propertiesPiece = properties.length === 0 ? undefined : encoder.encode(marshalList(properties))
   return ({ channel, replaces, skips, skipRange, deprecation }) =>
-    objectPieces([
+    encodeObject([
       ...identity,
-      ['channelName', unlessEmpty(channel)],
+      ['channelName', marshalNonEmptyString(channel)],
       ...manifests,
       ...apis,
-      ['skipRange', unlessEmpty(skipRange)],
+      ['skipRange', marshalNonEmptyString(skipRange)],
       ['dependencies', dependencies],
       ['properties', propertiesPiece],
-      ['replaces', unlessEmpty(replaces)],
-      ['skips', unlessNone(skips.map(marshalString))],
-      ['deprecation', deprecation && marshalObject([['message', unlessEmpty(deprecation.message)]])],
+      ['replaces', marshalNonEmptyString(replaces)],
+      ['skips', marshalNonEmptyList(skips.map(marshalString))],
+      [
+        'deprecation',
+        deprecation && marshalObject([['message', marshalNonEmptyString(deprecation.message)]]),
+      ],
     ])
 }
 
 /** A CSV that is one of the objects uses the same pieces in both places. */
-function manifestFields({ csv, objects }: Manifests, shared: SharedPieces): readonly Field[] {
-  const quoted = new Map<JsonParts, Pieces>()
-  const quotedOf = (json: JsonParts): Pieces => {
+function manifestFields(
+  { csv, objects }: BundleManifests,
+  shared: EscapedJsonCache,
+): readonly CacheJsonField[] {
+  const quoted = new Map<JsonParts, JsonChunks>()
+  const quotedOf = (json: JsonParts): JsonChunks => {
     const pieces = quoted.get(json) ?? shared.quoted(json)
     quoted.set(json, pieces)
     return pieces
@@ -127,8 +138,8 @@ const [openList, comma, closeList] = ['[', ',', ']'].map((text) => encoder.encod
   Uint8Array,
 ]
 
-function objectPieces(fields: readonly Field[]): Pieces {
-  const pieces: Piece[] = []
+function encodeObject(fields: readonly CacheJsonField[]): JsonChunks {
+  const pieces: BytePiece[] = []
   let pending = ''
   let separator = '{'
   for (const [name, json] of fields) {
@@ -144,17 +155,17 @@ function objectPieces(fields: readonly Field[]): Pieces {
   return [...pieces, encoder.encode(`${pending}}`)]
 }
 
-function groupVersionKind({ group, version, kind }: GroupVersionKind): string {
+function formatGroupVersionKind({ group, version, kind }: GroupVersionKind): string {
   return marshalObject([
-    ['group', unlessEmpty(group)],
-    ['version', unlessEmpty(version)],
-    ['kind', unlessEmpty(kind)],
+    ['group', marshalNonEmptyString(group)],
+    ['version', marshalNonEmptyString(version)],
+    ['kind', marshalNonEmptyString(kind)],
   ])
 }
 
-function typedValue({ type, value }: TypedValue): string {
+function formatTypedValue({ type, value }: ApiTypedValue): string {
   return marshalObject([
-    ['type', unlessEmpty(type)],
-    ['value', unlessEmpty(value)],
+    ['type', marshalNonEmptyString(type)],
+    ['value', marshalNonEmptyString(value)],
   ])
 }

@@ -1,21 +1,23 @@
 // Blobs of schemas that opm doesn't know, which it serves by schema and package.
 import { quote } from '../../go/text.ts'
 
-const component = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/
+const pathComponentPattern = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/
 
 /** opm uses these names in paths and refuses unsafe ones. Returns undefined if they are safe. */
-export function customProblem(custom: {
+export function findCustomBlobProblem(custom: {
   readonly schema: string
   readonly package: string
 }): string | undefined {
   const found =
-    componentProblem('schema', custom.schema) ??
-    (custom.package === '' ? undefined : componentProblem('packageName', custom.package))
+    findPathComponentProblem('schema', custom.schema) ??
+    (custom.package === '' ? undefined : findPathComponentProblem('packageName', custom.package))
   return found && `invalid custom schema meta: ${found}`
 }
 
 /** Returns opm's error for an unsafe key component. */
-export function componentProblem(field: string, text: string): string | undefined {
+export function findPathComponentProblem(field: string, text: string): string | undefined {
   if (text === '') return `invalid ${field}: must not be empty`
-  return component.test(text) ? undefined : `invalid ${field} ${quote(text)}: must match ${component.source}`
+  return pathComponentPattern.test(text)
+    ? undefined
+    : `invalid ${field} ${quote(text)}: must match ${pathComponentPattern.source}`
 }

@@ -1,31 +1,31 @@
 // What OLM's registry API needs from olm.package, olm.channel and olm.deprecations beyond their facts.
 import { encodeBase64 } from '../../go/base64.ts'
-import { decode, structsOf, textOf, textsOf } from '../../go/decode/decode.ts'
-import type { Decoded } from '../../go/decode/decoded.ts'
+import { decodeGoStruct, getStructList, getTextField, getTextList } from '../../go/decode/decode.ts'
+import type { DecodedStruct } from '../../go/decode/decoded.ts'
 import type { Value } from '../../go/tree.ts'
 import { channelType, deprecationType, packageType } from '../load/blob-types.ts'
 import type { Meta } from '../load/meta.ts'
 
 export interface IndexBlobs {
-  readonly packages: PackageBlob[]
-  readonly channels: ChannelBlob[]
-  readonly deprecations: DeprecationBlob[]
+  readonly packages: IndexPackageBlob[]
+  readonly channels: IndexChannelBlob[]
+  readonly deprecations: IndexDeprecationBlob[]
 }
 
-export interface PackageBlob {
+export interface IndexPackageBlob {
   readonly name: string
   readonly description: string
   readonly defaultChannel: string
-  readonly icon?: Icon
+  readonly icon?: PackageIcon
 }
 
-export interface Icon {
+export interface PackageIcon {
   /** Base64; null if the icon has no data, which Go writes differently from empty data. */
   readonly data: string | null
   readonly mediaType: string
 }
 
-export interface ChannelBlob {
+export interface IndexChannelBlob {
   readonly package: string
   readonly name: string
   readonly entries: readonly {
@@ -38,7 +38,7 @@ export interface ChannelBlob {
   }[]
 }
 
-export interface DeprecationBlob {
+export interface IndexDeprecationBlob {
   readonly package: string
   readonly schema: string
   readonly name: string
@@ -46,60 +46,63 @@ export interface DeprecationBlob {
 }
 
 /** Returns false if the blob has another schema. */
-export function keepIndexBlob(into: IndexBlobs, { schema, value }: Pick<Meta, 'schema' | 'value'>): boolean {
-  if (schema === 'olm.package') into.packages.push(readPackage(value))
-  else if (schema === 'olm.channel') into.channels.push(readChannel(value))
-  else if (schema === 'olm.deprecations') into.deprecations.push(...readDeprecations(value))
+export function collectIndexBlob(
+  into: IndexBlobs,
+  { schema, value }: Pick<Meta, 'schema' | 'value'>,
+): boolean {
+  if (schema === 'olm.package') into.packages.push(toIndexPackage(value))
+  else if (schema === 'olm.channel') into.channels.push(toIndexChannel(value))
+  else if (schema === 'olm.deprecations') into.deprecations.push(...toIndexDeprecations(value))
   else return false
   return true
 }
 
-function readPackage(value: Value): PackageBlob {
-  const { decoded } = decode(packageType, value)
-  const icon = structAt(decoded, 'icon')
+function toIndexPackage(value: Value): IndexPackageBlob {
+  const { decoded } = decodeGoStruct(packageType, value)
+  const icon = getStruct(decoded, 'icon')
   const data = icon?.fields.get('base64data')
   return {
-    name: textOf(decoded, 'name'),
-    description: textOf(decoded, 'description'),
-    defaultChannel: textOf(decoded, 'defaultChannel'),
+    name: getTextField(decoded, 'name'),
+    description: getTextField(decoded, 'description'),
+    defaultChannel: getTextField(decoded, 'defaultChannel'),
     ...(icon && {
       icon: {
         data: data instanceof Uint8Array ? encodeBase64(data) : null,
-        mediaType: textOf(icon, 'mediatype'),
+        mediaType: getTextField(icon, 'mediatype'),
       },
     }),
   }
 }
 
-function readChannel(value: Value): ChannelBlob {
-  const { decoded } = decode(channelType, value)
+function toIndexChannel(value: Value): IndexChannelBlob {
+  const { decoded } = decodeGoStruct(channelType, value)
   return {
-    package: textOf(decoded, 'package'),
-    name: textOf(decoded, 'name'),
-    entries: structsOf(decoded, 'entries').map((entry) => ({
-      name: textOf(entry, 'name'),
-      replaces: textOf(entry, 'replaces'),
-      skips: textsOf(entry, 'skips'),
+    package: getTextField(decoded, 'package'),
+    name: getTextField(decoded, 'name'),
+    entries: getStructList(decoded, 'entries').map((entry) => ({
+      name: getTextField(entry, 'name'),
+      replaces: getTextField(entry, 'replaces'),
+      skips: getTextList(entry, 'skips'),
       hasSkips: Array.isArray(entry.fields.get('skips')),
-      skipRange: textOf(entry, 'skipRange'),
+      skipRange: getTextField(entry, 'skipRange'),
     })),
   }
 }
 
-function readDeprecations(value: Value): readonly DeprecationBlob[] {
-  const { decoded } = decode(deprecationType, value)
-  return structsOf(decoded, 'entries').map((entry) => {
-    const reference = structAt(entry, 'reference')
+function toIndexDeprecations(value: Value): readonly IndexDeprecationBlob[] {
+  const { decoded } = decodeGoStruct(deprecationType, value)
+  return getStructList(decoded, 'entries').map((entry) => {
+    const reference = getStruct(entry, 'reference')
     return {
-      package: textOf(decoded, 'package'),
-      schema: reference ? textOf(reference, 'schema') : '',
-      name: reference ? textOf(reference, 'name') : '',
-      message: textOf(entry, 'message'),
+      package: getTextField(decoded, 'package'),
+      schema: reference ? getTextField(reference, 'schema') : '',
+      name: reference ? getTextField(reference, 'name') : '',
+      message: getTextField(entry, 'message'),
     }
   })
 }
 
-function structAt(decoded: Decoded, field: string): Decoded | undefined {
+function getStruct(decoded: DecodedStruct, field: string): DecodedStruct | undefined {
   const found = decoded.fields.get(field)
   return typeof found === 'object' && 'fields' in found ? found : undefined
 }

@@ -1,8 +1,8 @@
 // `packages.json` in opm's cache: each channel's head and the edges of each entry. Expects a catalog that opm accepts.
 import { compareBytes } from '../../go/text.ts'
-import { upgradeGraph } from '../graph/upgrade-graph.ts'
-import type { Deprecation } from './api-types.ts'
-import type { ChannelBlob, Icon, IndexBlobs } from './index-blobs.ts'
+import { analyzeUpgradeGraph } from '../graph/upgrade-graph.ts'
+import type { ApiDeprecation } from './api-types.ts'
+import type { IndexChannelBlob, PackageIcon, IndexBlobs } from './index-blobs.ts'
 
 /** Packages, channels and bundles are sorted by the bytes of their names. */
 export type PackageIndex = ReadonlyMap<string, IndexedPackage>
@@ -10,17 +10,17 @@ export type PackageIndex = ReadonlyMap<string, IndexedPackage>
 export interface IndexedPackage {
   readonly name: string
   readonly description: string
-  readonly icon?: Icon
+  readonly icon?: PackageIcon
   readonly defaultChannel: string
   readonly channels: ReadonlyMap<string, IndexedChannel>
-  readonly deprecation?: Deprecation
+  readonly deprecation?: ApiDeprecation
 }
 
 export interface IndexedChannel {
   readonly name: string
   readonly head: string
   readonly bundles: ReadonlyMap<string, IndexedBundle>
-  readonly deprecation?: Deprecation
+  readonly deprecation?: ApiDeprecation
 }
 
 /** opm keeps a bundle's range and deprecation with the bundle, not in `packages.json`. */
@@ -33,22 +33,22 @@ export interface IndexedBundle {
   /** Go writes an absent list differently from an empty one. */
   readonly hasSkips: boolean
   readonly skipRange: string
-  readonly deprecation?: Deprecation
+  readonly deprecation?: ApiDeprecation
 }
 
-export function packageIndex({ packages, channels, deprecations }: IndexBlobs): PackageIndex {
+export function buildPackageIndex({ packages, channels, deprecations }: IndexBlobs): PackageIndex {
   const deprecated = new Map(
-    deprecations.map((one) => [key(one.package, one.schema, one.name), { message: one.message }]),
+    deprecations.map((one) => [joinKey(one.package, one.schema, one.name), { message: one.message }]),
   )
-  const deprecationOf = (...of: readonly string[]): { deprecation?: Deprecation } => {
-    const deprecation = deprecated.get(key(...of))
+  const deprecationOf = (...of: readonly string[]): { deprecation?: ApiDeprecation } => {
+    const deprecation = deprecated.get(joinKey(...of))
     return deprecation ? { deprecation } : {}
   }
   const ofPackage = Map.groupBy(channels, (channel) => channel.package)
-  const indexed = (channel: ChannelBlob): IndexedChannel => ({
+  const indexed = (channel: IndexChannelBlob): IndexedChannel => ({
     name: channel.name,
-    head: upgradeGraph(channel.entries).heads[0] ?? '',
-    bundles: byName(
+    head: analyzeUpgradeGraph(channel.entries).heads[0] ?? '',
+    bundles: toMapSortedByName(
       channel.entries.map((entry) => ({
         ...entry,
         package: channel.package,
@@ -58,20 +58,22 @@ export function packageIndex({ packages, channels, deprecations }: IndexBlobs): 
     ),
     ...deprecationOf(channel.package, 'olm.channel', channel.name),
   })
-  return byName(
+  return toMapSortedByName(
     packages.map((one) => ({
       ...one,
-      channels: byName((ofPackage.get(one.name) ?? []).map(indexed)),
+      channels: toMapSortedByName((ofPackage.get(one.name) ?? []).map(indexed)),
       ...deprecationOf(one.name, 'olm.package', ''),
     })),
   )
 }
 
-function key(...parts: readonly string[]): string {
+function joinKey(...parts: readonly string[]): string {
   return JSON.stringify(parts)
 }
 
-function byName<Named extends { readonly name: string }>(all: readonly Named[]): ReadonlyMap<string, Named> {
+function toMapSortedByName<Named extends { readonly name: string }>(
+  all: readonly Named[],
+): ReadonlyMap<string, Named> {
   const sorted = [...all].sort((a, b) => compareBytes(a.name, b.name))
   return new Map(sorted.map((one) => [one.name, one]))
 }

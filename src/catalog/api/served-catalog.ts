@@ -1,15 +1,15 @@
 // A sound catalog as opm serves it. Keeps blobs as bytes and reads a bundle on demand.
-import { assemble } from '../facts/assemble.ts'
+import { assembleCatalog } from '../facts/assemble.ts'
 import type { Catalog } from '../facts/catalog.ts'
-import { sortedByBytes } from '../../go/text.ts'
-import { compareWalk } from '../../go/walk-order.ts'
-import { documentsOf } from '../load/documents.ts'
+import { sortByBytes } from '../../go/text.ts'
+import { compareWalkOrder } from '../../go/walk-order.ts'
+import { splitDocuments } from '../load/documents.ts'
 import { validateAsOpm } from '../model/validate-as-opm.ts'
-import { apiBundle } from './api-bundle.ts'
+import { buildApiBundle } from './api-bundle.ts'
 import type { ApiBundle, GroupVersionKind } from './api-types.ts'
-import { problemInPackage, readBundleContent, type BundleContent } from './bundle-content.ts'
-import { packageIndex, type PackageIndex } from './package-index.ts'
-import type { BundleLine, ServedBlob, ServedFile } from './served-file.ts'
+import { formatPackageProblem, parseBundleContent, type ApiBundleContent } from './bundle-content.ts'
+import { buildPackageIndex, type PackageIndex } from './package-index.ts'
+import type { ServedBundle, ServedBlob, ServedFile } from './served-file.ts'
 
 export interface ServedCatalog {
   readonly index: PackageIndex
@@ -27,35 +27,35 @@ export interface BundleKey {
   readonly name: string
 }
 
-export type ServedCatalogReading =
+export type ServedCatalogResult =
   | { readonly ok: true; readonly value: ServedCatalog }
   /** opm's error. */
   | { readonly ok: false; readonly error: string }
 
 /** `files` can be in any order; paths are relative to the catalog's directory. */
-export function servedCatalog(
+export function buildServedCatalog(
   files: Iterable<{ readonly path: string; readonly file: ServedFile }>,
-): ServedCatalogReading {
-  const walked = [...files].sort((a, b) => compareWalk(a.path, b.path))
-  const catalog = assemble(walked.map(({ path, file }) => ({ path, facts: file.facts })))
+): ServedCatalogResult {
+  const walked = [...files].sort((a, b) => compareWalkOrder(a.path, b.path))
+  const catalog = assembleCatalog(walked.map(({ path, file }) => ({ path, facts: file.facts })))
   const read = walked.map(({ file }) => file)
-  const error = problemOf(catalog, read)
-  return error === undefined ? { ok: true, value: new LinkedCatalog(read) } : { ok: false, error }
+  const error = findCatalogProblem(catalog, read)
+  return error === undefined ? { ok: true, value: new LazyServedCatalog(read) } : { ok: false, error }
 }
 
 /** Checks each package separately, as opm does. */
-function problemOf(catalog: Catalog, files: readonly ServedFile[]): string | undefined {
+function findCatalogProblem(catalog: Catalog, files: readonly ServedFile[]): string | undefined {
   const [loadError] = catalog.loadErrors
   if (loadError) return loadError.message
-  for (const [name, ofPackage] of byPackage(catalog)) {
+  for (const [name, ofPackage] of splitByPackage(catalog)) {
     const { message } = validateAsOpm(ofPackage)
-    if (message !== undefined) return problemInPackage(name, message)
+    if (message !== undefined) return formatPackageProblem(name, message)
   }
   return files.find(({ problem }) => problem !== undefined)?.problem
 }
 
 /** Splits the catalog by package name, including packages that no blob declares. */
-function byPackage(catalog: Catalog): readonly (readonly [string, Catalog])[] {
+function splitByPackage(catalog: Catalog): readonly (readonly [string, Catalog])[] {
   const groups = {
     packages: Map.groupBy(catalog.packages, ({ name }) => name),
     channels: Map.groupBy(catalog.channels, (blob) => blob.package),
@@ -63,7 +63,7 @@ function byPackage(catalog: Catalog): readonly (readonly [string, Catalog])[] {
     deprecations: Map.groupBy(catalog.deprecations, (blob) => blob.package),
   }
   const names = new Set(Object.values(groups).flatMap((group) => [...group.keys()]))
-  return sortedByBytes(names).map((name) => [
+  return sortByBytes(names).map((name) => [
     name,
     {
       ...catalog,
@@ -75,20 +75,20 @@ function byPackage(catalog: Catalog): readonly (readonly [string, Catalog])[] {
   ])
 }
 
-class LinkedCatalog implements ServedCatalog {
+class LazyServedCatalog implements ServedCatalog {
   readonly index: PackageIndex
   readonly blobs: readonly ServedBlob[]
-  private readonly lines = new Map<string, Map<string, BundleLine>>()
+  private readonly lines = new Map<string, Map<string, ServedBundle>>()
 
   constructor(files: readonly ServedFile[]) {
     this.blobs = files.flatMap(({ blobs }) => blobs)
-    this.index = packageIndex({
+    this.index = buildPackageIndex({
       packages: files.flatMap(({ packages }) => packages),
       channels: files.flatMap(({ channels }) => channels),
       deprecations: files.flatMap(({ deprecations }) => deprecations),
     })
     for (const line of files.flatMap(({ bundles }) => bundles)) {
-      const ofPackage = this.lines.get(line.package) ?? new Map<string, BundleLine>()
+      const ofPackage = this.lines.get(line.package) ?? new Map<string, ServedBundle>()
       this.lines.set(line.package, ofPackage.set(line.name, line))
     }
   }
@@ -97,16 +97,16 @@ class LinkedCatalog implements ServedCatalog {
     const parent = this.index.get(packageName)
     const line = parent?.channels.get(channel)?.bundles.get(name)
     const content = line && this.read(packageName, name)
-    return parent && content && apiBundle(content, parent, line)
+    return parent && content && buildApiBundle(content, parent, line)
   }
 
   providedApis(packageName: string, bundle: string): readonly GroupVersionKind[] {
     return this.lines.get(packageName)?.get(bundle)?.providedApis ?? []
   }
 
-  private read(packageName: string, name: string): BundleContent | undefined {
+  private read(packageName: string, name: string): ApiBundleContent | undefined {
     const line = this.lines.get(packageName)?.get(name)?.blob.line
-    const [document] = line ? documentsOf(line) : []
-    return document?.meta && readBundleContent(document.meta.value)
+    const [document] = line ? splitDocuments(line) : []
+    return document?.meta && parseBundleContent(document.meta.value)
   }
 }

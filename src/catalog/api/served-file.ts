@@ -2,12 +2,17 @@
 // on demand (served-catalog.ts).
 import type { FileFacts } from '../facts/catalog.ts'
 import { quote } from '../../go/text.ts'
-import { readFile } from '../load/read-file.ts'
+import { parseCatalogFile } from '../load/read-file.ts'
 import type { Meta } from '../load/meta.ts'
 import type { GroupVersionKind } from './api-types.ts'
-import { NotServed, problemInPackage, readBundleContent, wholeBlobText } from './bundle-content.ts'
-import { customProblem } from './custom-blobs.ts'
-import { keepIndexBlob, type IndexBlobs } from './index-blobs.ts'
+import {
+  UnservableCatalogError,
+  formatPackageProblem,
+  parseBundleContent,
+  toStoredJson,
+} from './bundle-content.ts'
+import { findCustomBlobProblem } from './custom-blobs.ts'
+import { collectIndexBlob, type IndexBlobs } from './index-blobs.ts'
 
 export interface ServedBlob {
   readonly schema: string
@@ -21,12 +26,12 @@ export interface ServedBlob {
 export interface ServedFile extends IndexBlobs {
   readonly facts: FileFacts
   readonly blobs: readonly ServedBlob[]
-  readonly bundles: readonly BundleLine[]
+  readonly bundles: readonly ServedBundle[]
   /** Why opm accepts the file but refuses to serve it. */
   readonly problem?: string
 }
 
-export interface BundleLine {
+export interface ServedBundle {
   readonly package: string
   readonly name: string
   readonly blob: ServedBlob
@@ -36,46 +41,46 @@ export interface BundleLine {
 const encoder = new TextEncoder()
 
 /** Never throws. For a file that opm can't load, only the facts are meaningful. */
-export function readServedFile(bytes: Uint8Array): ServedFile {
-  const drafted = emptyDraft()
+export function parseServedFile(bytes: Uint8Array): ServedFile {
+  const drafted = createDraft()
   let problem: string | undefined
   // Works blob by blob, because the parsed file is several times larger than the file.
   const onMeta = (meta: Meta) => {
-    problem ??= addBlob(meta, drafted)
+    problem ??= addBlobToDraft(meta, drafted)
   }
-  const facts = readFile(bytes, { forVerdict: true, onMeta })
-  if (facts.loadError !== undefined) return { facts, ...emptyDraft() }
+  const facts = parseCatalogFile(bytes, { forVerdict: true, onMeta })
+  if (facts.loadError !== undefined) return { facts, ...createDraft() }
   return { facts, ...drafted, ...(problem !== undefined && { problem }) }
 }
 
-const emptyDraft = () => ({
+const createDraft = () => ({
   blobs: [] as ServedBlob[],
-  bundles: [] as BundleLine[],
+  bundles: [] as ServedBundle[],
   packages: [],
   channels: [],
   deprecations: [],
 })
 
-type Drafted = Pick<ServedFile, keyof IndexBlobs> & {
+type ServedFileDraft = Pick<ServedFile, keyof IndexBlobs> & {
   readonly blobs: ServedBlob[]
-  readonly bundles: BundleLine[]
+  readonly bundles: ServedBundle[]
 }
 
-function addBlob(meta: Meta, into: Drafted): string | undefined {
+function addBlobToDraft(meta: Meta, into: ServedFileDraft): string | undefined {
   const { schema, name, package: of, value } = meta
   try {
-    const blob = { schema, package: of, name, line: encoder.encode(`${wholeBlobText(value)}\n`) }
+    const blob = { schema, package: of, name, line: encoder.encode(`${toStoredJson(value)}\n`) }
     into.blobs.push(blob)
-    if (keepIndexBlob(into, meta)) return undefined
-    if (schema !== 'olm.bundle') return customProblem(blob)
-    const { package: parent, name: its, objects, providedApis } = readBundleContent(value)
+    if (collectIndexBlob(into, meta)) return undefined
+    if (schema !== 'olm.bundle') return findCustomBlobProblem(blob)
+    const { package: parent, name: its, objects, providedApis } = parseBundleContent(value)
     // Unlike the cache, the protocol can't carry bytes that aren't text.
     if (!objects.every((json) => json.isWellFormed()))
-      throw new NotServed(`store bundle ${quote(its)}: string field contains invalid UTF-8`)
+      throw new UnservableCatalogError(`store bundle ${quote(its)}: string field contains invalid UTF-8`)
     into.bundles.push({ package: parent, name: its, blob, providedApis })
     return undefined
   } catch (error) {
-    if (error instanceof NotServed) return problemInPackage(of, error.message)
+    if (error instanceof UnservableCatalogError) return formatPackageProblem(of, error.message)
     throw error
   }
 }

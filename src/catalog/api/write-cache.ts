@@ -2,23 +2,28 @@
 import { Fnv64a } from '../../go/fnv.ts'
 import { quote } from '../../go/text.ts'
 import type { Meta } from '../load/meta.ts'
-import { NotServed, problemInPackage, readBundleContent, wholeBlobText } from './bundle-content.ts'
-import { bundlePieces, packageIndexText } from './cache-texts.ts'
-import { customProblem } from './custom-blobs.ts'
-import { keepIndexBlob, type IndexBlobs } from './index-blobs.ts'
-import { packageIndex, type PackageIndex } from './package-index.ts'
-import { SharedPieces, type Pieces } from './shared-pieces.ts'
+import {
+  UnservableCatalogError,
+  formatPackageProblem,
+  parseBundleContent,
+  toStoredJson,
+} from './bundle-content.ts'
+import { createBundleEncoder, formatPackageIndex } from './cache-texts.ts'
+import { findCustomBlobProblem } from './custom-blobs.ts'
+import { collectIndexBlob, type IndexBlobs } from './index-blobs.ts'
+import { buildPackageIndex, type PackageIndex } from './package-index.ts'
+import { EscapedJsonCache, type JsonChunks } from './shared-pieces.ts'
 
-export interface CacheFile {
+export interface OpmCacheFile {
   /** Relative to `cache/`. */
   readonly path: string
-  readonly pieces: Pieces
+  readonly pieces: JsonChunks
 }
 
-export type CacheResult =
+export type OpmCacheResult =
   | {
       readonly ok: true
-      readonly files: readonly CacheFile[]
+      readonly files: readonly OpmCacheFile[]
       readonly packages: readonly string[]
       readonly bundles: number
     }
@@ -27,31 +32,32 @@ export type CacheResult =
 
 const encoder = new TextEncoder()
 /** Longest file name on the systems that opm runs on, in bytes. */
-const longestName = 255
+const maxFileNameBytes = 255
 
 /** `documents`: all blobs of a catalog that opm finds valid, in any order. */
-export function writeCache(documents: readonly Meta[]): CacheResult {
+export function buildOpmCache(documents: readonly Meta[]): OpmCacheResult {
   try {
-    return { ok: true, ...cacheOf(documents) }
+    return { ok: true, ...buildCacheFiles(documents) }
   } catch (error) {
-    if (error instanceof NotServed) return { ok: false, error: error.message }
+    if (error instanceof UnservableCatalogError) return { ok: false, error: error.message }
     throw error
   }
 }
 
-function cacheOf(documents: readonly Meta[]): Omit<CacheResult & { ok: true }, 'ok'> {
-  const files = new Map<string, Pieces>()
+function buildCacheFiles(documents: readonly Meta[]): Omit<OpmCacheResult & { ok: true }, 'ok'> {
+  const files = new Map<string, JsonChunks>()
   const declared: IndexBlobs = { packages: [], channels: [], deprecations: [] }
   const bundles: Meta[] = []
   for (const meta of documents) {
-    if (keepIndexBlob(declared, meta)) continue
+    if (collectIndexBlob(declared, meta)) continue
     if (meta.schema === 'olm.bundle') bundles.push(meta)
     else addCustomBlob(files, meta)
   }
-  const index = packageIndex(declared)
-  const shared = new SharedPieces()
-  for (const bundle of bundles) inPackage(bundle.package, () => addBundle(files, bundle, index, shared))
-  files.set('packages.json', [encoder.encode(packageIndexText(index))])
+  const index = buildPackageIndex(declared)
+  const shared = new EscapedJsonCache()
+  for (const bundle of bundles)
+    nameFailingPackage(bundle.package, () => addBundleFiles(files, bundle, index, shared))
+  files.set('packages.json', [encoder.encode(formatPackageIndex(index))])
   return {
     files: [...files].map(([path, pieces]) => ({ path, pieces })),
     packages: [...index.keys()],
@@ -60,10 +66,10 @@ function cacheOf(documents: readonly Meta[]): Omit<CacheResult & { ok: true }, '
 }
 
 /** opm uses schema and package as directory names. */
-function addCustomBlob(files: Map<string, Pieces>, blob: Meta): void {
-  const problem = customProblem(blob)
-  if (problem !== undefined) throw new NotServed(problem)
-  const content = encoder.encode(`${wholeBlobText(blob.value)}\n`)
+function addCustomBlob(files: Map<string, JsonChunks>, blob: Meta): void {
+  const problem = findCustomBlobProblem(blob)
+  if (problem !== undefined) throw new UnservableCatalogError(problem)
+  const content = encoder.encode(`${toStoredJson(blob.value)}\n`)
   const hash = new Fnv64a()
   hash.update(content)
   const path = ['metas', blob.schema, blob.package, `${hash.hex()}.json`].filter((part) => part !== '')
@@ -71,41 +77,43 @@ function addCustomBlob(files: Map<string, Pieces>, blob: Meta): void {
 }
 
 /** opm works package by package and names the failing one. */
-function inPackage(name: string, work: () => void): void {
+function nameFailingPackage(name: string, work: () => void): void {
   try {
     work()
   } catch (error) {
-    if (error instanceof NotServed) throw new NotServed(problemInPackage(name, error.message))
+    if (error instanceof UnservableCatalogError)
+      throw new UnservableCatalogError(formatPackageProblem(name, error.message))
     throw error
   }
 }
 
-function addBundle(
-  files: Map<string, Pieces>,
+function addBundleFiles(
+  files: Map<string, JsonChunks>,
   { package: of, value }: Meta,
   index: PackageIndex,
-  shared: SharedPieces,
+  shared: EscapedJsonCache,
 ): void {
   const parent = index.get(of)
   if (!parent) return
-  const content = readBundleContent(value)
-  const inChannel = bundlePieces(content, parent, shared)
+  const content = parseBundleContent(value)
+  const inChannel = createBundleEncoder(content, parent, shared)
   for (const channel of parent.channels.values()) {
     const line = channel.bundles.get(content.name)
     if (!line) continue
     const path = `${of}_${channel.name}_${line.name}.json`
-    const problem = nameProblem(path) ?? (files.has(path) ? 'another bundle has the same file' : undefined)
+    const problem =
+      findFileNameProblem(path) ?? (files.has(path) ? 'another bundle has the same file' : undefined)
     if (problem !== undefined)
-      throw new NotServed(`opm has no file ${quote(path)} for a bundle in its cache: ${problem}`)
+      throw new UnservableCatalogError(`opm has no file ${quote(path)} for a bundle in its cache: ${problem}`)
     files.set(path, inChannel(line))
   }
 }
 
 /** Channels and bundles allow characters that file names don't. */
-function nameProblem(name: string): string | undefined {
+function findFileNameProblem(name: string): string | undefined {
   if (name.includes('/')) return 'the name has a slash in it'
   if (name.includes('\0')) return 'the name has a NUL in it'
-  return encoder.encode(name).length > longestName
-    ? `the name is longer than ${longestName} bytes`
+  return encoder.encode(name).length > maxFileNameBytes
+    ? `the name is longer than ${maxFileNameBytes} bytes`
     : undefined
 }

@@ -2,9 +2,9 @@
 // file can be cached by blob id as JSON. Made by read-file.ts (one file) and assemble.ts (all files).
 import type { Finding } from '../../findings/finding.ts'
 import type { Json } from '../../go/json/json.ts'
-import type { Mark } from '../../go/mark.ts'
+import type { TextPosition } from '../../go/mark.ts'
 
-export interface BlobPlace extends Mark {
+export interface BlobLocation extends TextPosition {
   readonly file: string
   /** Index of the document in its file, from 0. */
   readonly document: number
@@ -14,7 +14,7 @@ export interface BlobPlace extends Mark {
 }
 
 export interface PackageBlob {
-  readonly place: BlobPlace
+  readonly place: BlobLocation
   readonly name: string
   readonly defaultChannel: string
   readonly description: string
@@ -22,13 +22,13 @@ export interface PackageBlob {
   readonly icon?: {
     readonly mediatype: string
     readonly bytes: number
-    readonly mark: Mark
+    readonly mark: TextPosition
     readonly looksLike?: string
   }
 }
 
 export interface ChannelBlob {
-  readonly place: BlobPlace
+  readonly place: BlobLocation
   readonly name: string
   readonly package: string
   readonly entries: readonly ChannelEntry[]
@@ -36,7 +36,7 @@ export interface ChannelBlob {
 
 /** Absent texts are empty strings. */
 export interface ChannelEntry {
-  readonly mark: Mark
+  readonly mark: TextPosition
   readonly name: string
   readonly replaces: string
   readonly skips: readonly string[]
@@ -44,11 +44,11 @@ export interface ChannelEntry {
 }
 
 export interface BundleBlob {
-  readonly place: BlobPlace
+  readonly place: BlobLocation
   readonly name: string
   readonly package: string
   readonly image: string
-  readonly imageMark?: Mark
+  readonly imageMark?: TextPosition
   readonly properties: readonly Property[]
   readonly relatedImages: readonly RelatedImage[]
 }
@@ -58,7 +58,7 @@ export interface BundleBlob {
  * `olm.csv.metadata` -> CsvMetadata, `olm.bundle.object` -> BundleObject.
  */
 export interface Property {
-  readonly mark: Mark
+  readonly mark: TextPosition
   readonly type: string
   readonly value: Json
   /** Go's error if the value doesn't decode to its type. */
@@ -66,7 +66,7 @@ export interface Property {
 }
 
 export interface RelatedImage {
-  readonly mark: Mark
+  readonly mark: TextPosition
   readonly name: string
   readonly image: string
 }
@@ -82,7 +82,7 @@ export type CsvMetadata = {
 }
 
 /** The summary of an `olm.bundle.object` value; `bytes` is the decoded size. */
-export type BundleObject = {
+export type BundleObjectSummary = {
   readonly apiVersion: string
   readonly kind: string
   readonly name: string
@@ -90,13 +90,13 @@ export type BundleObject = {
 }
 
 export interface DeprecationBlob {
-  readonly place: BlobPlace
+  readonly place: BlobLocation
   readonly package: string
   readonly entries: readonly DeprecationEntry[]
 }
 
 export interface DeprecationEntry {
-  readonly mark: Mark
+  readonly mark: TextPosition
   readonly schema: string
   readonly name: string
   readonly message: string
@@ -104,15 +104,15 @@ export interface DeprecationEntry {
 
 /** A blob of any other schema, which opm keeps unread. */
 export interface OtherBlob {
-  readonly place: BlobPlace
+  readonly place: BlobLocation
   readonly schema: string
   readonly package: string
   readonly name: string
 }
 
 /** Something that opm ignores without an error. find-oddities.ts keeps at most `oddityCap` per file. */
-export type Oddity = {
-  readonly mark: Mark
+export type Leniency = {
+  readonly mark: TextPosition
   /** The blob's own schema, package and name, '' if absent. For dropped text, the blob before it. */
   readonly schema: string
   readonly package: string
@@ -133,7 +133,7 @@ export type Oddity = {
 )
 
 /** More oddities in a file usually have one cause; this also bounds hostile files. */
-export const oddityCap = 100
+export const maxLeniencies = 100
 
 /** Everything that one file says, in document order. Depends only on the file's bytes, so it is cached by blob id. */
 export interface FileFacts {
@@ -147,7 +147,7 @@ export interface FileFacts {
   readonly loadError?: string
   /** Load errors and file-scoped rules. The file in all places is '' until assemble() sets it. */
   readonly findings: readonly Finding[]
-  readonly oddities?: readonly Oddity[]
+  readonly oddities?: readonly Leniency[]
 }
 
 /** All files of one catalog, in walk order. */
@@ -161,7 +161,7 @@ export interface Catalog {
   readonly loadErrors: readonly { readonly file: string; readonly message: string }[]
   readonly findings: readonly Finding[]
   /** In walk order. */
-  readonly oddities?: readonly (Oddity & { readonly file: string })[]
+  readonly oddities?: readonly (Leniency & { readonly file: string })[]
   /** The catalog's files after .indexignore, with their sizes in bytes. */
   readonly files: readonly { readonly path: string; readonly bytes: number }[]
 }

@@ -1,23 +1,26 @@
 // Bounds a catalog as `opm alpha render-graph --minimum-edge` does.
-import { textField } from '../../go/json/json-fields.ts'
+import { getJsonTextField } from '../../go/json/json-fields.ts'
 import { quote } from '../../go/text.ts'
 import type { Catalog, ChannelBlob, ChannelEntry } from '../facts/catalog.ts'
-import { inRange, parseVersionRange } from '../versions/version-range.ts'
+import { isInRange, parseVersionRange } from '../versions/version-range.ts'
 import { compareVersions, parseVersion, type Version } from '../versions/version.ts'
 
-export interface Bounds {
+export interface GraphBounds {
   readonly packageName?: string | undefined
   readonly minimumEdge?: string | undefined
 }
 
-export type BoundedCatalog =
+export type BoundedCatalogResult =
   | { readonly ok: true; readonly value: Catalog }
   /** opm's error. */
   | { readonly ok: false; readonly error: string }
 
 /** Fails as opm does if any bundle has no version, even one outside the bounds. */
-export function channelsFrom(catalog: Catalog, { packageName, minimumEdge }: Bounds): BoundedCatalog {
-  const versions = bundleVersions(catalog)
+export function boundCatalog(
+  catalog: Catalog,
+  { packageName, minimumEdge }: GraphBounds,
+): BoundedCatalogResult {
+  const versions = parseBundleVersions(catalog)
   if (!versions.ok) return versions
   const floor = minimumEdge === undefined ? undefined : versions.value.get(minimumEdge)
   if (minimumEdge !== undefined && floor === undefined)
@@ -30,20 +33,20 @@ export function channelsFrom(catalog: Catalog, { packageName, minimumEdge }: Bou
     .map((channel) =>
       floor === undefined
         ? channel
-        : { ...channel, entries: entriesFrom(channel, minimumEdge, floor, versions.value) },
+        : { ...channel, entries: boundEntries(channel, minimumEdge, floor, versions.value) },
     )
     // Without bounds, opm draws empty channels too.
     .filter(({ entries }) => (packageName ?? minimumEdge) === undefined || entries.length > 0)
   return { ok: true, value: { ...catalog, channels } }
 }
 
-function entriesFrom(
+function boundEntries(
   { entries }: ChannelBlob,
   minimumEdge: string | undefined,
   floor: Version,
   versions: ReadonlyMap<string, Version>,
 ): ChannelEntry[] {
-  const reaches = (name: string) => compareVersions(versions.get(name) ?? noVersion, floor) >= 0
+  const reaches = (name: string) => compareVersions(versions.get(name) ?? zeroVersion, floor) >= 0
   return entries.flatMap((entry) => {
     const { name, replaces, skips, skipRange } = entry
     // opm draws the floor without the edges that lead to it.
@@ -53,7 +56,7 @@ function entriesFrom(
       ...entry,
       replaces: replaces !== '' && reaches(replaces) ? replaces : '',
       skips: skips.filter(reaches),
-      skipRange: range?.ok === true && inRange(floor, range.value) ? skipRange : '',
+      skipRange: range?.ok === true && isInRange(floor, range.value) ? skipRange : '',
     }
     const hasEdges = kept.replaces !== '' || kept.skips.length > 0 || kept.skipRange !== ''
     const hadEdges = replaces !== '' || skips.length > 0 || skipRange !== ''
@@ -62,7 +65,7 @@ function entriesFrom(
 }
 
 /** The first bundle of each name, in any package: opm keeps one map for all. */
-function bundleVersions(
+function parseBundleVersions(
   catalog: Catalog,
 ):
   | { readonly ok: true; readonly value: Map<string, Version> }
@@ -78,7 +81,7 @@ function bundleVersions(
         ok: false,
         error: `bundle ${quote(name)} has multiple "olm.package" properties, expected exactly 1`,
       }
-    const text = textField(packages[0]?.value ?? null, 'version')
+    const text = getJsonTextField(packages[0]?.value ?? null, 'version')
     const version = parseVersion(text)
     if (!version.ok)
       return {
@@ -91,4 +94,4 @@ function bundleVersions(
 }
 
 /** opm looks versions up in a Go map, so a missing name has the zero version. */
-const noVersion: Version = { major: 0, minor: 0, patch: 0, prerelease: [], build: [] }
+const zeroVersion: Version = { major: 0, minor: 0, patch: 0, prerelease: [], build: [] }

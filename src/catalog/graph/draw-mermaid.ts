@@ -1,17 +1,17 @@
 // A drawing as Mermaid text for a GitHub comment, with names escaped. GitHub refuses more than 50,000 characters or 500
 // edges; unreadably large pictures are left out well before that.
-import { printable } from '../../findings/printable.ts'
+import { toPrintable } from '../../findings/printable.ts'
 import type { DrawnChannel, DrawnRow, Drawing } from './drawing.ts'
 
-const mostNodes = 90
-const mostEdges = 160
-const fewSkips = 4
+const maxNodes = 90
+const maxEdges = 160
+const maxDrawnSkips = 4
 /** Entities make names up to ten times longer; this leaves room below GitHub's limit for the closing text. */
-const mostCharacters = 40_000
+const maxCharacters = 40_000
 
 /** Mermaid source without a fence; undefined if the drawing is empty or too large. */
 export function drawMermaid(drawings: readonly Drawing[]): string | undefined {
-  const lines = ['flowchart BT', ...styles]
+  const lines = ['flowchart BT', ...mermaidStyles]
   const linkStyles = new Map<string, number[]>()
   let nodes = 0
   let edges = 0
@@ -23,22 +23,22 @@ export function drawMermaid(drawings: readonly Drawing[]): string | undefined {
       // Long lists of skips become text beside their entry; arrows would hide everything else.
       const drawn = channel.links.filter(
         ({ kind, status, from }) =>
-          kind === 'replaces' || (from.length <= fewSkips && !(drawing.compares && status === 'kept')),
+          kind === 'replaces' || (from.length <= maxDrawnSkips && !(drawing.compares && status === 'kept')),
       )
       const links = drawn.reduce((sum, link) => sum + link.from.length, 0)
-      if (nodes + channel.rows.length > mostNodes || edges + links > mostEdges) {
+      if (nodes + channel.rows.length > maxNodes || edges + links > maxEdges) {
         left++
         continue
       }
       const id = `c${channels}`
       const named = [
-        `subgraph ${id}["${quoted(`${drawing.package} · ${channel.name}${channelNote(channel)}`)}"]`,
+        `subgraph ${id}["${quoteMermaidLabel(`${drawing.package} · ${channel.name}${formatChannelNote(channel)}`)}"]`,
         // Without its own direction, a subgraph shows old versions on top.
         'direction BT',
-        ...channel.rows.map((row, at) => `${id}n${at}${nodeText(row, drawing.compares)}`),
+        ...channel.rows.map((row, at) => `${id}n${at}${formatNodeLabel(row, drawing.compares)}`),
       ]
       const length = named.reduce((sum, line) => sum + line.length + 1, 0)
-      if (characters + length > mostCharacters) {
+      if (characters + length > maxCharacters) {
         left++
         continue
       }
@@ -65,7 +65,7 @@ export function drawMermaid(drawings: readonly Drawing[]): string | undefined {
   return lines.join('\n')
 }
 
-const styles = [
+const mermaidStyles = [
   'classDef head fill:#1a7f37,stroke:#1a7f37,color:#ffffff',
   'classDef deprecated fill:#e8960f,stroke:#9a6700,color:#000000',
   'classDef added stroke:#1a7f37,stroke-width:3px',
@@ -73,12 +73,12 @@ const styles = [
   'classDef folded fill:none,stroke:#8c959f,stroke-dasharray:2',
 ]
 
-function channelNote({ status, badges }: DrawnChannel): string {
+function formatChannelNote({ status, badges }: DrawnChannel): string {
   const notes = [...(status === 'added' ? ['new'] : status === 'removed' ? ['removed'] : []), ...badges]
   return notes.length === 0 ? '' : ` (${notes.join(', ')})`
 }
 
-function nodeText({ names, label, badges, status, notes }: DrawnRow, compares: boolean): string {
+function formatNodeLabel({ names, label, badges, status, notes }: DrawnRow, compares: boolean): string {
   const words = [
     `${status === 'added' ? '+ ' : status === 'removed' ? '− ' : ''}${label}`,
     ...badges.filter((badge) => badge === 'not in channel' || /^(?:now|was) /.test(badge)),
@@ -98,13 +98,13 @@ function nodeText({ names, label, badges, status, notes }: DrawnRow, compares: b
             : names.length > 1
               ? 'folded'
               : undefined
-  const text = words.map((word) => quoted(word)).join('<br/>')
+  const text = words.map((word) => quoteMermaidLabel(word)).join('<br/>')
   return `["${text}"]${style === undefined ? '' : `:::${style}`}`
 }
 
 /** Mermaid interprets markup and entities inside quotes, so special characters become entities. */
-function quoted(words: string): string {
-  const characters = [...printable(words.toWellFormed())]
+function quoteMermaidLabel(label: string): string {
+  const characters = [...toPrintable(label.toWellFormed())]
   const shown = characters.length <= 60 ? characters : [...characters.slice(0, 59), '…']
   return shown
     .map((character) =>

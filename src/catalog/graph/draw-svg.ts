@@ -1,25 +1,25 @@
 // A drawing as SVG: a card per channel, newest version on top, upgrades as rails on the left. Self-contained: no
 // script, font or link, and foreign text is escaped. Coordinates are whole pixels, so that pictures can be compared.
-import { printable } from '../../findings/printable.ts'
-import type { Badge, DrawnChannel, DrawnLink, DrawnRow, Drawing } from './drawing.ts'
+import { toPrintable } from '../../findings/printable.ts'
+import type { DrawingBadge, DrawnChannel, DrawnLink, DrawnRow, Drawing } from './drawing.ts'
 
-const row = 24
-const lane = 11
-const mostLanes = 20
+const rowHeight = 24
+const laneWidth = 11
+const maxLanes = 20
 /** Only the newest skip and range rails are drawn; the counts beside the entries cover the rest. */
-const mostSkipRails = 18
+const maxSkipRails = 18
 /** A rail with more ends shows only the ends of each run, because more ticks would look like hatching. */
-const fewTicks = 12
-const header = 46
-const padding = 16
-const gap = 20
+const maxRailTicks = 12
+const cardHeaderHeight = 46
+const cardPadding = 16
+const cardGap = 20
 /** Pixels; further cards go below. */
-const widest = 1500
-const top = 56
+const maxWidth = 1500
+const topMargin = 56
 const charWidth = 7.3
-const longestText = 60
+const maxTextLength = 60
 /** Characters; enough for forty names of usual length. */
-const longestTip = 2000
+const maxTooltipLength = 2000
 
 const colors = {
   text: '#1f2328',
@@ -35,7 +35,7 @@ const colors = {
   deprecated: '#e8960f',
 } as const
 
-const badgeColors: Readonly<Record<Badge, string>> = {
+const badgeColors: Readonly<Record<DrawingBadge, string>> = {
   default: '#0969da',
   'now default': colors.added,
   'was default': colors.removed,
@@ -50,9 +50,9 @@ const badgeColors: Readonly<Record<Badge, string>> = {
   'not in channel': colors.faint,
 }
 
-const signs = { added: '+', removed: '−', kept: '' } as const
+const statusSigns = { added: '+', removed: '−', kept: '' } as const
 
-interface Card {
+interface ChannelCard {
   readonly width: number
   readonly height: number
   readonly body: string
@@ -61,33 +61,36 @@ interface Card {
 export function drawSvg(drawing: Drawing): string {
   const title = `${drawing.package}${drawing.badges.map((badge) => ` (${badge})`).join('')}`
   const cards = drawing.channels.map((channel) => drawCard(channel, drawing.compares))
-  const places = place(cards)
+  const positions = layOutCards(cards)
   const parts = cards.map(({ body }, at) => {
-    const [x, y] = places[at] ?? [0, 0]
+    const [x, y] = positions[at] ?? [0, 0]
     return `<g transform="translate(${x},${y})">${body}</g>`
   })
-  const right = greatest(cards.map(({ width }, at) => (places[at]?.[0] ?? 0) + width + gap))
-  const bottom = greatest([top, ...cards.map(({ height }, at) => (places[at]?.[1] ?? 0) + height + gap)])
+  const right = maxOf(cards.map(({ width }, at) => (positions[at]?.[0] ?? 0) + width + cardGap))
+  const bottom = maxOf([
+    topMargin,
+    ...cards.map(({ height }, at) => (positions[at]?.[1] ?? 0) + height + cardGap),
+  ])
   const { width: legendWidth, body: legend } = drawLegend(drawing)
-  const width = Math.max(right, legendWidth + 2 * gap, Math.round(textWidth(title) * 1.4) + 2 * gap)
+  const width = Math.max(right, legendWidth + 2 * cardGap, Math.round(textWidth(title) * 1.4) + 2 * cardGap)
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${bottom + 36}" viewBox="0 0 ${width} ${bottom + 36}" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="12">`,
-    `<title>${escape(title)}</title>`,
+    `<title>${escapeXml(title)}</title>`,
     `<rect width="100%" height="100%" fill="#f6f8fa"/>`,
-    `<text x="${gap}" y="34" font-size="17" font-weight="bold" fill="${colors.text}">${escape(title)}</text>`,
+    `<text x="${cardGap}" y="34" font-size="17" font-weight="bold" fill="${colors.text}">${escapeXml(title)}</text>`,
     ...parts,
-    `<g transform="translate(${gap},${bottom + 8})">${legend}</g>`,
+    `<g transform="translate(${cardGap},${bottom + 8})">${legend}</g>`,
     '</svg>',
     '',
   ].join('\n')
 }
 
 /** Lays the cards out side by side in as many rows as needed. A high row stacks cards. */
-function place(cards: readonly Card[]): [x: number, y: number][] {
-  let line = { top, bottom: top }
-  let column = { left: gap, right: gap, bottom: Infinity }
+function layOutCards(cards: readonly ChannelCard[]): [x: number, y: number][] {
+  let line = { top: topMargin, bottom: topMargin }
+  let column = { left: cardGap, right: cardGap, bottom: Infinity }
   return cards.map(({ width, height }, at) => {
-    const below = column.bottom + gap
+    const below = column.bottom + cardGap
     if (below + height <= line.bottom) {
       column = {
         left: column.left,
@@ -96,10 +99,10 @@ function place(cards: readonly Card[]): [x: number, y: number][] {
       }
       return [column.left, below]
     }
-    let left = at === 0 ? gap : column.right + gap
-    if (left > gap && left + width > widest) {
-      line = { top: line.bottom + gap, bottom: line.bottom + gap }
-      left = gap
+    let left = at === 0 ? cardGap : column.right + cardGap
+    if (left > cardGap && left + width > maxWidth) {
+      line = { top: line.bottom + cardGap, bottom: line.bottom + cardGap }
+      left = cardGap
     }
     column = { left, right: left + width, bottom: line.top + height }
     line = { top: line.top, bottom: Math.max(line.bottom, column.bottom) }
@@ -107,23 +110,23 @@ function place(cards: readonly Card[]): [x: number, y: number][] {
   })
 }
 
-function drawCard(channel: DrawnChannel, compares: boolean): Card {
-  const lanes = layOut(channel.links)
-  const used = greatest([...lanes.values()].map((at) => at + 1))
-  const nodeX = padding + used * lane + 8
+function drawCard(channel: DrawnChannel, compares: boolean): ChannelCard {
+  const lanes = assignLanes(channel.links)
+  const used = maxOf([...lanes.values()].map((at) => at + 1))
+  const nodeX = cardPadding + used * laneWidth + 8
   const textX = nodeX + 16
   const rows = channel.rows.map((drawn, at) =>
-    drawRow(drawn, textX, header + at * row + row / 2, nodeX, compares),
+    drawRow(drawn, textX, cardHeaderHeight + at * rowHeight + rowHeight / 2, nodeX, compares),
   )
   const links = channel.links.map((link) => drawLink(link, lanes.get(link), nodeX, compares))
   const heading = drawHeading(channel)
-  const width = Math.ceil(greatest([heading.width, ...rows.map((drawn) => drawn.width)]) + padding)
-  const height = header + channel.rows.length * row + 10
+  const width = Math.ceil(maxOf([heading.width, ...rows.map((drawn) => drawn.width)]) + cardPadding)
+  const height = cardHeaderHeight + channel.rows.length * rowHeight + 10
   const stroke = channel.status === 'kept' ? colors.border : colors[channel.status]
   const backs = channel.rows.map((drawn, at) =>
     drawn.status === 'kept'
       ? ''
-      : `<rect x="1" y="${header + at * row}" width="${width - 2}" height="${row}" fill="${colors[drawn.status]}" opacity="0.1"/>`,
+      : `<rect x="1" y="${cardHeaderHeight + at * rowHeight}" width="${width - 2}" height="${rowHeight}" fill="${colors[drawn.status]}" opacity="0.1"/>`,
   )
   return {
     width,
@@ -143,9 +146,9 @@ function drawHeading({ name, badges, status, entries, entriesBefore }: DrawnChan
   width: number
   body: string
 } {
-  const label = shorten(name)
-  let x = padding
-  const parts = [text(x, 23, label, `font-weight="bold" font-size="13" fill="${colors.text}"`, name)]
+  const label = truncateLabel(name)
+  let x = cardPadding
+  const parts = [drawText(x, 23, label, `font-weight="bold" font-size="13" fill="${colors.text}"`, name)]
   x += Math.round(textWidth(label) * 1.1) + 8
   if (status !== 'kept') {
     const pill = drawPill(x, 19, status === 'added' ? 'new' : 'removed', colors[status])
@@ -159,7 +162,7 @@ function drawHeading({ name, badges, status, entries, entriesBefore }: DrawnChan
   }
   const before = entriesBefore === undefined ? '' : `${entriesBefore} → `
   const count = `${before}${entries === 1 ? '1 entry' : `${entries} entries`}`
-  parts.push(text(x + 4, 23, count, `fill="${colors.faint}" font-size="11"`))
+  parts.push(drawText(x + 4, 23, count, `fill="${colors.faint}" font-size="11"`))
   return { width: x + 4 + textWidth(count), body: parts.join('') }
 }
 
@@ -183,7 +186,7 @@ function drawRow(drawn: DrawnRow, textX: number, y: number, nodeX: number, compa
     )
   }
   let x = textX
-  const shown = (status === 'kept' ? '' : `${signs[status]} `) + shorten(label)
+  const shown = (status === 'kept' ? '' : `${statusSigns[status]} `) + truncateLabel(label)
   const color =
     status !== 'kept'
       ? colors[status]
@@ -191,7 +194,7 @@ function drawRow(drawn: DrawnRow, textX: number, y: number, nodeX: number, compa
         ? colors.faint
         : colors.text
   const style = `fill="${color}"${isGroup ? ' font-style="italic"' : ''}${badges.includes('head') ? ' font-weight="bold"' : ''}`
-  parts.push(text(x, y + 4, shown, style))
+  parts.push(drawText(x, y + 4, shown, style))
   x += textWidth(shown) + 8
   for (const badge of badges) {
     // The ring already shows it, and in long semver channels the word would repeat on every line.
@@ -201,9 +204,9 @@ function drawRow(drawn: DrawnRow, textX: number, y: number, nodeX: number, compa
     x += pill.width + 6
   }
   for (const note of notes) {
-    const words = signs[note.status] + shorten(note.text)
+    const words = statusSigns[note.status] + truncateLabel(note.text)
     parts.push(
-      text(
+      drawText(
         x,
         y + 4,
         words,
@@ -215,18 +218,18 @@ function drawRow(drawn: DrawnRow, textX: number, y: number, nodeX: number, compa
   }
   return {
     width: x,
-    body: `<g><title>${escape(names.slice(0, 40).join(', ').slice(0, longestTip))}</title>${parts.join('')}</g>`,
+    body: `<g><title>${escapeXml(names.slice(0, 40).join(', ').slice(0, maxTooltipLength))}</title>${parts.join('')}</g>`,
   }
 }
 
 /** Lane 0 is beside the nodes. Short rails go first, so that they stay inside; rails without room get no lane. */
-function layOut(links: readonly DrawnLink[]): Map<DrawnLink, number> {
+function assignLanes(links: readonly DrawnLink[]): Map<DrawnLink, number> {
   const skipping = links.filter(({ kind }) => kind !== 'replaces').sort((a, b) => a.to - b.to)
-  const left = new Set(skipping.slice(mostSkipRails))
+  const left = new Set(skipping.slice(maxSkipRails))
   const order = { replaces: 0, skips: 1, skipRange: 2 }
   const spans = links
     .filter((link) => !left.has(link))
-    .map((link) => ({ link, ...spanOf(link) }))
+    .map((link) => ({ link, ...getRowSpan(link) }))
     .filter(({ link, top, bottom }) => link.kind !== 'replaces' || link.from.length > 1 || bottom - top > 1)
     .sort(
       (a, b) =>
@@ -237,7 +240,7 @@ function layOut(links: readonly DrawnLink[]): Map<DrawnLink, number> {
   for (const { link, top, bottom } of spans) {
     let at = lanes.findIndex((taken) => taken.every((other) => bottom < other.top || top > other.bottom))
     if (at < 0) at = lanes.length
-    if (at >= mostLanes) continue
+    if (at >= maxLanes) continue
     ;(lanes[at] ??= []).push({ top, bottom })
     found.set(link, at)
   }
@@ -245,7 +248,7 @@ function layOut(links: readonly DrawnLink[]): Map<DrawnLink, number> {
 }
 
 /** The `from` rows of a link are sorted. */
-function spanOf({ from, to }: DrawnLink): { top: number; bottom: number } {
+function getRowSpan({ from, to }: DrawnLink): { top: number; bottom: number } {
   return { top: Math.min(to, from[0] ?? to), bottom: Math.max(to, from.at(-1) ?? to) }
 }
 
@@ -262,7 +265,7 @@ function drawLink(link: DrawnLink, at: number | undefined, nodeX: number, compar
           : ' stroke-dasharray="1.5 2.5"'
   const width = status === 'kept' ? 1.4 : 2
   const style = `fill="none" stroke="${color}" stroke-width="${width}"${dashes}`
-  const y = (index: number) => header + index * row + row / 2
+  const y = (index: number) => cardHeaderHeight + index * rowHeight + rowHeight / 2
   const [first = to] = from
   if (at === undefined) {
     if (kind !== 'replaces' || from.length !== 1 || Math.abs(first - to) !== 1) return ''
@@ -271,15 +274,15 @@ function drawLink(link: DrawnLink, at: number | undefined, nodeX: number, compar
     const tip = up ? 4 : -4
     return `<path d="M${nodeX} ${start}V${end}" ${style}/><path d="M${nodeX - 3} ${end + tip}L${nodeX} ${end}L${nodeX + 3} ${end + tip}" fill="none" stroke="${color}" stroke-width="${width}"/>`
   }
-  const x = nodeX - 12 - at * lane
+  const x = nodeX - 12 - at * laneWidth
   const end = y(to) + 2
-  const span = spanOf(link)
+  const span = getRowSpan(link)
   const rows = new Set(from)
   // One bracket: the arrow's end, and a tick per row. A range or a long list of skips covers whole runs, so the ends of
   // each run are enough.
   const ticks = from.filter(
     (index) =>
-      (kind !== 'skipRange' && from.length <= fewTicks) || !rows.has(index - 1) || !rows.has(index + 1),
+      (kind !== 'skipRange' && from.length <= maxRailTicks) || !rows.has(index - 1) || !rows.has(index + 1),
   )
   const paths = [`M${nodeX - 8} ${end}H${x + 4}`]
   for (const [side, furthest] of [
@@ -313,7 +316,7 @@ function drawLegend({ compares, unchanged }: Drawing): { width: number; body: st
   let x = 0
   const parts = items.map(([label, color, dashes]) => {
     const line = `<path d="M${x} 6H${x + 24}" stroke="${color}" stroke-width="2"${dashes === '' ? '' : ` stroke-dasharray="${dashes}"`}/>`
-    const item = line + text(x + 30, 10, label, `font-size="11" fill="${colors.faint}"`)
+    const item = line + drawText(x + 30, 10, label, `font-size="11" fill="${colors.faint}"`)
     x += 30 + textWidth(label) + 18
     return item
   })
@@ -324,12 +327,12 @@ function drawLegend({ compares, unchanged }: Drawing): { width: number; body: st
   ]
   for (const [label, fill, stroke] of dots) {
     parts.push(`<circle cx="${x + 5}" cy="6" r="5" fill="${fill}" stroke="${stroke}" stroke-width="1.6"/>`)
-    parts.push(text(x + 16, 10, label, `font-size="11" fill="${colors.faint}"`))
+    parts.push(drawText(x + 16, 10, label, `font-size="11" fill="${colors.faint}"`))
     x += 16 + textWidth(label) + 18
   }
   if (unchanged > 0) {
     const words = `${unchanged} ${unchanged === 1 ? 'channel' : 'channels'} unchanged`
-    parts.push(text(x, 10, words, `font-size="11" fill="${colors.faint}"`))
+    parts.push(drawText(x, 10, words, `font-size="11" fill="${colors.faint}"`))
     x += textWidth(words)
   }
   return { width: x, body: parts.join('') }
@@ -339,32 +342,32 @@ function drawPill(x: number, y: number, label: string, color: string): { width: 
   const width = Math.round(label.length * 6.1) + 12
   return {
     width,
-    body: `<rect x="${x}" y="${y - 8}" width="${width}" height="16" rx="8" fill="none" stroke="${color}"/>${text(x + 6, y + 3.5, label, `font-size="10" fill="${color}"`)}`,
+    body: `<rect x="${x}" y="${y - 8}" width="${width}" height="16" rx="8" fill="none" stroke="${color}"/>${drawText(x + 6, y + 3.5, label, `font-size="10" fill="${color}"`)}`,
   }
 }
 
 /** Truncated text shows `whole` as a tooltip. */
-function text(x: number, y: number, words: string, attributes: string, whole = ''): string {
-  const tip = words.endsWith('…') ? `<title>${escape(whole.slice(0, longestTip))}</title>` : ''
-  return `<text x="${x}" y="${y}" ${attributes}>${tip}${escape(words)}</text>`
+function drawText(x: number, y: number, label: string, attributes: string, whole = ''): string {
+  const tip = label.endsWith('…') ? `<title>${escapeXml(whole.slice(0, maxTooltipLength))}</title>` : ''
+  return `<text x="${x}" y="${y}" ${attributes}>${tip}${escapeXml(label)}</text>`
 }
 
 /** Safe for any number of values, unlike Math.max(...); 0 for an empty list. */
-function greatest(numbers: readonly number[]): number {
-  return numbers.reduce((most, number) => Math.max(most, number), 0)
+function maxOf(numbers: readonly number[]): number {
+  return numbers.reduce((highest, number) => Math.max(highest, number), 0)
 }
 
-function textWidth(words: string): number {
-  return Math.round([...words].length * charWidth)
+function textWidth(label: string): number {
+  return Math.round([...label].length * charWidth)
 }
 
-function shorten(words: string): string {
-  const characters = [...words]
-  return characters.length <= longestText ? words : `${characters.slice(0, longestText - 1).join('')}…`
+function truncateLabel(label: string): string {
+  const characters = [...label]
+  return characters.length <= maxTextLength ? label : `${characters.slice(0, maxTextLength - 1).join('')}…`
 }
 
-function escape(words: string): string {
-  return printable(words.toWellFormed())
+function escapeXml(label: string): string {
+  return toPrintable(label.toWellFormed())
     .replace(/&/g, '&amp;')
     .replace(/</g, '&lt;')
     .replace(/>/g, '&gt;')

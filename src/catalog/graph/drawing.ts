@@ -2,13 +2,13 @@
 // folded. A drawing of two graphs marks everything as added, removed or kept.
 import { compareVersions, parseVersion } from '../versions/version.ts'
 import type { ChannelGraph, GraphEdge, GraphNode, PackageGraph } from './package-graph.ts'
-import { oncePer } from '../../findings/once.ts'
+import { memoizePerObject } from '../../findings/once.ts'
 
-export type Status = 'kept' | 'added' | 'removed'
+export type DiffStatus = 'kept' | 'added' | 'removed'
 
 export interface Drawing {
   readonly package: string
-  readonly badges: readonly Badge[]
+  readonly badges: readonly DrawingBadge[]
   /** In a comparison, what was kept is background. */
   readonly compares: boolean
   /** In a comparison, only the channels that differ. */
@@ -19,8 +19,8 @@ export interface Drawing {
 
 export interface DrawnChannel {
   readonly name: string
-  readonly status: Status
-  readonly badges: readonly Badge[]
+  readonly status: DiffStatus
+  readonly badges: readonly DrawingBadge[]
   /** Counts folded entries too. A comparison adds the previous count if it differs. */
   readonly entries: number
   readonly entriesBefore?: number
@@ -29,7 +29,7 @@ export interface DrawnChannel {
   readonly links: readonly DrawnLink[]
 }
 
-export type Badge =
+export type DrawingBadge =
   | 'default'
   | 'now default'
   | 'was default'
@@ -47,9 +47,9 @@ export interface DrawnRow {
   /** Several if rows are folded; newest first. */
   readonly names: readonly string[]
   readonly label: string
-  readonly badges: readonly Badge[]
-  readonly notes: readonly { readonly text: string; readonly status: Status }[]
-  readonly status: Status
+  readonly badges: readonly DrawingBadge[]
+  readonly notes: readonly { readonly text: string; readonly status: DiffStatus }[]
+  readonly status: DiffStatus
 }
 
 /** `count` is the number of edges that the link stands for. */
@@ -57,21 +57,21 @@ export interface DrawnLink {
   readonly from: readonly number[]
   readonly to: number
   readonly kind: GraphEdge['kind']
-  readonly status: Status
+  readonly status: DiffStatus
   readonly count: number
 }
 
 /** Drawings with up to this many rows aren't folded. */
-const roomy = 30
+const maxUnfoldedRows = 30
 
 /** Folds runs of entries that only replace one another in channels longer than a screen. */
 export function drawPackage(graph: PackageGraph): Drawing {
   return {
     package: graph.name,
-    badges: changeBadge('deprecated', graph.deprecated, graph.deprecated),
+    badges: computeChangeBadge('deprecated', graph.deprecated, graph.deprecated),
     compares: false,
     channels: [...graph.channels]
-      .sort(byNaturalName)
+      .sort(compareNaturally)
       .map((channel) => drawChannel(undefined, channel, false)),
     unchanged: 0,
   }
@@ -79,7 +79,7 @@ export function drawPackage(graph: PackageGraph): Drawing {
 
 /** Only channels that differ, folded to the changes and their neighbors. */
 export function drawDifference(before: PackageGraph | undefined, after: PackageGraph | undefined): Drawing {
-  const both = [...(before?.channels ?? []), ...(after?.channels ?? [])].sort(byNaturalName)
+  const both = [...(before?.channels ?? []), ...(after?.channels ?? [])].sort(compareNaturally)
   const names = new Set(both.map(({ name }) => name))
   const channels: DrawnChannel[] = []
   let unchanged = 0
@@ -91,23 +91,23 @@ export function drawDifference(before: PackageGraph | undefined, after: PackageG
   }
   return {
     package: after?.name ?? before?.name ?? '',
-    badges: changeBadge('deprecated', before?.deprecated, after?.deprecated),
+    badges: computeChangeBadge('deprecated', before?.deprecated, after?.deprecated),
     compares: true,
     channels,
     unchanged,
   }
 }
 
-interface Row {
+interface ChannelRow {
   readonly node: GraphNode
   /** '' if there is no range. */
   readonly ranges: readonly [was: string, is: string]
-  readonly status: Status
-  readonly badges: Badge[]
+  readonly status: DiffStatus
+  readonly badges: DrawingBadge[]
 }
 
 interface MarkedEdge extends GraphEdge {
-  readonly status: Status
+  readonly status: DiffStatus
 }
 
 function drawChannel(
@@ -116,22 +116,22 @@ function drawChannel(
   compares: boolean,
 ): DrawnChannel {
   const edges = markEdges(before?.edges ?? [], after?.edges ?? [], compares)
-  const rows = unionRows(before, after, edges, compares)
+  const rows = mergeRows(before, after, edges, compares)
   const index = new Map(rows.map((row, at) => [row.node.name, at]))
-  const kept = compares ? rowsThatMatter(rows, edges, index, before, after) : new Set<number>()
-  const dull = (at: number) => isDull(at, rows, edges, index)
-  let shown = (at: number) => (compares ? kept.has(at) : !dull(at))
-  if (!compares && rows.length <= roomy) shown = () => true
+  const kept = compares ? findRelevantRows(rows, edges, index, before, after) : new Set<number>()
+  const isUniform = (at: number) => isUniformRow(at, rows, edges, index)
+  let shown = (at: number) => (compares ? kept.has(at) : !isUniform(at))
+  if (!compares && rows.length <= maxUnfoldedRows) shown = () => true
   // A change of a hundred rows is folded like a whole channel.
-  if (compares && kept.size > roomy) shown = (at) => kept.has(at) && !dull(at)
-  const groups = fold(rows, shown)
+  if (compares && kept.size > maxUnfoldedRows) shown = (at) => kept.has(at) && !isUniform(at)
+  const groups = foldRows(rows, shown)
   const groupOf = new Map(groups.flatMap((group, at) => group.map((row) => [row.node.name, at])))
-  const label = labels(rows)
+  const label = createNodeLabeler(rows)
   const [had, has] = [before, after].map((channel) => channel?.nodes.filter(({ isEntry }) => isEntry).length)
   return {
     name: (after ?? before)?.name ?? '',
     status: !compares || (before && after) ? 'kept' : after ? 'added' : 'removed',
-    badges: channelBadges(before, after, compares),
+    badges: computeChannelBadges(before, after, compares),
     entries: has ?? had ?? 0,
     ...(compares && had !== undefined && has !== undefined && had !== has && { entriesBefore: had }),
     rows: groups.map((group) => drawRow(group, edges, label)),
@@ -155,16 +155,16 @@ function markEdges(
   return marked
 }
 
-function unionRows(
+function mergeRows(
   before: ChannelGraph | undefined,
   after: ChannelGraph | undefined,
   edges: readonly MarkedEdge[],
   compares: boolean,
-): Row[] {
+): ChannelRow[] {
   const old = new Map(before?.nodes.map((node) => [node.name, node]))
   const now = new Map(after?.nodes.map((node) => [node.name, node]))
   const replaced = new Set(edges.filter(({ kind }) => kind === 'replaces').map(({ from }) => from))
-  const rows: Row[] = []
+  const rows: ChannelRow[] = []
   for (const name of new Set([...now.keys(), ...old.keys()])) {
     const [was, is] = [old.get(name), now.get(name)]
     const node = is?.isEntry ? is : was?.isEntry ? was : (is ?? was)
@@ -176,48 +176,50 @@ function unionRows(
       node,
       ranges: [(compares ? was : is)?.skipRange ?? '', is?.skipRange ?? ''],
       status,
-      badges: nodeBadges(was, is, node, before, after, compares),
+      badges: computeNodeBadges(was, is, node, before, after, compares),
     })
   }
   return rows.sort((a, b) => compareNodes(a.node, b.node))
 }
 
-function nodeBadges(
+function computeNodeBadges(
   was: GraphNode | undefined,
   is: GraphNode | undefined,
   node: GraphNode,
   before: ChannelGraph | undefined,
   after: ChannelGraph | undefined,
   compares: boolean,
-): Badge[] {
-  const badges: Badge[] = []
+): DrawingBadge[] {
+  const badges: DrawingBadge[] = []
   if (after?.heads.includes(node.name)) badges.push('head')
   else if (compares && before?.heads.includes(node.name)) badges.push('was head')
-  badges.push(...changeBadge('deprecated', compares ? was?.deprecated : is?.deprecated, is?.deprecated))
+  badges.push(
+    ...computeChangeBadge('deprecated', compares ? was?.deprecated : is?.deprecated, is?.deprecated),
+  )
   if (node.skipped && node.isEntry) badges.push('skipped')
   if (!node.isEntry) badges.push('not in channel')
   return badges
 }
 
-function changeBadge(
+function computeChangeBadge(
   badge: 'default' | 'deprecated',
   was: boolean | undefined,
   is: boolean | undefined,
-): Badge[] {
+): DrawingBadge[] {
   if (is === true) return [was === false ? `now ${badge}` : badge]
   if (was === true) return [is === false ? `was ${badge}` : badge]
   return []
 }
 
-function channelBadges(
+function computeChannelBadges(
   before: ChannelGraph | undefined,
   after: ChannelGraph | undefined,
   compares: boolean,
-): Badge[] {
-  const badges: Badge[] = []
+): DrawingBadge[] {
+  const badges: DrawingBadge[] = []
   const old = compares ? before : after
-  badges.push(...changeBadge('default', old?.isDefault, after?.isDefault))
-  badges.push(...changeBadge('deprecated', old?.deprecated, after?.deprecated))
+  badges.push(...computeChangeBadge('default', old?.isDefault, after?.isDefault))
+  badges.push(...computeChangeBadge('deprecated', old?.deprecated, after?.deprecated))
   // opm refuses broken channels, but a picture still shows them.
   if (after && after.heads.length > 1) badges.push('several heads')
   if (after?.heads.length === 0 && after.nodes.some(({ isEntry }) => isEntry)) badges.push('no head')
@@ -225,8 +227,8 @@ function channelBadges(
 }
 
 /** Rows that a reader of a change must see: differences, both heads, the ends of changed edges and their neighbors. */
-function rowsThatMatter(
-  rows: readonly Row[],
+function findRelevantRows(
+  rows: readonly ChannelRow[],
   edges: readonly MarkedEdge[],
   index: ReadonlyMap<string, number>,
   before: ChannelGraph | undefined,
@@ -266,17 +268,17 @@ function rowsThatMatter(
  * Whether a row belongs to a uniform run: same status and badges, replaces and replaced by direct neighbors at most,
  * skips nothing, and is skipped by the same entries.
  */
-function isDull(
+function isUniformRow(
   at: number,
-  rows: readonly Row[],
+  rows: readonly ChannelRow[],
   edges: readonly MarkedEdge[],
   index: ReadonlyMap<string, number>,
 ): boolean {
   const [above, row, below] = [rows[at - 1], rows[at], rows[at + 1]]
   if (!above || !row || !below) return false
-  if (row.badges.some((badge) => !dullBadges.has(badge))) return false
+  if (row.badges.some((badge) => !foldableBadges.has(badge))) return false
   if (row.ranges.some((range) => range !== '')) return false
-  for (const edge of edgesOf(row.node.name, edges)) {
+  for (const edge of edgesOfNode(row.node.name, edges)) {
     if (edge.kind !== 'replaces') {
       if (edge.to === row.node.name) return false
       continue
@@ -284,21 +286,26 @@ function isDull(
     if (edge.status !== row.status) return false
     if (Math.abs((index.get(edge.from) ?? -9) - (index.get(edge.to) ?? -9)) !== 1) return false
   }
-  const manner = mannerOf(row, edges)
-  return manner === mannerOf(above, edges) && manner === mannerOf(below, edges)
+  const manner = formatUniformityKey(row, edges)
+  return manner === formatUniformityKey(above, edges) && manner === formatUniformityKey(below, edges)
 }
 
-function mannerOf({ node, status, badges }: Row, edges: readonly MarkedEdge[]): string {
-  const skippedBy = edgesOf(node.name, edges)
+function formatUniformityKey({ node, status, badges }: ChannelRow, edges: readonly MarkedEdge[]): string {
+  const skippedBy = edgesOfNode(node.name, edges)
     .filter((edge) => edge.kind !== 'replaces' && edge.from === node.name)
     .map((edge) => `${edge.kind} ${edge.status} ${edge.to}`)
-  return [status, ...badges.filter((badge) => dullBadges.has(badge)), ...skippedBy.sort()].join('\n')
+  return [status, ...badges.filter((badge) => foldableBadges.has(badge)), ...skippedBy.sort()].join('\n')
 }
 
 /** Badges that a folded run can share. */
-const dullBadges: ReadonlySet<Badge> = new Set(['deprecated', 'now deprecated', 'was deprecated', 'skipped'])
+const foldableBadges: ReadonlySet<DrawingBadge> = new Set([
+  'deprecated',
+  'now deprecated',
+  'was deprecated',
+  'skipped',
+])
 
-const edgesByName = oncePer((edges: readonly MarkedEdge[]) => {
+const edgesByName = memoizePerObject((edges: readonly MarkedEdge[]) => {
   const known = new Map<string, MarkedEdge[]>()
   for (const edge of edges)
     for (const end of [edge.from, edge.to]) {
@@ -309,14 +316,14 @@ const edgesByName = oncePer((edges: readonly MarkedEdge[]) => {
   return known
 })
 
-function edgesOf(name: string, edges: readonly MarkedEdge[]): readonly MarkedEdge[] {
+function edgesOfNode(name: string, edges: readonly MarkedEdge[]): readonly MarkedEdge[] {
   return edgesByName(edges).get(name) ?? []
 }
 
 /** Groups hidden rows with neighbors of the same status; a group of one is shown. */
-function fold(rows: readonly Row[], shown: (at: number) => boolean): Row[][] {
-  const groups: Row[][] = []
-  let open: Row[] | undefined
+function foldRows(rows: readonly ChannelRow[], shown: (at: number) => boolean): ChannelRow[][] {
+  const groups: ChannelRow[][] = []
+  let open: ChannelRow[] | undefined
   rows.forEach((row, at) => {
     if (shown(at)) {
       groups.push([row])
@@ -328,7 +335,7 @@ function fold(rows: readonly Row[], shown: (at: number) => boolean): Row[][] {
 }
 
 function drawRow(
-  group: readonly Row[],
+  group: readonly ChannelRow[],
   edges: readonly MarkedEdge[],
   label: (name: string) => string,
 ): DrawnRow {
@@ -341,7 +348,7 @@ function drawRow(
       names,
       label: label(first.node.name),
       badges: first.badges,
-      notes: notesOf(first, edges, label),
+      notes: formatRowNotes(first, edges, label),
       status: first.status,
     }
   return {
@@ -355,13 +362,13 @@ function drawRow(
   }
 }
 
-function notesOf(
-  { node: { name }, ranges: [was, is] }: Row,
+function formatRowNotes(
+  { node: { name }, ranges: [was, is] }: ChannelRow,
   edges: readonly MarkedEdge[],
   label: (name: string) => string,
 ): DrawnRow['notes'] {
-  const notes: { text: string; status: Status }[] = []
-  const into = edgesOf(name, edges).filter((edge) => edge.to === name)
+  const notes: { text: string; status: DiffStatus }[] = []
+  const into = edgesOfNode(name, edges).filter((edge) => edge.to === name)
   for (const status of ['kept', 'added', 'removed'] as const) {
     const skips = into.filter((edge) => edge.kind === 'skips' && edge.status === status)
     if (skips.length > 0)
@@ -375,7 +382,7 @@ function notesOf(
   }
   // Shown even if the range covers no entry: it is for versions that the catalog no longer has.
   const covered = into.filter(({ kind, status }) => kind === 'skipRange' && status !== 'removed').length
-  const note = (range: string, status: Status, count = '') => {
+  const note = (range: string, status: DiffStatus, count = '') => {
     if (range !== '') notes.push({ text: `range ${range}${count}`, status })
   }
   note(is, was === is ? 'kept' : 'added', covered > 0 ? ` (${covered})` : '')
@@ -405,7 +412,7 @@ function drawLinks(edges: readonly MarkedEdge[], groupOf: ReadonlyMap<string, nu
 }
 
 /** Versions are shorter than names, and as precise if each names one bundle. */
-function labels(rows: readonly Row[]): (name: string) => string {
+function createNodeLabeler(rows: readonly ChannelRow[]): (name: string) => string {
   const holders = new Map<string, number>()
   for (const { node } of rows)
     if (node.version !== undefined) holders.set(node.version, (holders.get(node.version) ?? 0) + 1)
@@ -427,7 +434,7 @@ function compareNodes(a: GraphNode, b: GraphNode): number {
 }
 
 /** Compares numbers in names by value: stable-3.9 comes before stable-3.10. */
-function byNaturalName(a: { readonly name: string }, b: { readonly name: string }): number {
+function compareNaturally(a: { readonly name: string }, b: { readonly name: string }): number {
   const [left, right] = [a.name, b.name].map((name) => name.split(/(\d+)/))
   for (let at = 0; left && right && at < Math.min(left.length, right.length); at++) {
     const [one = '', other = ''] = [left[at], right[at]]

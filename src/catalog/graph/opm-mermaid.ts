@@ -1,11 +1,11 @@
 // Upgrade graphs as `opm alpha render-graph` prints them. Like opm, it leaves ids and ranges unescaped, except for
 // terminal control sequences and line breaks. For pictures in comments see draw-mermaid.ts.
-import { printable } from '../../findings/printable.ts'
-import { compareBytes, quote, sortedByBytes } from '../../go/text.ts'
-import { mostRangeEdges } from './package-graph.ts'
+import { toPrintable } from '../../findings/printable.ts'
+import { compareBytes, quote, sortByBytes } from '../../go/text.ts'
+import { maxRangeEdges } from './package-graph.ts'
 import type { ChannelGraph, PackageGraph } from './package-graph.ts'
 
-const arrow = { replaces: 'replace', skips: 'skip' } as const
+const edgeLabels = { replaces: 'replace', skips: 'skip' } as const
 
 export interface OpmMermaidOptions {
   /** Marks bundles and edges that OLM v0 passes over, as `--draw-v0-semantics` does. */
@@ -13,7 +13,7 @@ export interface OpmMermaidOptions {
 }
 
 /** opm's text for these packages, ending in a newline. */
-export function opmMermaid(
+export function renderOpmMermaid(
   packages: readonly PackageGraph[],
   { v0Semantics = false }: OpmMermaidOptions = {},
 ): string {
@@ -25,36 +25,36 @@ export function opmMermaid(
   ]
   for (const { name, channels } of packages) {
     lines.push(`  %% package ${quote(name)}`, `  subgraph ${quote(name)}`)
-    for (const channel of channels) for (const line of channelLines(name, channel)) lines.push(line)
+    for (const channel of channels) for (const line of formatChannelLines(name, channel)) lines.push(line)
     lines.push('  end')
   }
   for (const { name, deprecated } of packages)
-    if (deprecated) lines.push(`style ${printable(name)} fill:#989695`)
+    if (deprecated) lines.push(`style ${toPrintable(name)} fill:#989695`)
   for (const { name, channels } of packages)
     for (const channel of channels)
-      if (channel.deprecated) lines.push(`style ${printable(`${name}-${channel.name}`)} fill:#DCD0FF`)
-  const { classes, skippedLinks } = decorations(packages, v0Semantics)
-  for (const name of classNames) {
+      if (channel.deprecated) lines.push(`style ${toPrintable(`${name}-${channel.name}`)} fill:#DCD0FF`)
+  const { classes, skippedLinks } = collectDecorations(packages, v0Semantics)
+  for (const name of nodeClasses) {
     const ids = classes[name]
-    if (ids.length > 0) lines.push(`class ${sortedByBytes(ids).join()} ${name}`)
+    if (ids.length > 0) lines.push(`class ${sortByBytes(ids).join()} ${name}`)
   }
   if (skippedLinks.length > 0)
     lines.push(`linkStyle ${skippedLinks.join()} stroke:#FF0000,stroke-width:3px,stroke-dasharray:5;`)
   return `${lines.join('\n')}\n`
 }
 
-const classNames = ['deprecated', 'deprecatedskipped', 'skipped'] as const
+const nodeClasses = ['deprecated', 'deprecatedskipped', 'skipped'] as const
 
-interface Decorations {
+interface GraphDecorations {
   /** Entry ids. */
-  readonly classes: Readonly<Record<(typeof classNames)[number], string[]>>
+  readonly classes: Readonly<Record<(typeof nodeClasses)[number], string[]>>
   /** opm numbers links by channel name first, across packages. */
   readonly skippedLinks: number[]
 }
 
 /** Entries are drawn by descending version, so a skip counts only from the skipping entry downward. */
-function decorations(packages: readonly PackageGraph[], v0Semantics: boolean): Decorations {
-  const classes: Decorations['classes'] = { deprecated: [], deprecatedskipped: [], skipped: [] }
+function collectDecorations(packages: readonly PackageGraph[], v0Semantics: boolean): GraphDecorations {
+  const classes: GraphDecorations['classes'] = { deprecated: [], deprecatedskipped: [], skipped: [] }
   const skippedLinks: number[] = []
   let link = 0
   const channels = packages
@@ -66,7 +66,8 @@ function decorations(packages: readonly PackageGraph[], v0Semantics: boolean): D
     for (const { name, isEntry, deprecated } of channel.nodes) {
       if (!isEntry) continue
       const kind = `${deprecated ? 'deprecated' : ''}${skipped.has(name) ? 'skipped' : ''}`
-      if (kind !== '') classes[kind as keyof typeof classes].push(printable(`${of}-${channel.name}-${name}`))
+      if (kind !== '')
+        classes[kind as keyof typeof classes].push(toPrintable(`${of}-${channel.name}-${name}`))
       for (const edge of edgesInto.get(name) ?? []) {
         const passedOver = skipped.has(edge.kind === 'skips' ? edge.from : name)
         if (v0Semantics && passedOver) skippedLinks.push(link)
@@ -78,9 +79,9 @@ function decorations(packages: readonly PackageGraph[], v0Semantics: boolean): D
   return { classes, skippedLinks }
 }
 
-function channelLines(packageName: string, { name, nodes, edges, isCut }: ChannelGraph): string[] {
-  const id = printable(`${packageName}-${name}`)
-  const node = (bundle: string) => `${id}-${printable(bundle)}[${quote(bundle)}]`
+function formatChannelLines(packageName: string, { name, nodes, edges, isCut }: ChannelGraph): string[] {
+  const id = toPrintable(`${packageName}-${name}`)
+  const node = (bundle: string) => `${id}-${toPrintable(bundle)}[${quote(bundle)}]`
   const lines = [`    %% channel ${quote(name)}`, `    subgraph ${id}[${quote(name)}]`]
   const edgesInto = Map.groupBy(edges, ({ to }) => to)
   for (const { name: to, isEntry } of nodes) {
@@ -88,10 +89,10 @@ function channelLines(packageName: string, { name, nodes, edges, isCut }: Channe
     lines.push(`      ${node(to)}`)
     for (const edge of edgesInto.get(to) ?? []) {
       const label =
-        edge.kind === 'skipRange' ? `"skipRange(${printable(edge.range ?? '')})"` : arrow[edge.kind]
+        edge.kind === 'skipRange' ? `"skipRange(${toPrintable(edge.range ?? '')})"` : edgeLabels[edge.kind]
       lines.push(`      ${node(edge.from)}-- ${label} --> ${node(to)}`)
     }
   }
-  if (isCut) lines.push(`      %% more than ${mostRangeEdges} skipRange edges: the others are left out`)
+  if (isCut) lines.push(`      %% more than ${maxRangeEdges} skipRange edges: the others are left out`)
   return [...lines, '    end']
 }

@@ -1,10 +1,10 @@
 // The upgrade graphs of packages as data, with the edges that `opm alpha render-graph` finds, from old to new.
 import type { Catalog, ChannelBlob, ChannelEntry } from '../facts/catalog.ts'
-import { textField } from '../../go/json/json-fields.ts'
-import { upgradeGraph } from './upgrade-graph.ts'
+import { getJsonTextField } from '../../go/json/json-fields.ts'
+import { analyzeUpgradeGraph } from './upgrade-graph.ts'
 import { compareVersions, parseVersion, type Version } from '../versions/version.ts'
 import { parseVersionRange } from '../versions/version-range.ts'
-import { VersionLadder } from '../versions/version-ladder.ts'
+import { VersionIndex } from '../versions/version-ladder.ts'
 
 export interface PackageGraph {
   readonly name: string
@@ -49,13 +49,13 @@ export interface GraphEdge {
 /**
  * Range edges grow quadratically. The longest published channel (82 entries) has up to 7,000; this bounds hostile ones.
  */
-export const mostRangeEdges = 100_000
+export const maxRangeEdges = 100_000
 
 /**
  * Sorted by name; works on broken catalogs too. As in opm, an entry that its own skipRange covers has an edge to
  * itself.
  */
-export function packageGraphs(catalog: Catalog, only?: string): PackageGraph[] {
+export function buildPackageGraphs(catalog: Catalog, only?: string): PackageGraph[] {
   const channels = new Map<string, ChannelBlob[]>()
   for (const channel of catalog.channels) {
     if (only !== undefined && channel.package !== only) continue
@@ -68,7 +68,7 @@ export function packageGraphs(catalog: Catalog, only?: string): PackageGraph[] {
     if (only !== undefined && bundle.package !== only) continue
     const text = bundle.properties
       .filter(({ type }) => type === 'olm.package')
-      .map(({ value }) => textField(value, 'version'))
+      .map(({ value }) => getJsonTextField(value, 'version'))
       .join('')
     const parsed = parseVersion(text)
     let its = versions.get(bundle.package)
@@ -81,7 +81,7 @@ export function packageGraphs(catalog: Catalog, only?: string): PackageGraph[] {
     ),
   )
   return [...channels]
-    .sort(([a], [b]) => compareText(a, b))
+    .sort(([a], [b]) => compareStrings(a, b))
     .map(([name, its]) => {
       const isDeprecated = (schema: string, object: string) => deprecated.has(`${name}\n${schema}\n${object}`)
       const defaultChannel = catalog.packages.find((blob) => blob.name === name)?.defaultChannel
@@ -89,9 +89,9 @@ export function packageGraphs(catalog: Catalog, only?: string): PackageGraph[] {
         name,
         deprecated: isDeprecated('olm.package', ''),
         channels: its
-          .sort((a, b) => compareText(a.name, b.name))
+          .sort((a, b) => compareStrings(a.name, b.name))
           .map((channel) =>
-            channelGraph(
+            buildChannelGraph(
               channel,
               versions.get(name) ?? new Map(),
               isDeprecated,
@@ -102,24 +102,27 @@ export function packageGraphs(catalog: Catalog, only?: string): PackageGraph[] {
     })
 }
 
-function channelGraph(
+function buildChannelGraph(
   { name, entries }: ChannelBlob,
   versions: ReadonlyMap<string, Version & { text: string }>,
   isDeprecated: (schema: string, name: string) => boolean,
   isDefault: boolean,
 ): ChannelGraph {
-  const { heads, skipped } = upgradeGraph(entries)
+  const { heads, skipped } = analyzeUpgradeGraph(entries)
   const sorted = [...entries].sort((a, b) => compareEntries(a, b, versions))
   const edges: GraphEdge[] = []
   let isCut = false
-  const ladder = new VersionLadder(entries.keys(), (at) => versions.get(entries[at]?.name ?? '') ?? noVersion)
-  let room = mostRangeEdges
+  const ladder = new VersionIndex(
+    entries.keys(),
+    (at) => versions.get(entries[at]?.name ?? '') ?? zeroVersion,
+  )
+  let room = maxRangeEdges
   for (const entry of sorted) {
-    const covered = coveredBy(entry.skipRange, ladder, room + 1)
+    const covered = findCoveredEntries(entry.skipRange, ladder, room + 1)
     const kept = covered.slice(0, room)
     isCut ||= kept.length < covered.length
     room -= kept.length
-    for (const edge of edgesInto(
+    for (const edge of findEdgesInto(
       entry,
       kept.map((at) => entries[at]?.name ?? ''),
     ))
@@ -149,7 +152,7 @@ function channelGraph(
   }
 }
 
-function edgesInto(
+function findEdgesInto(
   { name: to, replaces, skips, skipRange }: ChannelEntry,
   covered: readonly string[],
 ): GraphEdge[] {
@@ -160,23 +163,23 @@ function edgesInto(
 }
 
 /** Indexes of at most `most` entries in the range. */
-function coveredBy(skipRange: string, ladder: VersionLadder<number>, most: number): number[] {
+function findCoveredEntries(skipRange: string, ladder: VersionIndex<number>, limit: number): number[] {
   const range = skipRange === '' ? undefined : parseVersionRange(skipRange)
   if (!range?.ok) return []
   const covered = new Set<number>()
   for (const { low, high, without } of ladder.spans(range.value))
-    for (let step = low; step < high && covered.size < most; step++)
+    for (let step = low; step < high && covered.size < limit; step++)
       if (!without.has(step)) for (const at of ladder.at(step)) covered.add(at)
   return [...covered].sort((a, b) => a - b)
 }
 
 /** opm looks versions up in a Go map, so a missing name has the zero version. */
-const noVersion: Version = { major: 0, minor: 0, patch: 0, prerelease: [], build: [] }
+const zeroVersion: Version = { major: 0, minor: 0, patch: 0, prerelease: [], build: [] }
 
 function compareEntries(a: ChannelEntry, b: ChannelEntry, versions: ReadonlyMap<string, Version>): number {
-  return compareVersions(versions.get(b.name) ?? noVersion, versions.get(a.name) ?? noVersion)
+  return compareVersions(versions.get(b.name) ?? zeroVersion, versions.get(a.name) ?? zeroVersion)
 }
 
-function compareText(a: string, b: string): number {
+function compareStrings(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

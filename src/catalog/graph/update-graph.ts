@@ -5,7 +5,7 @@ import type { WritableChannel, WritableEntry } from '../write/writable.ts'
 
 export type UpdateGraphMode = 'replaces-mode' | 'semver-mode' | 'semver-skippatch'
 
-export interface PlacedBundle {
+export interface UpdateGraphBundle {
   readonly name: string
   readonly version: string
   readonly channels: readonly string[]
@@ -15,9 +15,9 @@ export interface PlacedBundle {
 }
 
 /** Sorted by name. Leaves out bundles without a version if the mode orders by version. */
-export function updateGraph(
+export function deriveChannels(
   its: string,
-  bundles: readonly PlacedBundle[],
+  bundles: readonly UpdateGraphBundle[],
   mode: UpdateGraphMode,
 ): readonly WritableChannel[] {
   const names = [...new Set(bundles.flatMap(({ channels }) => channels))].sort()
@@ -25,40 +25,43 @@ export function updateGraph(
     const members = bundles.filter(({ channels }) => channels.includes(name))
     const entries =
       mode === 'replaces-mode'
-        ? byReplaces(members, bundles)
-        : byVersion(members, { skipsPatches: mode === 'semver-skippatch' })
+        ? linkByReplaces(members, bundles)
+        : linkByVersion(members, { skipsPatches: mode === 'semver-skippatch' })
     return { schema: 'olm.channel', name, package: its, entries }
   })
 }
 
 /** Replaced bundles belong to the channel too, because users upgrade from them. */
-function byReplaces(members: readonly PlacedBundle[], all: readonly PlacedBundle[]): WritableEntry[] {
+function linkByReplaces(
+  members: readonly UpdateGraphBundle[],
+  all: readonly UpdateGraphBundle[],
+): WritableEntry[] {
   const byName = new Map(all.map((bundle) => [bundle.name, bundle]))
-  const found = new Map<string, PlacedBundle>()
+  const found = new Map<string, UpdateGraphBundle>()
   for (const member of members)
     for (
-      let bundle: PlacedBundle | undefined = member;
+      let bundle: UpdateGraphBundle | undefined = member;
       bundle && !found.has(bundle.name);
       bundle = bundle.replaces === undefined ? undefined : byName.get(bundle.replaces)
     )
       found.set(bundle.name, bundle)
   return [...found.values()]
-    .map((bundle) => entry(bundle, bundle.replaces, bundle.skips))
+    .map((bundle) => createEntry(bundle, bundle.replaces, bundle.skips))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-function byVersion(
-  members: readonly PlacedBundle[],
+function linkByVersion(
+  members: readonly UpdateGraphBundle[],
   { skipsPatches }: { readonly skipsPatches: boolean },
 ): WritableEntry[] {
   const sorted = members
-    .flatMap((bundle): { bundle: PlacedBundle; version: Version }[] => {
+    .flatMap((bundle): { bundle: UpdateGraphBundle; version: Version }[] => {
       const read = parseVersion(bundle.version)
       return read.ok ? [{ bundle, version: read.value }] : []
     })
     .sort((a, b) => compareVersions(a.version, b.version) || (a.bundle.name < b.bundle.name ? -1 : 1))
   // The highest patch of each minor version skips the other patches.
-  const lines = new Map<string, PlacedBundle[]>()
+  const lines = new Map<string, UpdateGraphBundle[]>()
   for (const [index, { bundle, version }] of sorted.entries()) {
     const line = skipsPatches ? `${version.major}.${version.minor}` : String(index)
     lines.set(line, [...(lines.get(line) ?? []), bundle])
@@ -69,14 +72,14 @@ function byVersion(
     const head = line.at(-1)
     if (!head) continue
     const skipped = line.slice(0, -1).map(({ name }) => name)
-    entries.push(entry(head, before, [...new Set([...head.skips, ...skipped])]))
+    entries.push(createEntry(head, before, [...new Set([...head.skips, ...skipped])]))
     before = head.name
   }
   return entries
 }
 
-function entry(
-  { name, skipRange }: PlacedBundle,
+function createEntry(
+  { name, skipRange }: UpdateGraphBundle,
   replaces: string | undefined,
   skips: readonly string[],
 ): WritableEntry {

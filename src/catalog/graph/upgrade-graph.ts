@@ -1,6 +1,6 @@
 // The upgrade graph of one channel as opm checks it. Uses names only: opm ignores versions and `skipRange` here.
 import type { ChannelEntry } from '../facts/catalog.ts'
-import { sortedByBytes } from '../../go/text.ts'
+import { sortByBytes } from '../../go/text.ts'
 
 export type GraphEntry = Pick<ChannelEntry, 'name' | 'replaces' | 'skips'>
 
@@ -17,15 +17,15 @@ export interface UpgradeGraph {
   readonly stranded: readonly string[]
 }
 
-export interface GraphOptions {
+export interface UpgradeGraphOptions {
   /** Since opm v1.58.0 the chain ends before an entry that is skipped. */
   readonly chainStopsAtSkipped: boolean
 }
 
 /** Uses the first entry of each name; opm refuses channels with duplicates earlier. */
-export function upgradeGraph(
+export function analyzeUpgradeGraph(
   entries: readonly GraphEntry[],
-  options: GraphOptions = { chainStopsAtSkipped: true },
+  options: UpgradeGraphOptions = { chainStopsAtSkipped: true },
 ): UpgradeGraph {
   const byName = new Map<string, GraphEntry>()
   const skipped = new Set<string>()
@@ -39,14 +39,14 @@ export function upgradeGraph(
       skipped.add(skip)
     }
   }
-  const heads = sortedByBytes([...byName.keys()].filter((name) => !targets.has(name)))
+  const heads = sortByBytes([...byName.keys()].filter((name) => !targets.has(name)))
   const [head] = heads
   if (head === undefined || heads.length > 1) return { heads, skipped, chain: [], stranded: [] }
   const { chain, cycle } = followReplaces(head, byName, options.chainStopsAtSkipped ? skipped : new Set())
   if (cycle) return { heads, skipped, chain, cycle, stranded: [] }
   const reached = new Set(chain)
   const left = [...byName.keys()].filter((name) => !reached.has(name) && !skipped.has(name))
-  return { heads, skipped, chain, stranded: sortedByBytes(left) }
+  return { heads, skipped, chain, stranded: sortByBytes(left) }
 }
 
 function followReplaces(

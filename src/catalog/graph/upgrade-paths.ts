@@ -1,23 +1,26 @@
 // Which installed bundles can still upgrade to a channel's head. Follows `replaces`, `skips` and `skipRange` as OLM
 // does, even from bundles that the channel no longer lists.
 import type { ChannelEntry } from '../facts/catalog.ts'
-import { upgradeGraph } from './upgrade-graph.ts'
+import { analyzeUpgradeGraph } from './upgrade-graph.ts'
 import { parseVersionRange, type VersionRange } from '../versions/version-range.ts'
-import { VersionLadder, type Span } from '../versions/version-ladder.ts'
+import { VersionIndex, type StepSpan } from '../versions/version-ladder.ts'
 import type { Version } from '../versions/version.ts'
 
 /** Without a version, no skipRange covers the bundle. */
-export interface Installed {
+export interface InstalledBundle {
   readonly name: string
   readonly version?: Version
 }
 
 /** Heads are those of opm's graph (upgrade-graph.ts). Returns an empty set for a channel without heads. */
-export function reachingHead(entries: readonly ChannelEntry[], installed: readonly Installed[]): Set<string> {
-  const heads = upgradeGraph(entries).heads
+export function findBundlesReachingHead(
+  entries: readonly ChannelEntry[],
+  installed: readonly InstalledBundle[],
+): Set<string> {
+  const heads = analyzeUpgradeGraph(entries).heads
   const versions = new Map(installed.map(({ name, version }) => [name, version]))
-  const ladder = new VersionLadder(versions.keys(), (name) => versions.get(name))
-  const steps = new OpenSteps(ladder.length)
+  const ladder = new VersionIndex(versions.keys(), (name) => versions.get(name))
+  const steps = new UncoveredSteps(ladder.length)
   const byName = new Map(entries.map((entry) => [entry.name, entry]))
   const ranges = new Map<string, VersionRange | undefined>()
   const rangeOf = (text: string): VersionRange | undefined => {
@@ -50,7 +53,7 @@ export function reachingHead(entries: readonly ChannelEntry[], installed: readon
 }
 
 /** Steps of a ladder that no range has covered yet; each is visited once, even if ranges overlap. */
-class OpenSteps {
+class UncoveredSteps {
   /** The next step that may be open, for each step. */
   private readonly next: Uint32Array
 
@@ -58,7 +61,7 @@ class OpenSteps {
     this.next = Uint32Array.from({ length: length + 1 }, (_, step) => step)
   }
 
-  *take({ low, high, without }: Span): Generator<number> {
+  *take({ low, high, without }: StepSpan): Generator<number> {
     for (let step = this.openFrom(low); step < high; step = this.openFrom(step + 1)) {
       if (without.has(step)) continue
       this.next[step] = step + 1

@@ -1,6 +1,6 @@
 // Converts a document's meta to the facts of its blob, with opm's error texts.
 import type {
-  BlobPlace,
+  BlobLocation,
   BundleBlob,
   ChannelBlob,
   DeprecationBlob,
@@ -9,107 +9,132 @@ import type {
 } from '../facts/catalog.ts'
 import { sniffImage } from './sniff-image.ts'
 import type { Value } from '../../go/tree.ts'
-import { ownCopy } from '../../go/utf8.ts'
-import { bundleObjectError, readBundleObject } from './bundle-object.ts'
+import { copyString } from '../../go/utf8.ts'
+import { formatBundleObjectError, parseBundleObject } from './bundle-object.ts'
 import { bundleType, channelType, deprecationType, packageType } from './blob-types.ts'
-import { csvMetadata } from './csv-metadata.ts'
+import { summarizeCsvMetadata } from './csv-metadata.ts'
 import type { DecodeProblem } from '../../go/decode/decode.ts'
-import type { Decoded } from '../../go/decode/decoded.ts'
-import { decode, fieldName, structsOf, textOf, textsOf } from '../../go/decode/decode.ts'
+import type { DecodedStruct } from '../../go/decode/decoded.ts'
+import {
+  decodeGoStruct,
+  findFieldName,
+  getStructList,
+  getTextField,
+  getTextList,
+} from '../../go/decode/decode.ts'
 import type { StructType } from '../../go/decode/go-type.ts'
-import type { Places } from '../../go/places.ts'
-import { plainJson } from '../../go/json/plain-json.ts'
+import type { PositionLookup } from '../../go/places.ts'
+import { toPlainJson } from '../../go/json/plain-json.ts'
 import { propertyTypes } from './property-types.ts'
 
-export interface ObjectProblem {
+export interface BundleObjectProblem {
   readonly message: string
   readonly detail: string
   readonly at: Value
 }
 
-export interface BlobReading<Blob> {
+export interface BlobFactsResult<Blob> {
   readonly blob: Blob
   /** Fields of a wrong type in Go's order, capped; opm names the first. */
   readonly problems: readonly DecodeProblem[]
   /** Undecodable olm.bundle.object properties, which opm reports right after the blob. */
-  readonly objectProblems: readonly ObjectProblem[]
+  readonly objectProblems: readonly BundleObjectProblem[]
   /** The number of problems of either kind that aren't listed. */
   readonly moreProblems: number
 }
 
 /** Per file. */
-const mostObjectProblems = 100
+const maxObjectProblems = 100
 
-interface Source {
+interface BlobFactsSource {
   readonly value: Value
-  readonly place: BlobPlace
-  readonly places: Places
+  readonly place: BlobLocation
+  readonly positions: PositionLookup
   /** Allows leaving out what opm's verdict doesn't depend on. */
   readonly forVerdict: boolean
 }
 
-export function readPackage({ value, place, places }: Source): BlobReading<PackageBlob> {
-  const { decoded, problems, moreProblems } = decode(packageType, value)
+export function extractPackageFacts({
+  value,
+  place,
+  positions,
+}: BlobFactsSource): BlobFactsResult<PackageBlob> {
+  const { decoded, problems, moreProblems } = decodeGoStruct(packageType, value)
   const icon = decoded.fields.get('icon')
-  const iconFacts = typeof icon === 'object' && 'fields' in icon ? iconOf(icon, places) : undefined
+  const iconFacts =
+    typeof icon === 'object' && 'fields' in icon ? extractIconFacts(icon, positions) : undefined
   const blob: PackageBlob = {
     place,
-    name: text(decoded, 'name'),
-    defaultChannel: text(decoded, 'defaultChannel'),
-    description: text(decoded, 'description'),
+    name: getText(decoded, 'name'),
+    defaultChannel: getText(decoded, 'defaultChannel'),
+    description: getText(decoded, 'description'),
     ...(iconFacts && { icon: iconFacts }),
   }
   return { blob, problems, objectProblems: [], moreProblems }
 }
 
-function iconOf(icon: Decoded, places: Places): PackageBlob['icon'] {
+function extractIconFacts(icon: DecodedStruct, positions: PositionLookup): PackageBlob['icon'] {
   const data = icon.fields.get('base64data')
   const bytes = data instanceof Uint8Array ? data.length : 0
-  const mediatype = text(icon, 'mediatype')
+  const mediatype = getText(icon, 'mediatype')
   if (bytes === 0 && mediatype === '') return undefined
   const looksLike = data instanceof Uint8Array ? sniffImage(data) : undefined
-  return { mediatype, bytes, mark: places.mark(icon.at.start), ...(looksLike !== undefined && { looksLike }) }
+  return {
+    mediatype,
+    bytes,
+    mark: positions.positionAt(icon.at.start),
+    ...(looksLike !== undefined && { looksLike }),
+  }
 }
 
-export function readChannel({ value, place, places }: Source): BlobReading<ChannelBlob> {
-  const { decoded, problems, moreProblems } = decode(channelType, value)
+export function extractChannelFacts({
+  value,
+  place,
+  positions,
+}: BlobFactsSource): BlobFactsResult<ChannelBlob> {
+  const { decoded, problems, moreProblems } = decodeGoStruct(channelType, value)
   const blob: ChannelBlob = {
     place,
-    name: text(decoded, 'name'),
-    package: text(decoded, 'package'),
-    entries: structsOf(decoded, 'entries').map((entry) => ({
-      mark: places.mark(entry.at.start),
-      name: text(entry, 'name'),
-      replaces: text(entry, 'replaces'),
-      skips: textsOf(entry, 'skips').map(ownCopy),
-      skipRange: text(entry, 'skipRange'),
+    name: getText(decoded, 'name'),
+    package: getText(decoded, 'package'),
+    entries: getStructList(decoded, 'entries').map((entry) => ({
+      mark: positions.positionAt(entry.at.start),
+      name: getText(entry, 'name'),
+      replaces: getText(entry, 'replaces'),
+      skips: getTextList(entry, 'skips').map(copyString),
+      skipRange: getText(entry, 'skipRange'),
     })),
   }
   return { blob, problems, objectProblems: [], moreProblems }
 }
 
-export function readBundle({ value, place, places, forVerdict }: Source): BlobReading<BundleBlob> {
-  const { decoded, problems, ...more } = decode(bundleType, value)
+export function extractBundleFacts({
+  value,
+  place,
+  positions,
+  forVerdict,
+}: BlobFactsSource): BlobFactsResult<BundleBlob> {
+  const { decoded, problems, ...more } = decodeGoStruct(bundleType, value)
   let { moreProblems } = more
-  const names = { name: text(decoded, 'name'), package: text(decoded, 'package') }
-  const objectProblems: ObjectProblem[] = []
+  const names = { name: getText(decoded, 'name'), package: getText(decoded, 'package') }
+  const objectProblems: BundleObjectProblem[] = []
   let lastObject: (() => Uint8Array) | undefined
-  const properties = structsOf(decoded, 'properties').map((property, index): Property => {
-    const mark = places.mark(property.at.start)
+  const properties = getStructList(decoded, 'properties').map((property, index): Property => {
+    const mark = positions.positionAt(property.at.start)
     const memo = property.at.kind === 'map' ? property.at.memo : undefined
-    if (memo?.property) return { mark, ...(memo.property as Bare) }
-    const type = text(property, 'type')
+    if (memo?.property) return { mark, ...(memo.property as UnmarkedProperty) }
+    const type = getText(property, 'type')
     const inner = property.sources.get('value')
     if (type !== 'olm.bundle.object') {
-      const bare: Bare = { type, ...readProperty(type, inner, forVerdict) }
+      const bare: UnmarkedProperty = { type, ...extractProperty(type, inner, forVerdict) }
       if (memo) memo.property = bare
       return { mark, ...bare }
     }
-    const reading = readBundleObject(inner, lastObject)
+    const reading = parseBundleObject(inner, lastObject)
     lastObject = reading.data
-    if (reading.problem !== undefined && objectProblems.length >= mostObjectProblems) moreProblems++
+    if (reading.problem !== undefined && objectProblems.length >= maxObjectProblems) moreProblems++
     else if (reading.problem !== undefined) {
-      const message = bundleObjectError(names, index, reading.problem)
+      const message = formatBundleObjectError(names, index, reading.problem)
       objectProblems.push({ message, detail: reading.problem, at: inner ?? property.at })
     }
     return { mark, type, value: reading.summary }
@@ -118,62 +143,66 @@ export function readBundle({ value, place, places, forVerdict }: Source): BlobRe
   const blob: BundleBlob = {
     place,
     ...names,
-    image: text(decoded, 'image'),
-    ...(image && { imageMark: places.mark(image.start) }),
+    image: getText(decoded, 'image'),
+    ...(image && { imageMark: positions.positionAt(image.start) }),
     properties,
-    relatedImages: structsOf(decoded, 'relatedImages').map((related) => ({
-      mark: places.mark(related.at.start),
-      name: text(related, 'name'),
-      image: text(related, 'image'),
+    relatedImages: getStructList(decoded, 'relatedImages').map((related) => ({
+      mark: positions.positionAt(related.at.start),
+      name: getText(related, 'name'),
+      image: getText(related, 'image'),
     })),
   }
   return { blob, problems, objectProblems, moreProblems }
 }
 
-type Bare = Omit<Property, 'mark'>
+type UnmarkedProperty = Omit<Property, 'mark'>
 
 /** opm's verdict depends on the values of these types. */
-const judgedTypes: ReadonlySet<string> = new Set(['olm.package', 'olm.channel'])
+const verdictPropertyTypes: ReadonlySet<string> = new Set(['olm.package', 'olm.channel'])
 
-function readProperty(
+function extractProperty(
   type: string,
   value: Value | undefined,
   forVerdict: boolean,
 ): Pick<Property, 'value' | 'error'> {
   if (!value) return { value: null, error: 'unexpected end of JSON input' }
-  const isLeftOut = forVerdict && !judgedTypes.has(type)
+  const isOmitted = forVerdict && !verdictPropertyTypes.has(type)
   const known: StructType | undefined = propertyTypes.get(type)
-  if (!known) return { value: isLeftOut ? null : plainJson(value) }
-  const { decoded, problems } = decode(known, value)
+  if (!known) return { value: isOmitted ? null : toPlainJson(value) }
+  const { decoded, problems } = decodeGoStruct(known, value)
   const first = problems[0]
-  const isRead = (key: string): boolean => fieldName(known, key) !== undefined
-  const data = isLeftOut
+  const isKnownField = (key: string): boolean => findFieldName(known, key) !== undefined
+  const data = isOmitted
     ? null
     : type === 'olm.csv.metadata'
-      ? csvMetadata(decoded)
-      : plainJson(value, isRead)
+      ? summarizeCsvMetadata(decoded)
+      : toPlainJson(value, isKnownField)
   return first ? { value: data, error: first.message } : { value: data }
 }
 
-export function readDeprecation({ value, place, places }: Source): BlobReading<DeprecationBlob> {
-  const { decoded, problems, moreProblems } = decode(deprecationType, value)
+export function extractDeprecationFacts({
+  value,
+  place,
+  positions,
+}: BlobFactsSource): BlobFactsResult<DeprecationBlob> {
+  const { decoded, problems, moreProblems } = decodeGoStruct(deprecationType, value)
   const blob: DeprecationBlob = {
     place,
-    package: text(decoded, 'package'),
-    entries: structsOf(decoded, 'entries').map((entry) => {
+    package: getText(decoded, 'package'),
+    entries: getStructList(decoded, 'entries').map((entry) => {
       const reference = entry.fields.get('reference')
       const isStruct = typeof reference === 'object' && 'fields' in reference
       return {
-        mark: places.mark(entry.at.start),
-        schema: isStruct ? text(reference, 'schema') : '',
-        name: isStruct ? text(reference, 'name') : '',
-        message: text(entry, 'message'),
+        mark: positions.positionAt(entry.at.start),
+        schema: isStruct ? getText(reference, 'schema') : '',
+        name: isStruct ? getText(reference, 'name') : '',
+        message: getText(entry, 'message'),
       }
     }),
   }
   return { blob, problems, objectProblems: [], moreProblems }
 }
 
-function text(decoded: Decoded, field: string): string {
-  return ownCopy(textOf(decoded, field))
+function getText(decoded: DecodedStruct, field: string): string {
+  return copyString(getTextField(decoded, field))
 }

@@ -1,28 +1,28 @@
 // One document's fields as canonical JSON (sorted keys, 64-bit floats): opm treats two blobs alike exactly if these are
 // equal.
-import { jsonText, sortedEntries } from '../../go/json/json-text.ts'
-import { documentsOf } from './documents.ts'
+import { formatGoJson, sortEntries } from '../../go/json/json-text.ts'
+import { splitDocuments } from './documents.ts'
 
 /** By field name; a list is the texts of its items. */
 export type BlobFields = ReadonlyMap<string, string | readonly string[]>
 
 /** Characters. Longer values aren't compared, because aliases can expand without limit. */
-const longest = 60_000_000
+const maxCanonicalLength = 60_000_000
 
 /** `document`: the bytes between a place's `start` and `end`. Returns undefined unless it is exactly one blob. */
-export function readBlobFields(document: Uint8Array): BlobFields | undefined {
-  const [found, ...more] = [...documentsOf(document)]
+export function parseBlobFields(document: Uint8Array): BlobFields | undefined {
+  const [found, ...more] = [...splitDocuments(document)]
   if (!found?.meta || more.length > 0) return undefined
   const fields = new Map<string, string | readonly string[]>()
   let length = 0
-  const text = (value: Parameters<typeof jsonText>[0]): string => {
+  const text = (value: Parameters<typeof formatGoJson>[0]): string => {
     // One character more than allowed, so that a truncated text shows as too long.
-    const left = longest + 1 - length
-    const written = jsonText(value, { escapeHtml: false, exactNumbers: false, maxLength: left })
+    const left = maxCanonicalLength + 1 - length
+    const written = formatGoJson(value, { escapeHtml: false, exactNumbers: false, maxLength: left })
     length += written.length
     return written
   }
-  for (const { key, value } of sortedEntries(found.meta.value.entries))
+  for (const { key, value } of sortEntries(found.meta.value.entries))
     fields.set(key, value.kind === 'list' ? value.items.map(text) : text(value))
-  return length > longest ? undefined : fields
+  return length > maxCanonicalLength ? undefined : fields
 }

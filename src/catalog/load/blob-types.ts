@@ -1,7 +1,7 @@
 // The types of the four OLM blobs, as opm v1.73 declares them.
 import { bytes, raw, slice, string, struct } from '../../go/decode/go-type.ts'
 
-const property = struct('property.Property', { type: string, value: raw })
+const propertyType = struct('property.Property', { type: string, value: raw })
 
 export const packageType = struct('declcfg.Package', {
   schema: string,
@@ -9,7 +9,7 @@ export const packageType = struct('declcfg.Package', {
   defaultChannel: string,
   icon: struct('declcfg.Icon', { base64data: bytes, mediatype: string }),
   description: string,
-  properties: slice(property),
+  properties: slice(propertyType),
 })
 
 export const channelType = struct('declcfg.Channel', {
@@ -24,7 +24,7 @@ export const channelType = struct('declcfg.Channel', {
       skipRange: string,
     }),
   ),
-  properties: slice(property),
+  properties: slice(propertyType),
 })
 
 export const bundleType = struct('declcfg.Bundle', {
@@ -32,7 +32,7 @@ export const bundleType = struct('declcfg.Bundle', {
   name: string,
   package: string,
   image: string,
-  properties: slice(property),
+  properties: slice(propertyType),
   relatedImages: slice(struct('declcfg.RelatedImage', { name: string, image: string })),
 })
 

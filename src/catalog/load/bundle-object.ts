@@ -1,60 +1,60 @@
-import type { BundleObject } from '../facts/catalog.ts'
+import type { BundleObjectSummary } from '../facts/catalog.ts'
 import { skimBundleObject } from './bundle-object-skim.ts'
 import { JsonError } from '../../go/json/json-error.ts'
 import { readJson } from '../../go/json/read-json.ts'
 import { quote } from '../../go/text.ts'
 import type { Value } from '../../go/tree.ts'
 import { valueAt } from '../../go/tree.ts'
-import { decodeLikeGo, ownCopy } from '../../go/utf8.ts'
+import { decodeLikeGo, copyString } from '../../go/utf8.ts'
 import { decodeYaml } from '../../go/yaml/encoding.ts'
 import { readYaml } from '../../go/yaml/read-yaml.ts'
 import { bundleObjectType } from './property-types.ts'
 import { trimLeadingSpace } from '../../go/yaml/chunks.ts'
-import { decode } from '../../go/decode/decode.ts'
+import { decodeGoStruct } from '../../go/decode/decode.ts'
 
-export interface BundleObjectReading {
-  readonly summary: BundleObject
+export interface BundleObjectResult {
+  readonly summary: BundleObjectSummary
   /** The next object without data repeats these bytes, as in opm. */
   readonly data: () => Uint8Array
   /** Go's error. */
   readonly problem?: string
 }
 
-const nothing = (): Uint8Array => new Uint8Array()
+const getNoData = (): Uint8Array => new Uint8Array()
 
 /** `previous` is the data of the bundle's previous property. */
-export function readBundleObject(
+export function parseBundleObject(
   value: Value | undefined,
-  previous: () => Uint8Array = nothing,
-): BundleObjectReading {
-  const skimmed = skim(value)
-  if (skimmed) return { summary: skimmed, data: () => dataOf(value, previous) }
-  const empty: BundleObject = { apiVersion: '', kind: '', name: '', bytes: 0 }
+  previous: () => Uint8Array = getNoData,
+): BundleObjectResult {
+  const skimmed = tryFastParse(value)
+  if (skimmed) return { summary: skimmed, data: () => decodeObjectData(value, previous) }
+  const empty: BundleObjectSummary = { apiVersion: '', kind: '', name: '', bytes: 0 }
   if (!value) return { summary: empty, data: previous, problem: 'unexpected end of JSON input' }
-  const { decoded, problems } = decode(bundleObjectType, value)
+  const { decoded, problems } = decodeGoStruct(bundleObjectType, value)
   const first = problems[0]
   if (first) return { summary: empty, data: previous, problem: first.message }
   const found = decoded.fields.get('data')
-  const bytes = found instanceof Uint8Array ? found : decoded.fields.has('data') ? nothing() : previous()
+  const bytes = found instanceof Uint8Array ? found : decoded.fields.has('data') ? getNoData() : previous()
   const data = (): Uint8Array => bytes
-  const manifest = readManifest(bytes)
+  const manifest = parseManifest(bytes)
   if (typeof manifest === 'string') return { summary: empty, data, problem: manifest }
-  return { summary: { ...identityOf(manifest.value), bytes: bytes.length }, data }
+  return { summary: { ...getManifestIdentity(manifest.value), bytes: bytes.length }, data }
 }
 
 /** Fast path: only data, and a manifest in JSON. */
-function skim(value: Value | undefined): BundleObject | undefined {
+function tryFastParse(value: Value | undefined): BundleObjectSummary | undefined {
   const data = value?.kind === 'map' && value.entries.length === 1 ? valueAt(value, 'data') : undefined
   return data?.kind === 'string' ? skimBundleObject(data.value) : undefined
 }
 
-function dataOf(value: Value | undefined, previous: () => Uint8Array): Uint8Array {
-  const found = value && decode(bundleObjectType, value).decoded.fields.get('data')
+function decodeObjectData(value: Value | undefined, previous: () => Uint8Array): Uint8Array {
+  const found = value && decodeGoStruct(bundleObjectType, value).decoded.fields.get('data')
   return found instanceof Uint8Array ? found : previous()
 }
 
 /** opm's error. `isDecoded`: the property's value is fine but the manifest in it isn't. */
-export function bundleObjectError(
+export function formatBundleObjectError(
   bundle: { name: string; package: string },
   index: number,
   problem: string,
@@ -63,22 +63,22 @@ export function bundleObjectError(
     problem.startsWith('yaml: ') ||
     problem.startsWith('json: unsupported') ||
     problem.startsWith('unsupported map key')
-  const what = convert
+  const action = convert
     ? `convert bundle object property at index ${index} to JSON`
     : `parse property at index ${index} as bundle object`
-  return `read bundle objects: package ${quote(bundle.package)}, bundle ${quote(bundle.name)}: ${what}: ${problem}`
+  return `read bundle objects: package ${quote(bundle.package)}, bundle ${quote(bundle.name)}: ${action}: ${problem}`
 }
 
 /** Returns the manifest or an error. Like opm, doesn't validate text that starts with a brace. */
-export function readManifest(data: Uint8Array): { value: Value | undefined } | string {
+export function parseManifest(data: Uint8Array): { value: Value | undefined } | string {
   const text = trimLeadingSpace(decodeLikeGo(data))
-  if (text.startsWith('{')) return { value: readManifestJson(text) }
+  if (text.startsWith('{')) return { value: parseManifestJson(text) }
   const result = readYaml(decodeYaml(data))
   if (result.ok) return { value: result.value }
   return result.error.stage === 'converting' ? result.error.message : { value: undefined }
 }
 
-function readManifestJson(text: string): Value | undefined {
+function parseManifestJson(text: string): Value | undefined {
   try {
     return readJson(text, 0).value
   } catch (error) {
@@ -87,15 +87,15 @@ function readManifestJson(text: string): Value | undefined {
   }
 }
 
-function identityOf(manifest: Value | undefined): Omit<BundleObject, 'bytes'> {
+function getManifestIdentity(manifest: Value | undefined): Omit<BundleObjectSummary, 'bytes'> {
   return {
-    apiVersion: textAt(manifest, 'apiVersion'),
-    kind: textAt(manifest, 'kind'),
-    name: textAt(valueAt(manifest, 'metadata'), 'name'),
+    apiVersion: getText(manifest, 'apiVersion'),
+    kind: getText(manifest, 'kind'),
+    name: getText(valueAt(manifest, 'metadata'), 'name'),
   }
 }
 
-function textAt(value: Value | undefined, key: string): string {
+function getText(value: Value | undefined, key: string): string {
   const found = valueAt(value, key)
-  return found?.kind === 'string' ? ownCopy(found.value) : ''
+  return found?.kind === 'string' ? copyString(found.value) : ''
 }

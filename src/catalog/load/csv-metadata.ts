@@ -1,11 +1,11 @@
 import type { CsvMetadata } from '../facts/catalog.ts'
-import { sortedEntries } from '../../go/json/json-text.ts'
-import { ownCopy } from '../../go/utf8.ts'
-import type { Decoded } from '../../go/decode/decoded.ts'
-import { structsOf, textOf } from '../../go/decode/decode.ts'
+import { sortEntries } from '../../go/json/json-text.ts'
+import { copyString } from '../../go/utf8.ts'
+import type { DecodedStruct } from '../../go/decode/decoded.ts'
+import { getStructList, getTextField } from '../../go/decode/decode.ts'
 
 /** Annotations that rules, pictures or change descriptions use; the rest can be megabytes. */
-const keptAnnotations = new Set([
+const retainedAnnotations = new Set([
   'alm-examples-metadata',
   'capabilities',
   'categories',
@@ -20,29 +20,30 @@ const keptAnnotations = new Set([
   'repository',
   'support',
 ])
-const maxAnnotation = 4096
+const maxAnnotationLength = 4096
 
-export function csvMetadata(decoded: Decoded): CsvMetadata {
+export function summarizeCsvMetadata(decoded: DecodedStruct): CsvMetadata {
   const provider = decoded.fields.get('provider')
   return {
-    displayName: ownCopy(textOf(decoded, 'displayName')),
-    description: textOf(decoded, 'description').length,
-    provider: typeof provider === 'object' && 'fields' in provider ? ownCopy(textOf(provider, 'name')) : '',
-    minKubeVersion: ownCopy(textOf(decoded, 'minKubeVersion')),
-    installModes: structsOf(decoded, 'installModes').map((mode) => ({
-      type: ownCopy(textOf(mode, 'type')),
+    displayName: copyString(getTextField(decoded, 'displayName')),
+    description: getTextField(decoded, 'description').length,
+    provider:
+      typeof provider === 'object' && 'fields' in provider ? copyString(getTextField(provider, 'name')) : '',
+    minKubeVersion: copyString(getTextField(decoded, 'minKubeVersion')),
+    installModes: getStructList(decoded, 'installModes').map((mode) => ({
+      type: copyString(getTextField(mode, 'type')),
       supported: mode.fields.get('supported') === true,
     })),
-    annotations: Object.fromEntries(keptTexts(decoded)),
+    annotations: Object.fromEntries(pickAnnotations(decoded)),
   }
 }
 
-function keptTexts(decoded: Decoded): [string, string][] {
+function pickAnnotations(decoded: DecodedStruct): [string, string][] {
   const annotations = decoded.sources.get('annotations')
   if (annotations?.kind !== 'map') return []
-  return sortedEntries(annotations.entries).flatMap(({ key, value }): [string, string][] =>
-    value.kind === 'string' && keptAnnotations.has(key) && value.value.length <= maxAnnotation
-      ? [[key, ownCopy(value.value)]]
+  return sortEntries(annotations.entries).flatMap(({ key, value }): [string, string][] =>
+    value.kind === 'string' && retainedAnnotations.has(key) && value.value.length <= maxAnnotationLength
+      ? [[key, copyString(value.value)]]
       : [],
   )
 }

@@ -1,35 +1,35 @@
 // Splits a file into documents as opm's stream decoder does, which guesses between JSON and YAML and can switch. Unlike
 // opm, continues after a broken document.
-import type { RegularDocument } from '../../go/fast/regular-yaml.ts'
-import { RegularJsonReader, type RegularObject } from '../../go/fast/regular-json.ts'
-import { RegularReader } from '../../go/fast/regular-yaml.ts'
+import type { RegularYamlDocument } from '../../go/fast/regular-yaml.ts'
+import { RegularJsonReader, type RegularJsonObject } from '../../go/fast/regular-json.ts'
+import { RegularYamlReader } from '../../go/fast/regular-yaml.ts'
 import { JsonError } from '../../go/json/json-error.ts'
-import type { JsonResult } from '../../go/json/read-json.ts'
+import type { ReadJsonResult } from '../../go/json/read-json.ts'
 import { readJson } from '../../go/json/read-json.ts'
-import { markedJson, withMark } from '../../go/json/marked-json.ts'
+import { markJsonError, formatMarkedError } from '../../go/json/marked-json.ts'
 import { quote, trimSpace } from '../../go/text.ts'
 import type { Value } from '../../go/tree.ts'
-import { ByteOffsets, characterWidth, decodeLikeGo } from '../../go/utf8.ts'
-import { chunkText } from '../../go/yaml/chunk-text.ts'
+import { ByteOffsets, getUtf8CharacterLength, decodeLikeGo } from '../../go/utf8.ts'
+import { decodeYamlChunk } from '../../go/yaml/chunk-text.ts'
 import { readYaml } from '../../go/yaml/read-yaml.ts'
-import type { Chunk } from '../../go/yaml/chunks.ts'
-import { chunksOf, trimLeadingSpace } from '../../go/yaml/chunks.ts'
+import type { YamlChunk } from '../../go/yaml/chunks.ts'
+import { splitYamlChunks, trimLeadingSpace } from '../../go/yaml/chunks.ts'
 import type { Meta, MetaProblem } from './meta.ts'
-import { joinedMessage, missingSchema, readMeta } from './meta.ts'
-import type { Places } from '../../go/places.ts'
-import { TextPlaces } from '../../go/places.ts'
+import { joinProblemMessages, formatMissingSchemaError, parseMeta } from './meta.ts'
+import type { PositionLookup } from '../../go/places.ts'
+import { TextPositionLookup } from '../../go/places.ts'
 
 /** The decoder searches this many bytes for an opening brace. */
-const lookAhead = 4096
+const jsonDetectionBytes = 4096
 
 /** After this many decoded JSON objects, an error no longer makes the decoder try YAML. */
-const maxBeforeSwitch = 1
+const maxObjectsBeforeSwitch = 1
 
-export interface Document {
+export interface CatalogDocument {
   /** Byte offset in the file. */
   readonly start: number
   readonly end: number
-  readonly places: Places
+  readonly positions: PositionLookup
   /** Absent if the document has a problem or values were requested. */
   readonly meta?: Meta
   /** Only if values were requested. */
@@ -38,12 +38,12 @@ export interface Document {
   readonly json?: string
   readonly problem?: DocumentProblem
   /** Reads the document with the exact reader, which reports problems. */
-  readonly exactly?: () => Document
-  /** Offset (in the text of `places`) of text that opm silently drops. */
+  readonly exactly?: () => CatalogDocument
+  /** Offset (in the text of `positions`) of text that opm silently drops. */
   readonly unread?: number
 }
 
-export interface DocumentOptions {
+export interface SplitDocumentsOptions {
   /** Disables the fast reader, to test that both agree. */
   readonly exact?: boolean
   /** Yields any value, not only blobs: opm reads templates into other types. */
@@ -56,124 +56,140 @@ export interface DocumentProblem {
   readonly message: string
   /** The parser's text without opm's prefixes. */
   readonly detail: string
-  /** Offset in the text of `places`. */
+  /** Offset in the text of `positions`. */
   readonly at: number
   readonly end?: number
   readonly meta?: readonly MetaProblem[]
 }
 
-const convertingPrefix = 'error converting YAML to JSON: '
-const decodingPrefix = 'error unmarshaling JSON: while decoding JSON: '
+const conversionErrorPrefix = 'error converting YAML to JSON: '
+const decodingErrorPrefix = 'error unmarshaling JSON: while decoding JSON: '
 
-export function* documentsOf(bytes: Uint8Array, options: DocumentOptions = {}): Generator<Document> {
-  const peeked = trimLeadingSpace(decodeLikeGo(bytes.subarray(0, lookAhead)))
-  if (peeked.startsWith('{')) yield* jsonDocuments(bytes, options)
-  else yield* yamlDocuments(bytes, { ...wholeFile, ...options })
+export function* splitDocuments(
+  bytes: Uint8Array,
+  options: SplitDocumentsOptions = {},
+): Generator<CatalogDocument> {
+  const peeked = trimLeadingSpace(decodeLikeGo(bytes.subarray(0, jsonDetectionBytes)))
+  if (peeked.startsWith('{')) yield* splitJsonDocuments(bytes, options)
+  else yield* splitYamlDocuments(bytes, { ...wholeFileOptions, ...options })
 }
 
-const wholeFile = { from: 0, line: 0, column: 0, exact: false, asValues: false }
+const wholeFileOptions = { from: 0, line: 0, column: 0, exact: false, asValues: false }
 
-function* yamlDocuments(
+function* splitYamlDocuments(
   whole: Uint8Array,
-  { from, line, column, exact, asValues }: typeof wholeFile,
-): Generator<Document> {
-  const end = endOfLines(whole, from)
+  { from, line, column, exact, asValues }: typeof wholeFileOptions,
+): Generator<CatalogDocument> {
+  const end = findEndOfLines(whole, from)
   const bytes = whole.subarray(0, end)
-  let regular: RegularDocument | undefined
-  const reader = exact || asValues ? undefined : new RegularReader(bytes)
-  const passRegular = (start: number): RegularDocument | undefined => {
+  let regular: RegularYamlDocument | undefined
+  const reader = exact || asValues ? undefined : new RegularYamlReader(bytes)
+  const skipRegular = (start: number): RegularYamlDocument | undefined => {
     regular = reader?.read(start)
     return regular
   }
-  for (const chunk of chunksOf(bytes, from, line, decodeLikeGo, passRegular)) {
-    if (chunk.badSeparator) yield separatorProblem(bytes, chunk)
+  for (const chunk of splitYamlChunks(bytes, from, line, decodeLikeGo, skipRegular)) {
+    if (chunk.badSeparator) yield toBadSeparatorDocument(bytes, chunk)
     if (chunk.end === chunk.start) continue
-    const exactly = (): Document => yamlDocument(bytes, chunk, chunk.start === from ? column : 0, asValues)
-    const document = regular && chunk.badSeparator === undefined && regularDocument(regular, chunk)
+    const exactly = (): CatalogDocument =>
+      parseYamlDocument(bytes, chunk, chunk.start === from ? column : 0, asValues)
+    const document = regular && chunk.badSeparator === undefined && toRegularDocument(regular, chunk)
     yield document ? { ...document, exactly } : exactly()
   }
   if (end === whole.length) return
   const lost = decodeLikeGo(whole.subarray(end))
-  const lineOfEnd = line + linesIn(bytes, from)
-  const places = new TextPlaces(lost, lineOfEnd + 1, (end === from ? column : 0) + 1)
-  yield { start: end, end: whole.length, places, unread: 0 }
+  const lineOfEnd = line + countLines(bytes, from)
+  const positions = new TextPositionLookup(lost, lineOfEnd + 1, (end === from ? column : 0) + 1)
+  yield { start: end, end: whole.length, positions, unread: 0 }
 }
 
 /** Go's line reader returns long lines in pieces of this many bytes. */
-const lineBuffer = 4096
+const lineBufferBytes = 4096
 
 /**
  * The end of the last line that opm reads. opm silently loses an unterminated last line if its bytes exactly fill the
  * line reader's buffer.
  */
-function endOfLines(bytes: Uint8Array, from: number): number {
+function findEndOfLines(bytes: Uint8Array, from: number): number {
   const start = Math.max(bytes.lastIndexOf(0x0a) + 1, from)
   let at = start
   // A carriage return at the end of a piece waits for the next piece, because it might be half of a CRLF.
-  while (bytes.length - at >= lineBuffer) at += lineBuffer - (bytes[at + lineBuffer - 1] === 0x0d ? 1 : 0)
+  while (bytes.length - at >= lineBufferBytes)
+    at += lineBufferBytes - (bytes[at + lineBufferBytes - 1] === 0x0d ? 1 : 0)
   const isLost = at === bytes.length && at > start
   // The reader checks for a separator before it checks for the end of the file.
   const isSeparator = bytes[start] === 0x2d && bytes[start + 1] === 0x2d && bytes[start + 2] === 0x2d
   return isLost && !isSeparator ? start : bytes.length
 }
 
-function linesIn(bytes: Uint8Array, from: number): number {
+function countLines(bytes: Uint8Array, from: number): number {
   let lines = 0
   for (let at = bytes.indexOf(0x0a, from); at >= 0; at = bytes.indexOf(0x0a, at + 1)) lines++
   return lines
 }
 
 /** Undefined if something is wrong with the document. */
-function regularDocument({ tree, lines }: RegularDocument, chunk: Chunk): Document | undefined {
-  const found = readMeta(tree, undefined)
+function toRegularDocument(
+  { tree, lines }: RegularYamlDocument,
+  chunk: YamlChunk,
+): CatalogDocument | undefined {
+  const found = parseMeta(tree, undefined)
   if ('problems' in found || found.meta.schema === '') return undefined
   const { start, end, line } = chunk
-  return { start, end, places: lines.places(line + 1), meta: found.meta }
+  return { start, end, positions: lines.positions(line + 1), meta: found.meta }
 }
 
-function separatorProblem(bytes: Uint8Array, chunk: Chunk): Document {
-  const { text, start, line } = chunk.badSeparator as NonNullable<Chunk['badSeparator']>
+function toBadSeparatorDocument(bytes: Uint8Array, chunk: YamlChunk): CatalogDocument {
+  const { text, start, line } = chunk.badSeparator as NonNullable<YamlChunk['badSeparator']>
   const lineFeed = bytes.indexOf(0x0a, start)
   const end = lineFeed < 0 ? bytes.length : lineFeed
   return {
     start,
     end,
-    places: new TextPlaces(decodeLikeGo(bytes.subarray(start, end)), line + 1),
+    positions: new TextPositionLookup(decodeLikeGo(bytes.subarray(start, end)), line + 1),
     problem: { kind: 'separator', message: `invalid Yaml document separator: ${text}`, detail: text, at: 0 },
   }
 }
 
-function yamlDocument(bytes: Uint8Array, chunk: Chunk, column: number, asValue: boolean): Document {
+function parseYamlDocument(
+  bytes: Uint8Array,
+  chunk: YamlChunk,
+  column: number,
+  asValue: boolean,
+): CatalogDocument {
   const { start, end, line } = chunk
-  const source = chunkText(bytes.subarray(start, end))
-  const places = new TextPlaces(source.text, line + 1, column + 1)
-  const place = { start, end, places }
+  const source = decodeYamlChunk(bytes.subarray(start, end))
+  const positions = new TextPositionLookup(source.text, line + 1, column + 1)
+  const location = { start, end, positions }
   const result = readYaml(source)
   if (!result.ok) {
     const { message, at, stage } = result.error
-    const prefix = stage === 'converting' ? convertingPrefix : decodingPrefix
+    const prefix = stage === 'converting' ? conversionErrorPrefix : decodingErrorPrefix
     return {
-      ...place,
+      ...location,
       problem: { kind: 'yaml', message: prefix + message, detail: message.replace(/^yaml: /, ''), at },
     }
   }
   const { value, unread } = result
   const rest = unread === undefined ? {} : { unread }
-  if (asValue) return { ...place, ...rest, value: value ?? { kind: 'null', start: 0, end: 0 } }
+  if (asValue) return { ...location, ...rest, value: value ?? { kind: 'null', start: 0, end: 0 } }
   if (!value || value.kind === 'null') {
     const at = value?.start ?? 0
     return {
-      ...place,
+      ...location,
       ...rest,
-      problem: { kind: 'missing-schema', message: missingSchema(undefined), detail: '', at },
+      problem: { kind: 'missing-schema', message: formatMissingSchemaError(undefined), detail: '', at },
     }
   }
-  return { ...place, ...rest, ...metaOf(readMeta(value, undefined), decodingPrefix) }
+  return { ...location, ...rest, ...toMetaOrProblem(parseMeta(value, undefined), decodingErrorPrefix) }
 }
 
-function metaOf(found: ReturnType<typeof readMeta>, prefix: string): Pick<Document, 'meta' | 'problem'> {
+function toMetaOrProblem(
+  found: ReturnType<typeof parseMeta>,
+  prefix: string,
+): Pick<CatalogDocument, 'meta' | 'problem'> {
   if ('problems' in found) {
-    const message = joinedMessage(found.problems)
+    const message = joinProblemMessages(found.problems)
     return {
       problem: { kind: 'meta', message: prefix + message, detail: message, at: 0, meta: found.problems },
     }
@@ -181,11 +197,16 @@ function metaOf(found: ReturnType<typeof readMeta>, prefix: string): Pick<Docume
   const { meta } = found
   if (meta.schema !== '') return { meta }
   return {
-    problem: { kind: 'missing-schema', message: missingSchema(meta.value), detail: '', at: meta.value.start },
+    problem: {
+      kind: 'missing-schema',
+      message: formatMissingSchemaError(meta.value),
+      detail: '',
+      at: meta.value.start,
+    },
   }
 }
 
-function* jsonDocuments(bytes: Uint8Array, options: DocumentOptions): Generator<Document> {
+function* splitJsonDocuments(bytes: Uint8Array, options: SplitDocumentsOptions): Generator<CatalogDocument> {
   const asValues = options.asValues === true
   const reader = options.exact === true || asValues ? undefined : new RegularJsonReader(bytes)
   let whole: JsonText | undefined
@@ -194,61 +215,62 @@ function* jsonDocuments(bytes: Uint8Array, options: DocumentOptions): Generator<
   for (let count = 0; ; count++) {
     const start = skipJsonSpaceBytes(bytes, at)
     if (start >= bytes.length) return
-    const regular = handedOver < mostHandedOver ? reader?.read(start) : undefined
-    const meta = regular && regularMeta(regular)
+    const regular = handedOver < maxConsecutiveIrregular ? reader?.read(start) : undefined
+    const meta = regular && toRegularMeta(regular)
     handedOver = meta ? 0 : handedOver + 1
     if (meta) {
       const { end, lines, firstLine } = regular
-      const exactly = (): Document => exactJson(bytes, (whole ??= jsonTextOf(bytes)), start)
-      yield { start, end, places: lines.places(firstLine), meta, exactly }
+      const exactly = (): CatalogDocument =>
+        parseExactJsonDocument(bytes, (whole ??= decodeJsonText(bytes)), start)
+      yield { start, end, positions: lines.positions(firstLine), meta, exactly }
       at = end
       continue
     }
-    const { text, places, offsets } = (whole ??= jsonTextOf(bytes))
-    const found = jsonDocument(bytes, text, offsets.unitAt(start), asValues)
+    const { text, places: positions, offsets } = (whole ??= decodeJsonText(bytes))
+    const found = parseJsonDocument(bytes, text, offsets.unitAt(start), asValues)
     if (!found.refused) {
       const end = offsets.at(found.end)
-      yield { start, end, places, ...found.document }
+      yield { start, end, positions, ...found.document }
       at = end
       continue
     }
-    if (count > maxBeforeSwitch) {
-      const problem = jsonProblem(found.refused, bytes, text, false)
-      yield { start: at, end: bytes.length, places, problem }
+    if (count > maxObjectsBeforeSwitch) {
+      const problem = createJsonProblem(found.refused, bytes, text, false)
+      yield { start: at, end: bytes.length, positions, problem }
       return
     }
-    const problem = jsonProblem(found.refused, bytes, text, true)
+    const problem = createJsonProblem(found.refused, bytes, text, true)
     // The decoder restarts as YAML where it stopped and drops the rest of that line if it is blank.
-    const from = behindBlankLine(bytes, at)
+    const from = skipBlankLine(bytes, at)
     if (from === undefined) {
-      yield { start: at, end: bytes.length, places, problem }
+      yield { start: at, end: bytes.length, positions, problem }
       return
     }
-    const mark = places.mark(offsets.unitAt(from))
+    const mark = positions.positionAt(offsets.unitAt(from))
     const { line, column } = { line: mark.line - 1, column: mark.column - 1 }
     let isFirst = true
-    for (const document of yamlDocuments(bytes, { from, line, column, exact: true, asValues })) {
+    for (const document of splitYamlDocuments(bytes, { from, line, column, exact: true, asValues })) {
       const failed = isFirst && document.problem && document.problem.kind !== 'missing-schema'
-      yield failed ? { start: document.start, end: document.end, places, problem } : document
+      yield failed ? { start: document.start, end: document.end, positions, problem } : document
       isFirst = false
     }
-    if (isFirst) yield { start: at, end: bytes.length, places, problem }
+    if (isFirst) yield { start: at, end: bytes.length, positions, problem }
     return
   }
 }
 
 /** After this many irregular objects in a row, skip the fast reader so that nothing else is read twice. */
-const mostHandedOver = 32
+const maxConsecutiveIrregular = 32
 
 interface JsonText {
   readonly text: string
-  readonly places: Places
+  readonly places: PositionLookup
   readonly offsets: ByteOffsets
 }
 
-function jsonTextOf(bytes: Uint8Array): JsonText {
+function decodeJsonText(bytes: Uint8Array): JsonText {
   const text = decodeLikeGo(bytes)
-  return { text, places: new TextPlaces(text), offsets: new ByteOffsets(bytes, text) }
+  return { text, places: new TextPositionLookup(text), offsets: new ByteOffsets(bytes, text) }
 }
 
 function skipJsonSpaceBytes(bytes: Uint8Array, from: number): number {
@@ -258,32 +280,41 @@ function skipJsonSpaceBytes(bytes: Uint8Array, from: number): number {
 }
 
 /** Undefined if something is wrong with the object. */
-function regularMeta({ tree }: RegularObject): Meta | undefined {
-  const found = readMeta(tree, undefined)
+function toRegularMeta({ tree }: RegularJsonObject): Meta | undefined {
+  const found = parseMeta(tree, undefined)
   return 'problems' in found || found.meta.schema === '' ? undefined : found.meta
 }
 
 /** The fast reader has read the object, so it is well-formed. */
-function exactJson(bytes: Uint8Array, { text, places, offsets }: JsonText, start: number): Document {
-  const found = jsonDocument(bytes, text, offsets.unitAt(start), false)
+function parseExactJsonDocument(
+  bytes: Uint8Array,
+  { text, places: positions, offsets }: JsonText,
+  start: number,
+): CatalogDocument {
+  const found = parseJsonDocument(bytes, text, offsets.unitAt(start), false)
   if (found.refused)
-    return { start, end: bytes.length, places, problem: jsonProblem(found.refused, bytes, text, false) }
-  return { start, end: offsets.at(found.end), places, ...found.document }
+    return {
+      start,
+      end: bytes.length,
+      positions,
+      problem: createJsonProblem(found.refused, bytes, text, false),
+    }
+  return { start, end: offsets.at(found.end), positions, ...found.document }
 }
 
-type Refused =
+type JsonRejection =
   | { readonly kind: 'syntax'; readonly error: JsonError }
   | { readonly kind: 'meta'; readonly problem: DocumentProblem }
 
-function jsonDocument(
+function parseJsonDocument(
   bytes: Uint8Array,
   text: string,
   from: number,
   asValue: boolean,
 ):
-  | { refused: Refused }
-  | { refused: undefined; end: number; document: Omit<Document, 'start' | 'end' | 'places'> } {
-  let result: JsonResult
+  | { refused: JsonRejection }
+  | { refused: undefined; end: number; document: Omit<CatalogDocument, 'start' | 'end' | 'positions'> } {
+  let result: ReadJsonResult
   try {
     result = readJson(text, from)
   } catch (error) {
@@ -293,82 +324,82 @@ function jsonDocument(
   const { value, end, hugeNumber } = result
   if (asValue) return { refused: undefined, end, document: { value, json: text } }
   if (hugeNumber && value.kind === 'map')
-    return { refused: { kind: 'meta', problem: hugeNumberProblem(bytes, text, from, end, hugeNumber) } }
+    return { refused: { kind: 'meta', problem: createHugeNumberProblem(bytes, text, from, end, hugeNumber) } }
   if (value.kind === 'null') {
     const problem: DocumentProblem = {
       kind: 'missing-schema',
-      message: missingSchema(value),
+      message: formatMissingSchemaError(value),
       detail: '',
       at: value.start,
     }
     return { refused: undefined, end, document: { problem } }
   }
-  const found = metaOf(readMeta(value, text.slice(from, end)), '')
+  const found = toMetaOrProblem(parseMeta(value, text.slice(from, end)), '')
   if (found.problem?.kind === 'meta') return { refused: { kind: 'meta', problem: found.problem } }
   return { refused: undefined, end, document: found }
 }
 
-function hugeNumberProblem(
+function createHugeNumberProblem(
   bytes: Uint8Array,
   text: string,
   from: number,
   end: number,
-  number: NonNullable<JsonResult['hugeNumber']>,
+  number: NonNullable<ReadJsonResult['hugeNumber']>,
 ): DocumentProblem {
   const offsets = new ByteOffsets(bytes, text)
   const start = offsets.at(from)
   const bytesBefore = (unit: number): number => offsets.at(from + unit) - start
   const at = { text: number.text, end: number.end - from }
-  const { message, detail } = hugeNumberMessage(text.slice(from, end), at, bytesBefore)
+  const { message, detail } = formatHugeNumberError(text.slice(from, end), at, bytesBefore)
   return { kind: 'json', message, detail, at: number.end - number.text.length, end: number.end }
 }
 
 /** Go's error for a number that doesn't fit a float. */
-export function hugeNumberMessage(
+export function formatHugeNumberError(
   raw: string,
-  number: NonNullable<JsonResult['hugeNumber']>,
+  number: NonNullable<ReadJsonResult['hugeNumber']>,
   bytesBefore: (unit: number) => number,
 ): { message: string; detail: string } {
   const detail = `json: cannot unmarshal number ${number.text} into Go value of type float64`
   // Go's position is one character after the number.
   const offset = number.end + 1
-  return { message: withMark(detail, bytesBefore(offset), markedJson(raw, offset)), detail }
+  return { message: formatMarkedError(detail, bytesBefore(offset), markJsonError(raw, offset)), detail }
 }
 
-function jsonProblem(
-  refused: Refused,
+function createJsonProblem(
+  rejection: JsonRejection,
   bytes: Uint8Array,
   text: string,
   withOffset: boolean,
 ): DocumentProblem {
-  if (refused.kind === 'meta') return refused.problem
-  const { error } = refused
+  if (rejection.kind === 'meta') return rejection.problem
+  const { error } = rejection
   if (error.kind === 'end')
     return { kind: 'json', message: error.message, detail: error.message, at: error.at }
   const offset = new ByteOffsets(bytes, text).at(error.at)
-  const detail = `invalid character ${quotedByte(bytes[offset] as number)} ${error.message}`
+  const detail = `invalid character ${quoteByteLikeGo(bytes[offset] as number)} ${error.message}`
   const message = withOffset ? `json: offset ${offset + 1}: ${detail}` : detail
   return { kind: 'json', message, detail, at: error.at }
 }
 
 /** Go formats a single byte as if it were a character. */
-function quotedByte(byte: number): string {
+function quoteByteLikeGo(byte: number): string {
   if (byte === 0x27) return `'\\''`
   if (byte === 0x22) return `'"'`
   return `'${quote(String.fromCharCode(byte)).slice(1, -1)}'`
 }
 
 /** The decoder needs this many bytes to detect a character and gives up if the file has fewer. */
-const characterLook = 4
+const minDetectionBytes = 4
 
 /**
  * Skips Go's white space through the first line feed. Undefined if the decoder gives up first: at the last bytes of the
  * file, invalid UTF-8 or U+FFFD.
  */
-function behindBlankLine(bytes: Uint8Array, from: number): number | undefined {
-  for (let at = from; at + characterLook <= bytes.length;) {
+function skipBlankLine(bytes: Uint8Array, from: number): number | undefined {
+  for (let at = from; at + minDetectionBytes <= bytes.length;) {
     if (bytes[at] === 0x0a) return at + 1
-    const width = characterWidth(bytes, at)
+    const width = getUtf8CharacterLength(bytes, at)
     const character = decodeLikeGo(bytes.subarray(at, at + Math.max(width, 1)))
     if (character === '\ufffd') return undefined
     if (trimSpace(character) !== '') return at

@@ -2,7 +2,7 @@
 import { matchesGlob, parseGlob } from '../../go/glob.ts'
 import type { Glob } from '../../go/glob.ts'
 import { trimSpace } from '../../go/text.ts'
-import { characterWidth, decodeLikeGo, decodeStrictly } from '../../go/utf8.ts'
+import { getUtf8CharacterLength, decodeLikeGo, decodeStrictly } from '../../go/utf8.ts'
 
 export const ignoreFileName = '.indexignore'
 
@@ -12,29 +12,29 @@ export interface IgnoreFile {
   readonly text: string
 }
 
-interface Pattern {
+interface IgnorePattern {
   readonly domain: readonly string[]
   readonly includes: boolean
   readonly directoryOnly: boolean
   /** Anchored and matched by segment; otherwise a single segment that can match any path component. */
   readonly isPath: boolean
-  readonly segments: readonly Segment[]
+  readonly segments: readonly IgnorePatternSegment[]
 }
 
-interface Segment {
+interface IgnorePatternSegment {
   readonly text: string
   readonly glob: Glob | undefined
 }
 
 /** Go's bufio.Scanner rejects lines of this many bytes. */
-const maxLine = 65_536
+const maxLineBytes = 65_536
 
 /** Returns opm's error for an ignore file that it can't read. */
-export function ignoreFileError(text: string): string | undefined {
+export function findIgnoreFileError(text: string): string | undefined {
   const encoder = new TextEncoder()
   for (const line of text.split('\n')) {
     // A UTF-16 unit is at most three bytes, so shorter lines need no encoding.
-    if (line.length * 3 >= maxLine && encoder.encode(line).length >= maxLine) {
+    if (line.length * 3 >= maxLineBytes && encoder.encode(line).length >= maxLineBytes) {
       return 'bufio.Scanner: token too long'
     }
   }
@@ -42,12 +42,12 @@ export function ignoreFileError(text: string): string | undefined {
 }
 
 /** Keeps the byte order mark. Invalid UTF-8 becomes a lone surrogate, which matches no file name. */
-export function ignoreFileText(bytes: Uint8Array): string {
+export function decodeIgnoreFile(bytes: Uint8Array): string {
   const whole = decodeStrictly(bytes)
   if (whole !== undefined) return whole
   let text = ''
   for (let at = 0; at < bytes.length;) {
-    const width = characterWidth(bytes, at)
+    const width = getUtf8CharacterLength(bytes, at)
     if (width === 0) text += String.fromCharCode(0xdc00 + (bytes[at] as number))
     else text += decodeLikeGo(bytes.subarray(at, at + width))
     at += Math.max(width, 1)
@@ -57,7 +57,7 @@ export function ignoreFileText(bytes: Uint8Array): string {
 
 /** `files` must be in walk order. */
 export class IgnoreRules {
-  private readonly patterns: readonly Pattern[]
+  private readonly patterns: readonly IgnorePattern[]
 
   constructor(files: Iterable<IgnoreFile>) {
     this.patterns = [...files].flatMap(parsePatterns)
@@ -67,12 +67,12 @@ export class IgnoreRules {
   ignores(path: string): boolean {
     if (this.patterns.length === 0) return false
     const components = path.split('/')
-    const decisive = this.patterns.findLast((pattern) => matches(pattern, components))
+    const decisive = this.patterns.findLast((pattern) => matchesPattern(pattern, components))
     return decisive !== undefined && !decisive.includes
   }
 }
 
-function parsePatterns({ directory, text }: IgnoreFile): Pattern[] {
+function parsePatterns({ directory, text }: IgnoreFile): IgnorePattern[] {
   const domain = directory === '' ? [] : directory.split('/')
   const lines = text
     .split('\n')
@@ -82,7 +82,7 @@ function parsePatterns({ directory, text }: IgnoreFile): Pattern[] {
   return [...new Set(lines.reverse())].reverse().map((line) => parsePattern(line, domain))
 }
 
-function parsePattern(line: string, domain: readonly string[]): Pattern {
+function parsePattern(line: string, domain: readonly string[]): IgnorePattern {
   const includes = line.startsWith('!')
   let rest = includes ? line.slice(1) : line
   if (!rest.endsWith('\\ ')) rest = rest.replace(/ +$/, '')
@@ -92,14 +92,14 @@ function parsePattern(line: string, domain: readonly string[]): Pattern {
   return { domain, includes, directoryOnly, isPath: segments.length > 1, segments }
 }
 
-function matches(pattern: Pattern, path: readonly string[]): boolean {
+function matchesPattern(pattern: IgnorePattern, path: readonly string[]): boolean {
   const { domain } = pattern
   if (path.length <= domain.length || domain.some((component, at) => component !== path[at])) return false
   const below = path.slice(domain.length)
   return pattern.isPath ? matchesPath(pattern, below) : matchesAnyComponent(pattern, below)
 }
 
-function matchesAnyComponent({ segments, directoryOnly }: Pattern, path: readonly string[]): boolean {
+function matchesAnyComponent({ segments, directoryOnly }: IgnorePattern, path: readonly string[]): boolean {
   const glob = segments[0]?.glob
   if (!glob) return false
   const found = path.findIndex((component) => matchesGlob(glob, component))
@@ -107,7 +107,7 @@ function matchesAnyComponent({ segments, directoryOnly }: Pattern, path: readonl
 }
 
 /** Matches from the domain's root; the rest of the path is free. */
-function matchesPath({ segments, directoryOnly }: Pattern, path: readonly string[]): boolean {
+function matchesPath({ segments, directoryOnly }: IgnorePattern, path: readonly string[]): boolean {
   let matched = false
   let skipsAhead = false
   let at = 0

@@ -4,54 +4,57 @@
  * `any`: opaque to opm. `typed`: opm decodes many more fields than are listed and refuses what doesn't fit. A list has
  * the shape of its elements.
  */
-export type Shape = 'any' | 'typed' | { readonly [field: string]: Shape }
+export type KnownFieldShape = 'any' | 'typed' | { readonly [field: string]: KnownFieldShape }
 
-const text: Shape = {}
-const property: Shape = { type: text, value: 'any' }
+const textShape: KnownFieldShape = {}
+const propertyShape: KnownFieldShape = { type: textShape, value: 'any' }
 
-export const blobShapes: Readonly<Record<string, Shape>> = {
+export const blobShapes: Readonly<Record<string, KnownFieldShape>> = {
   'olm.package': {
-    schema: text,
-    name: text,
-    defaultChannel: text,
-    description: text,
-    icon: { base64data: text, mediatype: text },
-    properties: property,
+    schema: textShape,
+    name: textShape,
+    defaultChannel: textShape,
+    description: textShape,
+    icon: { base64data: textShape, mediatype: textShape },
+    properties: propertyShape,
   },
   'olm.channel': {
-    schema: text,
-    package: text,
-    name: text,
-    entries: { name: text, replaces: text, skips: text, skipRange: text },
-    properties: property,
+    schema: textShape,
+    package: textShape,
+    name: textShape,
+    entries: { name: textShape, replaces: textShape, skips: textShape, skipRange: textShape },
+    properties: propertyShape,
   },
   'olm.bundle': {
-    schema: text,
-    package: text,
-    name: text,
-    image: text,
-    properties: property,
-    relatedImages: { name: text, image: text },
+    schema: textShape,
+    package: textShape,
+    name: textShape,
+    image: textShape,
+    properties: propertyShape,
+    relatedImages: { name: textShape, image: textShape },
   },
   'olm.deprecations': {
-    schema: text,
-    package: text,
-    entries: { reference: { schema: text, name: text }, message: text },
+    schema: textShape,
+    package: textShape,
+    entries: { reference: { schema: textShape, name: textShape }, message: textShape },
   },
 }
 
 /** Property types whose `value` has a closed structure. */
-export const propertyShapes: Readonly<Record<string, Shape>> = {
-  'olm.package': { packageName: text, version: text, release: text },
-  'olm.package.required': { packageName: text, versionRange: text },
-  'olm.gvk': { group: text, version: text, kind: text },
-  'olm.gvk.required': { group: text, version: text, kind: text },
+export const propertyValueShapes: Readonly<Record<string, KnownFieldShape>> = {
+  'olm.package': { packageName: textShape, version: textShape, release: textShape },
+  'olm.package.required': { packageName: textShape, versionRange: textShape },
+  'olm.gvk': { group: textShape, version: textShape, kind: textShape },
+  'olm.gvk.required': { group: textShape, version: textShape, kind: textShape },
   'olm.csv.metadata': 'typed',
   'olm.bundle.object': 'typed',
 }
 
 /** Matches names case-insensitively, as Go does. */
-export function shapeOf(shape: Exclude<Shape, string>, field: string): Shape | undefined {
+export function getFieldShape(
+  shape: Exclude<KnownFieldShape, string>,
+  field: string,
+): KnownFieldShape | undefined {
   if (Object.hasOwn(shape, field)) return shape[field]
   const folded = field.toLowerCase().replaceAll('ſ', 's')
   for (const [name, below] of Object.entries(shape)) if (name.toLowerCase() === folded) return below

@@ -1,6 +1,6 @@
 import { defineRule } from '../../findings/rule.ts'
 
-const whyNothingLoads =
+const nothingLoadsMessage =
   'opm stops at this: no package of the whole catalog can be served, not only this file.'
 
 export const unreadableFile = defineRule<{ message: string }>({
@@ -11,9 +11,9 @@ export const unreadableFile = defineRule<{ message: string }>({
   since: '0.1.0',
   fixed: true,
   title: 'Every file of the catalog can be opened',
-  say: ({ message }) => ({
+  format: ({ message }) => ({
     what: `the file cannot be opened: ${message}`,
-    why: whyNothingLoads,
+    why: nothingLoadsMessage,
     fix: 'Remove the file, or the link that leads nowhere; or name it in .indexignore.',
   }),
 })
@@ -26,9 +26,9 @@ export const yamlSyntax = defineRule<{ detail: string }>({
   since: '0.1.0',
   fixed: true,
   title: 'Every document can be read as YAML',
-  say: ({ detail }) => ({
+  format: ({ detail }) => ({
     what: `this cannot be read as YAML: ${detail}`,
-    why: whyNothingLoads,
+    why: nothingLoadsMessage,
     fix: 'Correct the syntax here or in the lines just before. If the file is not part of the catalog, name it in .indexignore.',
   }),
 })
@@ -41,9 +41,9 @@ export const jsonSyntax = defineRule<{ detail: string }>({
   since: '0.1.0',
   fixed: true,
   title: 'Every document of a JSON file can be read as JSON',
-  say: ({ detail }) => ({
+  format: ({ detail }) => ({
     what: `this cannot be read as JSON: ${detail}`,
-    why: whyNothingLoads,
+    why: nothingLoadsMessage,
     fix: 'Correct the syntax here or just before: a missing comma, an extra one, a missing quote or brace.',
   }),
 })
@@ -56,9 +56,9 @@ export const documentSeparator = defineRule<{ text: string }>({
   since: '0.1.0',
   fixed: true,
   title: 'A document separator stands alone on its line',
-  say: ({ text }) => ({
-    what: `the line begins with "---" and goes on with "${shorten(text)}"`,
-    why: `A line that begins with three dashes ends a document, even inside a text, and only a comment may follow. ${whyNothingLoads}`,
+  format: ({ text }) => ({
+    what: `the line begins with "---" and goes on with "${truncateText(text)}"`,
+    why: `A line that begins with three dashes ends a document, even inside a text, and only a comment may follow. ${nothingLoadsMessage}`,
     fix: 'Put what follows on the next line. If the dashes belong to a text, indent the line.',
   }),
 })
@@ -71,9 +71,9 @@ export const notAnObject = defineRule<{ found: string }>({
   since: '0.1.0',
   fixed: true,
   title: 'Every document is an object with fields',
-  say: ({ found }) => ({
-    what: `the document is ${article(found)}, not an object`,
-    why: `A catalog is a series of objects that each say their schema. ${whyNothingLoads}`,
+  format: ({ found }) => ({
+    what: `the document is ${withArticle(found)}, not an object`,
+    why: `A catalog is a series of objects that each say their schema. ${nothingLoadsMessage}`,
     fix: 'Write the document as fields ("schema: ...", "name: ..."). Turn a list of blobs into one document for each blob, with "---" between them. If the file is not part of the catalog, name it in .indexignore.',
   }),
 })
@@ -86,9 +86,9 @@ export const duplicateField = defineRule<{ spellings: readonly string[] }>({
   since: '0.1.0',
   fixed: true,
   title: 'No two fields of a document differ in case only',
-  say: ({ spellings }) => ({
-    what: `one field is written in ${spellings.length} ways: ${spellings.map((one) => shorten(one)).join(', ')}`,
-    why: `Field names are read without regard to case, so these are the same field. ${whyNothingLoads}`,
+  format: ({ spellings }) => ({
+    what: `one field is written in ${spellings.length} ways: ${spellings.map((one) => truncateText(one)).join(', ')}`,
+    why: `Field names are read without regard to case, so these are the same field. ${nothingLoadsMessage}`,
     fix: 'Keep one of them.',
   }),
 })
@@ -101,9 +101,9 @@ export const fieldNotText = defineRule<{ field: string; found: string }>({
   since: '0.1.0',
   fixed: true,
   title: 'schema, package and name are texts',
-  say: ({ field, found }) => ({
-    what: `"${field}" is ${article(found)}, not a text`,
-    why: `YAML reads 1.10, yes, y, null and the like as numbers, truth values or nothing. ${whyNothingLoads}`,
+  format: ({ field, found }) => ({
+    what: `"${field}" is ${withArticle(found)}, not a text`,
+    why: `YAML reads 1.10, yes, y, null and the like as numbers, truth values or nothing. ${nothingLoadsMessage}`,
     fix: found === 'null' ? 'Give it a value, or remove the field.' : 'Put the value in quotes.',
   }),
 })
@@ -116,9 +116,9 @@ export const missingSchema = defineRule<{ empty: boolean }>({
   since: '0.1.0',
   fixed: true,
   title: 'Every document says its schema',
-  say: ({ empty }) => ({
+  format: ({ empty }) => ({
     what: empty ? 'the document is empty' : 'the document has no "schema"',
-    why: `Without a schema a document means nothing to opm, and an empty one counts as a document. ${whyNothingLoads}`,
+    why: `Without a schema a document means nothing to opm, and an empty one counts as a document. ${nothingLoadsMessage}`,
     fix: empty
       ? 'Remove the document separator ("---") that makes an empty document here: comments and blank lines alone are one too.'
       : 'Add "schema: olm.package", "olm.channel", "olm.bundle" or "olm.deprecations". If the file is not part of the catalog, name it in .indexignore.',
@@ -133,12 +133,12 @@ export const wrongFieldType = defineRule<{ field: string; wanted: string; found:
   since: '0.1.0',
   fixed: true,
   title: 'Every field has the type that its schema gives it',
-  say: ({ field, wanted, found }) => ({
+  format: ({ field, wanted, found }) => ({
     what:
       field === ''
         ? `the value is ${found}, where ${wanted} belongs`
         : `"${field}" is ${found}, where ${wanted} belongs`,
-    why: whyNothingLoads,
+    why: nothingLoadsMessage,
     fix: wanted === 'a text' ? 'Put the value in quotes.' : `Write ${wanted} here.`,
   }),
 })
@@ -151,9 +151,9 @@ export const badBundleObject = defineRule<{ detail: string }>({
   since: '0.1.0',
   fixed: true,
   title: 'Every olm.bundle.object holds a manifest in base64',
-  say: ({ detail }) => ({
+  format: ({ detail }) => ({
     what: `this olm.bundle.object cannot be read: ${detail}`,
-    why: whyNothingLoads,
+    why: nothingLoadsMessage,
     fix: 'Render the bundle again; its "data" is the base64 of one manifest.',
   }),
 })
@@ -166,7 +166,7 @@ export const moreProblems = defineRule<{ count: number }>({
   since: '0.1.0',
   fixed: true,
   title: 'A file has few enough problems to list them all',
-  say: ({ count }) => ({
+  format: ({ count }) => ({
     what: `${count} more problems of this file are not listed`,
     why: '',
     fix: 'Correct the listed ones first; one cause often has many effects.',
@@ -174,12 +174,12 @@ export const moreProblems = defineRule<{ count: number }>({
 })
 
 /** Keeps text from the file from flooding a message. */
-function shorten(text: string): string {
+function truncateText(text: string): string {
   const line = text.split('\n', 1)[0] ?? ''
   return line.length > 60 ? `${line.slice(0, 57)}...` : line
 }
 
-function article(found: string): string {
+function withArticle(found: string): string {
   if (found === 'null') return 'null'
   return `${/^[aeo]/.test(found) ? 'an' : 'a'} ${found === 'bool' ? 'truth value' : found}`
 }

@@ -1,11 +1,11 @@
 // What opm requires of every document: an object without case-variant keys, and text in the format's three keys.
-import { quote, sortedByBytes } from '../../go/text.ts'
-import { blobText, jsonText } from '../../go/json/json-text.ts'
-import { markedJson, withMark } from '../../go/json/marked-json.ts'
+import { quote, sortByBytes } from '../../go/text.ts'
+import { formatBlobJson, formatGoJson } from '../../go/json/json-text.ts'
+import { markJsonError, formatMarkedError } from '../../go/json/marked-json.ts'
 import { KeyTable } from '../../go/key-table.ts'
 import type { MapEntry, MapValue, Value } from '../../go/tree.ts'
 import { foldCase } from '../../go/fold-case.ts'
-import { goKind, mistakenBoolGo, plainGo } from '../../go/decode/go-value.ts'
+import { getGoKind, formatAsGoBool, formatGoValue } from '../../go/decode/go-value.ts'
 
 export interface Meta {
   readonly value: MapValue
@@ -30,20 +30,22 @@ export type MetaProblem =
     }
 
 /** opm shows everything; longer messages help no reader. */
-const maxShown = 1 << 20
+const maxShownLength = 1 << 20
 
 /** `raw` is the original JSON, if any; opm quotes it. Ignores null, which Go decodes to an empty object. */
-export function readMeta(
+export function parseMeta(
   value: Value,
   raw: string | undefined,
 ): { meta: Meta } | { problems: MetaProblem[] } {
-  if (value.kind !== 'map') return { problems: [notAnObject(value, raw)] }
+  if (value.kind !== 'map') return { problems: [createNotAnObjectProblem(value, raw)] }
   // Nearly all keys in a large document are already folded and thus can't collide.
-  const folding = value.entries.every((entry) => isFolded(entry.key)) ? undefined : foldKeys(value.entries)
+  const folding = value.entries.every((entry) => isCaseFolded(entry.key))
+    ? undefined
+    : groupKeysByCase(value.entries)
   const problems: MetaProblem[] = []
   if (folding && folding.again.size > 0) {
     for (const [key, entries] of folding.again) {
-      const spellings = sortedByBytes(entries.map((entry) => entry.key))
+      const spellings = sortByBytes(entries.map((entry) => entry.key))
       const message = `duplicate keys for key ${quote(key)}: [${spellings.join(' ')}]`
       problems.push({ kind: 'duplicate-field', message, at: entries[1] as MapEntry, spellings })
     }
@@ -51,69 +53,70 @@ export function readMeta(
   }
   const texts = { schema: '', package: '', name: '' }
   for (const field of ['schema', 'package', 'name'] as const) {
-    const entry = folding ? folding.first(field) : entryOf(value.entries, field)
+    const entry = folding ? folding.first(field) : findEntry(value.entries, field)
     if (!entry) continue
     if (entry.value.kind === 'string') texts[field] = entry.value.value
     else {
-      const shown = `${mistakenBoolGo(entry.value)}: ${plainGo(entry.value)}`
+      const shown = `${formatAsGoBool(entry.value)}: ${formatGoValue(entry.value)}`
       const message = `expected value for key ${quote(entry.key)} to be a string, got ${shown}`
-      problems.push({ kind: 'field-not-text', message, at: entry, found: goKind(entry.value) })
+      problems.push({ kind: 'field-not-text', message, at: entry, found: getGoKind(entry.value) })
     }
   }
   return problems.length > 0 ? { problems } : { meta: { value, ...texts } }
 }
 
-interface Folding {
+interface KeysByFoldedCase {
   /** By folded key. */
   first(key: string): MapEntry | undefined
   /** All entries of keys that occur in several spellings. */
   readonly again: ReadonlyMap<string, readonly MapEntry[]>
 }
 
-function foldKeys(entries: readonly MapEntry[]): Folding {
+function groupKeysByCase(entries: readonly MapEntry[]): KeysByFoldedCase {
   const keys = new KeyTable()
   const first: MapEntry[] = []
   const again = new Map<string, MapEntry[]>()
   for (const entry of entries) {
     const key = foldCase(entry.key)
-    const place = keys.add(key)
+    const position = keys.add(key)
     const others = again.get(key)
-    if (place < 0) first.push(entry)
+    if (position < 0) first.push(entry)
     else if (others) others.push(entry)
-    else again.set(key, [first[place] as MapEntry, entry])
+    else again.set(key, [first[position] as MapEntry, entry])
   }
   return { first: (key) => first[keys.add(key)], again }
 }
 
-function entryOf(entries: readonly MapEntry[], key: string): MapEntry | undefined {
+function findEntry(entries: readonly MapEntry[], key: string): MapEntry | undefined {
   for (const entry of entries) if (entry.key === key) return entry
   return undefined
 }
 
-function isFolded(key: string): boolean {
+function isCaseFolded(key: string): boolean {
   return /^[\x00-@[-\x7f]*$/.test(key)
 }
 
-function notAnObject(value: Value, raw: string | undefined): MetaProblem {
+function createNotAnObjectProblem(value: Value, raw: string | undefined): MetaProblem {
   const json =
-    raw?.slice(0, maxShown) ?? jsonText(value, { escapeHtml: true, exactNumbers: true, maxLength: maxShown })
-  const found = goKind(value)
+    raw?.slice(0, maxShownLength) ??
+    formatGoJson(value, { escapeHtml: true, exactNumbers: true, maxLength: maxShownLength })
+  const found = getGoKind(value)
   const offset = value.kind === 'list' ? 1 : byteLength(json)
   const detail = `json: cannot unmarshal ${found} into Go value of type map[string]interface {}`
-  const marked = markedJson(json, value.kind === 'list' ? 1 : json.length)
-  return { kind: 'not-an-object', message: withMark(detail, offset, marked), at: value, found }
+  const marked = markJsonError(json, value.kind === 'list' ? 1 : json.length)
+  return { kind: 'not-an-object', message: formatMarkedError(detail, offset, marked), at: value, found }
 }
 
 /** Go reports several problems of one kind in one message. */
-export function joinedMessage(problems: readonly MetaProblem[]): string {
+export function joinProblemMessages(problems: readonly MetaProblem[]): string {
   const duplicates = problems.filter((problem) => problem.kind === 'duplicate-field')
   if (duplicates.length > 1) return `[${duplicates.map((problem) => problem.message).join(', ')}]`
   return problems[0]?.message ?? ''
 }
 
 /** `value` is undefined for an empty document. */
-export function missingSchema(value: Value | undefined): string {
-  return `object '${value ? `${blobText(value)}\n` : ''}' is missing root schema field`
+export function formatMissingSchemaError(value: Value | undefined): string {
+  return `object '${value ? `${formatBlobJson(value)}\n` : ''}' is missing root schema field`
 }
 
 function byteLength(text: string): number {

@@ -12,9 +12,9 @@ import {
   struct,
 } from '../../go/decode/go-type.ts'
 
-export const gvk = { group: string, kind: string, version: string }
+export const gvkFields = { group: string, kind: string, version: string }
 
-const descriptor = {
+const descriptorFields = {
   path: string,
   displayName: string,
   description: string,
@@ -22,36 +22,36 @@ const descriptor = {
   value: raw,
 }
 
-const described = {
+const crdDescriptionFields = {
   name: string,
   version: string,
   kind: string,
   displayName: string,
   description: string,
   resources: slice(struct('v1alpha1.APIResourceReference', { name: string, kind: string, version: string })),
-  statusDescriptors: slice(struct('v1alpha1.StatusDescriptor', descriptor)),
-  specDescriptors: slice(struct('v1alpha1.SpecDescriptor', descriptor)),
-  actionDescriptors: slice(struct('v1alpha1.ActionDescriptor', descriptor)),
+  statusDescriptors: slice(struct('v1alpha1.StatusDescriptor', descriptorFields)),
+  specDescriptors: slice(struct('v1alpha1.SpecDescriptor', descriptorFields)),
+  actionDescriptors: slice(struct('v1alpha1.ActionDescriptor', descriptorFields)),
 }
 
-export const apiServiceDescription = struct('v1alpha1.APIServiceDescription', {
-  ...described,
+export const apiServiceDescriptionType = struct('v1alpha1.APIServiceDescription', {
+  ...crdDescriptionFields,
   group: string,
   deploymentName: string,
   containerPort: int32,
 })
-export const crdDescription = struct('v1alpha1.CRDDescription', described)
-export const appLink = struct('v1alpha1.AppLink', { name: string, url: string })
+export const crdDescriptionType = struct('v1alpha1.CRDDescription', crdDescriptionFields)
+export const appLinkType = struct('v1alpha1.AppLink', { name: string, url: string })
 
-const csvMetadata = struct('property.CSVMetadata', {
+const csvMetadataType = struct('property.CSVMetadata', {
   annotations: mapOf(string),
   apiServiceDefinitions: struct('v1alpha1.APIServiceDefinitions', {
-    owned: slice(apiServiceDescription),
-    required: slice(apiServiceDescription),
+    owned: slice(apiServiceDescriptionType),
+    required: slice(apiServiceDescriptionType),
   }),
   crdDescriptions: struct('v1alpha1.CustomResourceDefinitions', {
-    owned: slice(crdDescription),
-    required: slice(crdDescription),
+    owned: slice(crdDescriptionType),
+    required: slice(crdDescriptionType),
   }),
   description: string,
   displayName: string,
@@ -60,12 +60,12 @@ const csvMetadata = struct('property.CSVMetadata', {
   ),
   keywords: slice(string),
   labels: mapOf(string),
-  links: slice(appLink),
+  links: slice(appLinkType),
   maintainers: slice(struct('v1alpha1.Maintainer', { name: string, email: string })),
   maturity: string,
   minKubeVersion: string,
-  nativeAPIs: slice(struct('v1.GroupVersionKind', gvk)),
-  provider: appLink,
+  nativeAPIs: slice(struct('v1.GroupVersionKind', gvkFields)),
+  provider: appLinkType,
 })
 
 export const bundleObjectType = struct('property.BundleObject', { data: bytes })
@@ -74,8 +74,8 @@ export const propertyTypes: ReadonlyMap<string, StructType> = new Map([
   ['olm.package', struct('property.Package', { packageName: string, version: string, release: string })],
   ['olm.package.required', struct('property.PackageRequired', { packageName: string, versionRange: string })],
   ['olm.channel', struct('property.Channel', { channelName: string })],
-  ['olm.gvk', struct('property.GVK', gvk)],
-  ['olm.gvk.required', struct('property.GVKRequired', gvk)],
+  ['olm.gvk', struct('property.GVK', gvkFields)],
+  ['olm.gvk.required', struct('property.GVKRequired', gvkFields)],
   ['olm.bundle.object', bundleObjectType],
-  ['olm.csv.metadata', csvMetadata],
+  ['olm.csv.metadata', csvMetadataType],
 ])

@@ -1,9 +1,9 @@
 // Selects the files that belong to the catalog in a tree: all but the ignored ones, regardless of their names.
 import type { IgnoreFile } from './indexignore.ts'
-import { IgnoreRules, ignoreFileError, ignoreFileName } from './indexignore.ts'
-import { compareWalk } from '../../go/walk-order.ts'
+import { IgnoreRules, findIgnoreFileError, ignoreFileName } from './indexignore.ts'
+import { compareWalkOrder } from '../../go/walk-order.ts'
 
-export interface Selection {
+export interface FileSelection {
   /** Relative to the catalog's root, in walk order. */
   readonly files: readonly string[]
   /** opm's error for an unreadable ignore file; opm then reads nothing. */
@@ -16,13 +16,16 @@ export function isIgnoreFile(path: string): boolean {
 }
 
 /** `paths` are relative to the catalog's root and use `/`. `ignoreFiles` has the text of each .indexignore by path. */
-export function selectFiles(paths: Iterable<string>, ignoreFiles: ReadonlyMap<string, string>): Selection {
-  const walked = [...paths].sort(compareWalk)
+export function selectFiles(
+  paths: Iterable<string>,
+  ignoreFiles: ReadonlyMap<string, string>,
+): FileSelection {
+  const walked = [...paths].sort(compareWalkOrder)
   const found: IgnoreFile[] = []
   for (const file of walked) {
     const text = isIgnoreFile(file) ? ignoreFiles.get(file) : undefined
     if (text === undefined) continue
-    const message = ignoreFileError(text)
+    const message = findIgnoreFileError(text)
     if (message !== undefined) return { files: [], loadError: { file, message } }
     found.push({ directory: file.slice(0, Math.max(file.length - ignoreFileName.length - 1, 0)), text })
   }

@@ -1,9 +1,9 @@
 // Collects the problems of a conversion as findings, and opm's message for the first.
 import type { Finding, Location } from '../../findings/finding.ts'
 import type { FindingList } from '../../findings/finding-list.ts'
-import type { Rule } from '../../findings/rule.ts'
+import type { FindingRule } from '../../findings/rule.ts'
 
-export class Complaints {
+export class ProblemCollector {
   private readonly findings: FindingList
   private firstMessage: string | undefined
 
@@ -19,7 +19,7 @@ export class Complaints {
   /** Call in opm's order. `message` is undefined if opm notices the problem only in its error tree. */
   add<Data extends object>(
     message: (() => string) | undefined,
-    rule: Rule<Data>,
+    rule: FindingRule<Data>,
     at: Location,
     data: Data,
     related?: Finding['related'],

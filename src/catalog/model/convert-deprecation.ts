@@ -1,42 +1,42 @@
 // Links each entry of an olm.deprecations blob to the package, channel or bundle that it deprecates.
 import type { DeprecationBlob, DeprecationEntry } from '../facts/catalog.ts'
-import type { Rule } from '../../findings/rule.ts'
+import type { FindingRule } from '../../findings/rule.ts'
 import { quote } from '../../go/text.ts'
 import * as deprecationRules from './rules/deprecation-rules.ts'
 import { missingPackage, unknownPackage } from './rules/channel-rules.ts'
-import type { Draft } from './draft.ts'
-import { locationOf } from './location.ts'
+import type { ConversionState } from './draft.ts'
+import { toFindingLocation } from './location.ts'
 import type { ModelPackage } from './model.ts'
 
 /** `index` is the blob's position among the catalog's deprecation blobs. */
-export function addDeprecations(draft: Draft, blob: DeprecationBlob, index: number): void {
-  const at = locationOf(blob.place)
+export function convertDeprecations(draft: ConversionState, blob: DeprecationBlob, index: number): void {
+  const at = toFindingLocation(blob.place)
   const object = 'this olm.deprecations blob'
   if (blob.package === '') {
     const message = () => `package name must be set for deprecation item ${index}`
-    draft.complaints.add(message, missingPackage, at, { object })
+    draft.problems.add(message, missingPackage, at, { object })
     return
   }
   const parent = draft.packages.get(blob.package)
   if (parent === undefined) {
     const message = () => `cannot apply deprecations to an unknown package ${quote(blob.package)}`
-    draft.complaints.add(message, unknownPackage, at, { package: blob.package, object })
+    draft.problems.add(message, unknownPackage, at, { package: blob.package, object })
     return
   }
   if (draft.deprecated.has(blob.package)) {
     const message = () => `expected a maximum of one deprecation per package: ${quote(blob.package)}`
-    draft.complaints.add(message, deprecationRules.severalDeprecations, at, { package: blob.package })
+    draft.problems.add(message, deprecationRules.severalDeprecations, at, { package: blob.package })
     return
   }
   draft.deprecated.add(blob.package)
   const references = new Set<string>()
   for (const [entryIndex, entry] of blob.entries.entries()) {
-    addEntry(draft, parent, blob, entry, entryIndex, references)
+    convertDeprecationEntry(draft, parent, blob, entry, entryIndex, references)
   }
 }
 
-function addEntry(
-  draft: Draft,
+function convertDeprecationEntry(
+  draft: ConversionState,
   parent: ModelPackage,
   blob: DeprecationBlob,
   entry: DeprecationEntry,
@@ -47,34 +47,34 @@ function addEntry(
   const inPackage = (): string => `package ${quote(blob.package)}`
   const reference = (): string =>
     `declcfg.PackageScopedReference{Schema:${quote(schema)}, Name:${quote(name)}}`
-  const complain = <Data extends object>(rule: Rule<Data>, data: Data, message: () => string): void => {
-    draft.complaints.add(message, rule, locationOf(blob.place, entry.mark), data)
+  const report = <Data extends object>(rule: FindingRule<Data>, data: Data, message: () => string): void => {
+    draft.problems.add(message, rule, toFindingLocation(blob.place, entry.mark), data)
   }
   const data = { package: blob.package, schema, name }
   if (schema === '') {
     const message = () => `schema must be set for deprecation entry [${index}] for ${inPackage()}`
-    return complain(deprecationRules.deprecationWithoutSchema, { package: blob.package, index }, message)
+    return report(deprecationRules.deprecationWithoutSchema, { package: blob.package, index }, message)
   }
   const key = JSON.stringify([schema, name])
   if (references.has(key)) {
     const message = () => `duplicate deprecation entry ${reference()} for ${inPackage()}`
-    return complain(deprecationRules.duplicateDeprecation, data, message)
+    return report(deprecationRules.duplicateDeprecation, data, message)
   }
   references.add(key)
-  const missing = (what: string): void => {
-    const message = () => `cannot deprecate ${what} ${quote(name)} for ${inPackage()}: ${what} not found`
-    complain(deprecationRules.unknownDeprecatedObject, data, message)
+  const reportMissing = (target: string): void => {
+    const message = () => `cannot deprecate ${target} ${quote(name)} for ${inPackage()}: ${target} not found`
+    report(deprecationRules.unknownDeprecatedObject, data, message)
   }
   switch (schema) {
     case 'olm.bundle': {
       const bundle = draft.bundles.get(blob.package)?.get(name)
-      if (bundle === undefined) return missing('bundle')
+      if (bundle === undefined) return reportMissing('bundle')
       bundle.deprecation = { place: blob.place, entry }
       return
     }
     case 'olm.channel': {
       const channel = parent.channels.get(name)
-      if (channel === undefined) return missing('channel')
+      if (channel === undefined) return reportMissing('channel')
       channel.deprecation = { place: blob.place, entry }
       return
     }
@@ -85,12 +85,12 @@ function addEntry(
       }
       const message = () =>
         `package name must be empty for deprecated ${inPackage()} (specified ${quote(name)})`
-      return complain(deprecationRules.namedPackageDeprecation, { package: blob.package, name }, message)
+      return report(deprecationRules.namedPackageDeprecation, { package: blob.package, name }, message)
     }
     default: {
       const message = () =>
         `cannot deprecate object ${reference()} referenced by entry ${index} for ${inPackage()}: object schema unknown`
-      return complain(deprecationRules.unknownDeprecationSchema, { package: blob.package, schema }, message)
+      return report(deprecationRules.unknownDeprecationSchema, { package: blob.package, schema }, message)
     }
   }
 }

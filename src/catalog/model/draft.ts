@@ -1,14 +1,14 @@
 import type { RuleSet } from './rule-set.ts'
-import type { Complaints } from './complaints.ts'
+import type { ProblemCollector } from './complaints.ts'
 import type { ModelBundle, ModelPackage } from './model.ts'
 
 /** The state that the steps of one conversion share. */
-export interface Draft {
+export interface ConversionState {
   readonly ruleSet: RuleSet
   readonly packages: Map<string, ModelPackage>
   /** By package, then by name. */
   readonly bundles: Map<string, Map<string, ModelBundle>>
   /** Packages that already have a deprecations blob. */
   readonly deprecated: Set<string>
-  readonly complaints: Complaints
+  readonly problems: ProblemCollector
 }

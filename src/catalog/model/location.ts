@@ -1,11 +1,11 @@
-import type { BlobPlace } from '../facts/catalog.ts'
-import type { Mark } from '../../go/mark.ts'
+import type { BlobLocation } from '../facts/catalog.ts'
+import type { TextPosition } from '../../go/mark.ts'
 import type { Location } from '../../findings/finding.ts'
 
-export function locationOf(place: BlobPlace, mark: Mark = place): Location {
-  return { file: place.file, line: mark.line, column: mark.column }
+export function toFindingLocation(location: BlobLocation, mark: TextPosition = location): Location {
+  return { file: location.file, line: mark.line, column: mark.column }
 }
 
-export function firstOne(place: BlobPlace): { at: Location; note: string } {
-  return { at: locationOf(place), note: 'the first one' }
+export function toFirstDeclarationNote(location: BlobLocation): { at: Location; note: string } {
+  return { at: toFindingLocation(location), note: 'the first one' }
 }

@@ -1,6 +1,6 @@
 // The linked catalog: packages, their channels, entries and bundles. Incomplete if the catalog has problems.
 import type {
-  BlobPlace,
+  BlobLocation,
   BundleBlob,
   ChannelBlob,
   ChannelEntry,
@@ -36,10 +36,10 @@ export interface ModelBundle {
   release: string
   deprecation?: ModelDeprecation
   /** Prevents reporting a bundle's own problems once per channel. */
-  isTold?: boolean
+  isReported?: boolean
 }
 
 export interface ModelDeprecation {
-  readonly place: BlobPlace
+  readonly place: BlobLocation
   readonly entry: DeprecationEntry
 }

@@ -23,10 +23,10 @@ export interface RuleSet {
   readonly integerPriority: boolean
 }
 
-type Switch = Exclude<keyof RuleSet, 'id' | 'integerPriority'>
+type RuleSwitch = Exclude<keyof RuleSet, 'id' | 'integerPriority'>
 
 /** The release that introduced each rule. */
-const since: Readonly<Record<Switch, string>> = {
+const releaseIntroducingRule: Readonly<Record<RuleSwitch, string>> = {
   deprecations: '1.32.0',
   packageNameSyntax: '1.41.0',
   uniqueVersions: '1.47.0',
@@ -37,31 +37,32 @@ const since: Readonly<Record<Switch, string>> = {
 }
 
 /** Older releases don't check case-variant keys when loading, which the facts can't show. */
-const oldest = '1.28.0'
-const lastWithPriority = '1.73.0'
+const oldestSupportedRelease = '1.28.0'
+const lastReleaseWithPriority = '1.73.0'
 
 /** The rules of `--profile opm`. */
-export const defaultRuleSet: RuleSet = ruleSetOf('opm-v1.73', '1.73.0')
+export const defaultRuleSet: RuleSet = createRuleSet('opm-v1.73', '1.73.0')
 
 /** `release` is `1.60.0` or `v1.60.0`. Returns undefined for other texts and releases before v1.28.0. */
-export function ruleSetFor(release: string): RuleSet | undefined {
+export function findRuleSet(release: string): RuleSet | undefined {
   const plain = release.replace(/^v/, '')
   // Only final releases: the table doesn't distinguish prereleases.
-  if (!/^[\d.]+$/.test(plain) || valid(plain) === null || compare(plain, oldest) < 0) return undefined
-  return ruleSetOf(`opm-v${plain}`, plain)
+  if (!/^[\d.]+$/.test(plain) || valid(plain) === null || compare(plain, oldestSupportedRelease) < 0)
+    return undefined
+  return createRuleSet(`opm-v${plain}`, plain)
 }
 
-function ruleSetOf(id: string, release: string): RuleSet {
-  const has = (name: Switch): boolean => compare(release, since[name]) >= 0
+function createRuleSet(id: string, release: string): RuleSet {
+  const isEnabled = (name: RuleSwitch): boolean => compare(release, releaseIntroducingRule[name]) >= 0
   return {
     id,
-    deprecations: has('deprecations'),
-    packageNameSyntax: has('packageNameSyntax'),
-    uniqueVersions: has('uniqueVersions'),
-    chainStopsAtSkipped: has('chainStopsAtSkipped'),
-    releases: has('releases'),
-    pullSpecs: has('pullSpecs'),
-    skipRangeSyntax: has('skipRangeSyntax'),
-    integerPriority: compare(release, lastWithPriority) <= 0,
+    deprecations: isEnabled('deprecations'),
+    packageNameSyntax: isEnabled('packageNameSyntax'),
+    uniqueVersions: isEnabled('uniqueVersions'),
+    chainStopsAtSkipped: isEnabled('chainStopsAtSkipped'),
+    releases: isEnabled('releases'),
+    pullSpecs: isEnabled('pullSpecs'),
+    skipRangeSyntax: isEnabled('skipRangeSyntax'),
+    integerPriority: compare(release, lastReleaseWithPriority) <= 0,
   }
 }

@@ -1,9 +1,9 @@
 // opm's verdict and message, plus all problems instead of only the first. validate-catalog.ts adds load errors.
 import type { Catalog } from '../facts/catalog.ts'
-import { printErrorTree } from './error-tree.ts'
+import { formatErrorTree } from './error-tree.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { FindingList } from '../../findings/finding-list.ts'
-import { convert } from './convert.ts'
+import { convertToModel } from './convert.ts'
 import { validateModel } from './validate-model.ts'
 import { defaultRuleSet } from './rule-set.ts'
 import type { RuleSet } from './rule-set.ts'
@@ -19,9 +19,9 @@ export interface ModelValidation {
 /** Never throws. */
 export function validateAsOpm(catalog: Catalog, ruleSet: RuleSet = defaultRuleSet): ModelValidation {
   const findings = new FindingList()
-  const { packages, message: flat } = convert(catalog, ruleSet, findings)
+  const { packages, message: flat } = convertToModel(catalog, ruleSet, findings)
   const tree = validateModel(packages, ruleSet, findings)
-  const message = flat ?? (tree && printErrorTree(tree))
+  const message = flat ?? (tree && formatErrorTree(tree))
   return {
     passed: message === undefined,
     ...(message !== undefined && { message }),

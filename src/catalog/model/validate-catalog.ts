@@ -12,7 +12,7 @@ import type { RuleSet } from './rule-set.ts'
 import { validateAsOpm } from './validate-as-opm.ts'
 
 /** `opm`: only what opm refuses. `full`: adds our own file-scoped findings. */
-export type Profile = 'opm' | 'full'
+export type ValidationProfile = 'opm' | 'full'
 
 export interface CatalogVerdict {
   /** opm's verdict in either profile. */
@@ -23,7 +23,7 @@ export interface CatalogVerdict {
 }
 
 /** Findings that can be caused by a file that wasn't read to its end. */
-const saidOfAbsence: ReadonlySet<string> = new Set([
+const ruleIdsAboutMissingBlobs: ReadonlySet<string> = new Set([
   unknownPackage.id,
   unknownDefaultChannel.id,
   packageWithoutChannel.id,
@@ -38,14 +38,16 @@ const saidOfAbsence: ReadonlySet<string> = new Set([
  */
 export function validateCatalog(
   catalog: Catalog,
-  options: { readonly ruleSet?: RuleSet; readonly profile?: Profile } = {},
+  options: { readonly ruleSet?: RuleSet; readonly profile?: ValidationProfile } = {},
 ): CatalogVerdict {
   const model = validateAsOpm(catalog, options.ruleSet ?? defaultRuleSet)
   const [loadError] = catalog.loadErrors
   const whole = loadError === undefined
   const ofFiles = new FindingList()
-  ofFiles.take(catalog.findings.filter((found) => options.profile !== 'opm' || found.severity === 'error'))
-  const ofModel = whole ? model.findings : model.findings.filter((found) => !saidOfAbsence.has(found.rule))
+  ofFiles.addAll(catalog.findings.filter((found) => options.profile !== 'opm' || found.severity === 'error'))
+  const ofModel = whole
+    ? model.findings
+    : model.findings.filter((found) => !ruleIdsAboutMissingBlobs.has(found.rule))
   const message = loadError?.message ?? model.message
   return {
     passed: message === undefined,

@@ -1,5 +1,5 @@
 // opm's checks of one channel entry with its bundle, and of deprecations. Like opm, checks a bundle once per channel.
-import { leaf } from './error-tree.ts'
+import { createErrorLeaf } from './error-tree.ts'
 import type { ErrorTree } from './error-tree.ts'
 import type { FindingList } from '../../findings/finding-list.ts'
 import { quote } from '../../go/text.ts'
@@ -8,11 +8,11 @@ import * as channelRules from './rules/channel-rules.ts'
 import { deprecationWithoutMessage } from './rules/package-rules.ts'
 import type { RuleSet } from './rule-set.ts'
 import { parseVersionRange } from '../versions/version-range.ts'
-import { versionText } from '../versions/version.ts'
-import { locationOf } from './location.ts'
+import { formatVersion } from '../versions/version.ts'
+import { toFindingLocation } from './location.ts'
 import type { ModelBundle, ModelChannel, ModelDeprecation, ModelEntry } from './model.ts'
 
-export function entryCauses(
+export function collectEntryErrors(
   packageName: string,
   channel: ModelChannel,
   { entry, bundle }: ModelEntry,
@@ -20,49 +20,52 @@ export function entryCauses(
   findings: FindingList,
 ): ErrorTree[] {
   const causes: ErrorTree[] = []
-  const ofItself = bundle?.isTold === true ? undefined : findings
-  if (bundle) bundle.isTold = true
+  const ofItself = bundle?.isReported === true ? undefined : findings
+  if (bundle) bundle.isReported = true
   const inChannel = { package: packageName, channel: channel.name }
   const ofBundle = { package: packageName, bundle: entry.name }
-  const atEntry = channel.blob && locationOf(channel.blob.place, entry.mark)
-  const atBundle = bundle && locationOf(bundle.blob.place)
+  const atEntry = channel.blob && toFindingLocation(channel.blob.place, entry.mark)
+  const atBundle = bundle && toFindingLocation(bundle.blob.place)
   if (entry.name === '') {
-    causes.push(leaf('name must be set'))
+    causes.push(createErrorLeaf('name must be set'))
     findings.add(channelRules.namelessEntry, atEntry, inChannel)
   }
-  const version = bundle?.version && versionText(bundle.version)
+  const version = bundle?.version && formatVersion(bundle.version)
   const released = bundle !== undefined && version !== undefined && bundle.release !== ''
   if (released) {
     const wanted = `${packageName}-v${version}-${bundle.release}`
     if (entry.name !== wanted) {
-      causes.push(leaf(`name ${quote(entry.name)} does not match normalized name ${quote(wanted)}`))
+      causes.push(
+        createErrorLeaf(`name ${quote(entry.name)} does not match normalized name ${quote(wanted)}`),
+      )
       ofItself?.add(bundleRules.nameNotNormalized, atBundle, { ...ofBundle, wanted })
     }
   }
   for (const [index, skip] of entry.skips.entries()) {
     if (skip !== '') continue
-    causes.push(leaf(`skip[${index}] is empty`))
+    causes.push(createErrorLeaf(`skip[${index}] is empty`))
     findings.add(channelRules.emptySkip, atEntry, { ...inChannel, entry: entry.name, index })
   }
   if (ruleSet.skipRangeSyntax && entry.skipRange !== '') {
     const range = parseVersionRange(entry.skipRange)
     if (!range.ok) {
       const { skipRange } = entry
-      causes.push(leaf(`invalid skipRange ${quote(skipRange)}: ${range.error}`))
+      causes.push(createErrorLeaf(`invalid skipRange ${quote(skipRange)}: ${range.error}`))
       const data = { ...inChannel, entry: entry.name, skipRange, error: range.error }
       findings.add(channelRules.invalidSkipRange, atEntry, data)
     }
   }
   // The conversion reports entries without a bundle; this only reproduces opm's tree.
-  if (bundle === undefined) causes.push(leaf('must be exactly one property with type "olm.package"'))
-  if (bundle === undefined || !hasImage(bundle)) causes.push(leaf('bundle image must be set'))
+  if (bundle === undefined)
+    causes.push(createErrorLeaf('must be exactly one property with type "olm.package"'))
+  if (bundle === undefined || !hasImage(bundle)) causes.push(createErrorLeaf('bundle image must be set'))
   if (bundle !== undefined && !hasImage(bundle)) {
     ofItself?.add(bundleRules.bundleWithoutImage, atBundle, ofBundle)
   }
   const object = (): string => `bundle ${quote(entry.name)}`
-  causes.push(...deprecationCauses(packageName, object, bundle?.deprecation, ofItself))
+  causes.push(...collectDeprecationErrors(packageName, object, bundle?.deprecation, ofItself))
   if (released && (bundle.version?.build.length ?? 0) > 0) {
-    causes.push(leaf('cannot use build metadata in version with a release version'))
+    causes.push(createErrorLeaf('cannot use build metadata in version with a release version'))
     const data = { ...ofBundle, version, release: bundle.release }
     ofItself?.add(bundleRules.releaseWithBuildMetadata, atBundle, data)
   }
@@ -70,16 +73,16 @@ export function entryCauses(
 }
 
 /** For a package, a channel or a bundle. */
-export function deprecationCauses(
+export function collectDeprecationErrors(
   packageName: string,
   object: () => string,
   deprecation: ModelDeprecation | undefined,
   findings: FindingList | undefined,
 ): ErrorTree[] {
   if (deprecation === undefined || deprecation.entry.message !== '') return []
-  const at = locationOf(deprecation.place, deprecation.entry.mark)
+  const at = toFindingLocation(deprecation.place, deprecation.entry.mark)
   findings?.add(deprecationWithoutMessage, at, { package: packageName, object: object() })
-  return [leaf('invalid deprecation: message must be set')]
+  return [createErrorLeaf('invalid deprecation: message must be set')]
 }
 
 function hasImage({ blob }: ModelBundle): boolean {

@@ -1,17 +1,17 @@
 // opm's checks of the linked catalog. Builds opm's error tree and our findings together, so that they can't diverge.
-import { leaf, node } from './error-tree.ts'
+import { createErrorLeaf, createErrorNode } from './error-tree.ts'
 import type { ErrorTree } from './error-tree.ts'
 import type { FindingList } from '../../findings/finding-list.ts'
-import type { Rule } from '../../findings/rule.ts'
-import type { Mark } from '../../go/mark.ts'
-import { compareBytes, quote, sortedByBytes } from '../../go/text.ts'
+import type { FindingRule } from '../../findings/rule.ts'
+import type { TextPosition } from '../../go/mark.ts'
+import { compareBytes, quote, sortByBytes } from '../../go/text.ts'
 import * as channelRules from './rules/channel-rules.ts'
 import * as packageRules from './rules/package-rules.ts'
 import type { RuleSet } from './rule-set.ts'
-import { upgradeGraph } from '../graph/upgrade-graph.ts'
-import { versionText } from '../versions/version.ts'
-import { locationOf } from './location.ts'
-import { deprecationCauses, entryCauses } from './validate-entry.ts'
+import { analyzeUpgradeGraph } from '../graph/upgrade-graph.ts'
+import { formatVersion } from '../versions/version.ts'
+import { toFindingLocation } from './location.ts'
+import { collectDeprecationErrors, collectEntryErrors } from './validate-entry.ts'
 import type { ModelBundle, ModelChannel, ModelPackage } from './model.ts'
 
 /**
@@ -24,36 +24,38 @@ export function validateModel(
   findings: FindingList,
 ): ErrorTree | undefined {
   const causes: ErrorTree[] = []
-  for (const [name, parent] of byName(packages)) {
-    causes.push(...node(`invalid package ${quote(name)}`, packageCauses(parent, ruleSet, findings)))
+  for (const [name, parent] of sortByName(packages)) {
+    causes.push(
+      ...createErrorNode(`invalid package ${quote(name)}`, collectPackageErrors(parent, ruleSet, findings)),
+    )
   }
-  const [tree] = node('invalid index', causes)
+  const [tree] = createErrorNode('invalid index', causes)
   return tree
 }
 
-function packageCauses(parent: ModelPackage, ruleSet: RuleSet, findings: FindingList): ErrorTree[] {
+function collectPackageErrors(parent: ModelPackage, ruleSet: RuleSet, findings: FindingList): ErrorTree[] {
   const { blob } = parent
-  const at = locationOf(blob.place)
+  const at = toFindingLocation(blob.place)
   const data = { package: blob.name }
   const causes: ErrorTree[] = []
   if (blob.defaultChannel === '') {
-    causes.push(leaf('default channel must be set'))
+    causes.push(createErrorLeaf('default channel must be set'))
     findings.add(packageRules.noDefaultChannel, at, data)
   }
   if (parent.channels.size === 0) {
-    causes.push(leaf('package must contain at least one channel'))
+    causes.push(createErrorLeaf('package must contain at least one channel'))
     findings.add(packageRules.packageWithoutChannel, at, data)
   }
-  for (const [name, channel] of byName(parent.channels)) {
-    const found = channelCauses(parent, channel, ruleSet, findings)
-    causes.push(...node(`invalid channel ${quote(name)}`, found))
+  for (const [name, channel] of sortByName(parent.channels)) {
+    const found = collectChannelErrors(parent, channel, ruleSet, findings)
+    causes.push(...createErrorNode(`invalid channel ${quote(name)}`, found))
   }
-  if (ruleSet.uniqueVersions) causes.push(...duplicateVersions(parent, findings))
-  causes.push(...deprecationCauses(blob.name, () => 'the package', parent.deprecation, findings))
+  if (ruleSet.uniqueVersions) causes.push(...findDuplicateVersions(parent, findings))
+  causes.push(...collectDeprecationErrors(blob.name, () => 'the package', parent.deprecation, findings))
   return causes
 }
 
-function channelCauses(
+function collectChannelErrors(
   parent: ModelPackage,
   channel: ModelChannel,
   ruleSet: RuleSet,
@@ -61,94 +63,96 @@ function channelCauses(
 ): ErrorTree[] {
   const causes: ErrorTree[] = []
   if (channel.entries.size === 0) {
-    causes.push(leaf('channel must contain at least one bundle'))
+    causes.push(createErrorLeaf('channel must contain at least one bundle'))
     // An added channel is already reported as an unknown default channel.
     if (channel.blob !== undefined) {
       const data = { package: parent.blob.name, channel: channel.name }
-      findings.add(channelRules.emptyChannel, locationOf(channel.blob.place), data)
+      findings.add(channelRules.emptyChannel, toFindingLocation(channel.blob.place), data)
     }
   } else {
-    causes.push(...graphCauses(parent, channel, ruleSet, findings))
+    causes.push(...collectGraphErrors(parent, channel, ruleSet, findings))
   }
-  for (const [name, entry] of byName(channel.entries)) {
-    const found = entryCauses(parent.blob.name, channel, entry, ruleSet, findings)
-    causes.push(...node(`invalid bundle ${quote(name)}`, found))
+  for (const [name, entry] of sortByName(channel.entries)) {
+    const found = collectEntryErrors(parent.blob.name, channel, entry, ruleSet, findings)
+    causes.push(...createErrorNode(`invalid bundle ${quote(name)}`, found))
   }
   const object = (): string => `channel ${quote(channel.name)}`
-  causes.push(...deprecationCauses(parent.blob.name, object, channel.deprecation, findings))
+  causes.push(...collectDeprecationErrors(parent.blob.name, object, channel.deprecation, findings))
   return causes
 }
 
-function graphCauses(
+function collectGraphErrors(
   parent: ModelPackage,
   channel: ModelChannel,
   ruleSet: RuleSet,
   findings: FindingList,
 ): ErrorTree[] {
   const entries = [...channel.entries.values()].map(({ entry }) => entry)
-  const graph = upgradeGraph(entries, ruleSet)
+  const graph = analyzeUpgradeGraph(entries, ruleSet)
   const data = { package: parent.blob.name, channel: channel.name }
-  const complain = <Data extends object>(rule: Rule<Data>, more: Data, mark?: Mark): void => {
+  const report = <Data extends object>(rule: FindingRule<Data>, more: Data, mark?: TextPosition): void => {
     if (channel.blob === undefined) return
-    findings.add(rule, locationOf(channel.blob.place, mark), more)
+    findings.add(rule, toFindingLocation(channel.blob.place, mark), more)
   }
-  const markOf = (name: string): Mark | undefined => channel.entries.get(name)?.entry.mark
+  const markOf = (name: string): TextPosition | undefined => channel.entries.get(name)?.entry.mark
   if (graph.heads.length === 0) {
-    complain(channelRules.noHead, data)
-    return [leaf('no channel head found in graph')]
+    report(channelRules.noHead, data)
+    return [createErrorLeaf('no channel head found in graph')]
   }
   if (graph.heads.length > 1) {
-    complain(channelRules.severalHeads, { ...data, heads: graph.heads })
-    return [leaf(`multiple channel heads found in graph: ${graph.heads.join(', ')}`)]
+    report(channelRules.severalHeads, { ...data, heads: graph.heads })
+    return [createErrorLeaf(`multiple channel heads found in graph: ${graph.heads.join(', ')}`)]
   }
   if (graph.cycle) {
     const path = graph.cycle.join(' -> ')
-    complain(channelRules.replacesCycle, { ...data, cycle: graph.cycle }, markOf(graph.cycle[0] ?? ''))
-    return [leaf(`detected cycle in replaces chain of upgrade graph: ${path}`)]
+    report(channelRules.replacesCycle, { ...data, cycle: graph.cycle }, markOf(graph.cycle[0] ?? ''))
+    return [createErrorLeaf(`detected cycle in replaces chain of upgrade graph: ${path}`)]
   }
   if (graph.stranded.length === 0) return []
   for (const entry of graph.stranded) {
-    complain(channelRules.strandedBundle, { ...data, entry }, markOf(entry))
+    report(channelRules.strandedBundle, { ...data, entry }, markOf(entry))
   }
-  return [leaf(`channel contains one or more stranded bundles: ${graph.stranded.join(', ')}`)]
+  return [createErrorLeaf(`channel contains one or more stranded bundles: ${graph.stranded.join(', ')}`)]
 }
 
 /** Compares bundles by name, across all channels. */
-function duplicateVersions(parent: ModelPackage, findings: FindingList): ErrorTree[] {
+function findDuplicateVersions(parent: ModelPackage, findings: FindingList): ErrorTree[] {
   const versions = new Map<string, Map<string, ModelBundle | undefined>>()
   for (const channel of parent.channels.values()) {
     for (const [name, { bundle }] of channel.entries) {
-      const version = versionKey(bundle)
+      const version = getVersionKey(bundle)
       if (version === undefined) continue
       const bundles = versions.get(version) ?? new Map<string, ModelBundle | undefined>()
       versions.set(version, bundles.set(name, bundle))
     }
   }
   const groups: string[] = []
-  for (const [version, bundles] of byName(versions)) {
+  for (const [version, bundles] of sortByName(versions)) {
     if (bundles.size < 2) continue
-    const names = sortedByBytes(bundles.keys())
+    const names = sortByBytes(bundles.keys())
     groups.push(`{${version}: [${names.join(', ')}]}`)
-    const places = names
+    const locations = names
       .flatMap((name) => bundles.get(name)?.blob.place ?? [])
-      .map((place) => locationOf(place))
+      .map((location) => toFindingLocation(location))
     // opm counts entries without a bundle as 0.0.0; they already have a finding.
-    if (places.length < 2) continue
+    if (locations.length < 2) continue
     const data = { package: parent.blob.name, version, bundles: names }
-    const others = places.slice(0, -1).map((at) => ({ at, note: `also version ${version}` }))
-    findings.add(packageRules.duplicateVersion, places.at(-1), data, others)
+    const others = locations.slice(0, -1).map((at) => ({ at, note: `also version ${version}` }))
+    findings.add(packageRules.duplicateVersion, locations.at(-1), data, others)
   }
-  return groups.length === 0 ? [] : [leaf(`duplicate versions found in bundles: [${groups.join(' ')}]`)]
+  return groups.length === 0
+    ? []
+    : [createErrorLeaf(`duplicate versions found in bundles: [${groups.join(' ')}]`)]
 }
 
 /** Undefined for a version that doesn't parse, which already has a finding. */
-function versionKey(bundle: ModelBundle | undefined): string | undefined {
+function getVersionKey(bundle: ModelBundle | undefined): string | undefined {
   if (bundle === undefined) return '0.0.0'
   if (bundle.version === undefined) return undefined
-  const version = versionText(bundle.version)
+  const version = formatVersion(bundle.version)
   return bundle.release === '' ? version : `${version}-${bundle.release}`
 }
 
-function byName<Value>(map: ReadonlyMap<string, Value>): [string, Value][] {
+function sortByName<Value>(map: ReadonlyMap<string, Value>): [string, Value][] {
   return [...map].sort(([a], [b]) => compareBytes(a, b))
 }

@@ -1,5 +1,5 @@
 // Finds the documents of a file by separators and brackets alone, without parsing, so it needs little memory.
-import { chunksOf, trimLeadingSpace } from '../../go/yaml/chunks.ts'
+import { splitYamlChunks, trimLeadingSpace } from '../../go/yaml/chunks.ts'
 import { decodeLikeGo } from '../../go/utf8.ts'
 
 export interface DocumentSpan {
@@ -16,30 +16,30 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
 /** Bytes to search for an opening brace. */
-const lookAhead = 4096
+const jsonDetectionBytes = 4096
 
 /** Matches opm's documents if all of them are valid. */
-export function* documentSpans(bytes: Uint8Array): Generator<DocumentSpan> {
-  const isJson = trimLeadingSpace(decodeLikeGo(bytes.subarray(0, lookAhead))).startsWith('{')
+export function* findDocumentSpans(bytes: Uint8Array): Generator<DocumentSpan> {
+  const isJson = trimLeadingSpace(decodeLikeGo(bytes.subarray(0, jsonDetectionBytes))).startsWith('{')
   let at = 0
   if (isJson) {
     for (;;) {
       while (at < bytes.length && (bytes[at] as number) <= 0x20) at++
       if (bytes[at] !== BRACE) break
-      const end = closingBrace(bytes, at)
+      const end = findClosingBrace(bytes, at)
       yield { start: at, end }
       at = end
     }
   }
-  if (at < bytes.length) yield* chunksOf(bytes, at, 0, decodeLikeGo)
+  if (at < bytes.length) yield* splitYamlChunks(bytes, at, 0, decodeLikeGo)
 }
 
 /** Returns the offset after the closing bracket, or the end of the file. */
-function closingBrace(bytes: Uint8Array, start: number): number {
+function findClosingBrace(bytes: Uint8Array, start: number): number {
   let depth = 0
   for (let at = start; at < bytes.length; at++) {
     const byte = bytes[at] as number
-    if (byte === QUOTE) at = closingQuote(bytes, at)
+    if (byte === QUOTE) at = findClosingQuote(bytes, at)
     else if (byte === BRACE || byte === BRACKET) depth++
     else if ((byte === CLOSING_BRACE || byte === CLOSING_BRACKET) && --depth === 0) return at + 1
   }
@@ -47,7 +47,7 @@ function closingBrace(bytes: Uint8Array, start: number): number {
 }
 
 /** Returns the offset of the closing quote, or the end of the file. */
-function closingQuote(bytes: Uint8Array, start: number): number {
+function findClosingQuote(bytes: Uint8Array, start: number): number {
   let at = start + 1
   while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1
   return at

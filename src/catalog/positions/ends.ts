@@ -1,19 +1,19 @@
 // Adds ends to the places of findings. Facts keep only beginnings; ends are read from the file when a finding is
 // reported, so a catalog without findings costs nothing.
 import type { Finding, Location } from '../../findings/finding.ts'
-import { documentSpans } from './document-spans.ts'
-import { ForwardReader } from './forward-reader.ts'
-import { PlacedTrees, type Found } from './placed-tree.ts'
-import { endsInTree, mostLines } from './tree-ends.ts'
+import { findDocumentSpans } from './document-spans.ts'
+import { PositionConverter } from './forward-reader.ts'
+import { PositionedTreeReader, type ByteLocation } from './placed-tree.ts'
+import { addEndsInTree, maxValueLines } from './tree-ends.ts'
 
-type End = Pick<Location, 'endLine' | 'endColumn'>
+type LocationEnd = Pick<Location, 'endLine' | 'endColumn'>
 
 /**
  * Bytes per document, and of all files together in `mostReadAgain`. Findings in larger documents end on their own line,
  * to avoid parsing them twice. A bundle of more than a megabyte has a finding for that alone.
  */
-const largestDocument = 1024 * 1024
-const mostReadAgain = 16 * 1024 * 1024
+const maxDocumentBytes = 1024 * 1024
+const maxReparsedBytes = 16 * 1024 * 1024
 
 /**
  * Each place gets the end of the value that begins there, or of the key if only a key begins there or `extent` says so.
@@ -24,25 +24,25 @@ const mostReadAgain = 16 * 1024 * 1024
  * doesn't exist ends where it begins. Calls `bytesOf` once per file. Findings stay as they are if they have no place or
  * no bytes, or already end within the next twenty lines.
  */
-export function withEnds(
+export function addFindingEnds(
   findings: readonly Finding[],
   bytesOf: (file: string) => Uint8Array | undefined,
 ): Finding[] {
   const byFile = new Map<string, Location[]>()
   for (const { at } of findings)
-    if (at && !(at.endLine !== undefined && at.endLine - at.line < mostLines)) {
+    if (at && !(at.endLine !== undefined && at.endLine - at.line < maxValueLines)) {
       const known = byFile.get(at.file)
       if (known) known.push(at)
       else byFile.set(at.file, [at])
     }
-  const ends = new Map<Location, End>()
-  let left = mostReadAgain
-  for (const [file, places] of byFile) {
+  const ends = new Map<Location, LocationEnd>()
+  let left = maxReparsedBytes
+  for (const [file, locations] of byFile) {
     const bytes = bytesOf(file)
     if (bytes === undefined) continue
-    places.sort((a, b) => a.line - b.line || a.column - b.column)
-    const found = endsOnLines(bytes, places, ends)
-    left = endsInTrees(bytes, found, ends, left)
+    locations.sort((a, b) => a.line - b.line || a.column - b.column)
+    const found = findEndsOnLines(bytes, locations, ends)
+    left = findEndsInDocuments(bytes, found, ends, left)
   }
   return findings.map((finding) => {
     const end = finding.at && ends.get(finding.at)
@@ -53,14 +53,18 @@ export function withEnds(
 }
 
 /** Returns the places that exist. */
-function endsOnLines(bytes: Uint8Array, places: readonly Location[], ends: Map<Location, End>): Found[] {
+function findEndsOnLines(
+  bytes: Uint8Array,
+  locations: readonly Location[],
+  ends: Map<Location, LocationEnd>,
+): ByteLocation[] {
   // Such files have other line ends between their bytes. They are one document, if they can be read at all.
   if (isUtf16(bytes)) {
-    for (const at of places) ends.set(at, { endLine: at.line, endColumn: at.column })
-    return places.map((at) => ({ at, byte: 0 }))
+    for (const at of locations) ends.set(at, { endLine: at.line, endColumn: at.column })
+    return locations.map((at) => ({ at, byte: 0 }))
   }
-  const reader = new ForwardReader(bytes)
-  return places.flatMap((at) => {
+  const reader = new PositionConverter(bytes)
+  return locations.flatMap((at) => {
     const byte = reader.byteAt(at)
     const length = byte === undefined ? 0 : reader.lengthAt(at)
     ends.set(at, { endLine: at.line, endColumn: at.column + length })
@@ -73,26 +77,26 @@ function isUtf16([first, second]: Uint8Array): boolean {
 }
 
 /** Reads at most `most` bytes and returns how many are left. */
-function endsInTrees(
+function findEndsInDocuments(
   bytes: Uint8Array,
-  places: readonly Found[],
-  ends: Map<Location, End>,
-  most: number,
+  locations: readonly ByteLocation[],
+  ends: Map<Location, LocationEnd>,
+  maxBytes: number,
 ): number {
-  const reader = new ForwardReader(bytes)
-  const trees = new PlacedTrees(bytes)
-  let left = most
+  const reader = new PositionConverter(bytes)
+  const trees = new PositionedTreeReader(bytes)
+  let left = maxBytes
   let next = 0
-  for (const document of documentSpans(bytes)) {
+  for (const document of findDocumentSpans(bytes)) {
     const { start, end } = document
-    if (next === places.length) break
-    const inside: Found[] = []
-    for (let place = places[next]; place && place.byte < end; place = places[++next])
-      if (place.byte >= start) inside.push(place)
+    if (next === locations.length) break
+    const inside: ByteLocation[] = []
+    for (let location = locations[next]; location && location.byte < end; location = locations[++next])
+      if (location.byte >= start) inside.push(location)
     const size = end - start
-    if (inside.length === 0 || size > Math.min(largestDocument, left)) continue
+    if (inside.length === 0 || size > Math.min(maxDocumentBytes, left)) continue
     const tree = trees.read(document, reader.markOf(start))
-    if (tree) endsInTree(tree, inside, ends)
+    if (tree) addEndsInTree(tree, inside, ends)
     left -= size
   }
   return left

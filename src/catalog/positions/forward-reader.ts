@@ -1,12 +1,12 @@
 // Converts places to bytes and back in one pass over a file of any size, with lines of any length.
-import type { Mark } from '../../go/mark.ts'
-import { characterWidth, decodeLikeGo } from '../../go/utf8.ts'
+import type { TextPosition } from '../../go/mark.ts'
+import { getUtf8CharacterLength, decodeLikeGo } from '../../go/utf8.ts'
 
 /** Bytes of a line to search for an end. */
-const widest = 4096
+const maxScannedBytes = 4096
 
 /** Queries must be in ascending order. */
-export class ForwardReader {
+export class PositionConverter {
   private readonly bytes: Uint8Array
   private line = 1
   private lineStart = 0
@@ -25,7 +25,7 @@ export class ForwardReader {
   }
 
   /** Undefined if the place doesn't exist. */
-  byteAt({ line, column }: Mark): number | undefined {
+  byteAt({ line, column }: TextPosition): number | undefined {
     const { bytes } = this
     while (this.line < line) {
       if (this.lineEnd === bytes.length) return undefined
@@ -38,7 +38,7 @@ export class ForwardReader {
     return this.at
   }
 
-  markOf(byte: number): Mark {
+  markOf(byte: number): TextPosition {
     while (this.lineEnd < byte) this.nextLine()
     while (this.at < byte) this.nextCharacter()
     return { line: this.line, column: this.column }
@@ -52,19 +52,19 @@ export class ForwardReader {
   }
 
   private nextCharacter(): void {
-    const width = characterWidth(this.bytes, this.at)
+    const width = getUtf8CharacterLength(this.bytes, this.at)
     this.at += Math.max(1, width)
     this.column += width === 4 ? 2 : 1
   }
 
   /** Length in UTF-16 units of the quoted text, bracket or plain value at a place; 0 if the place doesn't exist. */
-  lengthAt(place: Mark): number {
+  lengthAt(position: TextPosition): number {
     const { bytes } = this
-    if (this.byteAt(place) === undefined) return 0
-    const stop = Math.min(this.lineEnd, this.at + widest)
+    if (this.byteAt(position) === undefined) return 0
+    const stop = Math.min(this.lineEnd, this.at + maxScannedBytes)
     let before = this.at - 1
     while (before >= this.lineStart && bytes[before] === 0x20) before--
-    return lengthOf(
+    return measureValue(
       decodeLikeGo(bytes.subarray(this.at, stop)),
       before < this.lineStart ? '' : String.fromCharCode(bytes[before] as number),
     )
@@ -72,11 +72,11 @@ export class ForwardReader {
 }
 
 /** `before` is the last non-blank character before the text. */
-function lengthOf(text: string, before: string): number {
+function measureValue(text: string, before: string): number {
   const whole = text.trimEnd().length
   const [first = ''] = text
-  if (first === '"' || first === "'") return endOfQuoted(text, 0) ?? whole
-  if (first === '{' || first === '[') return endOfBracket(text) ?? whole
+  if (first === '"' || first === "'") return findEndOfQuoted(text, 0) ?? whole
+  if (first === '{' || first === '[') return findEndOfBracket(text) ?? whole
   // Inside brackets, commas and brackets end a plain value.
   const end = '{[,'.includes(before) && before !== '' ? /[,\]}]|:\s|\s#/ : /\s#/
   const found = end.exec(text)?.index
@@ -84,7 +84,7 @@ function lengthOf(text: string, before: string): number {
 }
 
 /** Returns the offset after the closing quote, or undefined if the quote isn't closed here. */
-function endOfQuoted(text: string, start: number): number | undefined {
+function findEndOfQuoted(text: string, start: number): number | undefined {
   const quote = text[start]
   for (let at = start + 1; at < text.length; at++) {
     if (quote === '"' && text[at] === '\\') at++
@@ -96,12 +96,12 @@ function endOfQuoted(text: string, start: number): number | undefined {
   return undefined
 }
 
-function endOfBracket(text: string): number | undefined {
+function findEndOfBracket(text: string): number | undefined {
   let depth = 0
   for (let at = 0; at < text.length; at++) {
     const character = text[at]
     if (character === '"') {
-      const end = endOfQuoted(text, at)
+      const end = findEndOfQuoted(text, at)
       if (end === undefined) return undefined
       at = end - 1
     } else if (character === '{' || character === '[') depth++

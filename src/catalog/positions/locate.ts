@@ -1,7 +1,7 @@
 // Finds the place of a path in a document, for rules that kept no place.
 import type { Location } from '../../findings/finding.ts'
-import { TextPlaces, type Places } from '../../go/places.ts'
-import { readTree } from '../../go/read-tree.ts'
+import { TextPositionLookup, type PositionLookup } from '../../go/places.ts'
+import { parseDocumentTree } from '../../go/read-tree.ts'
 import type { MapEntry, Value } from '../../go/tree.ts'
 import { decodeLikeGo } from '../../go/utf8.ts'
 
@@ -9,41 +9,41 @@ import { decodeLikeGo } from '../../go/utf8.ts'
  * `start` and `end` are the document's bytes in the file. Matches names exactly first, then case-insensitively. Returns
  * the deepest place that exists on the path, or the first line of an unreadable document.
  */
-export function locate(
+export function locatePath(
   bytes: Uint8Array,
   start: number,
   end: number,
   path: readonly (string | number)[],
 ): Omit<Location, 'file'> {
-  return locator(bytes, start, end)(path)
+  return createPathLocator(bytes, start, end)(path)
 }
 
 /** Reads the document once for many paths. */
-export function locator(
+export function createPathLocator(
   bytes: Uint8Array,
   start: number,
   end: number,
 ): (path: readonly (string | number)[]) => Omit<Location, 'file'> {
-  const { line, column } = placeOfByte(bytes, start)
-  const document = readTree(bytes.subarray(start, end))
+  const { line, column } = positionAtByte(bytes, start)
+  const document = parseDocumentTree(bytes.subarray(start, end))
   if (!document) return () => ({ line, column })
-  return locatorIn(document.value, new TextPlaces(document.text, line, column))
+  return createTreeLocator(document.value, new TextPositionLookup(document.text, line, column))
 }
 
 /** For a document that is already parsed; `places` belongs to its tree. */
-export function locatorIn(
+export function createTreeLocator(
   root: Value,
-  places: Places,
+  positions: PositionLookup,
 ): (path: readonly (string | number)[]) => Omit<Location, 'file'> {
   return (path) => {
-    const span = spanOf(root, path)
-    const from = places.mark(span.start)
-    const to = places.mark(Math.max(span.start, span.end))
+    const span = findSpan(root, path)
+    const from = positions.positionAt(span.start)
+    const to = positions.positionAt(Math.max(span.start, span.end))
     return { ...from, endLine: to.line, endColumn: to.column }
   }
 }
 
-function placeOfByte(bytes: Uint8Array, offset: number): { line: number; column: number } {
+function positionAtByte(bytes: Uint8Array, offset: number): { line: number; column: number } {
   let line = 1
   let lineStart = 0
   for (let at = bytes.indexOf(0x0a); at >= 0 && at < offset; at = bytes.indexOf(0x0a, at + 1)) {
@@ -53,7 +53,7 @@ function placeOfByte(bytes: Uint8Array, offset: number): { line: number; column:
   return { line, column: decodeLikeGo(bytes.subarray(lineStart, offset)).length + 1 }
 }
 
-function spanOf(root: Value, path: readonly (string | number)[]): { start: number; end: number } {
+function findSpan(root: Value, path: readonly (string | number)[]): { start: number; end: number } {
   let value = root
   let span: { start: number; end: number } = root
   for (const step of path) {
@@ -63,7 +63,7 @@ function spanOf(root: Value, path: readonly (string | number)[]): { start: numbe
       value = item
       span = item
     } else {
-      const entry = entryOf(value, step)
+      const entry = findEntry(value, step)
       if (!entry) break
       value = entry.value
       span = { start: entry.keyStart, end: Math.max(entry.keyEnd, entry.value.end) }
@@ -72,7 +72,7 @@ function spanOf(root: Value, path: readonly (string | number)[]): { start: numbe
   return span
 }
 
-function entryOf(value: Value, key: string): MapEntry | undefined {
+function findEntry(value: Value, key: string): MapEntry | undefined {
   if (value.kind !== 'map') return undefined
   return (
     value.entries.findLast((entry) => entry.key === key) ??

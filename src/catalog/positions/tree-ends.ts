@@ -1,56 +1,59 @@
 // Finds the ends of values in one document. Iterative, and visits aliased values once, so it is linear in the document.
 import type { Location } from '../../findings/finding.ts'
-import type { Found, PlacedTree } from './placed-tree.ts'
-import type { MapEntry, Span, Value } from '../../go/tree.ts'
+import type { ByteLocation, PositionedTree } from './placed-tree.ts'
+import type { MapEntry, TextSpan, Value } from '../../go/tree.ts'
 
 /** A value of more lines ends with the first thing in it: about what a reader takes in at a glance. */
-export const mostLines = 20
+export const maxValueLines = 20
 
 /** Adds the ends of keys and values that begin at `places` (ascending) to `ends`. */
-export function endsInTree(
-  tree: PlacedTree,
-  places: readonly Found[],
+export function addEndsInTree(
+  tree: PositionedTree,
+  locations: readonly ByteLocation[],
   ends: Map<Location, Pick<Location, 'endLine' | 'endColumn'>>,
 ): void {
   const { root } = tree
-  const starts = tree.offsetsOf(places)
-  const begun = whatBegins(tree, starts)
-  const trim = trimmer(tree)
-  for (const [index, { at: place }] of places.entries()) {
+  const starts = tree.offsetsOf(locations)
+  const nodes = findNodesStartingAt(tree, starts)
+  const trim = createEndTrimmer(tree)
+  for (const [index, { at: place }] of locations.entries()) {
     const start = starts[index] as number
-    const { value, key } = begun.get(start) ?? {}
+    const { value, key } = nodes.get(start) ?? {}
     if (key && (!value || place.extent === 'key')) {
       const { line, column } = tree.mark(key.keyEnd)
       ends.set(place, { endLine: line, endColumn: column })
     } else if (value) {
       const end = trim(value.end)
       const whole = tree.mark(end)
-      const isLong = whole.line - place.line >= (value === root ? 1 : mostLines)
-      const { line, column } = isLong ? tree.mark(endOfFirst(value, end, tree)) : whole
+      const isLong = whole.line - place.line >= (value === root ? 1 : maxValueLines)
+      const { line, column } = isLong ? tree.mark(findEndOfFirstItem(value, end, tree)) : whole
       ends.set(place, { endLine: line, endColumn: column })
     }
   }
 }
 
-interface Begun {
+interface StartingNode {
   value?: Value
   key?: MapEntry
 }
 
 /** The outermost value and the key at each offset; offsets are ascending. */
-function whatBegins({ root, isNested }: PlacedTree, ascending: readonly number[]): Map<number, Begun> {
+function findNodesStartingAt(
+  { root, isNested }: PositionedTree,
+  ascending: readonly number[],
+): Map<number, StartingNode> {
   const offsets = new Set(ascending)
-  const begun = new Map<number, Begun>()
-  const at = (offset: number): Begun => {
-    const known = begun.get(offset) ?? {}
-    begun.set(offset, known)
+  const nodes = new Map<number, StartingNode>()
+  const at = (offset: number): StartingNode => {
+    const known = nodes.get(offset) ?? {}
+    nodes.set(offset, known)
     return known
   }
   const seen = new Set<Value>()
   const stack: Value[] = [root]
   for (let value = stack.pop(); value; value = stack.pop()) {
     // Recurring parts of a file are parsed lazily (go/fast/recurring.ts), so don't look into them needlessly.
-    if (seen.has(value) || (isNested && !hasWithin(ascending, value))) continue
+    if (seen.has(value) || (isNested && !hasOffsetWithin(ascending, value))) continue
     seen.add(value)
     if (offsets.has(value.start)) at(value.start).value ??= value
     if (value.kind === 'list') for (const item of value.items) stack.push(item)
@@ -62,11 +65,11 @@ function whatBegins({ root, isNested }: PlacedTree, ascending: readonly number[]
       stack.push(entry.value)
     }
   }
-  return begun
+  return nodes
 }
 
 /** `ascending` is sorted; the end of the span counts. */
-function hasWithin(ascending: readonly number[], { start, end }: Span): boolean {
+function hasOffsetWithin(ascending: readonly number[], { start, end }: TextSpan): boolean {
   let low = 0
   let high = ascending.length
   while (low < high) {
@@ -78,24 +81,24 @@ function hasWithin(ascending: readonly number[], { start, end }: Span): boolean 
 }
 
 /** Excludes trailing blank lines, which the reader counts as part of a block scalar. */
-function trimmer(tree: PlacedTree): (end: number) => number {
+function createEndTrimmer(tree: PositionedTree): (end: number) => number {
   const known = new Map<number, number>()
   return (end) => {
     const before = known.get(end)
     if (before !== undefined) return before
-    const at = trimmed(tree, 0, end)
+    const at = trimEnd(tree, 0, end)
     known.set(end, at)
     return at
   }
 }
 
-function trimmed(tree: PlacedTree, start: number, end: number): number {
+function trimEnd(tree: PositionedTree, start: number, end: number): number {
   let at = end
-  while (at > start && isBlank(tree.codeAt(at - 1))) at--
+  while (at > start && isWhitespace(tree.codeAt(at - 1))) at--
   return at
 }
 
-function isBlank(code: number): boolean {
+function isWhitespace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 }
 
@@ -103,7 +106,7 @@ function isBlank(code: number): boolean {
  * The end of the first thing in a value, on its first line: a field (or its key if the field continues below), a list
  * item or a line of text; the bracket if nothing follows it.
  */
-function endOfFirst(whole: Value, end: number, tree: PlacedTree): number {
+function findEndOfFirstItem(whole: Value, end: number, tree: PositionedTree): number {
   const stop = tree.lineEnd(whole.start)
   let value = whole
   while (value.kind === 'list') {
@@ -111,8 +114,8 @@ function endOfFirst(whole: Value, end: number, tree: PlacedTree): number {
     if (!first || first.start < value.start || first.start > stop) return Math.min(value.start + 1, end)
     value = first
   }
-  if (value.kind !== 'map') return value.end <= stop ? value.end : trimmed(tree, value.start, stop)
-  const first = firstEntry(value.entries, value.start, stop)
+  if (value.kind !== 'map') return value.end <= stop ? value.end : trimEnd(tree, value.start, stop)
+  const first = findFirstEntry(value.entries, value.start, stop)
   if (!first) return Math.min(value.start + 1, end)
   // An alias points to a value further up.
   const isHere = first.value.start >= first.keyEnd && first.value.end <= stop
@@ -120,7 +123,7 @@ function endOfFirst(whole: Value, end: number, tree: PlacedTree): number {
 }
 
 /** By position in `[start, stop]`: entry order differs for duplicate keys. */
-function firstEntry(entries: readonly MapEntry[], start: number, stop: number): MapEntry | undefined {
+function findFirstEntry(entries: readonly MapEntry[], start: number, stop: number): MapEntry | undefined {
   let first: MapEntry | undefined
   for (const entry of entries)
     if (entry.keyStart >= start && entry.keyStart <= stop && !(first && first.keyStart <= entry.keyStart))

@@ -1,18 +1,26 @@
 // The basic template: a list of blobs whose bundles are image references, which rendering replaces.
 import { string, struct } from '../../go/decode/go-type.ts'
-import { readMetas, type ReadResult, type WritableBundle, type WritableCatalog } from '../write/writable.ts'
+import {
+  toWritableCatalog,
+  type CatalogReadResult,
+  type WritableBundle,
+  type WritableCatalog,
+} from '../write/writable.ts'
 import type { BundleSource } from './bundle-source.ts'
-import { entriesType, readTemplate, type TemplateDocument } from './template-file.ts'
+import { entriesType, decodeTemplateWithBlobs, type TemplateDocument } from './template-file.ts'
 
-const templateType = struct('basic.BasicTemplateData', { schema: string, entries: entriesType })
+const basicTemplateType = struct('basic.BasicTemplateData', { schema: string, entries: entriesType })
 
 /** Passes other blobs through and, like opm, doesn't validate the result. */
-export function renderBasic(template: TemplateDocument, source: BundleSource): ReadResult<WritableCatalog> {
-  const catalog = read(template)
+export function renderBasicTemplate(
+  template: TemplateDocument,
+  source: BundleSource,
+): CatalogReadResult<WritableCatalog> {
+  const catalog = parseBasicTemplate(template)
   if (!catalog.ok) return catalog
   const bundles: WritableBundle[] = []
   for (const bundle of catalog.value.bundles) {
-    if (!isReference(bundle)) return unexpectedFields
+    if (!isImageReference(bundle)) return unexpectedFieldsError
     const rendered = source(bundle.image)
     if (!rendered.ok) return rendered
     bundles.push(...rendered.value.map(({ blob }) => blob))
@@ -21,25 +29,25 @@ export function renderBasic(template: TemplateDocument, source: BundleSource): R
 }
 
 /** In order, without duplicates. */
-export function basicImages(template: TemplateDocument): ReadResult<string[]> {
-  const catalog = read(template)
+export function getBasicTemplateImages(template: TemplateDocument): CatalogReadResult<string[]> {
+  const catalog = parseBasicTemplate(template)
   if (!catalog.ok) return catalog
-  if (!catalog.value.bundles.every(isReference)) return unexpectedFields
+  if (!catalog.value.bundles.every(isImageReference)) return unexpectedFieldsError
   return { ok: true, value: [...new Set(catalog.value.bundles.map(({ image }) => image))] }
 }
 
-const unexpectedFields = {
+const unexpectedFieldsError = {
   ok: false as const,
   error: 'unexpected fields present in basic template bundle',
 }
 
-function read(template: TemplateDocument): ReadResult<WritableCatalog> {
-  const read = readTemplate(templateType, template)
-  return read.ok ? readMetas(read.value.blobs) : read
+function parseBasicTemplate(template: TemplateDocument): CatalogReadResult<WritableCatalog> {
+  const read = decodeTemplateWithBlobs(basicTemplateType, template)
+  return read.ok ? toWritableCatalog(read.value.blobs) : read
 }
 
 /** A name is ignored; any other field would be lost silently. */
-function isReference(bundle: WritableBundle): boolean {
+function isImageReference(bundle: WritableBundle): boolean {
   return (
     bundle.image !== '' &&
     bundle.package === undefined &&

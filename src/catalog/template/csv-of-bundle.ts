@@ -2,8 +2,8 @@
 import type { Json } from '../../go/json/json.ts'
 import { JsonError } from '../../go/json/json-error.ts'
 import { readJson } from '../../go/json/read-json.ts'
-import { readBundleObject, readManifest } from '../load/bundle-object.ts'
-import { decode, structsOf, textOf } from '../../go/decode/decode.ts'
+import { parseBundleObject, parseManifest } from '../load/bundle-object.ts'
+import { decodeGoStruct, getStructList, getTextField } from '../../go/decode/decode.ts'
 import { bytes, slice, string, struct } from '../../go/decode/go-type.ts'
 import { objectType } from '../../go/decode/object-type.ts'
 import { propertyTypes } from '../load/property-types.ts'
@@ -17,61 +17,66 @@ export interface RenderedBundle {
   readonly csv?: Json
 }
 
-const annotation = 'olm.substitutesFor'
+const substitutesForAnnotation = 'olm.substitutesFor'
 
-const icons = slice(struct('registry.Icon', { mediatype: string, base64data: bytes }))
-const iconsType = struct('registry.icons', { icon: icons })
+const iconListType = slice(struct('registry.Icon', { mediatype: string, base64data: bytes }))
+const csvIconsType = struct('registry.icons', { icon: iconListType })
 
 /** Empty if the bundle has no ClusterServiceVersion. */
-export function describedBy(bundle: RenderedBundle): Pick<WritablePackage, 'description' | 'icon'> {
-  const csv = csvOf(bundle)
-  const spec = csv && isReadable(csv) ? valueAt(csv, 'spec') : undefined
+export function getPackageDescription(bundle: RenderedBundle): Pick<WritablePackage, 'description' | 'icon'> {
+  const csv = findCsv(bundle)
+  const spec = csv && isReadableCsv(csv) ? valueAt(csv, 'spec') : undefined
   const description = valueAt(spec, 'description')
   const listed = valueAt(spec, 'icon')
   return {
-    ...(listed && iconOf(listed)),
+    ...(listed && decodeIcon(listed)),
     ...(description?.kind === 'string' && description.value !== '' && { description: description.value }),
   }
 }
 
-function iconOf(listed: Value): Pick<WritablePackage, 'icon'> | undefined {
+function decodeIcon(listed: Value): Pick<WritablePackage, 'icon'> | undefined {
   const entry = { key: 'icon', keyStart: 0, keyEnd: 0, value: listed }
-  const { decoded, problems } = decode(iconsType, { kind: 'map', start: 0, end: 0, entries: [entry] })
-  const [icon] = structsOf(decoded, 'icon')
+  const { decoded, problems } = decodeGoStruct(csvIconsType, {
+    kind: 'map',
+    start: 0,
+    end: 0,
+    entries: [entry],
+  })
+  const [icon] = getStructList(decoded, 'icon')
   if (!icon || problems.length > 0) return undefined
   const data = icon.fields.get('base64data')
   return {
     icon: {
       // Re-encoding removes line breaks.
-      base64data: data instanceof Uint8Array ? base64(data) : null,
-      mediatype: textOf(icon, 'mediatype'),
+      base64data: data instanceof Uint8Array ? toBase64(data) : null,
+      mediatype: getTextField(icon, 'mediatype'),
     },
   }
 }
 
 /** A bundle that substitutes another uses its build metadata as a release. */
-export function saysItSubstitutes(bundle: RenderedBundle): boolean {
-  const csv = csvOf(bundle)
-  if (csv && isReadable(csv)) return substituted(csv) !== ''
-  for (const { type, value, data } of decodedProperties(bundle.blob)) {
+export function hasSubstitutesFor(bundle: RenderedBundle): boolean {
+  const csv = findCsv(bundle)
+  if (csv && isReadableCsv(csv)) return getSubstitutedBundle(csv) !== ''
+  for (const { type, value, data } of decodeProperties(bundle.blob)) {
     if (type === 'olm.csv.metadata') {
       const metadata = propertyTypes.get(type)
-      if (!metadata || decode(metadata, value).problems.length > 0) continue
-      const { decoded } = decode(metadata, value)
-      const told = annotationIn(decoded.sources.get('annotations'))
-      if (told !== '') return true
+      if (!metadata || decodeGoStruct(metadata, value).problems.length > 0) continue
+      const { decoded } = decodeGoStruct(metadata, value)
+      const annotated = getSubstitutesFor(decoded.sources.get('annotations'))
+      if (annotated !== '') return true
     }
-    const object = data && jsonIn(data())
-    if (object?.kind === 'map' && isReadable(object)) return substituted(object) !== ''
+    const object = data && parseJsonBytes(data())
+    if (object?.kind === 'map' && isReadableCsv(object)) return getSubstitutedBundle(object) !== ''
   }
   return false
 }
 
 /** The first object of that kind, readable or not. */
-function csvOf({ blob, csv }: RenderedBundle): Value | undefined {
-  if (csv !== undefined) return asValue(csv)
-  for (const { data } of decodedProperties(blob)) {
-    const manifest = data && readManifest(data())
+function findCsv({ blob, csv }: RenderedBundle): Value | undefined {
+  if (csv !== undefined) return toValue(csv)
+  for (const { data } of decodeProperties(blob)) {
+    const manifest = data && parseManifest(data())
     if (manifest === undefined || typeof manifest === 'string') continue
     const kind = valueAt(manifest.value, 'kind')
     if (kind?.kind === 'string' && kind.value === 'ClusterServiceVersion') return manifest.value
@@ -79,42 +84,42 @@ function csvOf({ blob, csv }: RenderedBundle): Value | undefined {
   return undefined
 }
 
-function isReadable(csv: Value): boolean {
-  return decode(objectType, csv).problems.length === 0
+function isReadableCsv(csv: Value): boolean {
+  return decodeGoStruct(objectType, csv).problems.length === 0
 }
 
-function substituted(csv: Value): string {
-  const metadata = decode(objectType, csv).decoded.fields.get('metadata')
+function getSubstitutedBundle(csv: Value): string {
+  const metadata = decodeGoStruct(objectType, csv).decoded.fields.get('metadata')
   if (typeof metadata !== 'object' || !('fields' in metadata)) return ''
-  return annotationIn(metadata.sources.get('annotations'))
+  return getSubstitutesFor(metadata.sources.get('annotations'))
 }
 
-function annotationIn(annotations: Value | undefined): string {
-  const told = valueAt(annotations, annotation)
-  return told?.kind === 'string' ? told.value : ''
+function getSubstitutesFor(annotations: Value | undefined): string {
+  const annotated = valueAt(annotations, substitutesForAnnotation)
+  return annotated?.kind === 'string' ? annotated.value : ''
 }
 
 /** `data` is the manifest of an `olm.bundle.object`. */
-function* decodedProperties({
+function* decodeProperties({
   properties = [],
 }: WritableBundle): Generator<{ type: string; value: Value; data?: () => Uint8Array }> {
   let previous: (() => Uint8Array) | undefined
   for (const { type, value: json } of properties) {
-    const value = asValue(json)
+    const value = toValue(json)
     if (type !== 'olm.bundle.object') {
       yield { type, value }
       continue
     }
-    previous = readBundleObject(value, previous).data
+    previous = parseBundleObject(value, previous).data
     yield { type, value, data: previous }
   }
 }
 
-function asValue(json: Json): Value {
+function toValue(json: Json): Value {
   return readJson(JSON.stringify(json), 0).value
 }
 
-function jsonIn(data: Uint8Array): Value | undefined {
+function parseJsonBytes(data: Uint8Array): Value | undefined {
   try {
     return readJson(decodeLikeGo(data), 0).value
   } catch (error) {
@@ -123,7 +128,7 @@ function jsonIn(data: Uint8Array): Value | undefined {
   }
 }
 
-function base64(data: Uint8Array): string {
+function toBase64(data: Uint8Array): string {
   let binary = ''
   for (const byte of data) binary += String.fromCharCode(byte)
   return btoa(binary)

@@ -1,17 +1,17 @@
 // Differences between a rendered template and the checked-in catalog. Ignores order, formatting and the two ways of
 // keeping a bundle's metadata.
-import { assemble } from '../facts/assemble.ts'
-import type { BlobPlace, BundleBlob, Catalog } from '../facts/catalog.ts'
-import { sortedByBytes } from '../../go/text.ts'
-import { canonicalText } from '../../go/json/canonical-text.ts'
-import { readFile } from '../load/read-file.ts'
-import { jsonLines } from '../write/write-json.ts'
+import { assembleCatalog } from '../facts/assemble.ts'
+import type { BlobLocation, BundleBlob, Catalog } from '../facts/catalog.ts'
+import { sortByBytes } from '../../go/text.ts'
+import { toSortedJson } from '../../go/json/canonical-text.ts'
+import { parseCatalogFile } from '../load/read-file.ts'
+import { formatJsonLines } from '../write/write-json.ts'
 import type { WritableCatalog } from '../write/writable.ts'
 
 /** `missing`: only in the rendered template. `extra`: only in the catalog. */
 export type DriftKind = 'missing' | 'extra' | 'differs'
 
-export interface Drift {
+export interface TemplateDrift {
   readonly kind: DriftKind
   /** For example `bundle foo.v1` or `entry foo.v1 of channel stable`. */
   readonly subject: string
@@ -35,57 +35,61 @@ export function findDrift(
   rendered: WritableCatalog,
   checkedIn: Catalog,
   options: DriftOptions,
-): readonly Drift[] {
-  const wanted = statements(factsOf(rendered), options)
-  const present = statements(checkedIn, options)
-  const drifts: Drift[] = []
+): readonly TemplateDrift[] {
+  const wanted = collectStatements(toCatalogFacts(rendered), options)
+  const present = collectStatements(checkedIn, options)
+  const drifts: TemplateDrift[] = []
   for (const [key, statement] of wanted) {
     const found = present.get(key)
     if (!found) {
       const whole = statement.within === undefined ? undefined : present.get(statement.within)
       // A missing channel is one difference, not one per entry.
       if (statement.within === undefined || whole)
-        drifts.push({ ...drift('missing', statement, []), ...(whole && { at: whole.at }) })
+        drifts.push({ ...createDrift('missing', statement, []), ...(whole && { at: whole.at }) })
       continue
     }
     const fields = Object.keys(statement.fields).filter(
       (name) => statement.fields[name] !== found.fields[name],
     )
-    if (fields.length > 0) drifts.push({ ...drift('differs', statement, fields), at: found.at })
+    if (fields.length > 0) drifts.push({ ...createDrift('differs', statement, fields), at: found.at })
   }
   for (const [key, statement] of present)
     if (!wanted.has(key) && (statement.within === undefined || wanted.has(statement.within)))
-      drifts.push({ ...drift('extra', statement, []), at: statement.at })
+      drifts.push({ ...createDrift('extra', statement, []), at: statement.at })
   return drifts
 }
 
 /** One statement of a catalog; equal texts mean the same. */
-interface Statement {
+interface CatalogStatement {
   readonly subject: string
   readonly package: string
   readonly fields: Readonly<Record<string, string>>
-  readonly at: NonNullable<Drift['at']>
+  readonly at: NonNullable<TemplateDrift['at']>
   /** The parent statement. */
   readonly within?: string
 }
 
-function drift(kind: DriftKind, { subject, package: its }: Statement, fields: readonly string[]): Drift {
+function createDrift(
+  kind: DriftKind,
+  { subject, package: its }: CatalogStatement,
+  fields: readonly string[],
+): TemplateDrift {
   return { kind, subject, package: its, fields }
 }
 
 /** Writes and reads the catalog, so that both sides are normalized the same way. */
-function factsOf(catalog: WritableCatalog): Catalog {
+function toCatalogFacts(catalog: WritableCatalog): Catalog {
   const bundles = catalog.bundles.map((bundle) => ({
     ...bundle,
     properties: (bundle.properties ?? []).filter(({ type }) => !bulkyProperties.has(type)),
   }))
-  const facts = readFile(new TextEncoder().encode(jsonLines({ ...catalog, bundles })))
-  return assemble([{ path: 'rendered.json', facts }])
+  const facts = parseCatalogFile(new TextEncoder().encode(formatJsonLines({ ...catalog, bundles })))
+  return assembleCatalog([{ path: 'rendered.json', facts }])
 }
 
-function statements(catalog: Catalog, options: DriftOptions): ReadonlyMap<string, Statement> {
-  const all = new Map<string, Statement>()
-  const add = (key: readonly string[], statement: Statement) => all.set(JSON.stringify(key), statement)
+function collectStatements(catalog: Catalog, options: DriftOptions): ReadonlyMap<string, CatalogStatement> {
+  const all = new Map<string, CatalogStatement>()
+  const add = (key: readonly string[], statement: CatalogStatement) => all.set(JSON.stringify(key), statement)
   for (const { name, defaultChannel, description, icon, place } of catalog.packages)
     add(['package', name], {
       subject: `package ${name}`,
@@ -97,17 +101,17 @@ function statements(catalog: Catalog, options: DriftOptions): ReadonlyMap<string
           icon: icon ? `${icon.mediatype} ${icon.bytes}` : '',
         }),
       },
-      at: placeOf(place),
+      at: toDriftLocation(place),
     })
   for (const channel of catalog.channels) {
     const { name, package: its, place } = channel
     const key = ['channel', its, name]
-    add(key, { subject: `channel ${name}`, package: its, fields: {}, at: placeOf(place) })
+    add(key, { subject: `channel ${name}`, package: its, fields: {}, at: toDriftLocation(place) })
     for (const { name: entry, replaces, skips, skipRange, mark } of channel.entries)
       add([...key, entry], {
         subject: `entry ${entry} of channel ${name}`,
         package: its,
-        fields: { replaces, skips: JSON.stringify(sortedByBytes(new Set(skips))), skipRange },
+        fields: { replaces, skips: JSON.stringify(sortByBytes(new Set(skips))), skipRange },
         at: { file: place.file, line: mark.line, column: mark.column },
         within: JSON.stringify(key),
       })
@@ -117,8 +121,8 @@ function statements(catalog: Catalog, options: DriftOptions): ReadonlyMap<string
     add(['bundle', its, name], {
       subject: `bundle ${name}`,
       package: its,
-      fields: bundleFields(bundle),
-      at: placeOf(place),
+      fields: formatBundleFields(bundle),
+      at: toDriftLocation(place),
     })
   }
   for (const { package: its, entries, place } of catalog.deprecations)
@@ -135,14 +139,14 @@ function statements(catalog: Catalog, options: DriftOptions): ReadonlyMap<string
       subject: `${schema} blob${name === '' ? '' : ` ${name}`}`,
       package: its,
       fields: {},
-      at: placeOf(place),
+      at: toDriftLocation(place),
     })
   return all
 }
 
 /** Ignores the metadata. */
-export function saysTheSame(a: BundleBlob, b: BundleBlob): boolean {
-  const [ours, theirs] = [bundleFields(a), bundleFields(b)]
+export function hasSameContent(a: BundleBlob, b: BundleBlob): boolean {
+  const [ours, theirs] = [formatBundleFields(a), formatBundleFields(b)]
   return (
     a.name === b.name &&
     a.package === b.package &&
@@ -150,19 +154,23 @@ export function saysTheSame(a: BundleBlob, b: BundleBlob): boolean {
   )
 }
 
-function bundleFields({ image, properties, relatedImages }: BundleBlob): Readonly<Record<string, string>> {
+function formatBundleFields({
+  image,
+  properties,
+  relatedImages,
+}: BundleBlob): Readonly<Record<string, string>> {
   const listed = properties
     .filter(({ type }) => !bulkyProperties.has(type))
-    .map(({ type, value }) => `${type} ${canonicalText(value)}`)
+    .map(({ type, value }) => `${type} ${toSortedJson(value)}`)
   return {
     image,
-    properties: JSON.stringify(sortedByBytes(new Set(listed))),
+    properties: JSON.stringify(sortByBytes(new Set(listed))),
     'related images': JSON.stringify(
-      sortedByBytes(new Set(relatedImages.map((related) => `${related.image} ${related.name}`))),
+      sortByBytes(new Set(relatedImages.map((related) => `${related.image} ${related.name}`))),
     ),
   }
 }
 
-function placeOf({ file, line, column }: BlobPlace): Statement['at'] {
+function toDriftLocation({ file, line, column }: BlobLocation): CatalogStatement['at'] {
   return { file, line, column }
 }

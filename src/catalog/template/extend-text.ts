@@ -14,29 +14,29 @@ import {
   type YAMLSeq,
 } from 'yaml'
 import type { Json } from '../../go/json/json.ts'
-import { isObject } from '../../go/json/json-fields.ts'
-import type { ReadResult } from '../write/writable.ts'
-import { sameJson } from './same-json.ts'
-import { newText, type Style } from './new-text.ts'
+import { isJsonObject } from '../../go/json/json-fields.ts'
+import type { CatalogReadResult } from '../write/writable.ts'
+import { isSameJson } from './same-json.ts'
+import { templateTextFormatters, type TemplateTextStyle } from './new-text.ts'
 
-interface Edit {
+interface TextEdit {
   readonly from: number
   readonly to: number
   readonly text: string
 }
 
 /** Internal: the place can't be extended without changing existing text. */
-class CannotExtend extends Error {}
+class CannotExtendError extends Error {}
 
 /** Fails if `after` does more than add items and keys to `before`, or if the text leaves no room for them. */
-export function extendText(text: string, before: Json, after: Json): ReadResult<string> {
-  const edits: Edit[] = []
+export function extendText(text: string, before: Json, after: Json): CatalogReadResult<string> {
+  const edits: TextEdit[] = []
   try {
-    const contents = contentsOf(text)
+    const contents = parseYamlContents(text)
     if (contents === undefined) return { ok: false, error: 'it holds no document' }
-    new Extending(text, edits, listOffsetOf(text, contents)).node(contents, before, after)
+    new TextExtender(text, edits, detectListOffset(text, contents)).node(contents, before, after)
   } catch (error) {
-    if (error instanceof CannotExtend) return { ok: false, error: error.message }
+    if (error instanceof CannotExtendError) return { ok: false, error: error.message }
     // The YAML library recurses per bracket and can exhaust the stack.
     if (error instanceof RangeError) return { ok: false, error: 'it is nested too deep' }
     throw error
@@ -49,7 +49,7 @@ export function extendText(text: string, before: Json, after: Json): ReadResult<
   return { ok: true, value: extended }
 }
 
-function contentsOf(text: string): Node | undefined {
+function parseYamlContents(text: string): Node | undefined {
   const [document] = parseAllDocuments(text, {
     keepSourceTokens: true,
     uniqueKeys: false,
@@ -62,13 +62,13 @@ function contentsOf(text: string): Node | undefined {
   return isNode(contents) ? contents : undefined
 }
 
-class Extending {
+class TextExtender {
   private readonly text: string
-  private readonly edits: Edit[]
+  private readonly edits: TextEdit[]
   private readonly lineEnd: string
-  private readonly style: Style
+  private readonly style: TemplateTextStyle
 
-  constructor(text: string, edits: Edit[], listOffset: number) {
+  constructor(text: string, edits: TextEdit[], listOffset: number) {
     this.text = text
     this.edits = edits
     this.lineEnd = text.includes('\r\n') ? '\r\n' : '\n'
@@ -76,34 +76,36 @@ class Extending {
   }
 
   node(node: unknown, before: Json, after: Json): void {
-    if (sameJson(before, after)) return
+    if (isSameJson(before, after)) return
     if (isSeq(node) && Array.isArray(before) && Array.isArray(after)) {
       const [old, now] = [before as readonly Json[], after as readonly Json[]]
-      if (now.length < old.length || old.length !== node.items.length) throw cannot('a list is another')
+      if (now.length < old.length || old.length !== node.items.length)
+        throw createCannotExtendError('a list is another')
       old.forEach((item, at) => {
         this.node(node.items[at], item, now[at] ?? null)
       })
       if (now.length > old.length) this.items(node, now.slice(old.length))
       return
     }
-    if (isMap(node) && isObject(before) && isObject(after)) {
+    if (isMap(node) && isJsonObject(before) && isJsonObject(after)) {
       for (const key of Object.keys(before)) {
         const value = after[key]
-        if (value === undefined) throw cannot('a key is gone')
-        if (!sameJson(before[key] ?? null, value)) this.pair(node.items, key, before[key] ?? null, value)
+        if (value === undefined) throw createCannotExtendError('a key is gone')
+        if (!isSameJson(before[key] ?? null, value)) this.pair(node.items, key, before[key] ?? null, value)
       }
       const added = Object.entries(after).filter(([key]) => before[key] === undefined)
       if (added.length > 0) this.pairs(node, Object.fromEntries(added))
       return
     }
-    throw cannot('a value is another')
+    throw createCannotExtendError('a value is another')
   }
 
   private pair(pairs: readonly Pair[], key: string, before: Json, after: Json): void {
     const found = pairs.filter((pair) => isScalar(pair.key) && pair.key.value === key)
     const [pair] = found
     // A merge key or an alias: the value is written elsewhere and shared.
-    if (!pair || found.length > 1) throw cannot(`the key "${key}" is not written where it counts`)
+    if (!pair || found.length > 1)
+      throw createCannotExtendError(`the key "${key}" is not written where it counts`)
     const isNothing = before === null || (Array.isArray(before) && before.length === 0)
     if (isNothing && Array.isArray(after)) this.first(pair, after as readonly Json[])
     else this.node(pair.value, before, after)
@@ -112,9 +114,9 @@ class Extending {
   private items(list: YAMLSeq, added: readonly Json[]): void {
     const last = list.items.at(-1)
     const token = list.srcToken
-    if (!isNode(last) || !token) throw cannot('a list has an end that cannot be read')
+    if (!isNode(last) || !token) throw createCannotExtendError('a list has an end that cannot be read')
     if (token.type === 'flow-collection') {
-      const end = endOf(last)
+      const end = findNodeEnd(last)
       const start = last.range?.[0] ?? 0
       const blank = this.blankBefore(start)
       // Each item of a multi-line list gets its own line.
@@ -124,40 +126,44 @@ class Extending {
       this.edits.push({ from: end, to: end, text: items.join('') })
       return
     }
-    if (token.type !== 'block-seq') throw cannot('a list is written in an unknown way')
+    if (token.type !== 'block-seq') throw createCannotExtendError('a list is written in an unknown way')
     // The library represents comments after the last item as an item without a dash.
     const dash = token.items
       .flatMap(({ start }) => start.filter(({ type }) => type === 'seq-item-ind'))
       .at(-1)
     const column = dash === undefined ? -1 : this.columnOf(dash.offset)
     if (dash === undefined || !this.isBlank(dash.offset - column, dash.offset))
-      throw cannot('the items of a list do not begin their lines')
+      throw createCannotExtendError('the items of a list do not begin their lines')
     const gap = /^-( +)\S/.exec(this.text.slice(dash.offset, dash.offset + 20))?.[1] ?? ' '
     const like = isMap(last) && last.srcToken?.type === 'flow-collection' ? 'flow' : 'block'
     const lines = added.map((item) =>
-      like === 'flow' && isObject(item)
+      like === 'flow' && isJsonObject(item)
         ? `${' '.repeat(column)}-${gap}${this.flow(item, last, '')}`
-        : newText.item(ordered(item, list.items), column, { ...this.style, gap, quotes: quotesOf(last) }),
+        : templateTextFormatters.item(orderKeysLikeNeighbors(item, list.items), column, {
+            ...this.style,
+            gap,
+            quotes: detectQuotes(last),
+          }),
     )
-    this.insertLines(this.afterLines(endOf(last), column), lines)
+    this.insertLines(this.afterLines(findNodeEnd(last), column), lines)
   }
 
   /** For a list that is empty or absent. */
   private first(pair: Pair, added: readonly Json[]): void {
     const { key, value } = pair
-    if (!isNode(key)) throw cannot('a key has no place')
+    if (!isNode(key)) throw createCannotExtendError('a key has no place')
     const keyStart = key.range?.[0] ?? 0
     const column = this.columnOf(keyStart)
     const isFlow = isNode(value) && value.srcToken?.type === 'flow-collection'
     const inBlock = this.isBlank(keyStart - column, keyStart) || /^ *- +$/.test(this.lineBefore(keyStart))
     if (isFlow && !inBlock) {
       const range = value.range
-      if (!range) throw cannot('a list has no place')
-      const items = added.map((item) => newText.flow(item)).join(', ')
+      if (!range) throw createCannotExtendError('a list has no place')
+      const items = added.map((item) => templateTextFormatters.flow(item)).join(', ')
       this.edits.push({ from: range[0], to: range[1], text: `[${items}]` })
       return
     }
-    if (!inBlock) throw cannot('a list is begun within one line')
+    if (!inBlock) throw createCannotExtendError('a list is begun within one line')
     const colon = this.text.indexOf(':', key.range?.[1] ?? 0)
     if (isFlow && value.range) {
       // `entries: []`: replaces the brackets with items below.
@@ -168,38 +174,39 @@ class Extending {
     const indent = column + this.style.listOffset
     this.insertLines(
       this.lineAfter(from),
-      added.map((item) => newText.item(item, indent, this.style)),
+      added.map((item) => templateTextFormatters.item(item, indent, this.style)),
     )
   }
 
   private pairs(map: YAMLMap, added: Readonly<Record<string, Json>>): void {
     const last = map.items.at(-1)
     const token = map.srcToken
-    if (!last || !isNode(last.key) || !token) throw cannot('an empty mapping has no end')
-    const end = Math.max(endOf(last.key), isNode(last.value) ? endOf(last.value) : 0)
+    if (!last || !isNode(last.key) || !token) throw createCannotExtendError('an empty mapping has no end')
+    const end = Math.max(findNodeEnd(last.key), isNode(last.value) ? findNodeEnd(last.value) : 0)
     if (token.type === 'flow-collection') {
       const blank = this.blankBefore(last.key.range?.[0] ?? 0)
       const text = Object.entries(added).map(
-        ([key, value]) => `,${blank || ' '}${newText.flowPair(key, value, this.isJson(last.key))}`,
+        ([key, value]) =>
+          `,${blank || ' '}${templateTextFormatters.flowPair(key, value, this.isJson(last.key))}`,
       )
       this.edits.push({ from: end, to: end, text: text.join('') })
       return
     }
-    if (token.type !== 'block-map') throw cannot('a mapping is written in an unknown way')
+    if (token.type !== 'block-map') throw createCannotExtendError('a mapping is written in an unknown way')
     const column = this.columnOf(last.key.range?.[0] ?? 0)
-    const lines = newText.pairs(added, column, { ...this.style, quotes: new Map() })
+    const lines = templateTextFormatters.pairs(added, column, { ...this.style, quotes: new Map() })
     this.insertLines(this.afterLines(end, column), [lines])
   }
 
   private flow(item: Json, like: unknown, text: string): string {
-    const wanted = ordered(item, [like])
+    const wanted = orderKeysLikeNeighbors(item, [like])
     const isJson = isMap(like) && this.isJson(like.items[0]?.key)
-    if (!text.includes('\n')) return newText.flow(wanted, isJson)
+    if (!text.includes('\n')) return templateTextFormatters.flow(wanted, isJson)
     // Multi-line like the previous item, with keys deeper than the brace.
     const inner =
       isMap(like) && isNode(like.items[0]?.key) ? this.columnOf(like.items[0].key.range?.[0] ?? 0) : 0
     const outer = isNode(like) ? this.indentOf(like.range?.[0] ?? 0) : 0
-    return newText.json(wanted, outer, Math.max(1, inner - outer))
+    return templateTextFormatters.json(wanted, outer, Math.max(1, inner - outer))
   }
 
   private isJson(key: unknown): boolean {
@@ -253,23 +260,26 @@ class Extending {
   }
 }
 
-function cannot(why: string): CannotExtend {
-  return new CannotExtend(`nothing can be added to its text without touching what is there: ${why}`)
+function createCannotExtendError(why: string): CannotExtendError {
+  return new CannotExtendError(`nothing can be added to its text without touching what is there: ${why}`)
 }
 
 /** Excludes trailing blanks and comments. */
-function endOf(node: Node): number {
+function findNodeEnd(node: Node): number {
   const own = node.range?.[1] ?? 0
   if (!isCollection(node) || node.srcToken?.type === 'flow-collection') return own
   const last: unknown = node.items.at(-1)
   if (isPair(last))
-    return Math.max(isNode(last.key) ? endOf(last.key) : 0, isNode(last.value) ? endOf(last.value) : 0)
-  return isNode(last) ? endOf(last) : own
+    return Math.max(
+      isNode(last.key) ? findNodeEnd(last.key) : 0,
+      isNode(last.value) ? findNodeEnd(last.value) : 0,
+    )
+  return isNode(last) ? findNodeEnd(last) : own
 }
 
 /** Uses the key order of the last neighbor that shares most keys. */
-function ordered(item: Json, neighbours: readonly unknown[]): Json {
-  if (!isObject(item)) return item
+function orderKeysLikeNeighbors(item: Json, neighbours: readonly unknown[]): Json {
+  if (!isJsonObject(item)) return item
   const its = Object.keys(item)
   const like = neighbours
     .map((neighbour) =>
@@ -284,7 +294,7 @@ function ordered(item: Json, neighbours: readonly unknown[]): Json {
 }
 
 /** The quoting style of each of the neighbor's values. */
-function quotesOf(neighbour: unknown): ReadonlyMap<string, string> {
+function detectQuotes(neighbour: unknown): ReadonlyMap<string, string> {
   if (!isMap(neighbour)) return new Map()
   return new Map(
     neighbour.items.flatMap(({ key, value }) =>
@@ -294,7 +304,7 @@ function quotesOf(neighbour: unknown): ReadonlyMap<string, string> {
 }
 
 /** The indentation of list items relative to their key, from the first example in the text. */
-function listOffsetOf(text: string, contents: Node): number {
+function detectListOffset(text: string, contents: Node): number {
   const column = (at: number) => at - (text.lastIndexOf('\n', at - 1) + 1)
   const pairs = isMap(contents) ? contents.items : []
   for (const { key, value } of [

@@ -1,9 +1,9 @@
 // Formats new parts of a template as YAML or JSON like the surrounding text.
 import type { Json } from '../../go/json/json.ts'
-import { isObject } from '../../go/json/json-fields.ts'
-import { yaml } from '../write/write-yaml.ts'
+import { isJsonObject } from '../../go/json/json-fields.ts'
+import { formatYaml } from '../write/write-yaml.ts'
 
-export interface Style {
+export interface TemplateTextStyle {
   /** Columns from a list's key to its items. */
   readonly listOffset: number
   /** The text between a dash and its item. */
@@ -12,68 +12,80 @@ export interface Style {
   readonly quotes?: ReadonlyMap<string, string>
 }
 
-export const newText = { item, pairs, flow, flowPair, json }
+export const templateTextFormatters = {
+  item: formatItem,
+  pairs: formatPairs,
+  flow: formatFlow,
+  flowPair: formatFlowPair,
+  json: formatMultilineJson,
+}
 
 /** An item of a block list, without the last line feed. */
-function item(value: Json, column: number, style: Style): string {
+function formatItem(value: Json, column: number, style: TemplateTextStyle): string {
   const dash = `${' '.repeat(column)}-${style.gap}`
-  if (!isObject(value)) return dash + scalar(value)
+  if (!isJsonObject(value)) return dash + formatScalar(value)
   const inner = column + 1 + style.gap.length
-  return dash + pairs(value, inner, style).slice(inner)
+  return dash + formatPairs(value, inner, style).slice(inner)
 }
 
 /** Keys of a block mapping, without the last line feed. */
-function pairs(value: Readonly<Record<string, Json>>, column: number, style: Style): string {
+function formatPairs(
+  value: Readonly<Record<string, Json>>,
+  column: number,
+  style: TemplateTextStyle,
+): string {
   const indent = ' '.repeat(column)
   return Object.entries(value)
     .map(([key, its]) => {
-      const name = `${indent}${scalar(key)}:`
+      const name = `${indent}${formatScalar(key)}:`
       if (Array.isArray(its)) {
         const items = its as readonly Json[]
         if (items.length === 0) return `${name} []`
-        return [name, ...items.map((one) => item(one, column + style.listOffset, style))].join('\n')
+        return [name, ...items.map((one) => formatItem(one, column + style.listOffset, style))].join('\n')
       }
-      if (isObject(its)) return `${name}\n${pairs(its, column + 2, style)}`
-      return `${name} ${scalar(its, style.quotes?.get(key))}`
+      if (isJsonObject(its)) return `${name}\n${formatPairs(its, column + 2, style)}`
+      return `${name} ${formatScalar(its, style.quotes?.get(key))}`
     })
     .join('\n')
 }
 
-function flow(value: Json, isJson = false): string {
-  if (isJson) return spaced(value)
-  if (Array.isArray(value)) return `[${(value as readonly Json[]).map((one) => flow(one)).join(', ')}]`
-  if (isObject(value))
+function formatFlow(value: Json, isJson = false): string {
+  if (isJson) return formatSpacedJson(value)
+  if (Array.isArray(value)) return `[${(value as readonly Json[]).map((one) => formatFlow(one)).join(', ')}]`
+  if (isJsonObject(value))
     return `{${Object.entries(value)
-      .map(([key, its]) => flowPair(key, its, false))
+      .map(([key, its]) => formatFlowPair(key, its, false))
       .join(', ')}}`
   // In flow style, commas and brackets end plain text.
-  const text = scalar(value)
+  const text = formatScalar(value)
   return /[,[\]{}]/.test(text) && !/^['"]/.test(text) ? JSON.stringify(value) : text
 }
 
-function flowPair(key: string, value: Json, isJson: boolean): string {
-  return isJson ? `${JSON.stringify(key)}: ${spaced(value)}` : `${scalar(key)}: ${flow(value)}`
+function formatFlowPair(key: string, value: Json, isJson: boolean): string {
+  return isJson
+    ? `${JSON.stringify(key)}: ${formatSpacedJson(value)}`
+    : `${formatScalar(key)}: ${formatFlow(value)}`
 }
 
 /** Multi-line JSON; the caller has already indented the first line. */
-function json(value: Json, outer: number, step: number): string {
+function formatMultilineJson(value: Json, outer: number, step: number): string {
   return JSON.stringify(value, undefined, step).replaceAll('\n', `\n${' '.repeat(outer)}`)
 }
 
-function spaced(value: Json): string {
-  if (Array.isArray(value)) return `[${(value as readonly Json[]).map(spaced).join(', ')}]`
-  if (!isObject(value)) return JSON.stringify(value)
+function formatSpacedJson(value: Json): string {
+  if (Array.isArray(value)) return `[${(value as readonly Json[]).map(formatSpacedJson).join(', ')}]`
+  if (!isJsonObject(value)) return JSON.stringify(value)
   return `{ ${Object.entries(value)
-    .map(([key, its]) => `${JSON.stringify(key)}: ${spaced(its)}`)
+    .map(([key, its]) => `${JSON.stringify(key)}: ${formatSpacedJson(its)}`)
     .join(', ')} }`
 }
 
 /** On one line, in opm's style unless `quoted` gives the neighbor's. */
-function scalar(value: Json, quoted?: string): string {
+function formatScalar(value: Json, quoted?: string): string {
   if (typeof value === 'string') {
     if (quoted === 'QUOTE_DOUBLE') return JSON.stringify(value)
     if (quoted === 'QUOTE_SINGLE' && /^[ -~]*$/.test(value)) return `'${value.replaceAll("'", "''")}'`
   }
-  const text = yaml(value).trimEnd()
+  const text = formatYaml(value).trimEnd()
   return text.includes('\n') ? JSON.stringify(value) : text
 }

@@ -2,18 +2,18 @@
 // moved tag must not change them in this release.
 import type { Json } from '../../go/json/json.ts'
 import {
-  readWritable,
-  type ReadResult,
+  parseWritableCatalog,
+  type CatalogReadResult,
   type WritableBundle,
   type WritableCatalog,
   type WritableEntry,
   type WritablePackage,
 } from '../write/writable.ts'
-import { writeJson } from '../write/write-json.ts'
-import { writeYaml } from '../write/write-yaml.ts'
+import { formatCatalogJson } from '../write/write-json.ts'
+import { formatCatalogYaml } from '../write/write-yaml.ts'
 import type { BundleSource, RenderedBundle } from './bundle-source.ts'
 import { renderTemplate } from './render-template.ts'
-import { readTemplateDocument } from './template-file.ts'
+import { parseTemplateDocument } from './template-file.ts'
 import type { SemverEdges } from './semver-channels.ts'
 
 /** In both forms that catalogs use. */
@@ -25,7 +25,7 @@ export interface ReleasedBundle {
   readonly csv?: Json
 }
 
-export interface CatalogFile {
+export interface ReleasedCatalogFile {
   /** The pipeline's name for the catalog, such as `v4.20`. */
   readonly catalog: string
   readonly format: 'yaml' | 'json'
@@ -38,19 +38,19 @@ export interface CatalogFile {
 }
 
 /** The template must already name the released bundles. Errors are for display. */
-export function releasedCatalog(
+export function renderReleasedCatalog(
   template: Uint8Array,
-  { catalog, format, bytes, templateBefore, others = [] }: CatalogFile,
+  { catalog, format, bytes, templateBefore, others = [] }: ReleasedCatalogFile,
   released: readonly ReleasedBundle[],
-): ReadResult<Uint8Array> {
-  const before = readWritable(bytes ? [bytes] : [])
+): CatalogReadResult<Uint8Array> {
+  const before = parseWritableCatalog(bytes ? [bytes] : [])
   if (!before.ok) return before
   const bundles = new Map<string, RenderedBundle>()
   for (const blob of before.value.bundles) if (!bundles.has(blob.image)) bundles.set(blob.image, { blob })
-  const keepsObjects = hasObjects(before.value, catalog)
+  const keepsObjects = usesBundleObjects(before.value, catalog)
   const kept = keepsObjects ? 'olm.bundle.object' : 'olm.csv.metadata'
   for (const other of others) {
-    const read = readWritable([other])
+    const read = parseWritableCatalog([other])
     for (const blob of read.ok ? read.value.bundles : [])
       if (!bundles.has(blob.image) && blob.properties?.some(({ type }) => type === kept) === true)
         bundles.set(blob.image, { blob })
@@ -63,56 +63,58 @@ export function releasedCatalog(
       ? { ok: true, value: [bundle] }
       : { ok: false, error: `the catalog ${catalog} does not have ${reference}, which the template names` }
   }
-  const edges = templateBefore && edgesOf(templateBefore, before.value, source)
+  const edges = templateBefore && detectSemverEdges(templateBefore, before.value, source)
   const rendered = renderTemplate(template, source, { ...(edges && { edges }) })
   if (!rendered.ok) return rendered
-  const described = isSemver(template) ? withDescriptions(rendered.value, before.value, released) : rendered
+  const described = isSemverTemplate(template)
+    ? setPackageDescriptions(rendered.value, before.value, released)
+    : rendered
   if (!described.ok) return described
-  const text = format === 'json' ? writeJson(described.value) : writeYaml(described.value)
+  const text = format === 'json' ? formatCatalogJson(described.value) : formatCatalogYaml(described.value)
   return { ok: true, value: new TextEncoder().encode(text) }
 }
 
 /** Keeps the edge style of the current file: some pipelines use an opm that makes different semver edges. */
-function edgesOf(
+function detectSemverEdges(
   template: Uint8Array,
   { channels }: WritableCatalog,
   source: BundleSource,
 ): SemverEdges | undefined {
-  const ways = (['across-channels', 'within-channels'] as const).flatMap((edges) => {
+  const candidates = (['across-channels', 'within-channels'] as const).flatMap((edges) => {
     const rendered = renderTemplate(template, source, { edges })
     return rendered.ok ? [{ edges, channels: rendered.value.channels }] : []
   })
   // Both styles can give the same edges in a different order.
-  for (const textOf of [channelsAsText, channelsInAnyOrder]) {
+  for (const textOf of [formatChannels, formatChannelsUnordered]) {
     const wanted = textOf(channels)
-    const found = ways.find((way) => textOf(way.channels) === wanted)
+    const found = candidates.find((candidate) => textOf(candidate.channels) === wanted)
     if (found) return found.edges
   }
   return undefined
 }
 
-function channelsAsText(channels: WritableCatalog['channels']): string {
-  return JSON.stringify(channels.map(({ name, entries }) => [name, (entries ?? []).map(entryText)]))
+function formatChannels(channels: WritableCatalog['channels']): string {
+  return JSON.stringify(channels.map(({ name, entries }) => [name, (entries ?? []).map(formatChannelEntry)]))
 }
 
-function channelsInAnyOrder(channels: WritableCatalog['channels']): string {
+function formatChannelsUnordered(channels: WritableCatalog['channels']): string {
   const sorted = channels.map((channel) => ({
     ...channel,
     entries: (channel.entries ?? [])
       .map((entry) => ({ ...entry, skips: (entry.skips ?? []).toSorted() }))
-      .sort(byText),
+      .sort(compareNames),
   }))
-  return channelsAsText(sorted.sort(byText))
+  return formatChannels(sorted.sort(compareNames))
 }
 
-function entryText({ name, replaces = '', skipRange = '', skips = [] }: WritableEntry): string {
+function formatChannelEntry({ name, replaces = '', skipRange = '', skips = [] }: WritableEntry): string {
   return JSON.stringify([name, replaces, skipRange, ...skips])
 }
 
-const byText = (a: { readonly name: string }, b: typeof a): number => (a.name < b.name ? -1 : 1)
+const compareNames = (a: { readonly name: string }, b: typeof a): number => (a.name < b.name ? -1 : 1)
 
 /** Follows the existing catalog. An empty one goes by version: OpenShift reads metadata since 4.17. */
-function hasObjects({ bundles }: WritableCatalog, catalog: string): boolean {
+function usesBundleObjects({ bundles }: WritableCatalog, catalog: string): boolean {
   const types = bundles.flatMap(({ properties = [] }) => properties.map(({ type }) => type))
   if (types.includes('olm.csv.metadata')) return false
   if (types.includes('olm.bundle.object')) return true
@@ -121,8 +123,8 @@ function hasObjects({ bundles }: WritableCatalog, catalog: string): boolean {
 }
 
 /** Only semver templates generate the package blob. */
-function isSemver(template: Uint8Array): boolean {
-  const read = readTemplateDocument(template)
+function isSemverTemplate(template: Uint8Array): boolean {
+  const read = parseTemplateDocument(template)
   return read.ok && read.value.schema === 'olm.semver'
 }
 
@@ -131,21 +133,23 @@ function isSemver(template: Uint8Array): boolean {
  * an older opm have none and get none. Keeps the file's values if the same head's ClusterServiceVersion is only in its
  * image.
  */
-function withDescriptions(
+function setPackageDescriptions(
   rendered: WritableCatalog,
   before: WritableCatalog,
   released: readonly ReleasedBundle[],
-): ReadResult<WritableCatalog> {
+): CatalogReadResult<WritableCatalog> {
   const packages: WritablePackage[] = []
   for (const one of rendered.packages) {
     const old = before.packages.find(({ name }) => name === one.name)
     const isDescribed = one.description !== undefined || one.icon !== undefined
-    const isNew = released.some(({ withMetadata }) => withMetadata.name === headOf(rendered, one))
+    const isNew = released.some(
+      ({ withMetadata }) => withMetadata.name === findDefaultChannelHead(rendered, one),
+    )
     const wasDescribed = old !== undefined && (old.description !== undefined || old.icon !== undefined)
     const { description: _, icon: __, ...plain } = one
     if (old !== undefined && !wasDescribed) packages.push(plain)
     else if (isDescribed || isNew || !wasDescribed) packages.push(one)
-    else if (headOf(rendered, one) === headOf(before, old))
+    else if (findDefaultChannelHead(rendered, one) === findDefaultChannelHead(before, old))
       packages.push({
         ...one,
         ...(old.icon && { icon: old.icon }),
@@ -154,13 +158,13 @@ function withDescriptions(
     else
       return {
         ok: false,
-        error: `the description of the package would be that of ${headOf(rendered, one) ?? 'another bundle'}, which only its image has`,
+        error: `the description of the package would be that of ${findDefaultChannelHead(rendered, one) ?? 'another bundle'}, which only its image has`,
       }
   }
   return { ok: true, value: { ...rendered, packages } }
 }
 
-function headOf(
+function findDefaultChannelHead(
   { channels }: WritableCatalog,
   { name, defaultChannel }: WritablePackage,
 ): string | undefined {

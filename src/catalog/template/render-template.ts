@@ -1,51 +1,51 @@
 // Renders templates as `opm alpha render-template` does. The caller fetches the bundles of `templateImages` first.
-import type { ReadResult, WritableCatalog } from '../write/writable.ts'
-import { basicImages, renderBasic } from './basic.ts'
+import type { CatalogReadResult, WritableCatalog } from '../write/writable.ts'
+import { getBasicTemplateImages, renderBasicTemplate } from './basic.ts'
 import type { BundleSource } from './bundle-source.ts'
-import { renderSemver, semverImages, type RenderOptions } from './semver.ts'
-import { renderSubstitutes, substitutesImages } from './substitutes.ts'
-import { readTemplateDocument, type TemplateDocument } from './template-file.ts'
+import { renderSemverTemplate, getSemverTemplateImages, type RenderTemplateOptions } from './semver.ts'
+import { renderSubstitutesTemplate, getSubstitutesTemplateImages } from './substitutes.ts'
+import { parseTemplateDocument, type TemplateDocument } from './template-file.ts'
 
-interface TemplateKind {
+interface TemplateRenderer {
   render(
     template: TemplateDocument,
     source: BundleSource,
-    options?: RenderOptions,
-  ): ReadResult<WritableCatalog>
-  images(template: TemplateDocument): ReadResult<string[]>
+    options?: RenderTemplateOptions,
+  ): CatalogReadResult<WritableCatalog>
+  images(template: TemplateDocument): CatalogReadResult<string[]>
 }
 
-const kinds: ReadonlyMap<string, TemplateKind> = new Map([
-  ['olm.template.basic', { render: renderBasic, images: basicImages }],
-  ['olm.semver', { render: renderSemver, images: semverImages }],
-  ['olm.template.substitutes', { render: renderSubstitutes, images: substitutesImages }],
+const rendererBySchema: ReadonlyMap<string, TemplateRenderer> = new Map([
+  ['olm.template.basic', { render: renderBasicTemplate, images: getBasicTemplateImages }],
+  ['olm.semver', { render: renderSemverTemplate, images: getSemverTemplateImages }],
+  ['olm.template.substitutes', { render: renderSubstitutesTemplate, images: getSubstitutesTemplateImages }],
 ])
 
 /** The schema selects the kind of template. Errors are opm's. Never throws. */
 export function renderTemplate(
   bytes: Uint8Array,
   source: BundleSource,
-  options: RenderOptions = {},
-): ReadResult<WritableCatalog> {
-  return withKind(bytes, (kind, template) => kind.render(template, source, options))
+  options: RenderTemplateOptions = {},
+): CatalogReadResult<WritableCatalog> {
+  return withTemplateRenderer(bytes, (kind, template) => kind.render(template, source, options))
 }
 
 /** The references that rendering needs, without duplicates. */
-export function templateImages(bytes: Uint8Array): ReadResult<string[]> {
-  return withKind(bytes, (kind, template) => kind.images(template))
+export function getTemplateImages(bytes: Uint8Array): CatalogReadResult<string[]> {
+  return withTemplateRenderer(bytes, (kind, template) => kind.images(template))
 }
 
 export function isTemplateSchema(schema: string): boolean {
-  return kinds.has(schema)
+  return rendererBySchema.has(schema)
 }
 
-function withKind<Result>(
+function withTemplateRenderer<Result>(
   bytes: Uint8Array,
-  use: (kind: TemplateKind, template: TemplateDocument) => ReadResult<Result>,
-): ReadResult<Result> {
-  const template = readTemplateDocument(bytes)
+  use: (kind: TemplateRenderer, template: TemplateDocument) => CatalogReadResult<Result>,
+): CatalogReadResult<Result> {
+  const template = parseTemplateDocument(bytes)
   if (!template.ok) return template
-  const kind = kinds.get(template.value.schema)
+  const kind = rendererBySchema.get(template.value.schema)
   if (!kind)
     return {
       ok: false,

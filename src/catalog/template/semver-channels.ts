@@ -7,15 +7,15 @@ import type { WritableChannel, WritableEntry } from '../write/writable.ts'
 /** From least to most stable. */
 export const archetypes = ['candidate', 'fast', 'stable'] as const
 export type Archetype = (typeof archetypes)[number]
-export type Kind = 'major' | 'minor'
+export type SemverChannelKind = 'major' | 'minor'
 
 export interface SemverChannelsInput {
   readonly package: string
   /** By archetype, then bundle name. */
   readonly versions: Readonly<Record<Archetype, ReadonlyMap<string, Version>>>
-  readonly kinds: readonly Kind[]
+  readonly kinds: readonly SemverChannelKind[]
   /** The kind of the default channel if both qualify. */
-  readonly preferred: Kind
+  readonly preferred: SemverChannelKind
   readonly edges?: SemverEdges
 }
 
@@ -25,35 +25,35 @@ export interface SemverChannelsInput {
  */
 export type SemverEdges = 'across-channels' | 'within-channels'
 
-interface Placed {
+interface ChannelVersion {
   readonly archetype: Archetype
-  readonly kind: Kind
+  readonly kind: SemverChannelKind
   readonly channel: string
   readonly name: string
   readonly version: Version
 }
 
-interface Candidate {
+interface DefaultChannelCandidate {
   readonly archetype: number
-  readonly kind: Kind | undefined
+  readonly kind: SemverChannelKind | undefined
   readonly version: Version
   readonly name: string
 }
 
-const kindsOfLinks = (['major', 'minor'] as const).flatMap((kind) =>
+const linkedKindsAndArchetypes = (['major', 'minor'] as const).flatMap((kind) =>
   archetypes.map((archetype) => [kind, archetype] as const),
 )
 
-const zero: Version = { major: 0, minor: 0, patch: 0, prerelease: [], build: [] }
+const zeroVersion: Version = { major: 0, minor: 0, patch: 0, prerelease: [], build: [] }
 
 /** Channels are sorted by name, entries by ascending version. */
-export function semverChannels(input: SemverChannelsInput): {
+export function buildSemverChannels(input: SemverChannelsInput): {
   channels: WritableChannel[]
   defaultChannel: string
 } {
   const channels = new Map<string, Map<string, WritableEntry>>()
-  const placed: Placed[] = []
-  let best: Candidate = { archetype: 0, kind: undefined, version: zero, name: '' }
+  const placed: ChannelVersion[] = []
+  let best: DefaultChannelCandidate = { archetype: 0, kind: undefined, version: zeroVersion, name: '' }
   for (const [rank, archetype] of archetypes.entries()) {
     const ascending = [...input.versions[archetype]].sort(([, a], [, b]) => compareVersions(a, b))
     for (const [name, version] of ascending)
@@ -67,7 +67,7 @@ export function semverChannels(input: SemverChannelsInput): {
           channels.set(channel, (entries = new Map<string, WritableEntry>()))
           // opm ranks a channel by its lowest version, which created it.
           const candidate = { archetype: rank, kind, version, name: channel }
-          if (isBetter(candidate, best, input.preferred)) best = candidate
+          if (isBetterDefaultChannel(candidate, best, input.preferred)) best = candidate
         }
         entries.set(name, { name })
         placed.push({ archetype, kind, channel, name, version })
@@ -75,13 +75,13 @@ export function semverChannels(input: SemverChannelsInput): {
   }
   if (input.edges === 'within-channels')
     for (const channel of channels.keys())
-      linkWithin(
+      linkWithinChannels(
         placed.filter((entry) => entry.channel === channel),
         channels,
       )
   else
-    for (const [kind, archetype] of kindsOfLinks)
-      link(
+    for (const [kind, archetype] of linkedKindsAndArchetypes)
+      linkAcrossChannels(
         placed.filter((entry) => entry.kind === kind && entry.archetype === archetype),
         channels,
       )
@@ -102,7 +102,10 @@ export function semverChannels(input: SemverChannelsInput): {
  * Within one archetype and kind, the highest patch of each minor replaces that of the previous minor and skips every
  * other lower version of the major.
  */
-function link(ascending: readonly Placed[], channels: Map<string, Map<string, WritableEntry>>): void {
+function linkAcrossChannels(
+  ascending: readonly ChannelVersion[],
+  channels: Map<string, Map<string, WritableEntry>>,
+): void {
   let lower: string[] = []
   let replaces = ''
   ascending.forEach((entry, at) => {
@@ -128,7 +131,10 @@ function link(ascending: readonly Placed[], channels: Map<string, Map<string, Wr
 }
 
 /** The highest patch of each minor replaces that of the previous minor and skips the lower patches of the same minor. */
-function linkWithin(ascending: readonly Placed[], channels: Map<string, Map<string, WritableEntry>>): void {
+function linkWithinChannels(
+  ascending: readonly ChannelVersion[],
+  channels: Map<string, Map<string, WritableEntry>>,
+): void {
   let replaces = ''
   let lower: string[] = []
   ascending.forEach(({ channel, name, version }, at) => {
@@ -148,7 +154,11 @@ function linkWithin(ascending: readonly Placed[], channels: Map<string, Map<stri
 }
 
 /** By archetype, then version, then preferred kind, then minor before major. */
-function isBetter(a: Candidate, b: Candidate, preferred: Kind): boolean {
+function isBetterDefaultChannel(
+  a: DefaultChannelCandidate,
+  b: DefaultChannelCandidate,
+  preferred: SemverChannelKind,
+): boolean {
   if (a.archetype !== b.archetype) return a.archetype > b.archetype
   const order = compareVersions(a.version, b.version)
   if (order !== 0) return order > 0

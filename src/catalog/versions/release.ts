@@ -1,17 +1,17 @@
 import { quote } from '../../go/text.ts'
 import { parsePrereleaseIdentifier } from './version.ts'
-import type { Parsed, VersionNumber } from './version.ts'
+import type { ParsedVersion, VersionNumber } from './version.ts'
 
-export type Release = readonly (VersionNumber | string)[]
+export type ReleaseVersion = readonly (VersionNumber | string)[]
 
-const longest = 20
+const maxReleaseLength = 20
 
 /** Parses a non-empty release: dot-separated prerelease identifiers. The error is opm's text. */
-export function parseRelease(text: string): Parsed<Release> {
-  if (new TextEncoder().encode(text).length > longest) {
+export function parseRelease(text: string): ParsedVersion<ReleaseVersion> {
+  if (new TextEncoder().encode(text).length > maxReleaseLength) {
     return {
       ok: false,
-      error: `invalid release ${quote(text)}: exceeds maximum length of ${longest} characters`,
+      error: `invalid release ${quote(text)}: exceeds maximum length of ${maxReleaseLength} characters`,
     }
   }
   const segments: (VersionNumber | string)[] = []

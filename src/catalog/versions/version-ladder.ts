@@ -4,7 +4,7 @@ import { compareVersions } from './version.ts'
 import type { Version } from './version.ts'
 import type { Comparator, VersionRange } from './version-range.ts'
 
-interface Step<Item> {
+interface VersionStep<Item> {
   readonly version: Version
   /** Items of equal precedence (ignoring build metadata), in input order. */
   readonly items: Item[]
@@ -12,14 +12,14 @@ interface Step<Item> {
 }
 
 /** Steps of a ladder, `[low, high)`, without some of them. */
-export interface Span {
+export interface StepSpan {
   readonly low: number
   readonly high: number
   readonly without: ReadonlySet<number>
 }
 
-export class VersionLadder<Item> {
-  private readonly steps: readonly Step<Item>[]
+export class VersionIndex<Item> {
+  private readonly steps: readonly VersionStep<Item>[]
 
   /** Items without a version stand on no step. */
   constructor(items: Iterable<Item>, versionOf: (item: Item) => Version | undefined) {
@@ -29,7 +29,7 @@ export class VersionLadder<Item> {
       if (version) sorted.push({ item, version })
     }
     sorted.sort((a, b) => compareVersions(a.version, b.version))
-    const steps: Step<Item>[] = []
+    const steps: VersionStep<Item>[] = []
     for (const [below, { item, version }] of sorted.entries()) {
       const last = steps.at(-1)
       if (last && compareVersions(last.version, version) === 0) last.items.push(item)
@@ -62,7 +62,7 @@ export class VersionLadder<Item> {
   }
 
   /** One span for each alternative that covers any steps. */
-  *spans(range: VersionRange): Generator<Span> {
+  *spans(range: VersionRange): Generator<StepSpan> {
     for (const comparators of range.alternatives) {
       const span = this.span(comparators)
       if (span.low < span.high) yield span
@@ -77,7 +77,7 @@ export class VersionLadder<Item> {
     return this.steps.length
   }
 
-  private span(comparators: readonly Comparator[]): Span {
+  private span(comparators: readonly Comparator[]): StepSpan {
     let low = 0
     // An alternative without comparators holds never.
     let high = comparators.length === 0 ? 0 : this.steps.length
@@ -99,7 +99,7 @@ export class VersionLadder<Item> {
     let high = this.steps.length
     while (low < high) {
       const middle = (low + high) >> 1
-      const order = compareVersions((this.steps[middle] as Step<Item>).version, version)
+      const order = compareVersions((this.steps[middle] as VersionStep<Item>).version, version)
       if (order < 0 || (newer && order === 0)) low = middle + 1
       else high = middle
     }

@@ -2,7 +2,7 @@
 // means what blang makes of it. What a range probably was meant to say is for other rules to ask.
 import { quote } from '../../go/text.ts'
 import { compareVersions, parseVersion } from './version.ts'
-import type { Parsed, Version } from './version.ts'
+import type { ParsedVersion, Version } from './version.ts'
 
 type Operator = '=' | '!=' | '<' | '<=' | '>' | '>='
 
@@ -16,7 +16,7 @@ export interface VersionRange {
   readonly alternatives: readonly (readonly Comparator[])[]
 }
 
-const operators: Readonly<Record<string, Operator>> = {
+const operatorBySymbol: Readonly<Record<string, Operator>> = {
   '': '=',
   '=': '=',
   '==': '=',
@@ -29,8 +29,8 @@ const operators: Readonly<Record<string, Operator>> = {
 }
 
 /** Parses a range. Never throws; the error is blang's text. */
-export function parseVersionRange(text: string): Parsed<VersionRange> {
-  const split = splitAlternatives(tokens(text))
+export function parseVersionRange(text: string): ParsedVersion<VersionRange> {
+  const split = splitAlternatives(tokenize(text))
   if (!split.ok) return split
   const expanded: string[][] = []
   for (const terms of split.value) {
@@ -56,13 +56,14 @@ export function parseVersionRange(text: string): Parsed<VersionRange> {
 }
 
 /** Whether the version lies in the range. Prereleases count like any other version (unlike npm's ranges). */
-export function inRange(version: Version, range: VersionRange): boolean {
+export function isInRange(version: Version, range: VersionRange): boolean {
   return range.alternatives.some(
-    (comparators) => comparators.length > 0 && comparators.every((comparator) => holds(version, comparator)),
+    (comparators) =>
+      comparators.length > 0 && comparators.every((comparator) => satisfiesComparator(version, comparator)),
   )
 }
 
-function holds(version: Version, comparator: Comparator): boolean {
+function satisfiesComparator(version: Version, comparator: Comparator): boolean {
   const order = compareVersions(version, comparator.version)
   switch (comparator.operator) {
     case '=':
@@ -84,7 +85,7 @@ function holds(version: Version, comparator: Comparator): boolean {
  * Splits at blanks, except right after `<`, `>` or `=`. blang drops every token of a single byte, silently:
  * `1.0.0 - 2.0.0` asks for two versions at once.
  */
-function tokens(text: string): string[] {
+function tokenize(text: string): string[] {
   const found: string[] = []
   let start = 0
   let before = ''
@@ -105,7 +106,7 @@ function tokens(text: string): string[] {
   return found
 }
 
-function splitAlternatives(terms: readonly string[]): Parsed<string[][]> {
+function splitAlternatives(terms: readonly string[]): ParsedVersion<string[][]> {
   const alternatives: string[][] = []
   let last = 0
   for (const [index, term] of terms.entries()) {
@@ -120,7 +121,7 @@ function splitAlternatives(terms: readonly string[]): Parsed<string[][]> {
 }
 
 /** The operator and the rest from the first digit on. */
-function splitOperator(term: string): Parsed<[operator: string, version: string]> {
+function splitOperator(term: string): ParsedVersion<[operator: string, version: string]> {
   const digit = term.search(/\p{Nd}/u)
   if (digit < 0) return { ok: false, error: `Could not get version from string: ${quote(term)}` }
   return { ok: true, value: [term.slice(0, digit).trim(), term.slice(digit)] }
@@ -130,13 +131,13 @@ function splitOperator(term: string): Parsed<[operator: string, version: string]
  * Rewrites a term with an `x` anywhere (blang looks no closer) into terms without wildcards. An operator that
  * blang does not know here is dropped, and a bound that it cannot raise becomes empty and fails later.
  */
-function expandWildcard(term: string): Parsed<string[]> {
+function expandWildcard(term: string): ParsedVersion<string[]> {
   if (!term.includes('x')) return { ok: true, value: [term] }
   const parts = splitOperator(term)
   if (!parts.ok) return parts
   const [operator, wildcard] = parts.value
-  const lowest = withoutWildcards(wildcard)
-  const next = nextAfter(lowest, wildcard)
+  const lowest = replaceWildcards(wildcard)
+  const next = incrementWildcard(lowest, wildcard)
   switch (operator) {
     case '>':
       return { ok: true, value: [`>=${next}`] }
@@ -158,13 +159,13 @@ function expandWildcard(term: string): Parsed<string[]> {
   }
 }
 
-function withoutWildcards(version: string): string {
+function replaceWildcards(version: string): string {
   const flat = version.replace('.x.x', '.x').replace('.x', '.0')
   return flat.split('.').length === 2 ? `${flat}.0` : flat
 }
 
 /** The bound above a wildcard: `1.x` raises the first number, `1.2.x` (and, wrongly, `1.x.x`) the second. */
-function nextAfter(lowest: string, wildcard: string): string {
+function incrementWildcard(lowest: string, wildcard: string): string {
   const shape = wildcard.split('.')
   if (shape.at(-1) !== 'x') return ''
   const raised = shape.length === 2 ? 0 : shape.length === 3 ? 1 : -1
@@ -183,11 +184,11 @@ function incrementInt64(text: string): string | undefined {
   return BigInt.asIntN(64, value + 1n).toString()
 }
 
-function parseComparator(term: string): Parsed<Comparator> {
+function parseComparator(term: string): ParsedVersion<Comparator> {
   const parts = splitOperator(term)
   if (!parts.ok) return parts
   const [sign, text] = parts.value
-  const operator = Object.hasOwn(operators, sign) ? operators[sign] : undefined
+  const operator = Object.hasOwn(operatorBySymbol, sign) ? operatorBySymbol[sign] : undefined
   const written = sign + text
   if (operator === undefined) {
     const why = `Could not parse comparator ${quote(sign)} in ${quote(written)}`

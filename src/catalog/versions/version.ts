@@ -15,23 +15,23 @@ export interface Version {
 }
 
 /** Either the value or blang's error text, word for word. */
-export type Parsed<Value> =
+export type ParsedVersion<Value> =
   { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly error: string }
 
 const uint64Limit = 1n << 64n
 
 /** Parses a version strictly. Never throws; the error is blang's text. */
-export function parseVersion(text: string): Parsed<Version> {
-  if (text === '') return failed('Version string empty')
+export function parseVersion(text: string): ParsedVersion<Version> {
+  if (text === '') return failure('Version string empty')
   const firstDot = text.indexOf('.')
   const secondDot = text.indexOf('.', firstDot + 1)
-  if (firstDot < 0 || secondDot < 0) return failed('No Major.Minor.Patch elements found')
+  if (firstDot < 0 || secondDot < 0) return failure('No Major.Minor.Patch elements found')
   const major = parseNumber('Major', text.slice(0, firstDot))
   if (!major.ok) return major
   const minor = parseNumber('Minor', text.slice(firstDot + 1, secondDot))
   if (!minor.ok) return minor
-  const [beforeBuild, build] = cut(text.slice(secondDot + 1), '+')
-  const [patchText, prerelease] = cut(beforeBuild, '-')
+  const [beforeBuild, build] = cutAtSeparator(text.slice(secondDot + 1), '+')
+  const [patchText, prerelease] = cutAtSeparator(beforeBuild, '-')
   const patch = parseNumber('Patch', patchText)
   if (!patch.ok) return patch
   const identifiers: (VersionNumber | string)[] = []
@@ -42,9 +42,9 @@ export function parseVersion(text: string): Parsed<Version> {
   }
   const builds = build?.split('.') ?? []
   for (const part of builds) {
-    if (part === '') return failed('Build meta data is empty')
+    if (part === '') return failure('Build meta data is empty')
     if (!/^[0-9A-Za-z-]*$/.test(part)) {
-      return failed(`Invalid character(s) found in build meta data ${quote(part)}`)
+      return failure(`Invalid character(s) found in build meta data ${quote(part)}`)
     }
   }
   return {
@@ -60,33 +60,33 @@ export function parseVersion(text: string): Parsed<Version> {
 }
 
 /** As blang's ParseTolerant: blanks around it, a `v` before it, leading zeros and missing parts are no fault. */
-export function parseVersionTolerantly(text: string): Parsed<Version> {
+export function parseVersionTolerantly(text: string): ParsedVersion<Version> {
   const [major = '', minor, ...rest] = trimSpace(text).replace(/^v/, '').split('.')
   const parts = [major, ...(minor === undefined ? [] : [minor]), ...(rest.length > 0 ? [rest.join('.')] : [])]
   const trimmed = parts.map((part) =>
     part.length > 1 ? part.replace(/^0+/, '').replace(/^(?!\d)/, '0') : part,
   )
   if (trimmed.length < 3 && /[+-]/.test(trimmed.at(-1) ?? ''))
-    return failed('Short version cannot contain PreRelease/Build meta data')
+    return failure('Short version cannot contain PreRelease/Build meta data')
   while (trimmed.length < 3) trimmed.push('0')
   return parseVersion(trimmed.join('.'))
 }
 
 /** Parses one dot-separated part of a prerelease; opm's release segments use the same grammar. */
-export function parsePrereleaseIdentifier(part: string): Parsed<VersionNumber | string> {
-  if (part === '') return failed('Prerelease is empty')
+export function parsePrereleaseIdentifier(part: string): ParsedVersion<VersionNumber | string> {
+  if (part === '') return failure('Prerelease is empty')
   if (/^[0-9]*$/.test(part)) {
     if (hasLeadingZero(part)) {
-      return failed(`Numeric PreRelease version must not contain leading zeroes ${quote(part)}`)
+      return failure(`Numeric PreRelease version must not contain leading zeroes ${quote(part)}`)
     }
     return parseUint(part)
   }
   if (/^[0-9A-Za-z-]*$/.test(part)) return { ok: true, value: part }
-  return failed(`Invalid character(s) found in prerelease ${quote(part)}`)
+  return failure(`Invalid character(s) found in prerelease ${quote(part)}`)
 }
 
 /** The version as blang prints it. For a version that parsed, its own text again. */
-export function versionText(version: Version): string {
+export function formatVersion(version: Version): string {
   const prerelease = version.prerelease.length > 0 ? `-${version.prerelease.join('.')}` : ''
   const build = version.build.length > 0 ? `+${version.build.join('.')}` : ''
   return `${version.major}.${version.minor}.${version.patch}${prerelease}${build}`
@@ -126,23 +126,23 @@ function compareNumbers(a: VersionNumber, b: VersionNumber): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-function parseNumber(place: 'Major' | 'Minor' | 'Patch', digits: string): Parsed<VersionNumber> {
+function parseNumber(part: 'Major' | 'Minor' | 'Patch', digits: string): ParsedVersion<VersionNumber> {
   if (!/^[0-9]*$/.test(digits)) {
-    return failed(`Invalid character(s) found in ${place.toLowerCase()} number ${quote(digits)}`)
+    return failure(`Invalid character(s) found in ${part.toLowerCase()} number ${quote(digits)}`)
   }
   if (hasLeadingZero(digits)) {
-    return failed(`${place} number must not contain leading zeroes ${quote(digits)}`)
+    return failure(`${part} number must not contain leading zeroes ${quote(digits)}`)
   }
   return parseUint(digits)
 }
 
-function parseUint(digits: string): Parsed<VersionNumber> {
-  if (digits === '') return failed(`strconv.ParseUint: parsing "": invalid syntax`)
+function parseUint(digits: string): ParsedVersion<VersionNumber> {
+  if (digits === '') return failure(`strconv.ParseUint: parsing "": invalid syntax`)
   if (digits.length <= 15) return { ok: true, value: Number(digits) }
   // 20 digits are enough for 2^64-1; without the limit a hostile megabyte of digits would be converted.
   const value = digits.length <= 20 ? BigInt(digits) : uint64Limit
   if (value >= uint64Limit) {
-    return failed(`strconv.ParseUint: parsing ${quote(digits)}: value out of range`)
+    return failure(`strconv.ParseUint: parsing ${quote(digits)}: value out of range`)
   }
   return { ok: true, value: value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value }
 }
@@ -151,11 +151,11 @@ function hasLeadingZero(digits: string): boolean {
   return digits.length > 1 && digits.startsWith('0')
 }
 
-function cut(text: string, separator: string): [before: string, after: string | undefined] {
+function cutAtSeparator(text: string, separator: string): [before: string, after: string | undefined] {
   const at = text.indexOf(separator)
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)]
 }
 
-function failed(error: string): { readonly ok: false; readonly error: string } {
+function failure(error: string): { readonly ok: false; readonly error: string } {
   return { ok: false, error }
 }

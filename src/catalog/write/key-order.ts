@@ -1,8 +1,8 @@
 // The order in which go-yaml v2 writes the keys of a mapping: letters after everything else, numbers in names by
 // their value (`v9` before `v10`), and otherwise by code point.
 
-const letter = /^\p{L}$/u
-const digit = /^\p{Nd}$/u
+const letterPattern = /^\p{L}$/u
+const digitPattern = /^\p{Nd}$/u
 
 /** Orders two keys. Total and stable for any texts. */
 export function compareKeys(a: string, b: string): number {
@@ -11,12 +11,12 @@ export function compareKeys(a: string, b: string): number {
   for (let at = 0; at < left.length && at < right.length; at++) {
     const [one = '', other = ''] = [left[at], right[at]]
     if (one === other) continue
-    const [isLetter, otherIsLetter] = [letter.test(one), letter.test(other)]
-    if (isLetter && otherIsLetter) return point(one) - point(other)
+    const [isLetter, otherIsLetter] = [letterPattern.test(one), letterPattern.test(other)]
+    if (isLetter && otherIsLetter) return codePoint(one) - codePoint(other)
     if (isLetter || otherIsLetter) return otherIsLetter ? -1 : 1
-    const [first, second] = [numberAt(left, right, at), numberAt(right, left, at)]
+    const [first, second] = [parseNumberAt(left, right, at), parseNumberAt(right, left, at)]
     if (first.value !== second.value) return first.value < second.value ? -1 : 1
-    return first.end - second.end || point(one) - point(other)
+    return first.end - second.end || codePoint(one) - codePoint(other)
   }
   return left.length - right.length
 }
@@ -25,25 +25,25 @@ export function compareKeys(a: string, b: string): number {
  * The number that begins at `at`. Where either text goes on with a zero after a digit that is not one, the digits
  * before count as a leading one, so that `10` and `1` are compared as numbers of different length.
  */
-function numberAt(
+function parseNumberAt(
   text: readonly string[],
   other: readonly string[],
   at: number,
 ): { value: bigint; end: number } {
   let value = 0n
   if (text[at] === '0' || other[at] === '0')
-    for (let before = at - 1; before >= 0 && digit.test(text[before] ?? ''); before--)
+    for (let before = at - 1; before >= 0 && digitPattern.test(text[before] ?? ''); before--)
       if (text[before] !== '0') {
         value = 1n
         break
       }
   let end = at
-  for (; end < text.length && digit.test(text[end] ?? ''); end++)
+  for (; end < text.length && digitPattern.test(text[end] ?? ''); end++)
     // As wide as Go's int64, which wraps around.
-    value = BigInt.asIntN(64, value * 10n + BigInt(point(text[end] ?? '') - 0x30))
+    value = BigInt.asIntN(64, value * 10n + BigInt(codePoint(text[end] ?? '') - 0x30))
   return { value, end }
 }
 
-function point(character: string): number {
+function codePoint(character: string): number {
   return character.codePointAt(0) ?? 0
 }

@@ -6,31 +6,31 @@ import type { JsonObject, WritableCatalog } from './writable.ts'
  * Packages by name; in each its package blob, channels by name, bundles by name, other schemas by schema,
  * deprecations; then custom blobs without a package.
  */
-export function inWritingOrder(catalog: WritableCatalog): JsonObject[] {
+export function sortBlobsForWriting(catalog: WritableCatalog): JsonObject[] {
   const names = new Set<string>()
   for (const { name } of catalog.packages) names.add(name)
   for (const list of [catalog.channels, catalog.bundles, catalog.others, catalog.deprecations])
     for (const blob of list) names.add(blob.package ?? '')
   names.delete('')
-  const packages = by(catalog.packages, ({ name }) => name)
-  const channels = by(catalog.channels, ({ package: of }) => of)
-  const bundles = by(catalog.bundles, ({ package: of }) => of ?? '')
-  const others = by(catalog.others, ({ package: of }) => of)
-  const deprecations = by(catalog.deprecations, ({ package: of }) => of)
+  const packages = groupBlobs(catalog.packages, ({ name }) => name)
+  const channels = groupBlobs(catalog.channels, ({ package: of }) => of)
+  const bundles = groupBlobs(catalog.bundles, ({ package: of }) => of ?? '')
+  const others = groupBlobs(catalog.others, ({ package: of }) => of)
+  const deprecations = groupBlobs(catalog.deprecations, ({ package: of }) => of)
   const blobs = [...names]
     .sort(compareBytes)
     .flatMap((name) => [
       ...(packages.get(name) ?? []),
-      ...sorted(channels.get(name), (channel) => channel.name),
-      ...sorted(bundles.get(name), (bundle) => bundle.name ?? ''),
-      ...sorted(others.get(name), ({ schema }) => schema).map(({ value }) => value),
+      ...sortBlobs(channels.get(name), (channel) => channel.name),
+      ...sortBlobs(bundles.get(name), (bundle) => bundle.name ?? ''),
+      ...sortBlobs(others.get(name), ({ schema }) => schema).map(({ value }) => value),
       ...(deprecations.get(name) ?? []),
     ])
   // The shapes in writable.ts are JSON by construction; only their optional fields keep TypeScript from seeing it.
   return [...blobs, ...(others.get('') ?? []).map(({ value }) => value)] as unknown as JsonObject[]
 }
 
-function by<Blob>(blobs: readonly Blob[], key: (blob: Blob) => string): Map<string, Blob[]> {
+function groupBlobs<Blob>(blobs: readonly Blob[], key: (blob: Blob) => string): Map<string, Blob[]> {
   const groups = new Map<string, Blob[]>()
   for (const blob of blobs) {
     const group = groups.get(key(blob))
@@ -40,6 +40,6 @@ function by<Blob>(blobs: readonly Blob[], key: (blob: Blob) => string): Map<stri
   return groups
 }
 
-function sorted<Blob>(blobs: readonly Blob[] | undefined, key: (blob: Blob) => string): Blob[] {
+function sortBlobs<Blob>(blobs: readonly Blob[] | undefined, key: (blob: Blob) => string): Blob[] {
   return [...(blobs ?? [])].sort((a, b) => compareBytes(key(a), key(b)))
 }

@@ -3,24 +3,24 @@
 import { compareBytes } from '../../go/text.ts'
 import type { WritableBundle, WritableCatalog } from './writable.ts'
 
-const bulky: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata'])
+const bulkyPropertyTypes: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata'])
 
 /**
  * The catalog with its bundles in that order. Related images of one reference keep theirs; opm shuffles them where
  * more than a dozen stand in disorder.
  */
-export function inRenderedOrder(catalog: WritableCatalog): WritableCatalog {
-  return { ...catalog, bundles: catalog.bundles.map(ordered) }
+export function sortForRendering(catalog: WritableCatalog): WritableCatalog {
+  return { ...catalog, bundles: catalog.bundles.map(sortBundleForRendering) }
 }
 
-function ordered(bundle: WritableBundle): WritableBundle {
+function sortBundleForRendering(bundle: WritableBundle): WritableBundle {
   const { properties, relatedImages } = bundle
   return {
     ...bundle,
     ...(properties && {
       properties: [
-        ...properties.filter(({ type }) => !bulky.has(type)),
-        ...properties.filter(({ type }) => bulky.has(type)),
+        ...properties.filter(({ type }) => !bulkyPropertyTypes.has(type)),
+        ...properties.filter(({ type }) => bulkyPropertyTypes.has(type)),
       ],
     }),
     ...(relatedImages && { relatedImages: relatedImages.toSorted((a, b) => compareBytes(a.image, b.image)) }),

@@ -1,12 +1,12 @@
 // Catalogs as data to be written: blobs with all they say, as opm keeps them (known fields of OLM blobs in their
 // order, unknown ones dropped; everything of other blobs). Read for rendering, where facts are not enough.
 import type { Json } from '../../go/json/json.ts'
-import { decode, structsOf, textOf, textsOf } from '../../go/decode/decode.ts'
-import type { Decoded } from '../../go/decode/decoded.ts'
+import { decodeGoStruct, getStructList, getTextField, getTextList } from '../../go/decode/decode.ts'
+import type { DecodedStruct } from '../../go/decode/decoded.ts'
 import { bundleType, channelType, deprecationType, packageType } from '../load/blob-types.ts'
-import { bundleObjectError, readBundleObject } from '../load/bundle-object.ts'
-import { documentsOf } from '../load/documents.ts'
-import { missingSchema, type Meta } from '../load/meta.ts'
+import { formatBundleObjectError, parseBundleObject } from '../load/bundle-object.ts'
+import { splitDocuments } from '../load/documents.ts'
+import { formatMissingSchemaError, type Meta } from '../load/meta.ts'
 import { compareBytes } from '../../go/text.ts'
 import type { Value } from '../../go/tree.ts'
 
@@ -79,28 +79,28 @@ export interface WritableCatalog {
   readonly others: readonly WritableOther[]
 }
 
-export type ReadResult<Value> =
+export type CatalogReadResult<Value> =
   | { readonly ok: true; readonly value: Value }
   /** opm's error. */
   | { readonly ok: false; readonly error: string }
 
 /** Depth and size beyond which a blob is not rendered: aliases can make a short text into an endless one. */
-const deepest = 500
-const mostValues = 5_000_000
-const tooMany = 'the catalog has too many values, or they are nested too deep'
+const maxDepth = 500
+const maxValues = 5_000_000
+const tooManyValuesError = 'the catalog has too many values, or they are nested too deep'
 
 /** Reads files' bytes (in walk order) as `opm render` does. Fails with the first load error. */
-export function readWritable(files: Iterable<Uint8Array>): ReadResult<WritableCatalog> {
+export function parseWritableCatalog(files: Iterable<Uint8Array>): CatalogReadResult<WritableCatalog> {
   const metas: Meta[] = []
   for (const bytes of files)
-    for (const { meta, problem } of documentsOf(bytes)) {
+    for (const { meta, problem } of splitDocuments(bytes)) {
       if (problem) return { ok: false, error: problem.message }
       if (meta) metas.push(meta)
     }
-  return readMetas(metas)
+  return toWritableCatalog(metas)
 }
 
-export function readMetas(metas: Iterable<Meta>): ReadResult<WritableCatalog> {
+export function toWritableCatalog(metas: Iterable<Meta>): CatalogReadResult<WritableCatalog> {
   const catalog = {
     packages: [] as WritablePackage[],
     channels: [] as WritableChannel[],
@@ -108,90 +108,97 @@ export function readMetas(metas: Iterable<Meta>): ReadResult<WritableCatalog> {
     deprecations: [] as WritableDeprecation[],
     others: [] as WritableOther[],
   }
-  const budget = { left: mostValues }
+  const budget = { left: maxValues }
   for (const meta of metas) {
-    const error = readBlob(meta, catalog, budget)
+    const error = addWritableBlob(meta, catalog, budget)
     if (error !== undefined) return { ok: false, error }
-    if (budget.left <= 0) return { ok: false, error: tooMany }
+    if (budget.left <= 0) return { ok: false, error: tooManyValuesError }
   }
   return { ok: true, value: catalog }
 }
 
-interface Budget {
+interface ValueBudget {
   left: number
 }
 
-type Mutable = { -readonly [Kind in keyof WritableCatalog]: WritableCatalog[Kind][number][] }
+type MutableCatalog = { -readonly [Kind in keyof WritableCatalog]: WritableCatalog[Kind][number][] }
 
-function readBlob({ value, schema, package: of }: Meta, into: Mutable, budget: Budget): string | undefined {
+function addWritableBlob(
+  { value, schema, package: of }: Meta,
+  into: MutableCatalog,
+  budget: ValueBudget,
+): string | undefined {
   switch (schema) {
     case 'olm.package': {
-      const { decoded, problems } = decode(packageType, value)
-      const icon = structOf(decoded, 'icon')
+      const { decoded, problems } = decodeGoStruct(packageType, value)
+      const icon = getStruct(decoded, 'icon')
       into.packages.push({
         schema,
-        name: textOf(decoded, 'name'),
-        defaultChannel: textOf(decoded, 'defaultChannel'),
+        name: getTextField(decoded, 'name'),
+        defaultChannel: getTextField(decoded, 'defaultChannel'),
         ...(icon && {
-          icon: { base64data: base64(icon.fields.get('base64data')), mediatype: textOf(icon, 'mediatype') },
+          icon: {
+            base64data: toBase64(icon.fields.get('base64data')),
+            mediatype: getTextField(icon, 'mediatype'),
+          },
         }),
-        ...text(decoded, 'description'),
-        ...properties(decoded, budget),
+        ...pickText(decoded, 'description'),
+        ...toWritableProperties(decoded, budget),
       })
       return problems[0] && `parse package: ${problems[0].message}`
     }
     case 'olm.channel': {
-      const { decoded, problems } = decode(channelType, value)
+      const { decoded, problems } = decodeGoStruct(channelType, value)
       into.channels.push({
         schema,
-        name: textOf(decoded, 'name'),
-        package: textOf(decoded, 'package'),
+        name: getTextField(decoded, 'name'),
+        package: getTextField(decoded, 'package'),
         entries: Array.isArray(decoded.fields.get('entries'))
-          ? structsOf(decoded, 'entries').map((entry) => {
-              const skips = textsOf(entry, 'skips')
+          ? getStructList(decoded, 'entries').map((entry) => {
+              const skips = getTextList(entry, 'skips')
               return {
-                name: textOf(entry, 'name'),
-                ...text(entry, 'replaces'),
+                name: getTextField(entry, 'name'),
+                ...pickText(entry, 'replaces'),
                 ...(skips.length > 0 && { skips }),
-                ...text(entry, 'skipRange'),
+                ...pickText(entry, 'skipRange'),
               }
             })
           : null,
-        ...properties(decoded, budget),
+        ...toWritableProperties(decoded, budget),
       })
       return problems[0] && `parse channel: ${problems[0].message}`
     }
     case 'olm.bundle': {
-      const { decoded, problems } = decode(bundleType, value)
-      const related = structsOf(decoded, 'relatedImages')
+      const { decoded, problems } = decodeGoStruct(bundleType, value)
+      const related = getStructList(decoded, 'relatedImages')
       into.bundles.push({
         schema,
-        ...text(decoded, 'name'),
-        ...text(decoded, 'package'),
-        image: textOf(decoded, 'image'),
-        ...properties(decoded, budget),
+        ...pickText(decoded, 'name'),
+        ...pickText(decoded, 'package'),
+        image: getTextField(decoded, 'image'),
+        ...toWritableProperties(decoded, budget),
         ...(related.length > 0 && {
           relatedImages: related.map((image) => ({
-            name: textOf(image, 'name'),
-            image: textOf(image, 'image'),
+            name: getTextField(image, 'name'),
+            image: getTextField(image, 'image'),
           })),
         }),
       })
-      return problems[0] ? `parse bundle: ${problems[0].message}` : objectProblem(decoded)
+      return problems[0] ? `parse bundle: ${problems[0].message}` : findBundleObjectProblem(decoded)
     }
     case 'olm.deprecations': {
-      const { decoded, problems } = decode(deprecationType, value)
+      const { decoded, problems } = decodeGoStruct(deprecationType, value)
       into.deprecations.push({
         schema,
-        package: textOf(decoded, 'package'),
+        package: getTextField(decoded, 'package'),
         entries: Array.isArray(decoded.fields.get('entries'))
-          ? structsOf(decoded, 'entries').map((entry) => {
-              const reference = structOf(entry, 'reference')
+          ? getStructList(decoded, 'entries').map((entry) => {
+              const reference = getStruct(entry, 'reference')
               return {
                 reference: reference
-                  ? { schema: textOf(reference, 'schema'), ...text(reference, 'name') }
+                  ? { schema: getTextField(reference, 'schema'), ...pickText(reference, 'name') }
                   : { schema: '' },
-                message: textOf(entry, 'message'),
+                message: getTextField(entry, 'message'),
               }
             })
           : null,
@@ -199,48 +206,54 @@ function readBlob({ value, schema, package: of }: Meta, into: Mutable, budget: B
       return problems[0] && `parse deprecation: ${problems[0].message}`
     }
     default:
-      if (schema === '') return missingSchema(value)
-      into.others.push({ schema, package: of, value: toJson(value, 0, budget) as JsonObject })
+      if (schema === '') return formatMissingSchemaError(value)
+      into.others.push({ schema, package: of, value: toJsonWithinBudget(value, 0, budget) as JsonObject })
       return undefined
   }
 }
 
 /** What is wrong with the first olm.bundle.object that opm cannot read. */
-function objectProblem(bundle: Decoded): string | undefined {
-  const names = { name: textOf(bundle, 'name'), package: textOf(bundle, 'package') }
+function findBundleObjectProblem(bundle: DecodedStruct): string | undefined {
+  const names = { name: getTextField(bundle, 'name'), package: getTextField(bundle, 'package') }
   let previous: (() => Uint8Array) | undefined
-  for (const [index, property] of structsOf(bundle, 'properties').entries()) {
-    if (textOf(property, 'type') !== 'olm.bundle.object') continue
-    const { problem, data } = readBundleObject(property.sources.get('value'), previous)
-    if (problem !== undefined) return bundleObjectError(names, index, problem)
+  for (const [index, property] of getStructList(bundle, 'properties').entries()) {
+    if (getTextField(property, 'type') !== 'olm.bundle.object') continue
+    const { problem, data } = parseBundleObject(property.sources.get('value'), previous)
+    if (problem !== undefined) return formatBundleObjectError(names, index, problem)
     previous = data
   }
   return undefined
 }
 
 /** Omits empty fields. */
-function text<Name extends string>(decoded: Decoded, name: Name): { [_ in Name]?: string } {
-  const found = textOf(decoded, name)
+function pickText<Name extends string>(decoded: DecodedStruct, name: Name): { [_ in Name]?: string } {
+  const found = getTextField(decoded, name)
   return (found === '' ? {} : { [name]: found }) as { [_ in Name]?: string }
 }
 
-function properties(decoded: Decoded, budget: Budget): { properties?: WritableProperty[] } {
-  const list = structsOf(decoded, 'properties')
+function toWritableProperties(
+  decoded: DecodedStruct,
+  budget: ValueBudget,
+): { properties?: WritableProperty[] } {
+  const list = getStructList(decoded, 'properties')
   if (list.length === 0) return {}
   return {
     properties: list.map((property) => {
       const value = property.sources.get('value')
-      return { type: textOf(property, 'type'), value: value ? toJson(value, 0, budget) : null }
+      return {
+        type: getTextField(property, 'type'),
+        value: value ? toJsonWithinBudget(value, 0, budget) : null,
+      }
     }),
   }
 }
 
-function structOf(decoded: Decoded, field: string): Decoded | undefined {
+function getStruct(decoded: DecodedStruct, field: string): DecodedStruct | undefined {
   const value = decoded.fields.get(field)
   return typeof value === 'object' && 'fields' in value ? value : undefined
 }
 
-function base64(value: unknown): string | null {
+function toBase64(value: unknown): string | null {
   if (!(value instanceof Uint8Array)) return null
   let binary = ''
   for (let at = 0; at < value.length; at += 8192)
@@ -249,16 +262,16 @@ function base64(value: unknown): string | null {
 }
 
 /** A value as plain data, keys sorted by bytes; not for one that is too large or nested too deep. */
-export function jsonOf(value: Value): ReadResult<Json> {
-  const budget = { left: mostValues }
-  const json = toJson(value, 0, budget)
+export function toPlainJson(value: Value): CatalogReadResult<Json> {
+  const budget = { left: maxValues }
+  const json = toJsonWithinBudget(value, 0, budget)
   if (budget.left > 0) return { ok: true, value: json }
-  return { ok: false, error: tooMany }
+  return { ok: false, error: tooManyValuesError }
 }
 
 /** The value with keys sorted by bytes, as opm keeps it; undefined parts become null when the budget is spent. */
-function toJson(value: Value, depth: number, budget: Budget): Json {
-  if (depth > deepest) budget.left = 0
+function toJsonWithinBudget(value: Value, depth: number, budget: ValueBudget): Json {
+  if (depth > maxDepth) budget.left = 0
   if (budget.left-- <= 0) return null
   switch (value.kind) {
     case 'null':
@@ -268,12 +281,12 @@ function toJson(value: Value, depth: number, budget: Budget): Json {
     case 'string':
       return value.value
     case 'list':
-      return value.items.map((item) => toJson(item, depth + 1, budget))
+      return value.items.map((item) => toJsonWithinBudget(item, depth + 1, budget))
     case 'map':
       return Object.fromEntries(
         [...value.entries]
           .sort((a, b) => compareBytes(a.key, b.key))
-          .map((entry) => [entry.key, toJson(entry.value, depth + 1, budget)]),
+          .map((entry) => [entry.key, toJsonWithinBudget(entry.value, depth + 1, budget)]),
       )
   }
 }

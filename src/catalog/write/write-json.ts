@@ -1,19 +1,19 @@
 // Blobs as JSON, byte for byte as opm writes them: objects one after another, four blanks of indentation.
 import type { Json } from '../../go/json/json.ts'
-import { jsonNumber } from '../../go/number.ts'
+import { formatJsonNumber } from '../../go/number.ts'
 import { compareBytes } from '../../go/text.ts'
-import { inWritingOrder } from './order.ts'
+import { sortBlobsForWriting } from './order.ts'
 import type { JsonObject, WritableCatalog } from './writable.ts'
 
 /** The catalog as `opm render -o json` prints it. */
-export function writeJson(catalog: WritableCatalog): string {
-  return inWritingOrder(catalog)
-    .map((blob) => `${json(blob, '')}\n`)
+export function formatCatalogJson(catalog: WritableCatalog): string {
+  return sortBlobsForWriting(catalog)
+    .map((blob) => `${formatJsonValue(blob, '')}\n`)
     .join('')
 }
 
 /** Every blob in load order, one a line, also those that opm would not write: for reading the catalog again. */
-export function jsonLines(catalog: WritableCatalog): string {
+export function formatJsonLines(catalog: WritableCatalog): string {
   const { packages, channels, bundles, deprecations, others } = catalog
   return [...packages, ...channels, ...bundles, ...deprecations, ...others.map(({ value }) => value)]
     .map((blob) => `${JSON.stringify(blob)}\n`)
@@ -22,33 +22,36 @@ export function jsonLines(catalog: WritableCatalog): string {
 
 /** Any value, as json.MarshalIndent writes it for opm: `<`, `>` and `&` escaped. They stand nowhere but in texts. */
 export function marshalIndented(value: Json): string {
-  return json(value, '').replace(/[<>&]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`)
+  return formatJsonValue(value, '').replace(
+    /[<>&]/g,
+    (character) => `\\u00${character.charCodeAt(0).toString(16)}`,
+  )
 }
 
-function json(value: Json, indent: string): string {
+function formatJsonValue(value: Json, indent: string): string {
   if (value === null) return 'null'
-  if (typeof value === 'string') return jsonText(value)
-  if (typeof value === 'number') return jsonNumber(value)
+  if (typeof value === 'string') return quoteJsonString(value)
+  if (typeof value === 'number') return formatJsonNumber(value)
   if (typeof value === 'boolean') return String(value)
   const inner = `${indent}    `
   if (Array.isArray(value)) {
     const items = value as readonly Json[]
     if (items.length === 0) return '[]'
-    return `[\n${items.map((item) => inner + json(item, inner)).join(',\n')}\n${indent}]`
+    return `[\n${items.map((item) => inner + formatJsonValue(item, inner)).join(',\n')}\n${indent}]`
   }
-  const entries = fieldsOf(value as JsonObject)
+  const entries = getFields(value as JsonObject)
   if (entries.length === 0) return '{}'
-  return `{\n${entries.map(([key, item]) => `${inner}${jsonText(key)}: ${json(item, inner)}`).join(',\n')}\n${indent}}`
+  return `{\n${entries.map(([key, item]) => `${inner}${quoteJsonString(key)}: ${formatJsonValue(item, inner)}`).join(',\n')}\n${indent}}`
 }
 
 /** JavaScript puts keys that look like array indexes first; they occur only where opm sorts all keys by bytes. */
-function fieldsOf(value: JsonObject): [string, Json][] {
+function getFields(value: JsonObject): [string, Json][] {
   const entries = Object.entries(value)
   return /^\d+$/.test(entries[0]?.[0] ?? '') ? entries.sort(([a], [b]) => compareBytes(a, b)) : entries
 }
 
 /** Go escapes the two line separators even where it leaves HTML alone; control characters as JSON.stringify does. */
-function jsonText(text: string): string {
+function quoteJsonString(text: string): string {
   return JSON.stringify(text.toWellFormed()).replace(/[\u2028\u2029]/g, (character) =>
     character === '\u2028' ? '\\u2028' : '\\u2029',
   )

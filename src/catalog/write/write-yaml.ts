@@ -1,32 +1,32 @@
 // Blobs as YAML, byte for byte as opm writes them: sorted keys, lists at their parent's indentation, long texts folded
 // at blanks beyond column 80. Which style a text gets depends on what go-yaml v2 would take it for when read again.
 import type { Json } from '../../go/json/json.ts'
-import { goFloat, jsonNumber } from '../../go/number.ts'
+import { formatGoFloat, formatJsonNumber } from '../../go/number.ts'
 import { resolvePlain, isTimestamp } from '../../go/yaml/resolve-scalar.ts'
 import { compareKeys } from './key-order.ts'
-import { inWritingOrder } from './order.ts'
+import { sortBlobsForWriting } from './order.ts'
 import type { WritableCatalog } from './writable.ts'
 
 /** Past this column a blank in a text becomes a line break. */
-const width = 80
+const foldColumn = 80
 /** Longer keys are written with a question mark. */
-const longestSimpleKey = 128
+const maxSimpleKeyLength = 128
 
 /** The catalog as `opm render -o yaml` prints it. */
-export function writeYaml(catalog: WritableCatalog): string {
-  return inWritingOrder(catalog)
-    .map((blob) => `---\n${yaml(blob)}`)
+export function formatCatalogYaml(catalog: WritableCatalog): string {
+  return sortBlobsForWriting(catalog)
+    .map((blob) => `---\n${formatYaml(blob)}`)
     .join('')
 }
 
 /** One value as YAML, ending in a line feed. */
-export function yaml(value: Json): string {
-  const out = new Writer()
+export function formatYaml(value: Json): string {
+  const out = new YamlWriter()
   out.node(value, 0, false)
   return out.text()
 }
 
-class Writer {
+class YamlWriter {
   private readonly pieces: string[] = []
   /** Column after what was written, in characters. */
   private column = 0
@@ -67,7 +67,7 @@ class Writer {
   }
 
   private entry(key: string, value: Json, indent: number): void {
-    const isSimple = !hasBreak(key) && byteLength(key) <= longestSimpleKey
+    const isSimple = !hasLineBreak(key) && byteLength(key) <= maxSimpleKeyLength
     if (!isSimple) {
       this.put('?')
       this.scalar(key, indent + 2, true, false)
@@ -92,10 +92,10 @@ class Writer {
   private scalar(value: Json, indent: number, inline: boolean, isKey: boolean): void {
     if (value === null) return this.word('null', inline)
     if (typeof value === 'boolean') return this.word(String(value), inline)
-    if (typeof value === 'number') return this.word(yamlNumber(value), inline)
+    if (typeof value === 'number') return this.word(formatYamlNumber(value), inline)
     const text = (value as string).toWellFormed()
     if (inline && !this.endsInBlank()) this.put(' ')
-    switch (styleOf(text, isKey)) {
+    switch (chooseScalarStyle(text, isKey)) {
       case 'plain':
         return this.folded(text, indent, isKey, 0)
       case 'single':
@@ -112,7 +112,10 @@ class Writer {
   /** Text in plain or single-quoted style. Blanks past the width become breaks; breaks of the text are doubled. */
   private folded(text: string, indent: number, isKey: boolean, margin: 0 | 1): void {
     // Most texts are short or base64: nothing in them can be folded.
-    if (/^[\x21-\x7e]*$/.test(text) || (this.column + text.length <= width && /^[\x20-\x7e]*$/.test(text)))
+    if (
+      /^[\x21-\x7e]*$/.test(text) ||
+      (this.column + text.length <= foldColumn && /^[\x20-\x7e]*$/.test(text))
+    )
       return this.put(text)
     const characters = [...text]
     let spaces = false
@@ -120,11 +123,11 @@ class Writer {
     characters.forEach((character, at) => {
       if (character === ' ') {
         const inside = margin === 0 || (at > 0 && at < characters.length - 1)
-        if (!isKey && !spaces && this.column > width && inside && characters[at + 1] !== ' ')
+        if (!isKey && !spaces && this.column > foldColumn && inside && characters[at + 1] !== ' ')
           this.line(indent)
         else this.put(' ')
         spaces = true
-      } else if (isBreak(character)) {
+      } else if (isLineBreak(character)) {
         if (!breaks && character === '\n') this.put('\n')
         this.put(character)
         breaks = true
@@ -142,11 +145,11 @@ class Writer {
     let spaces = false
     this.put('"')
     characters.forEach((character, at) => {
-      if (!isPrintable(character) || isBreak(character) || character === '"' || character === '\\') {
-        this.put(escaped(character))
+      if (!isPrintable(character) || isLineBreak(character) || character === '"' || character === '\\') {
+        this.put(escapeCharacter(character))
         spaces = false
       } else if (character === ' ') {
-        if (!isKey && !spaces && this.column > width && at > 0 && at < characters.length - 1) {
+        if (!isKey && !spaces && this.column > foldColumn && at > 0 && at < characters.length - 1) {
           this.line(indent)
           if (characters[at + 1] === ' ') this.put('\\')
         } else this.put(' ')
@@ -165,13 +168,13 @@ class Writer {
     const last = characters.at(-1)
     const before = characters.at(-2)
     this.put('|')
-    if (first === ' ' || (first !== undefined && isBreak(first))) this.put('2')
-    if (last === undefined || !isBreak(last)) this.put('-')
-    else if (before === undefined || isBreak(before)) this.put('+')
+    if (first === ' ' || (first !== undefined && isLineBreak(first))) this.put('2')
+    if (last === undefined || !isLineBreak(last)) this.put('-')
+    else if (before === undefined || isLineBreak(before)) this.put('+')
     this.put('\n')
     let breaks = true
     for (const character of characters) {
-      if (isBreak(character)) {
+      if (isLineBreak(character)) {
         this.put(character)
         breaks = true
       } else {
@@ -195,24 +198,24 @@ class Writer {
   private put(text: string): void {
     if (text === '') return
     this.pieces.push(text)
-    if (text.length === 1 && isBreak(text)) this.column = 0
+    if (text.length === 1 && isLineBreak(text)) this.column = 0
     else this.column += /[\ud800-\udfff]/.test(text) ? [...text].length : text.length
   }
 }
 
-type Style = 'plain' | 'single' | 'double' | 'literal'
+type ScalarStyle = 'plain' | 'single' | 'double' | 'literal'
 
-function styleOf(text: string, isKey: boolean): Style {
-  const looks = lookAt(text)
+function chooseScalarStyle(text: string, isKey: boolean): ScalarStyle {
+  const traits = analyzeScalar(text)
   if (text.includes('\n')) {
-    if (looks.blockAllowed && !isKey) return 'literal'
+    if (traits.blockAllowed && !isKey) return 'literal'
     return 'double'
   }
-  if (isKey && looks.multiline) return 'double'
+  if (isKey && traits.multiline) return 'double'
   const resolved = resolvePlain(text)
   if (resolved.type !== 'str' || isTimestamp(text) || isBase60(text)) return 'double'
-  if (looks.plainAllowed && !(text === '' && isKey)) return 'plain'
-  return looks.singleAllowed ? 'single' : 'double'
+  if (traits.plainAllowed && !(text === '' && isKey)) return 'plain'
+  return traits.singleAllowed ? 'single' : 'double'
 }
 
 /** Numbers with colons, which other YAML readers take for base 60. */
@@ -220,7 +223,7 @@ function isBase60(text: string): boolean {
   return /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/.test(text)
 }
 
-function lookAt(text: string) {
+function analyzeScalar(text: string) {
   if (/^[A-Za-z0-9/+=_.][A-Za-z0-9/+=_.-]*$/.test(text) && !text.startsWith('...'))
     return { multiline: false, plainAllowed: true, singleAllowed: true, blockAllowed: true }
   const characters = [...text]
@@ -245,15 +248,15 @@ function lookAt(text: string) {
     if (character === ' ') {
       if (previous === 'break') breakSpace = true
       previous = 'space'
-    } else if (isBreak(character)) {
+    } else if (isLineBreak(character)) {
       multiline = true
       if (previous === 'space') spaceBreak = true
       previous = 'break'
     } else previous = 'other'
-    afterBlank = character === ' ' || character === '\t' || isBreak(character)
+    afterBlank = character === ' ' || character === '\t' || isLineBreak(character)
   })
   const [first = '', last = ''] = [characters[0], characters.at(-1)]
-  const edges = [first, last].some((character) => character === ' ' || isBreak(character))
+  const edges = [first, last].some((character) => character === ' ' || isLineBreak(character))
   const never = spaceBreak || special
   return {
     multiline,
@@ -263,7 +266,7 @@ function lookAt(text: string) {
   }
 }
 
-function isBreak(character: string): boolean {
+function isLineBreak(character: string): boolean {
   return /^[\r\n\u0085\u2028\u2029]$/.test(character)
 }
 
@@ -276,7 +279,7 @@ function isPrintable(character: string): boolean {
   return point !== 0xfeff && point !== 0xfffe && point !== 0xffff
 }
 
-const escapes: ReadonlyMap<number, string> = new Map([
+const escapeByCodePoint: ReadonlyMap<number, string> = new Map([
   [0x00, '\\0'],
   [0x07, '\\a'],
   [0x08, '\\b'],
@@ -294,9 +297,9 @@ const escapes: ReadonlyMap<number, string> = new Map([
   [0x2029, '\\P'],
 ])
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   const point = character.codePointAt(0) ?? 0
-  const known = escapes.get(point)
+  const known = escapeByCodePoint.get(point)
   if (known !== undefined) return known
   const digits = point.toString(16).toUpperCase()
   if (point <= 0xff) return `\\x${digits.padStart(2, '0')}`
@@ -304,14 +307,14 @@ function escaped(character: string): string {
 }
 
 /** A number's JSON text is read as YAML: whole ones of 64 bits keep their digits, all others become Go floats. */
-function yamlNumber(value: number): string {
+function formatYamlNumber(value: number): string {
   if (value === 0) return '0'
-  const text = jsonNumber(value)
+  const text = formatJsonNumber(value)
   if (/^-?\d+$/.test(text)) {
     const whole = BigInt(text)
     if (whole >= -(2n ** 63n) && whole < 2n ** 64n) return text
   }
-  return goFloat(value)
+  return formatGoFloat(value)
 }
 
 function isCollection(value: Json): boolean {
@@ -319,8 +322,8 @@ function isCollection(value: Json): boolean {
   return Array.isArray(value) ? value.length > 0 : Object.keys(value).length > 0
 }
 
-function hasBreak(text: string): boolean {
-  return [...text].some(isBreak)
+function hasLineBreak(text: string): boolean {
+  return [...text].some(isLineBreak)
 }
 
 function byteLength(text: string): number {

@@ -1,10 +1,11 @@
 // Bundles as files in the repository: `operators/<package>/<version>/{manifests,metadata,tests}`. Recognized by path
 // only.
-import { firstNotBefore } from '../sorted-paths.ts'
+import { findLowerBound } from '../sorted-paths.ts'
 
-const place = /^(?<root>operators\/(?<directory>[^/]+)\/(?<version>[^/]+))\/(?:manifests|metadata|tests)\/./
+const bundlePathPattern =
+  /^(?<root>operators\/(?<directory>[^/]+)\/(?<version>[^/]+))\/(?:manifests|metadata|tests)\/./
 
-export interface BundlePlace {
+export interface BundleDirectory {
   /** `operators/foo/1.2.3`. */
   readonly root: string
   /** Of the package: `foo`. */
@@ -14,8 +15,8 @@ export interface BundlePlace {
 }
 
 /** Undefined for paths that aren't part of a bundle image. */
-export function bundlePlaceOf(path: string): BundlePlace | undefined {
-  const { root, directory, version } = place.exec(path)?.groups ?? {}
+export function parseBundlePath(path: string): BundleDirectory | undefined {
+  const { root, directory, version } = bundlePathPattern.exec(path)?.groups ?? {}
   if (root === undefined || directory === undefined || version === undefined) return undefined
   return { root, directory, version }
 }
@@ -23,5 +24,5 @@ export function bundlePlaceOf(path: string): BundlePlace | undefined {
 /** Whether the directory has manifests, which make it a published bundle. */
 export function hasManifests(sortedPaths: readonly string[], root: string): boolean {
   const prefix = `${root}/manifests/`
-  return sortedPaths[firstNotBefore(sortedPaths, prefix, (path) => path)]?.startsWith(prefix) === true
+  return sortedPaths[findLowerBound(sortedPaths, prefix, (path) => path)]?.startsWith(prefix) === true
 }

@@ -1,8 +1,8 @@
 // Platform versions in directory names: v4.20, 4.20, 4-20, v4-20, coo-product-v4.20, v5.0.
 // They are numbers, never text: v4.9 stands before v4.20 and v4.20 before v5.0.
 
-const whole = /^v?(\d{1,4}(?:[._-]\d{1,4}){1,2})$/
-const atEnd = /^(.*[^-_.])[-_.]v?(\d{1,4}[._-]\d{1,4})$/
+const versionNamePattern = /^v?(\d{1,4}(?:[._-]\d{1,4}){1,2})$/
+const trailingVersionPattern = /^(.*[^-_.])[-_.]v?(\d{1,4}[._-]\d{1,4})$/
 
 export interface VersionInName {
   readonly version: string
@@ -10,35 +10,36 @@ export interface VersionInName {
 }
 
 /** Normalized to `4.20`; undefined where the name has none. */
-export function versionInName(name: string): VersionInName | undefined {
-  const all = whole.exec(name)
-  if (all?.[1] !== undefined) return { version: normalised(all[1]), stem: '' }
-  const end = atEnd.exec(name)
-  if (end?.[1] !== undefined && end[2] !== undefined) return { version: normalised(end[2]), stem: end[1] }
+export function findVersionInName(name: string): VersionInName | undefined {
+  const all = versionNamePattern.exec(name)
+  if (all?.[1] !== undefined) return { version: toDottedVersion(all[1]), stem: '' }
+  const end = trailingVersionPattern.exec(name)
+  if (end?.[1] !== undefined && end[2] !== undefined)
+    return { version: toDottedVersion(end[2]), stem: end[1] }
   return undefined
 }
 
 /** Normalized where possible. */
-export function statedVersion(text: string): string {
-  const found = versionInName(text)
+export function normalizeCatalogVersion(text: string): string {
+  const found = findVersionInName(text)
   return found?.stem === '' ? found.version : text
 }
 
 /** The last version in the path. */
-export function versionInPath(root: string): string | undefined {
+export function findVersionInPath(root: string): string | undefined {
   for (const name of root.split('/').reverse()) {
-    const found = versionInName(name)
+    const found = findVersionInName(name)
     if (found) return found.version
   }
   return undefined
 }
 
 /** The path without its versions, which is equal for catalogs of one family. */
-export function shapeOf(root: string): string {
+export function toVersionlessPath(root: string): string {
   return root
     .split('/')
     .map((name) => {
-      const found = versionInName(name)
+      const found = findVersionInName(name)
       if (!found) return name
       return found.stem === '' ? '<version>' : `${found.stem}-<version>`
     })
@@ -48,8 +49,8 @@ export function shapeOf(root: string): string {
 /** Compares parts as numbers; missing versions come first, other text last. */
 export function compareCatalogVersions(a: string | undefined, b: string | undefined): number {
   if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)
-  const left = numbers(a)
-  const right = numbers(b)
+  const left = parseVersionNumbers(a)
+  const right = parseVersionNumbers(b)
   if (left === undefined || right === undefined)
     return Number(left === undefined) - Number(right === undefined) || (a < b ? -1 : a > b ? 1 : 0)
   for (let index = 0; index < Math.max(left.length, right.length); index++) {
@@ -63,17 +64,17 @@ export function compareCatalogs(
   a: { readonly root: string; readonly version?: string | undefined },
   b: { readonly root: string; readonly version?: string | undefined },
 ): number {
-  const [left, right] = [shapeOf(a.root), shapeOf(b.root)]
+  const [left, right] = [toVersionlessPath(a.root), toVersionlessPath(b.root)]
   if (left !== right) return left < right ? -1 : 1
   return compareCatalogVersions(a.version, b.version) || (a.root < b.root ? -1 : a.root > b.root ? 1 : 0)
 }
 
-function numbers(version: string): number[] | undefined {
-  const found = versionInName(version)
+function parseVersionNumbers(version: string): number[] | undefined {
+  const found = findVersionInName(version)
   return found?.stem === '' ? found.version.split('.').map(Number) : undefined
 }
 
-function normalised(text: string): string {
+function toDottedVersion(text: string): string {
   return text
     .split(/[._-]/)
     .map((part) => String(Number(part)))

@@ -1,4 +1,4 @@
-import { oncePer } from '../../findings/once.ts'
+import { memoizePerObject } from '../../findings/once.ts'
 
 export interface Layout {
   /** Catalogs are never nested. Ordered by place, then by version as numbers. */
@@ -22,15 +22,15 @@ export function isBelow(path: string, root: string): boolean {
 }
 
 /** The first of two equal roots wins. */
-const byRoot = oncePer(
+const indexCatalogsByRoot = memoizePerObject(
   ({ catalogs }: Layout): ReadonlyMap<string, CatalogRoot> =>
     new Map(catalogs.toReversed().map((catalog) => [catalog.root, catalog])),
 )
 
 /** Includes files such as dot files, which opm reads too. */
-export function catalogOf(path: string, layout: Layout): CatalogRoot | undefined {
-  const roots = byRoot(layout)
-  for (const folder of foldersAbove(path)) {
+export function findContainingCatalog(path: string, layout: Layout): CatalogRoot | undefined {
+  const roots = indexCatalogsByRoot(layout)
+  for (const folder of ancestorDirectories(path)) {
     const found = roots.get(folder)
     if (found) return found
   }
@@ -38,10 +38,10 @@ export function catalogOf(path: string, layout: Layout): CatalogRoot | undefined
 }
 
 /** Every directory above one of the paths, including ''. */
-export function foldersOf(paths: Iterable<string>): ReadonlySet<string> {
+export function collectDirectories(paths: Iterable<string>): ReadonlySet<string> {
   const folders = new Set<string>()
   for (const path of paths)
-    for (const folder of foldersAbove(path)) {
+    for (const folder of ancestorDirectories(path)) {
       // The folders above were added with it.
       if (folders.has(folder)) break
       folders.add(folder)
@@ -50,7 +50,7 @@ export function foldersOf(paths: Iterable<string>): ReadonlySet<string> {
 }
 
 /** Nearest first, ending with ''. */
-export function* foldersAbove(path: string): Generator<string> {
+export function* ancestorDirectories(path: string): Generator<string> {
   for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1))
     yield path.slice(0, slash)
   yield ''

@@ -2,12 +2,12 @@
 // are ignored.
 import { isMap, isSeq, parseDocument } from 'yaml'
 import type { Catalog } from '../../catalog/facts/catalog.ts'
-import { placeholderPattern, type StatedTemplate } from '../../config/templates.ts'
-import { hasBelow, pathsBelow } from '../sorted-paths.ts'
-import { sublist } from '../patched-list.ts'
+import { placeholderPattern, type TemplateConfig } from '../../config/templates.ts'
+import { hasPathBelow, findPathsBelow } from '../sorted-paths.ts'
+import { createListFilter } from '../patched-list.ts'
 import { isBelow, type Layout } from './layout.ts'
 
-const templateFile = /\.(?:ya?ml|json)$/
+const templateFilePattern = /\.(?:ya?ml|json)$/
 
 export interface TemplatePair {
   readonly template: string
@@ -15,15 +15,15 @@ export interface TemplatePair {
   readonly catalog: string
   readonly isStated: boolean
   /** What to offer when template and catalog differ. */
-  readonly offer: StatedTemplate['offer']
+  readonly offer: TemplateConfig['offer']
 }
 
 /** Whether a catalog's place is one file, by its name: a directory otherwise. */
 export function isCatalogFile(catalog: string): boolean {
-  return templateFile.test(catalog)
+  return templateFilePattern.test(catalog)
 }
 
-export interface TemplateState extends TemplatePair {
+export interface LoadedTemplatePair extends TemplatePair {
   /**
    * The template in the result; absent when there is none, `too-large` beyond what is read, `too-many` where the
    * templates before it in the same change are all that is read: of its catalog nothing is known then.
@@ -37,25 +37,25 @@ export interface TemplateState extends TemplatePair {
   readonly file?: { readonly path: string; readonly base: Uint8Array; readonly result: Uint8Array }
 }
 
-export interface PairPlaces {
+export interface TemplatePairInputs {
   /** Every path of the base, and every one of the result, sorted. */
   readonly trees: readonly (readonly string[])[]
   readonly layout: Layout
-  readonly stated: readonly StatedTemplate[]
+  readonly stated: readonly TemplateConfig[]
   /** The text of `operators/<directory>/ci.yaml` at the base, where there is one. */
   readonly ciYaml: (directory: string) => string | undefined
 }
 
 /** Sorted by template and catalog. */
-export function touchedTemplatePairs(
-  places: PairPlaces,
+export function findTouchedTemplatePairs(
+  inputs: TemplatePairInputs,
   touched: readonly string[],
 ): readonly TemplatePair[] {
-  const stated = statedPairs(places)
+  const stated = findConfiguredPairs(inputs)
   // The configuration overrides the layout.
-  const told = new Set(stated.flatMap(({ template, catalog }) => [template, catalog]))
-  const recognised = unambiguous([...recognisedPairs(places)]).filter(
-    ({ template, catalog }) => !told.has(template) && !told.has(catalog),
+  const configuredPaths = new Set(stated.flatMap(({ template, catalog }) => [template, catalog]))
+  const recognised = dropAmbiguousPairs([...findPairsByLayout(inputs)]).filter(
+    ({ template, catalog }) => !configuredPaths.has(template) && !configuredPaths.has(catalog),
   )
   const isTouched = ({ template, catalog }: TemplatePair) =>
     touched.some((path) => path === template || path === catalog || isBelow(path, catalog))
@@ -63,17 +63,17 @@ export function touchedTemplatePairs(
     ...stated.filter(isTouched),
     ...recognised
       .filter(isTouched)
-      .filter(({ catalog }) => places.trees.some((paths) => hasBelow(paths, catalog))),
+      .filter(({ catalog }) => inputs.trees.some((paths) => hasPathBelow(paths, catalog))),
   ].sort((a, b) => compareText(a.template, b.template) || compareText(a.catalog, b.catalog))
 }
 
-function statedPairs({ trees, stated }: PairPlaces): readonly TemplatePair[] {
+function findConfiguredPairs({ trees, stated }: TemplatePairInputs): readonly TemplatePair[] {
   return stated.flatMap(({ template, catalog, offer }) => {
     if (template.replace(placeholderPattern, '') === template)
       return [{ template, catalog, isStated: true, offer }]
-    const pattern = patternOf(template)
+    const pattern = toTemplatePattern(template)
     const above = template.slice(0, Math.max(0, template.lastIndexOf('/', template.indexOf('{'))))
-    return union(trees.map((paths) => pathsBelow(paths, above))).flatMap((path) => {
+    return union(trees.map((paths) => findPathsBelow(paths, above))).flatMap((path) => {
       const groups = pattern.exec(path)?.groups
       if (!groups) return []
       const rendered = catalog.replace(placeholderPattern, (_match, name: string) => groups[name] ?? '')
@@ -82,72 +82,76 @@ function statedPairs({ trees, stated }: PairPlaces): readonly TemplatePair[] {
   })
 }
 
-function patternOf(template: string): RegExp {
+function toTemplatePattern(template: string): RegExp {
   const known = new Set<string>()
   let source = ''
   let end = 0
   for (const match of template.matchAll(placeholderPattern)) {
     const name = match[1] ?? ''
-    source += literal(template.slice(end, match.index))
+    source += escapeRegExp(template.slice(end, match.index))
     source += known.has(name) ? `\\k<${name}>` : `(?<${name}>[^/]+)`
     known.add(name)
     end = match.index + match[0].length
   }
-  return new RegExp(`^${source}${literal(template.slice(end))}$`)
+  return new RegExp(`^${source}${escapeRegExp(template.slice(end))}$`)
 }
 
-function literal(text: string): string {
+function escapeRegExp(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }
 
-const inOperators = /^operators\/(?<directory>[^/]+)\/catalog-templates\/(?<file>[^/]+)$/
+const operatorTemplatePattern = /^operators\/(?<directory>[^/]+)\/catalog-templates\/(?<file>[^/]+)$/
 /** One template of each package, beside one catalog of all: `veneer/foo.yaml` and `catalog/foo/`. */
-const inFolder = /^(?:catalog-templates?|veneer|templates)\/(?<name>[^/]+)\.(?:ya?ml|json)$/
+const templateFolderPattern = /^(?:catalog-templates?|veneer|templates)\/(?<name>[^/]+)\.(?:ya?ml|json)$/
 /** One template beside one catalog: `v4.20/catalog-template.yaml` and `v4.20/catalog/`. */
-const beside = /^(?<above>(?:[^/]+\/)*)(?:catalog-template\.(?:ya?ml|json)|graph\.ya?ml)$/
+const adjacentTemplatePattern = /^(?<above>(?:[^/]+\/)*)(?:catalog-template\.(?:ya?ml|json)|graph\.ya?ml)$/
 
-const recognisedIn = sublist<string>(
-  (path) => templateFile.test(path) && [inOperators, inFolder, beside].some((pattern) => pattern.test(path)),
+const filterPairableTemplates = createListFilter<string>(
+  (path) =>
+    templateFilePattern.test(path) &&
+    [operatorTemplatePattern, templateFolderPattern, adjacentTemplatePattern].some((pattern) =>
+      pattern.test(path),
+    ),
 )
 
 function union(lists: readonly (readonly string[])[]): readonly string[] {
   return [...new Set(lists.flat())]
 }
 
-function* recognisedPairs({ trees, layout, ciYaml }: PairPlaces): Generator<TemplatePair> {
+function* findPairsByLayout({ trees, layout, ciYaml }: TemplatePairInputs): Generator<TemplatePair> {
   const roots = new Set(layout.catalogs.map(({ root }) => root))
   const pair = (template: string, catalog: string) =>
     ({ template, catalog, isStated: false, offer: 'none' }) as const
-  const mappings = new Map<string, Mapping | undefined>()
-  for (const path of union(trees.map(recognisedIn))) {
-    const { directory, file = '' } = inOperators.exec(path)?.groups ?? {}
+  const mappings = new Map<string, CatalogsByTemplate | undefined>()
+  for (const path of union(trees.map(filterPairableTemplates))) {
+    const { directory, file = '' } = operatorTemplatePattern.exec(path)?.groups ?? {}
     if (directory !== undefined) {
-      if (!mappings.has(directory)) mappings.set(directory, catalogMapping(ciYaml(directory)))
+      if (!mappings.has(directory)) mappings.set(directory, parseCatalogMapping(ciYaml(directory)))
       const mapping = mappings.get(directory)
       // Without a mapping, a template serves the catalog of the same name.
-      const names = mapping ? (mapping.get(file) ?? []) : [file.replace(templateFile, '')]
+      const names = mapping ? (mapping.get(file) ?? []) : [file.replace(templateFilePattern, '')]
       for (const name of names)
         if (roots.has(`catalogs/${name}`)) yield pair(path, `catalogs/${name}/${directory}`)
       continue
     }
-    const name = inFolder.exec(path)?.groups?.name
+    const name = templateFolderPattern.exec(path)?.groups?.name
     if (name !== undefined && roots.has('catalog')) yield pair(path, `catalog/${name}`)
-    const above = beside.exec(path)?.groups?.above
+    const above = adjacentTemplatePattern.exec(path)?.groups?.above
     if (above !== undefined && roots.has(`${above}catalog`)) yield pair(path, `${above}catalog`)
   }
 }
 
 /** Drops catalogs with several templates, whose purpose is unknown. */
-function unambiguous(pairs: readonly TemplatePair[]): readonly TemplatePair[] {
+function dropAmbiguousPairs(pairs: readonly TemplatePair[]): readonly TemplatePair[] {
   const templates = new Map<string, number>()
   for (const { catalog } of pairs) templates.set(catalog, (templates.get(catalog) ?? 0) + 1)
   return pairs.filter(({ catalog }) => templates.get(catalog) === 1)
 }
 
-type Mapping = ReadonlyMap<string, readonly string[]>
+type CatalogsByTemplate = ReadonlyMap<string, readonly string[]>
 
 /** `fbc.catalog_mapping` of a ci.yaml; undefined where it has none that can be read. */
-function catalogMapping(text: string | undefined): Mapping | undefined {
+function parseCatalogMapping(text: string | undefined): CatalogsByTemplate | undefined {
   if (text === undefined) return undefined
   const document = parseDocument(text, { schema: 'failsafe', uniqueKeys: true })
   if (document.errors.length > 0) return undefined

@@ -1,10 +1,12 @@
 // The image references of a catalog's bundles. Separate from named-references.ts so that validation doesn't load the
 // list reader.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
-import type { NewReference } from '../change.ts'
+import type { NewImageReference } from '../change.ts'
 
 /** Bundle and related images, once per bundle, in catalog order. */
-export function* referencesOfCatalog({ bundles }: Pick<Catalog, 'bundles'>): Generator<NewReference> {
+export function* collectCatalogReferences({
+  bundles,
+}: Pick<Catalog, 'bundles'>): Generator<NewImageReference> {
   for (const { package: name, name: bundle, place, image, imageMark, relatedImages } of bundles) {
     const about = { package: name, bundle }
     const at = ({ line, column }: { line: number; column: number }) => ({ file: place.file, line, column })

@@ -1,26 +1,29 @@
 // What a pull request does to a composite list, entry by entry. An edit that cannot be put down to entries alone is
 // none of a list: then the file is the repository's own, which only maintainers change.
-import type { Texts } from '../blob-text.ts'
+import type { TreeFiles } from '../blob-text.ts'
 import type { ReferenceListChange } from '../change.ts'
 import type { PathChange } from '../path-change.ts'
-import { mayListReferences, readReferenceList } from './reference-list.ts'
+import { canBeReferenceList, parseReferenceList } from './reference-list.ts'
 
 /**
  * The change of one list, or undefined: where either side is no list or no plain file, where the lines around the
  * entries differ, where entries that stay changed their order, and where no entry differs.
  */
-export function compareReferenceLists(change: PathChange, texts: Texts): ReferenceListChange | undefined {
+export function compareReferenceLists(
+  change: PathChange,
+  treeFiles: TreeFiles,
+): ReferenceListChange | undefined {
   const { path, before, after } = change
-  if (!mayListReferences(path) || before?.mode !== '100644' || after?.mode !== '100644') return undefined
-  const [left, right] = [texts.read('base', path), texts.read('result', path)]
-  const base = left && readReferenceList(left)
-  const result = right && readReferenceList(right)
+  if (!canBeReferenceList(path) || before?.mode !== '100644' || after?.mode !== '100644') return undefined
+  const [left, right] = [treeFiles.read('base', path), treeFiles.read('result', path)]
+  const base = left && parseReferenceList(left)
+  const result = right && parseReferenceList(right)
   if (!base || !result || base.frame !== result.frame) return undefined
   const old = new Map(base.references.map((reference) => [reference.name, reference]))
   const now = new Map(result.references.map((reference) => [reference.name, reference]))
-  const stayed = (names: Iterable<string>) =>
+  const keptNames = (names: Iterable<string>) =>
     [...names].filter((name) => old.has(name) && now.has(name)).join()
-  if (stayed(old.keys()) !== stayed(now.keys())) return undefined
+  if (keptNames(old.keys()) !== keptNames(now.keys())) return undefined
   const list: ReferenceListChange = {
     path,
     added: result.references

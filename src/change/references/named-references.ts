@@ -1,11 +1,11 @@
-import type { NewReference } from '../change.ts'
-import { readReferenceList } from './reference-list.ts'
+import type { NewImageReference } from '../change.ts'
+import { parseReferenceList } from './reference-list.ts'
 
 /** A reference where it stands, new or not. */
-export type NamedReference = NewReference
+export type LocatedImageReference = NewImageReference
 
 /** Empty when the file isn't a composite list. */
-export function* referencesOfList(path: string, bytes: Uint8Array): Generator<NamedReference> {
-  for (const { name, image, imageMark } of readReferenceList(bytes)?.references ?? [])
+export function* parseListReferences(path: string, bytes: Uint8Array): Generator<LocatedImageReference> {
+  for (const { name, image, imageMark } of parseReferenceList(bytes)?.references ?? [])
     yield { reference: image, at: { file: path, ...imageMark }, package: name, bundle: name, role: 'listed' }
 }

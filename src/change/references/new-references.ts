@@ -1,16 +1,16 @@
-import type { CatalogChange, NewReference, ReferenceListChange } from '../change.ts'
+import type { CatalogChange, NewImageReference, ReferenceListChange } from '../change.ts'
 
 /**
  * References of the result's bundles (their own image and their related images) that the base catalog of the same
  * root does not contain anywhere, once per bundle and role, in the order of the result.
  */
-export function newReferences({ base, result }: CatalogChange): NewReference[] {
+export function findNewReferences({ base, result }: CatalogChange): NewImageReference[] {
   const known = new Set<string>()
   for (const bundle of base?.bundles ?? []) {
     known.add(bundle.image)
     for (const { image } of bundle.relatedImages) known.add(image)
   }
-  const found: NewReference[] = []
+  const found: NewImageReference[] = []
   for (const bundle of result?.bundles ?? []) {
     const { package: name, name: bundleName, place, image, imageMark } = bundle
     const at = ({ line, column }: { line: number; column: number }) => ({ file: place.file, line, column })
@@ -38,12 +38,12 @@ export function newReferences({ base, result }: CatalogChange): NewReference[] {
   return found
 }
 
-export function newListedReferences({
+export function findNewListReferences({
   path,
   added,
   updated,
   known,
-}: ReferenceListChange): readonly NewReference[] {
+}: ReferenceListChange): readonly NewImageReference[] {
   const named = [...added, ...updated.map(({ after, ...entry }) => ({ ...entry, image: after }))]
   return named
     .filter(({ image }) => !known.includes(image))

@@ -2,15 +2,15 @@
 // narrowly that every reader of YAML or JSON sees the same entries in them; whatever else YAML could say is no list,
 // and the file stays a maintainer's matter. Decides nobody's rights.
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Scalar } from 'yaml'
-import type { Mark } from '../../go/mark.ts'
-import { repeatedKey } from '../../config/repeated-key.ts'
+import type { TextPosition } from '../../go/mark.ts'
+import { findRepeatedKey } from '../../config/repeated-key.ts'
 import { isTemplatePath } from '../layout/template-path.ts'
 
 export interface ListedReference {
   readonly name: string
   readonly image: string
-  readonly mark: Mark
-  readonly imageMark: Mark
+  readonly mark: TextPosition
+  readonly imageMark: TextPosition
   /** Its lines as written, with the comments above it: equal texts say the same to every reader. */
   readonly text: string
 }
@@ -25,17 +25,17 @@ export interface ReferenceList {
 }
 
 /** Bytes. Enough for thousands of entries; real lists have dozens. */
-const largest = 1024 * 1024
+const maxListBytes = 1024 * 1024
 // Readers disagree on line separators other than LF, and invisible characters hide an edit.
-const plainText = /^[\n\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u
-const keyGrammar = /^[A-Za-z][A-Za-z0-9_-]*$/
-const nameGrammar = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
+const plainTextPattern = /^[\n\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u
+const keyPattern = /^[A-Za-z][A-Za-z0-9_-]*$/
+const entryNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
 // Unquoted text that YAML 1.1 or 1.2 reads as another type.
-const noText =
+const nonStringScalarPattern =
   /^(?:true|false|yes|no|on|off|y|n|null|[-+.0-9_]+|[0-9][0-9_.]*e[-+]?[0-9]+|0[xob][0-9a-f_]+)$/i
 
 /** Judges by path only. */
-export function mayListReferences(path: string): boolean {
+export function canBeReferenceList(path: string): boolean {
   const names = path.split('/')
   if (names.length > 3 || names.some((name) => name.startsWith('.')) || names[0] === 'operators') return false
   return (
@@ -49,10 +49,10 @@ export function mayListReferences(path: string): boolean {
  * `name` and `image`. Undefined for everything else: flow style around entries, anchors, aliases, merge keys, tags,
  * keys or names that differ in case alone, several documents, characters that some readers take for line ends.
  */
-export function readReferenceList(bytes: Uint8Array): ReferenceList | undefined {
-  if (bytes.length > largest) return undefined
-  const text = decode(bytes)
-  if (text === undefined || !plainText.test(text)) return undefined
+export function parseReferenceList(bytes: Uint8Array): ReferenceList | undefined {
+  if (bytes.length > maxListBytes) return undefined
+  const text = decodeUtf8(bytes)
+  if (text === undefined || !plainTextPattern.test(text)) return undefined
   const lines = new LineCounter()
   const documents = parseAllDocuments(text, {
     lineCounter: lines,
@@ -64,48 +64,48 @@ export function readReferenceList(bytes: Uint8Array): ReferenceList | undefined 
   })
   const [document, ...more] = Array.isArray(documents) ? documents : []
   if (!document || more.length > 0 || document.errors.length + document.warnings.length > 0) return undefined
-  if (repeatedKey(document) !== undefined) return undefined
+  if (findRepeatedKey(document) !== undefined) return undefined
   let indirect = false
   visit(document, (_, node) => {
-    const said = node as { anchor?: unknown; tag?: unknown; type?: unknown } | null
-    if (isAlias(node) || said?.anchor !== undefined || isTagged(node, text)) indirect = true
+    const nodeProperties = node as { anchor?: unknown; tag?: unknown; type?: unknown } | null
+    if (isAlias(node) || nodeProperties?.anchor !== undefined || hasTag(node, text)) indirect = true
     return indirect ? visit.BREAK : undefined
   })
   const root = document.contents
   if (indirect || !isMap(root) || root.flow === true) return undefined
-  const fields = fieldsOf(root.items)
+  const fields = indexFields(root.items)
   const list = fields?.get('references')
   if (!list || !isSeq(list.value) || list.value.flow === true) return undefined
 
-  const place = ({ range }: Scalar): Mark => {
+  const markOf = ({ range }: Scalar): TextPosition => {
     const { line, col } = lines.linePos(range?.[0] ?? 0)
     return { line, column: col }
   }
   const lastLine = ({ range }: Scalar) => lines.linePos(Math.max((range?.[1] ?? 1) - 1, 0)).line
   const rows = text.split('\n')
   const slice = (from: number, to: number) => rows.slice(from - 1, to).join('\n')
-  const head = place(list.key).line
+  const head = markOf(list.key).line
   const references: ListedReference[] = []
   let previous = head
   for (const item of list.value.items) {
     if (!isMap(item) || item.flow === true) return undefined
-    const entry = fieldsOf(item.items)
+    const entry = indexFields(item.items)
     const scalars = [...(entry?.values() ?? [])].flatMap(({ key, value }) => [key, value])
     if (!entry || !scalars.every((node): node is Scalar<string> => isPlainScalar(node, text)))
       return undefined
     const name = entry.get('name')?.value as Scalar<string> | undefined
     const image = entry.get('image')?.value as Scalar<string> | undefined
-    if (!name || !image || !nameGrammar.test(name.value) || !/^[\x21-\x7e]+$/.test(image.value))
+    if (!name || !image || !entryNamePattern.test(name.value) || !/^[\x21-\x7e]+$/.test(image.value))
       return undefined
-    const first = Math.min(...scalars.map((node) => place(node).line))
+    const first = Math.min(...scalars.map((node) => markOf(node).line))
     const last = Math.max(...scalars.map(lastLine))
     // Entries on one line cannot be separated.
     if (first <= previous) return undefined
     references.push({
       name: name.value,
       image: image.value,
-      mark: place(name),
-      imageMark: place(image),
+      mark: markOf(name),
+      imageMark: markOf(image),
       text: slice(previous + 1, last),
     })
     previous = last
@@ -119,15 +119,15 @@ export function readReferenceList(bytes: Uint8Array): ReferenceList | undefined 
   return { references, frame, fields: new Map(own) }
 }
 
-type Items = readonly { readonly key: unknown; readonly value: unknown }[]
-type Field = { readonly key: Scalar<string>; readonly value: unknown }
+type YamlPairs = readonly { readonly key: unknown; readonly value: unknown }[]
+type YamlField = { readonly key: Scalar<string>; readonly value: unknown }
 
 /** Undefined when two keys differ only in case, because Go's JSON ignores case. */
-function fieldsOf(items: Items): Map<string, Field> | undefined {
-  const fields = new Map<string, Field>()
+function indexFields(items: YamlPairs): Map<string, YamlField> | undefined {
+  const fields = new Map<string, YamlField>()
   const folded = new Set<string>()
   for (const { key, value } of items) {
-    if (!isScalar(key) || typeof key.value !== 'string' || !keyGrammar.test(key.value)) return undefined
+    if (!isScalar(key) || typeof key.value !== 'string' || !keyPattern.test(key.value)) return undefined
     if (folded.has(key.value.toLowerCase())) return undefined
     folded.add(key.value.toLowerCase())
     fields.set(key.value, { key: key as Scalar<string>, value })
@@ -139,17 +139,17 @@ function isPlainScalar(node: unknown, text: string): node is Scalar<string> {
   if (!isScalar(node) || typeof node.value !== 'string' || !node.range) return false
   const source = text.slice(node.range[0], node.range[1])
   if (source === '' || /[\n\\]/.test(source)) return false
-  if (node.type === 'PLAIN') return source === node.value && !noText.test(source)
+  if (node.type === 'PLAIN') return source === node.value && !nonStringScalarPattern.test(source)
   return node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE'
 }
 
 /** The parsed node may not show a tag, such as a lone `!`. */
-function isTagged(node: unknown, text: string): boolean {
+function hasTag(node: unknown, text: string): boolean {
   const { tag, range } = (node ?? {}) as { tag?: unknown; range?: readonly number[] | null }
   return (tag !== undefined && !!range) || (!!range && text[range[0] ?? 0] === '!')
 }
 
-function decode(bytes: Uint8Array): string | undefined {
+function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {

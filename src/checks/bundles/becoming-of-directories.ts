@@ -1,12 +1,16 @@
 // Computes the future catalog of a package without templates from its bundle directories and `updateGraph`.
-import type { BundleFacts } from '../../bundle/bundle-facts.ts'
-import { updateGraph, type PlacedBundle, type UpdateGraphMode } from '../../catalog/graph/update-graph.ts'
+import type { BundleUpgradeFacts } from '../../bundle/bundle-facts.ts'
+import {
+  deriveChannels,
+  type UpdateGraphBundle,
+  type UpdateGraphMode,
+} from '../../catalog/graph/update-graph.ts'
 import { compareVersions, parseVersion } from '../../catalog/versions/version.ts'
 import type { WritableCatalog } from '../../catalog/write/writable.ts'
 import type { Location } from '../../findings/finding.ts'
-import { becomingChanges, type Becoming, type ImageName } from './becoming.ts'
-import { presentBundles } from './edges.ts'
-import { changesGraphMode, graphModeOf } from './judge-settings.ts'
+import { computeProjectedChanges, type ProjectedCatalog, type ImageNamer } from './becoming.ts'
+import { listPresentBundles } from './edges.ts'
+import { isGraphModeChange, findGraphMode } from './judge-settings.ts'
 import { ciYamlSchema } from './package-settings.ts'
 import type { PackageSources } from './package-sources.ts'
 import { readSettings } from './settings-file.ts'
@@ -15,19 +19,22 @@ import { readSettings } from './settings-file.ts'
  * Empty if the change touches neither a bundle nor the graph mode, if templates define the catalogs, or if the
  * directories are too large.
  */
-export function becomingOfDirectories(sources: PackageSources, imageOf: ImageName): readonly Becoming[] {
+export function projectFromDirectories(
+  sources: PackageSources,
+  imageOf: ImageNamer,
+): readonly ProjectedCatalog[] {
   const { directory, touched, bundles, published, ciYaml, ciYamlBefore } = sources
   // An unreadable ci.yaml is reported elsewhere.
-  const graphMode = graphModeOf(ciYaml)
-  const isOtherGraph = changesGraphMode(sources)
+  const graphMode = findGraphMode(ciYaml)
+  const isOtherGraph = isGraphModeChange(sources)
   if (!graphMode || !bundles || !published || (touched.length === 0 && !isOtherGraph)) return []
   // Catalogs with more bundles than the directories have edges that the directories don't show.
   if (sources.catalogs.size > 0) return []
-  const modeBefore = isOtherGraph ? (graphModeOf(ciYamlBefore) ?? graphMode) : graphMode
-  const before = catalogOf(directory, published, { graphMode: modeBefore, imageOf })
-  const after = catalogOf(directory, bundles, { graphMode, imageOf })
-  const present = presentBundles(sources)
-  const at = present[0] ? placesIn(present[0]) : placeOfGraph(sources)
+  const modeBefore = isOtherGraph ? (findGraphMode(ciYamlBefore) ?? graphMode) : graphMode
+  const before = buildCatalog(directory, published, { graphMode: modeBefore, imageOf })
+  const after = buildCatalog(directory, bundles, { graphMode, imageOf })
+  const present = listPresentBundles(sources)
+  const at = present[0] ? findBundleLocations(present[0]) : findGraphLocation(sources)
   // A package without bundles has no catalog.
   if (!after || !at) return []
   return [
@@ -35,7 +42,7 @@ export function becomingOfDirectories(sources: PackageSources, imageOf: ImageNam
       directory,
       kind: 'directories',
       catalogs: [graphMode],
-      changes: becomingChanges([graphMode], before, after),
+      changes: computeProjectedChanges([graphMode], before, after),
       at,
       images: present.flatMap(({ bundle, facts }) =>
         facts.name && bundle.kind === 'added'
@@ -46,7 +53,10 @@ export function becomingOfDirectories(sources: PackageSources, imageOf: ImageNam
   ]
 }
 
-function placesIn({ bundle, facts }: ReturnType<typeof presentBundles>[number]): Becoming['at'] | undefined {
+function findBundleLocations({
+  bundle,
+  facts,
+}: ReturnType<typeof listPresentBundles>[number]): ProjectedCatalog['at'] | undefined {
   const within = ({ at }: { readonly at: Location }): Location => ({
     ...at,
     file: `${bundle.root}/${at.file}`,
@@ -57,18 +67,18 @@ function placesIn({ bundle, facts }: ReturnType<typeof presentBundles>[number]):
 }
 
 /** The graph setting in ci.yaml, if the change touches only that. */
-function placeOfGraph({ ciYaml }: PackageSources): Becoming['at'] | undefined {
+function findGraphLocation({ ciYaml }: PackageSources): ProjectedCatalog['at'] | undefined {
   return ciYaml?.isTouched === true
-    ? { whole: readSettings(ciYaml, ciYamlSchema).placeOf(['updateGraph']) }
+    ? { whole: readSettings(ciYaml, ciYamlSchema).locationOf(['updateGraph']) }
     : undefined
 }
 
-function catalogOf(
+function buildCatalog(
   directory: string,
-  bundles: ReadonlyMap<string, BundleFacts>,
-  { graphMode, imageOf }: { readonly graphMode: UpdateGraphMode; readonly imageOf: ImageName },
+  bundles: ReadonlyMap<string, BundleUpgradeFacts>,
+  { graphMode, imageOf }: { readonly graphMode: UpdateGraphMode; readonly imageOf: ImageNamer },
 ): WritableCatalog | undefined {
-  const placed = [...bundles].flatMap(([folder, facts]): (PlacedBundle & { folder: string })[] => {
+  const placed = [...bundles].flatMap(([folder, facts]): (UpdateGraphBundle & { folder: string })[] => {
     const { name, version, channels, replaces, skips, skipRange } = facts
     if (!name || !version) return []
     return [
@@ -87,10 +97,10 @@ function catalogOf(
   const distinct = [...new Map(placed.map((one) => [one.name, one])).values()]
   if (distinct.length === 0) return undefined
   const its = [...bundles.values()].find((facts) => facts.package)?.package?.text ?? directory
-  const channels = updateGraph(its, distinct, graphMode)
+  const channels = deriveChannels(its, distinct, graphMode)
   const listed = new Set(channels.flatMap(({ entries }) => (entries ?? []).map(({ name }) => name)))
   return {
-    packages: [{ schema: 'olm.package', name: its, defaultChannel: defaultChannelOf(bundles) }],
+    packages: [{ schema: 'olm.package', name: its, defaultChannel: chooseDefaultChannel(bundles) }],
     channels,
     // A bundle that a newer patch skips is in no channel.
     bundles: distinct
@@ -108,7 +118,7 @@ function catalogOf(
 }
 
 /** The highest version's setting, else a channel of the lowest version, which stays the same when bundles are added. */
-function defaultChannelOf(bundles: ReadonlyMap<string, BundleFacts>): string {
+function chooseDefaultChannel(bundles: ReadonlyMap<string, BundleUpgradeFacts>): string {
   const named = [...bundles.values()].flatMap(({ version, defaultChannel }) => {
     const read = parseVersion(version?.text ?? '')
     return defaultChannel && read.ok ? [{ version: read.value, channel: defaultChannel.text }] : []

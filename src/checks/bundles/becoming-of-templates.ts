@@ -1,17 +1,17 @@
 // Computes the future catalogs of a package with templates from its release configurations.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
-import { amendTemplate, type Release } from '../../catalog/template/amend-template.ts'
+import { amendTemplate, type BundleRelease } from '../../catalog/template/amend-template.ts'
 import type { BundleSource, RenderedBundle } from '../../catalog/template/bundle-source.ts'
-import { renderTemplate, templateImages } from '../../catalog/template/render-template.ts'
-import { readTemplateDocument } from '../../catalog/template/template-file.ts'
-import { renderedBefore } from '../validation/templates/rendered-before.ts'
-import { becomingChanges, type Becoming, type ImageName } from './becoming.ts'
-import { ciYamlOf } from './judge-settings.ts'
+import { renderTemplate, getTemplateImages } from '../../catalog/template/render-template.ts'
+import { parseTemplateDocument } from '../../catalog/template/template-file.ts'
+import { findReusableBundles } from '../validation/templates/rendered-before.ts'
+import { computeProjectedChanges, type ProjectedCatalog, type ImageNamer } from './becoming.ts'
+import { parseCiYaml } from './judge-settings.ts'
 import type { PackageSources } from './package-sources.ts'
-import { releaseConfigSchema, type CiYaml } from './package-settings.ts'
+import { releaseConfigSchema, type PackageCiYaml } from './package-settings.ts'
 import { readSettings } from './settings-file.ts'
 
-export interface ReadTemplate {
+export interface LoadedTemplate {
   /** Absent for a new template. */
   readonly bytes?: Uint8Array
   readonly isTooLarge?: true
@@ -19,42 +19,42 @@ export interface ReadTemplate {
   readonly known: readonly Catalog[]
 }
 
-type Mapping = NonNullable<CiYaml['fbc']>['catalog_mapping'][number]
+type CatalogMapping = NonNullable<PackageCiYaml['fbc']>['catalog_mapping'][number]
 
 /** The templates that touched releases name, with their catalogs. */
-export function templatesToRelease(sources: PackageSources): readonly Mapping[] {
-  const { fbc } = ciYamlOf(sources) ?? {}
+export function listTemplatesToRelease(sources: PackageSources): readonly CatalogMapping[] {
+  const { fbc } = parseCiYaml(sources) ?? {}
   if (fbc?.enabled !== true) return []
-  const named = new Set(releasesOf(sources).map(({ template }) => template))
+  const named = new Set(listTemplateReleases(sources).map(({ template }) => template))
   return fbc.catalog_mapping.filter(({ template_name: name }) => named.has(name))
 }
 
 /** One result per template; applies all releases of the change that name it, in order. */
-export function becomingOfTemplates(
+export function projectFromTemplates(
   sources: PackageSources,
-  read: ReadonlyMap<string, ReadTemplate>,
-  imageOf: ImageName,
-): readonly Becoming[] {
-  return templatesToRelease(sources).flatMap((mapping) => {
+  read: ReadonlyMap<string, LoadedTemplate>,
+  imageOf: ImageNamer,
+): readonly ProjectedCatalog[] {
+  return listTemplatesToRelease(sources).flatMap((mapping) => {
     const template = read.get(mapping.template_name)
-    return template ? becomingOf(sources, mapping, template, imageOf) : []
+    return template ? projectTemplate(sources, mapping, template, imageOf) : []
   })
 }
 
-interface Released extends Omit<Release, 'package' | 'image'> {
+interface TemplateRelease extends Omit<BundleRelease, 'package' | 'image'> {
   readonly template: string
   readonly bundle: RenderedBundle
   readonly version: string
-  readonly at: Becoming['at']
+  readonly at: ProjectedCatalog['at']
 }
 
-function releasesOf(sources: PackageSources): readonly Released[] {
+function listTemplateReleases(sources: PackageSources): readonly TemplateRelease[] {
   return [...sources.touched, ...(sources.configured ?? [])].flatMap(({ root, version, rendered }) => {
     const config = sources.releaseConfigs.find(({ path }) => path.startsWith(`${root}/`))
     const name = rendered?.blob.name
     if (!config || !rendered || name === undefined) return []
-    const { value, placeOf } = readSettings(config, releaseConfigSchema)
-    return (value?.catalog_templates ?? []).map((entry, index): Released => {
+    const { value, locationOf } = readSettings(config, releaseConfigSchema)
+    return (value?.catalog_templates ?? []).map((entry, index): TemplateRelease => {
       const path = ['catalog_templates', index]
       const edge = (['replaces', 'skipRange', 'skips'] as const).find((key) => entry[key] !== undefined)
       return {
@@ -67,30 +67,32 @@ function releasesOf(sources: PackageSources): readonly Released[] {
         skips: entry.skips,
         skipRange: entry.skipRange,
         at: {
-          whole: placeOf([...path, 'template_name']),
-          ...(edge !== undefined && { edges: placeOf([...path, edge]) }),
+          whole: locationOf([...path, 'template_name']),
+          ...(edge !== undefined && { edges: locationOf([...path, edge]) }),
         },
       }
     })
   })
 }
 
-function becomingOf(
+function projectTemplate(
   sources: PackageSources,
-  { template_name: template, type, catalog_names: catalogs }: Mapping,
-  { bytes, isTooLarge, known }: ReadTemplate,
-  imageOf: ImageName,
-): readonly Becoming[] {
+  { template_name: template, type, catalog_names: catalogs }: CatalogMapping,
+  { bytes, isTooLarge, known }: LoadedTemplate,
+  imageOf: ImageNamer,
+): readonly ProjectedCatalog[] {
   const { directory } = sources
-  const releases = releasesOf(sources).filter((release) => release.template === template)
+  const releases = listTemplateReleases(sources).filter((release) => release.template === template)
   const [first] = releases
   if (!first) return []
-  const told = { directory, kind: 'template' as const, catalogs, at: first.at, changes: [], images: [] }
+  const common = { directory, kind: 'template' as const, catalogs, at: first.at, changes: [], images: [] }
   const unknown = (why: string) => [
-    { ...told, unknown: `what the template ${template} would be rendered to: ${why}` },
+    { ...common, unknown: `what the template ${template} would be rendered to: ${why}` },
   ]
   if (isTooLarge === true) return unknown('it is larger than is worked out')
-  const bundles = new Map<string, RenderedBundle>(renderedBefore(bytes ? schemaOf(bytes) : '', { known }))
+  const bundles = new Map<string, RenderedBundle>(
+    findReusableBundles(bytes ? parseTemplateSchema(bytes) : '', { known }),
+  )
   const names = new Set([...bundles.values()].map(({ blob }) => blob.name))
   // Bundles that the catalogs already have are not added again.
   const added = releases.filter(({ name }) => !names.has(name))
@@ -101,7 +103,7 @@ function becomingOf(
       ? { ok: true, value: [bundle] }
       : { ok: false, error: `the catalogs do not have ${reference} yet` }
   }
-  const base = bytes && templateImages(bytes)
+  const base = bytes && getTemplateImages(bytes)
   if (base && !base.ok) return unknown(base.error)
   const hadBundles = bytes !== undefined && base?.ok === true && base.value.length > 0
   const rendered = hadBundles ? renderTemplate(bytes, source) : undefined
@@ -124,15 +126,15 @@ function becomingOf(
   if (!result.ok) return unknown(result.error)
   return [
     {
-      ...told,
+      ...common,
       at: added[0]?.at ?? first.at,
-      changes: becomingChanges(catalogs, rendered?.value, result.value),
+      changes: computeProjectedChanges(catalogs, rendered?.value, result.value),
       images: added.map(({ name, version }) => ({ name, image: imageOf(directory, version) })),
     },
   ]
 }
 
-function schemaOf(bytes: Uint8Array): string {
-  const read = readTemplateDocument(bytes)
+function parseTemplateSchema(bytes: Uint8Array): string {
+  const read = parseTemplateDocument(bytes)
   return read.ok ? read.value.schema : ''
 }

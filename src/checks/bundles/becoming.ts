@@ -1,18 +1,18 @@
 // Catalogs before and after the bundles of a change are added, as data. The images are not built yet, so a configured
 // or placeholder name is used and nothing is claimed about them.
-import { assemble } from '../../catalog/facts/assemble.ts'
+import { assembleCatalog } from '../../catalog/facts/assemble.ts'
 import type { Catalog } from '../../catalog/facts/catalog.ts'
-import { readFile } from '../../catalog/load/read-file.ts'
+import { parseCatalogFile } from '../../catalog/load/read-file.ts'
 import type { WritableCatalog } from '../../catalog/write/writable.ts'
-import { jsonLines } from '../../catalog/write/write-json.ts'
+import { formatJsonLines } from '../../catalog/write/write-json.ts'
 import type { CatalogChange } from '../../change/change.ts'
-import { bundleImage } from '../../config/bundle-release.ts'
+import { formatBundleImage } from '../../config/bundle-release.ts'
 import { describeChange } from '../../change/describe-change.ts'
-import { blobSha } from '../../change/ids.ts'
+import { toBlobSha } from '../../change/ids.ts'
 import type { Location } from '../../findings/finding.ts'
 
 /** All catalogs of one template, or the catalog made from bundle directories. */
-export interface Becoming {
+export interface ProjectedCatalog {
   /** The package's directory below `operators/`. */
   readonly directory: string
   readonly kind: 'template' | 'directories'
@@ -26,51 +26,56 @@ export interface Becoming {
   readonly images: readonly { readonly name: string; readonly image: string }[]
 }
 
-const file = 'catalog.json'
-const mode = '100644'
-const [before, after] = ['0', '1'].map((digit) => ({ mode, oid: blobSha(digit.repeat(40)) }))
+const catalogFileName = 'catalog.json'
+const regularFileMode = '100644'
+const [before, after] = ['0', '1'].map((digit) => ({
+  mode: regularFileMode,
+  oid: toBlobSha(digit.repeat(40)),
+}))
 
-export function becomingChanges(
+export function computeProjectedChanges(
   names: readonly string[],
   base: WritableCatalog | undefined,
   result: WritableCatalog,
 ): readonly CatalogChange[] {
-  const sides = { base: base && bytesOf(base), result: bytesOf(result) }
-  const [old, now] = [sides.base && catalogOf(sides.base), catalogOf(sides.result)]
+  const sides = { base: base && renderCatalogBytes(base), result: renderCatalogBytes(result) }
+  const [old, now] = [sides.base && parseCatalogBytes(sides.base), parseCatalogBytes(sides.result)]
   const [first, ...others] = names
   if (first === undefined) return []
   const { catalogs } = describeChange({
-    paths: [{ path: `${first}/${file}`, ...(old && before && { before }), ...(after && { after }) }],
+    paths: [
+      { path: `${first}/${catalogFileName}`, ...(old && before && { before }), ...(after && { after }) },
+    ],
     layout: { catalogs: [{ root: first }] },
     catalogs: [{ root: first, version: first, ...(old && { base: old }), result: now }],
-    texts: { read: (side) => sides[side] },
+    treeFiles: { read: (side) => sides[side] },
   })
   const change = catalogs[0]
   return change ? [change, ...others.map((name) => ({ ...change, root: name, version: name }))] : []
 }
 
-function bytesOf(catalog: WritableCatalog): Uint8Array {
-  return new TextEncoder().encode(jsonLines(catalog))
+function renderCatalogBytes(catalog: WritableCatalog): Uint8Array {
+  return new TextEncoder().encode(formatJsonLines(catalog))
 }
 
-function catalogOf(bytes: Uint8Array): Catalog {
-  return assemble([{ path: file, facts: readFile(bytes) }])
+function parseCatalogBytes(bytes: Uint8Array): Catalog {
+  return assembleCatalog([{ path: catalogFileName, facts: parseCatalogFile(bytes) }])
 }
 
 /** Returns the image name of a bundle directory before the build. */
-export type ImageName = (directory: string, version: string) => string
+export type ImageNamer = (directory: string, version: string) => string
 
 /** Uses the configured pattern, or else placeholders. */
-export function imageNames(pattern: string | undefined): ImageName {
+export function createImageNamer(pattern: string | undefined): ImageNamer {
   return (directory, version) =>
-    (pattern === undefined ? undefined : bundleImage(pattern, directory, version)) ??
-    placeholderImage(directory, version)
+    (pattern === undefined ? undefined : formatBundleImage(pattern, directory, version)) ??
+    formatPlaceholderImage(directory, version)
 }
 
 /** No registry can have this host (RFC 2606). */
 export const placeholderHost = 'not-built.invalid/'
 
-export function placeholderImage(directory: string, version: string): string {
+export function formatPlaceholderImage(directory: string, version: string): string {
   const repository = directory
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')

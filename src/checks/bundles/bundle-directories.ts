@@ -1,28 +1,28 @@
 // The part of the validation check that judges bundle directories and package settings.
 import { z } from 'zod'
 import type { Finding } from '../../findings/finding.ts'
-import { configuredFindings } from '../configured-findings.ts'
+import { applyConfiguredSeverities } from '../configured-findings.ts'
 import type { CheckInput } from '../check.ts'
-import { ciYamlOf, judgeSettings } from './judge-settings.ts'
-import { judgePlaces } from './judge-bundle.ts'
+import { parseCiYaml, validatePackageSettings } from './judge-settings.ts'
+import { validateTouchedBundles } from './judge-bundle.ts'
 import type { PackageSources } from './package-sources.ts'
 import { readSettings } from './settings-file.ts'
 
-export function judgeBundleDirectories({
+export function validateBundleDirectories({
   bundleDirectories = [],
   config,
 }: Pick<CheckInput, 'bundleDirectories' | 'config'>): readonly Finding[] {
   const found = bundleDirectories.flatMap((sources) =>
-    judgePackage(sources).map((one): Finding => ({
+    validatePackageSources(sources).map((one): Finding => ({
       ...one,
       data: { package: sources.directory, ...one.data },
     })),
   )
-  return configuredFindings(found, config)
+  return applyConfiguredSeverities(found, config)
 }
 
-function judgePackage(sources: PackageSources): Finding[] {
-  const settings = ciYamlOf(sources)
+function validatePackageSources(sources: PackageSources): Finding[] {
+  const settings = parseCiYaml(sources)
   return [
     ...sources.touched.flatMap(({ root, findings }) =>
       findings.map((one): Finding => ({
@@ -32,8 +32,8 @@ function judgePackage(sources: PackageSources): Finding[] {
         at: one.at ? { ...one.at, file: `${root}/${one.at.file}` } : { file: root, line: 1, column: 1 },
       })),
     ),
-    ...judgePlaces(sources, settings),
-    ...judgeSettings(sources, settings),
+    ...validateTouchedBundles(sources, settings),
+    ...validatePackageSettings(sources, settings),
   ]
 }
 
@@ -41,7 +41,7 @@ function judgePackage(sources: PackageSources): Finding[] {
  * Why package settings keep the bot from merging, for people. Checks both sides, so that a change can add a restriction
  * but not lift one from the base.
  */
-export function mergedByHand({
+export function listManualMergeReasons({
   change,
   ownerFiles,
 }: Pick<CheckInput, 'change' | 'ownerFiles'>): readonly string[] {
@@ -52,7 +52,7 @@ export function mergedByHand({
     const path = `operators/${directory}/ci.yaml`
     const keepsBack = [ownerFiles.base, ownerFiles.result].some((side) => {
       const text = side.get(path)
-      return text !== undefined && isOff(readSettings({ path, text }, mergeSchema).value?.merge)
+      return text !== undefined && isMergeOff(readSettings({ path, text }, mergeSettingSchema).value?.merge)
     })
     return keepsBack
       ? [`${path} says \`merge: false\`: it is merged when an owner or a maintainer comments /merge`]
@@ -61,9 +61,9 @@ export function mergedByHand({
 }
 
 /** Ignores all other settings. */
-const mergeSchema = z.looseObject({ merge: z.unknown() })
+const mergeSettingSchema = z.looseObject({ merge: z.unknown() })
 
 /** YAML readers differ on words for false, so anything but a plain true turns merging off. */
-function isOff(merge: unknown): boolean {
+function isMergeOff(merge: unknown): boolean {
   return merge !== undefined && merge !== null && !/^"?(?:true|yes|on)"?$/i.test(JSON.stringify(merge))
 }

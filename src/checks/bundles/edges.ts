@@ -1,20 +1,22 @@
 // Follows upgrade edges of bundle directories into other directories or catalogs.
-import type { BundleFacts } from '../../bundle/bundle-facts.ts'
-import { oncePer } from '../../findings/once.ts'
+import type { BundleUpgradeFacts } from '../../bundle/bundle-facts.ts'
+import { memoizePerObject } from '../../findings/once.ts'
 import type { PackageSources } from './package-sources.ts'
 import { releaseConfigSchema } from './package-settings.ts'
 import { readSettings } from './settings-file.ts'
 
 /** Omits removed bundles. */
-export function presentBundles({ touched, bundles }: PackageSources) {
+export function listPresentBundles({ touched, bundles }: PackageSources) {
   return touched.flatMap((bundle) => {
     const facts = bundle.kind === 'removed' ? undefined : bundles?.get(bundle.version)
     return facts ? [{ bundle, facts }] : []
   })
 }
 
-export const directoriesByName = oncePer(
-  ({ bundles = new Map<string, BundleFacts>() }: PackageSources): ReadonlyMap<string, readonly string[]> => {
+export const indexDirectoriesByName = memoizePerObject(
+  ({
+    bundles = new Map<string, BundleUpgradeFacts>(),
+  }: PackageSources): ReadonlyMap<string, readonly string[]> => {
     const found = new Map<string, string[]>()
     for (const [version, { name }] of bundles)
       if (name) found.set(name.text, [...(found.get(name.text) ?? []), version])
@@ -23,10 +25,10 @@ export const directoriesByName = oncePer(
 )
 
 /** Names to look up in catalogs: removed bundles, and targets of touched bundles that no directory has. */
-export function edgesToNowhere(sources: PackageSources): ReadonlySet<string> {
+export function listUnresolvedNames(sources: PackageSources): ReadonlySet<string> {
   if (sources.bundles === undefined) return new Set()
-  const known = directoriesByName(sources)
-  const edges = presentBundles(sources).flatMap(({ facts: { replaces, skips } }) =>
+  const known = indexDirectoriesByName(sources)
+  const edges = listPresentBundles(sources).flatMap(({ facts: { replaces, skips } }) =>
     [...(replaces ? [replaces] : []), ...skips].map(({ text }) => text),
   )
   const released = sources.releaseConfigs.flatMap((file) =>
@@ -34,17 +36,19 @@ export function edgesToNowhere(sources: PackageSources): ReadonlySet<string> {
       ({ replaces, skips = [] }) => [...(replaces === undefined ? [] : [replaces]), ...skips],
     ),
   )
-  const removed = sources.touched.flatMap(({ removed: gone }) => (gone?.name ? [gone.name.text] : []))
+  const removed = sources.touched.flatMap(({ removed: removedBundle }) =>
+    removedBundle?.name ? [removedBundle.name.text] : [],
+  )
   return new Set([...[...edges, ...released].filter((name) => !known.has(name)), ...removed])
 }
 
-export function exists(name: string, sources: PackageSources): boolean {
-  return directoriesByName(sources).has(name) || sources.catalogs.has(name)
+export function isKnownBundle(name: string, sources: PackageSources): boolean {
+  return indexDirectoriesByName(sources).has(name) || sources.catalogs.has(name)
 }
 
 /** The cycle of `replaces` through this bundle, starting and ending with it; undefined if there is none. */
-export function loopFrom(name: string, sources: PackageSources): readonly string[] | undefined {
-  const byName = directoriesByName(sources)
+export function findReplacesCycle(name: string, sources: PackageSources): readonly string[] | undefined {
+  const byName = indexDirectoriesByName(sources)
   const path = [name]
   const seen = new Set(path)
   for (;;) {

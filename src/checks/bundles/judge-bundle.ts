@@ -1,9 +1,9 @@
-import type { BundleFacts, Said } from '../../bundle/bundle-facts.ts'
+import type { BundleUpgradeFacts, LocatedText } from '../../bundle/bundle-facts.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
-import { finding } from '../../findings/rule.ts'
-import { directoriesByName, exists, loopFrom, presentBundles } from './edges.ts'
+import { createFinding } from '../../findings/rule.ts'
+import { indexDirectoriesByName, isKnownBundle, findReplacesCycle, listPresentBundles } from './edges.ts'
 import type { PackageSources, TouchedBundle } from './package-sources.ts'
-import type { CiYaml } from './package-settings.ts'
+import type { PackageCiYaml } from './package-settings.ts'
 import { bundleDirectoryEdgeToNowhere } from './rules/bundle-directory-edge-to-nowhere.ts'
 import { bundleDirectoryNameTaken } from './rules/bundle-directory-name-taken.ts'
 import { bundleDirectoryOfOtherPackage } from './rules/bundle-directory-of-other-package.ts'
@@ -11,111 +11,124 @@ import { bundleDirectoryOfOtherVersion } from './rules/bundle-directory-of-other
 import { bundleDirectorySkipsUnknown } from './rules/bundle-directory-skips-unknown.ts'
 import { bundleDirectoryUnconnected } from './rules/bundle-directory-unconnected.ts'
 import { bundleDirectoryUpgradeLoop } from './rules/bundle-directory-upgrade-loop.ts'
-import { defaultChannelNowhere } from './rules/default-channel-nowhere.ts'
+import { missingDefaultChannel } from './rules/default-channel-nowhere.ts'
 import { removedBundleInUse } from './rules/removed-bundle-in-use.ts'
 import { unconventionalBundleName } from './rules/unconventional-bundle-name.ts'
 
 /** `settings` are the result's, if readable. */
-export function* judgePlaces(sources: PackageSources, settings: CiYaml | undefined): Generator<Finding> {
-  for (const { bundle, facts } of presentBundles(sources)) {
+export function* validateTouchedBundles(
+  sources: PackageSources,
+  settings: PackageCiYaml | undefined,
+): Generator<Finding> {
+  for (const { bundle, facts } of listPresentBundles(sources)) {
     const hasTemplates = settings?.fbc?.enabled === true
-    yield* judgeNames(bundle, facts, sources, hasTemplates)
+    yield* validateBundleNames(bundle, facts, sources, hasTemplates)
     // Packages with templates define edges and channels in them.
-    if (!hasTemplates) yield* judgeEdges(bundle, facts, sources, settings)
+    if (!hasTemplates) yield* validateBundleEdges(bundle, facts, sources, settings)
   }
-  for (const bundle of sources.touched) if (bundle.kind === 'removed') yield* judgeRemoval(bundle, sources)
+  for (const bundle of sources.touched)
+    if (bundle.kind === 'removed') yield* validateBundleRemoval(bundle, sources)
 }
 
-function placeIn({ root }: TouchedBundle): (said: Said) => Location {
+function createLocator({ root }: TouchedBundle): (said: LocatedText) => Location {
   return ({ at }) => ({ ...at, file: `${root}/${at.file}` })
 }
 
-function* judgeNames(
+function* validateBundleNames(
   bundle: TouchedBundle,
-  facts: BundleFacts,
+  facts: BundleUpgradeFacts,
   sources: PackageSources,
   hasTemplates: boolean,
 ): Generator<Finding> {
-  const placeOf = placeIn(bundle)
+  const locationOf = createLocator(bundle)
   const { name, version, package: its } = facts
   if (version && version.text !== bundle.version)
-    yield finding(bundleDirectoryOfOtherVersion, placeOf(version), {
+    yield createFinding(bundleDirectoryOfOtherVersion, locationOf(version), {
       directory: bundle.version,
       version: version.text,
     })
   // The bundle name in the base defines the package, regardless of the directory's name.
   const known = sources.declared.size === 0 ? [sources.directory] : [...sources.declared]
   if (its && !known.includes(its.text))
-    yield finding(bundleDirectoryOfOtherPackage, placeOf(its), {
+    yield createFinding(bundleDirectoryOfOtherPackage, locationOf(its), {
       directory: sources.directory,
       package: its.text,
       known,
     })
   if (!name) return
-  const other = directoriesByName(sources)
+  const other = indexDirectoriesByName(sources)
     .get(name.text)
     ?.find((directory) => directory !== bundle.version)
   if (other !== undefined)
-    yield finding(bundleDirectoryNameTaken, placeOf(name), {
+    yield createFinding(bundleDirectoryNameTaken, locationOf(name), {
       name: name.text,
       other: `operators/${sources.directory}/${other}`,
       hasTemplates,
     })
-  if (version && its && !isConventional(name.text, version.text, its.text, sources))
-    yield finding(unconventionalBundleName, placeOf(name), {
+  if (version && its && !isConventionalName(name.text, version.text, its.text, sources))
+    yield createFinding(unconventionalBundleName, locationOf(name), {
       name: name.text,
       wanted: `${its.text}.v${version.text}`,
     })
 }
 
 /** Matches the other bundles' names, or else package and version. */
-function isConventional(name: string, version: string, its: string, { bundles }: PackageSources): boolean {
+function isConventionalName(
+  name: string,
+  version: string,
+  its: string,
+  { bundles }: PackageSources,
+): boolean {
   if ([`${its}.v${version}`, `${its}.${version}`].includes(name)) return true
-  const shape = shapeOf(name, version)
+  const shape = stripVersion(name, version)
   return [...(bundles?.values() ?? [])].some(
     (other) =>
       other.name &&
       other.version &&
       other.name.text !== name &&
-      shapeOf(other.name.text, other.version.text) === shape,
+      stripVersion(other.name.text, other.version.text) === shape,
   )
 }
 
 /** The name without its version; unchanged if it does not contain the version. */
-function shapeOf(name: string, version: string): string {
+function stripVersion(name: string, version: string): string {
   return name.endsWith(version) ? name.slice(0, name.length - version.length) : name
 }
 
-function* judgeEdges(
+function* validateBundleEdges(
   bundle: TouchedBundle,
-  facts: BundleFacts,
+  facts: BundleUpgradeFacts,
   sources: PackageSources,
-  settings: CiYaml | undefined,
+  settings: PackageCiYaml | undefined,
 ): Generator<Finding> {
-  const placeOf = placeIn(bundle)
+  const locationOf = createLocator(bundle)
   const { replaces, skips, skipRange, channels, defaultChannel } = facts
   const name = facts.name?.text ?? bundle.version
   const isByName = (settings?.updateGraph ?? 'replaces-mode') === 'replaces-mode'
   const itself = replaces !== undefined && replaces.text === facts.name?.text
   // Other modes order bundles by version.
-  if (isByName && replaces && (itself || !exists(replaces.text, sources)))
-    yield finding(bundleDirectoryEdgeToNowhere, placeOf(replaces), { name, replaced: replaces.text, itself })
-  const unknown = skips.filter(({ text }) => !exists(text, sources))
+  if (isByName && replaces && (itself || !isKnownBundle(replaces.text, sources)))
+    yield createFinding(bundleDirectoryEdgeToNowhere, locationOf(replaces), {
+      name,
+      replaced: replaces.text,
+      itself,
+    })
+  const unknown = skips.filter(({ text }) => !isKnownBundle(text, sources))
   const [first] = unknown
   if (first)
-    yield finding(bundleDirectorySkipsUnknown, placeOf(first), {
+    yield createFinding(bundleDirectorySkipsUnknown, locationOf(first), {
       name,
       skipped: unknown.map(({ text }) => text),
     })
-  const loop = facts.name && !itself ? loopFrom(facts.name.text, sources) : undefined
-  if (loop && replaces) yield finding(bundleDirectoryUpgradeLoop, placeOf(replaces), { loop })
+  const loop = facts.name && !itself ? findReplacesCycle(facts.name.text, sources) : undefined
+  if (loop && replaces) yield createFinding(bundleDirectoryUpgradeLoop, locationOf(replaces), { loop })
 
   const others = [...(sources.bundles ?? [])].filter(([version]) => version !== bundle.version)
   const all = new Set(
     [...(sources.bundles?.values() ?? [])].flatMap((one) => one.channels.map(({ text }) => text)),
   )
   if (defaultChannel && !all.has(defaultChannel.text))
-    yield finding(defaultChannelNowhere, placeOf(defaultChannel), {
+    yield createFinding(missingDefaultChannel, locationOf(defaultChannel), {
       channel: defaultChannel.text,
       channels: [...all].sort(),
     })
@@ -128,7 +141,7 @@ function* judgeEdges(
   for (const channel of channels) {
     const beside = others.filter(([, other]) => other.channels.some(({ text }) => text === channel.text))
     if (beside.length > 0)
-      yield finding(bundleDirectoryUnconnected, placeOf(facts.name), {
+      yield createFinding(bundleDirectoryUnconnected, locationOf(facts.name), {
         name,
         channel: channel.text,
         others: beside.length,
@@ -136,13 +149,16 @@ function* judgeEdges(
   }
 }
 
-function* judgeRemoval({ root, removed }: TouchedBundle, sources: PackageSources): Generator<Finding> {
+function* validateBundleRemoval(
+  { root, removed }: TouchedBundle,
+  sources: PackageSources,
+): Generator<Finding> {
   const name = removed?.name?.text
-  if (name === undefined || directoriesByName(sources).has(name)) return
+  if (name === undefined || indexDirectoriesByName(sources).has(name)) return
   const replacing = [...(sources.bundles ?? [])].flatMap(([version, { replaces }]) =>
     replaces?.text === name ? [`operators/${sources.directory}/${version}`] : [],
   )
   const by = [...replacing, ...(sources.catalogs.get(name) ?? [])]
   const file = `${root}/${removed?.name?.at.file ?? 'manifests'}`
-  if (by.length > 0) yield finding(removedBundleInUse, { file, line: 1, column: 1 }, { name, by })
+  if (by.length > 0) yield createFinding(removedBundleInUse, { file, line: 1, column: 1 }, { name, by })
 }

@@ -1,66 +1,69 @@
 // Judges ci.yaml and release-config.yaml, alone and together.
 import type { UpdateGraphMode } from '../../catalog/graph/update-graph.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
-import { finding } from '../../findings/rule.ts'
-import { similarName } from '../validation/similar-name.ts'
-import { exists } from './edges.ts'
-import type { PackageSources, SettingsText } from './package-sources.ts'
-import { ciYamlSchema, releaseConfigSchema, type CiYaml } from './package-settings.ts'
+import { createFinding } from '../../findings/rule.ts'
+import { findSimilarName } from '../validation/similar-name.ts'
+import { isKnownBundle } from './edges.ts'
+import type { PackageSources, SettingsFile } from './package-sources.ts'
+import { ciYamlSchema, releaseConfigSchema, type PackageCiYaml } from './package-settings.ts'
 import { malformedPackageSettings } from './rules/malformed-package-settings.ts'
 import { noUpdateGraph } from './rules/no-update-graph.ts'
 import { releaseConfigMismatch } from './rules/release-config-mismatch.ts'
 import { unknownPackageSetting } from './rules/unknown-package-setting.ts'
-import { readSettings, type SettingsRead } from './settings-file.ts'
+import { readSettings, type SettingsReadResult } from './settings-file.ts'
 
 /** Undefined if unreadable. */
-export function ciYamlOf({ ciYaml }: PackageSources): CiYaml | undefined {
+export function parseCiYaml({ ciYaml }: PackageSources): PackageCiYaml | undefined {
   return ciYaml && readSettings(ciYaml, ciYamlSchema).value
 }
 
 /** Undefined if templates define the graph or ci.yaml is unreadable. */
-export function graphModeOf(ciYaml: SettingsText | undefined): UpdateGraphMode | undefined {
+export function findGraphMode(ciYaml: SettingsFile | undefined): UpdateGraphMode | undefined {
   if (!ciYaml) return 'replaces-mode'
   const { value } = readSettings(ciYaml, ciYamlSchema)
   return !value || value.fbc?.enabled === true ? undefined : (value.updateGraph ?? 'replaces-mode')
 }
 
 /** Whether the change touches the graph mode but no bundle. */
-export function changesGraphMode({
+export function isGraphModeChange({
   ciYaml,
   ciYamlBefore,
 }: Pick<PackageSources, 'ciYaml' | 'ciYamlBefore'>): boolean {
-  const [before, now] = [graphModeOf(ciYamlBefore), graphModeOf(ciYaml)]
+  const [before, now] = [findGraphMode(ciYamlBefore), findGraphMode(ciYaml)]
   return ciYaml?.isTouched === true && before !== undefined && now !== undefined && before !== now
 }
 
-export function* judgeSettings(sources: PackageSources, settings: CiYaml | undefined): Generator<Finding> {
-  if (sources.ciYaml?.isTouched === true) yield* judgeCiYaml(sources.ciYaml, sources)
-  for (const file of sources.releaseConfigs) yield* judgeReleaseConfig(file, sources, settings)
+export function* validatePackageSettings(
+  sources: PackageSources,
+  settings: PackageCiYaml | undefined,
+): Generator<Finding> {
+  if (sources.ciYaml?.isTouched === true) yield* validateCiYaml(sources.ciYaml, sources)
+  for (const file of sources.releaseConfigs) yield* validateReleaseConfig(file, sources, settings)
 }
 
-function* judgeCiYaml(file: SettingsText, { templates }: PackageSources): Generator<Finding> {
+function* validateCiYaml(file: SettingsFile, { templates }: PackageSources): Generator<Finding> {
   const read = readSettings(file, ciYamlSchema)
   // The owners check refuses a change to a list of owners that is not YAML.
   if (!read.isYaml) return
-  yield* complaints(file, read, knownKeys)
-  const { value, placeOf } = read
+  yield* listSettingProblems(file, read, knownSettingKeys)
+  const { value, locationOf } = read
   if (!value) return
   if (!value.updateGraph && value.fbc?.enabled !== true)
-    yield finding(noUpdateGraph, placeOf([]), { file: file.path })
+    yield createFinding(noUpdateGraph, locationOf([]), { file: file.path })
   const templateOf = new Map<string, string>()
   for (const [index, { template_name: name, catalog_names: catalogs }] of (
     value.fbc?.catalog_mapping ?? []
   ).entries()) {
-    const at = (key: string): Location => placeOf(['fbc', 'catalog_mapping', index, key])
+    const at = (key: string): Location => locationOf(['fbc', 'catalog_mapping', index, key])
     if (!templates.has(name))
-      yield finding(malformedPackageSettings, at('template_name'), {
+      yield createFinding(malformedPackageSettings, at('template_name'), {
         file: file.path,
         problem: `catalog-templates/ has no file "${name}"`,
       })
     for (const catalog of catalogs) {
       const other = templateOf.get(catalog)
       if (other !== undefined)
-        yield finding(malformedPackageSettings, at('catalog_names'), {
+        yield createFinding(malformedPackageSettings, at('catalog_names'), {
           file: file.path,
           problem: `the catalog "${catalog}" is rendered from both ${other} and ${name}`,
         })
@@ -71,17 +74,17 @@ function* judgeCiYaml(file: SettingsText, { templates }: PackageSources): Genera
 
 const semverChannels = ['Candidate', 'Fast', 'Stable']
 
-function* judgeReleaseConfig(
-  file: SettingsText,
+function* validateReleaseConfig(
+  file: SettingsFile,
   sources: PackageSources,
-  settings: CiYaml | undefined,
+  settings: PackageCiYaml | undefined,
 ): Generator<Finding> {
   const read = readSettings(file, releaseConfigSchema)
-  yield* complaints(file, read, knownKeys)
-  const { value, placeOf } = read
+  yield* listSettingProblems(file, read, knownSettingKeys)
+  const { value, locationOf } = read
   if (!value) return
   const mismatch = (path: readonly (string | number)[], problem: string) =>
-    finding(releaseConfigMismatch, placeOf(path), { problem })
+    createFinding(releaseConfigMismatch, locationOf(path), { problem })
   // An unreadable ci.yaml is not an error of this file.
   if (sources.ciYaml && !settings) return
   if (settings?.fbc?.enabled !== true) {
@@ -112,7 +115,7 @@ function* judgeReleaseConfig(
       ['skips', skips],
     ] as const)
       for (const name of names)
-        if (!exists(name, sources))
+        if (!isKnownBundle(name, sources))
           yield mismatch(
             [...path, key],
             `it ${key} ${name}, which neither a directory of the package nor its catalogs have`,
@@ -120,7 +123,7 @@ function* judgeReleaseConfig(
   }
 }
 
-const knownKeys = [
+const knownSettingKeys = [
   ...Object.keys(ciYamlSchema.shape),
   ...['enabled', 'version_promotion_strategy', 'catalog_mapping'],
   ...['template_name', 'type', 'catalog_names'],
@@ -128,15 +131,15 @@ const knownKeys = [
   ...['channels', 'defaultChannel', 'replaces', 'skips', 'skipRange'],
 ]
 
-function* complaints(
-  { path: file }: SettingsText,
-  { problems, unknown }: SettingsRead<unknown>,
+function* listSettingProblems(
+  { path: file }: SettingsFile,
+  { problems, unknown }: SettingsReadResult<unknown>,
   known: readonly string[],
 ): Generator<Finding> {
-  for (const { at, problem } of problems) yield finding(malformedPackageSettings, at, { file, problem })
+  for (const { at, problem } of problems) yield createFinding(malformedPackageSettings, at, { file, problem })
   for (const { at, key, path } of unknown) {
-    const meant = similarName(key, known)
-    yield finding(unknownPackageSetting, at, {
+    const meant = findSimilarName(key, known)
+    yield createFinding(unknownPackageSetting, at, {
       file,
       key: path,
       ...(meant !== undefined && { known: meant }),

@@ -1,38 +1,38 @@
 // Schemas of `ci.yaml` and `release-config.yaml` in the format of operator-pipelines; see docs/bundle-directories.md.
 import { z } from 'zod'
 
-const text = z.string().min(1)
+const nonEmptyStringSchema = z.string().min(1)
 /** YAML reads a login or id of digits as a number. */
-const name = z.union([text, z.number()])
+const loginSchema = z.union([nonEmptyStringSchema, z.number()])
 
-const updateGraphs = ['replaces-mode', 'semver-mode', 'semver-skippatch'] as const
+const updateGraphModes = ['replaces-mode', 'semver-mode', 'semver-skippatch'] as const
 
 export const ciYamlSchema = z.strictObject({
-  updateGraph: z.enum(updateGraphs).nullish(),
-  reviewers: z.array(name).nullish(),
+  updateGraph: z.enum(updateGraphModes).nullish(),
+  reviewers: z.array(loginSchema).nullish(),
   addReviewers: z.boolean().nullish(),
   merge: z.boolean().nullish(),
-  cert_project_id: name.nullish(),
-  packagemanifestClusterVersionLabel: z.union([text, z.boolean()]).nullish(),
+  cert_project_id: loginSchema.nullish(),
+  packagemanifestClusterVersionLabel: z.union([nonEmptyStringSchema, z.boolean()]).nullish(),
   fbc: z
     .strictObject({
       enabled: z.boolean().optional(),
       version_promotion_strategy: z.enum(['never', 'review-needed', 'always']).optional(),
       catalog_mapping: z.array(
         z.strictObject({
-          template_name: text,
+          template_name: nonEmptyStringSchema,
           type: z.enum(['olm.template.basic', 'olm.semver']),
-          catalog_names: z.array(text).min(1),
+          catalog_names: z.array(nonEmptyStringSchema).min(1),
         }),
       ),
     })
     .nullish(),
 })
 
-export type CiYaml = z.output<typeof ciYamlSchema>
+export type PackageCiYaml = z.output<typeof ciYamlSchema>
 
-const distinct = z
-  .array(text)
+const distinctListSchema = z
+  .array(nonEmptyStringSchema)
   .min(1)
   .refine((list) => new Set(list).size === list.length, { message: 'it names one twice' })
 
@@ -41,12 +41,12 @@ export const releaseConfigSchema = z.strictObject({
   catalog_templates: z
     .array(
       z.strictObject({
-        template_name: text,
-        channels: distinct,
-        defaultChannel: text.optional(),
-        replaces: text.optional(),
-        skips: distinct.optional(),
-        skipRange: text.optional(),
+        template_name: nonEmptyStringSchema,
+        channels: distinctListSchema,
+        defaultChannel: nonEmptyStringSchema.optional(),
+        replaces: nonEmptyStringSchema.optional(),
+        skips: distinctListSchema.optional(),
+        skipRange: nonEmptyStringSchema.optional(),
       }),
     )
     .min(1),

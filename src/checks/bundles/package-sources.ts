@@ -1,5 +1,5 @@
 import type { RenderedBundle } from '../../catalog/template/bundle-source.ts'
-import type { BundleFacts } from '../../bundle/bundle-facts.ts'
+import type { BundleUpgradeFacts } from '../../bundle/bundle-facts.ts'
 import type { Finding } from '../../findings/finding.ts'
 
 export interface PackageSources {
@@ -8,26 +8,26 @@ export interface PackageSources {
   /** Sorted by name. */
   readonly touched: readonly TouchedBundle[]
   /** All bundle directories of the result by name. Absent if they exceed the size limit; then edges are not judged. */
-  readonly bundles?: ReadonlyMap<string, BundleFacts>
-  readonly published?: ReadonlyMap<string, BundleFacts>
+  readonly bundles?: ReadonlyMap<string, BundleUpgradeFacts>
+  readonly published?: ReadonlyMap<string, BundleUpgradeFacts>
   /** Package names that bundle directories of the base declare. */
   readonly declared: ReadonlySet<string>
   /**
    * Names of catalog bundles of the result in this package's directory, with their catalogs; only the requested names.
    */
   readonly catalogs: ReadonlyMap<string, readonly string[]>
-  readonly ciYaml?: SettingsText & { readonly isTouched: boolean }
+  readonly ciYaml?: SettingsFile & { readonly isTouched: boolean }
   /** Present only if the change touches it and the base has one. */
-  readonly ciYamlBefore?: SettingsText
+  readonly ciYamlBefore?: SettingsFile
   /** Only files that the change touches. */
-  readonly releaseConfigs: readonly SettingsText[]
+  readonly releaseConfigs: readonly SettingsFile[]
   /** Bundles of which the change touches only `release-config.yaml`. */
   readonly configured?: readonly Pick<TouchedBundle, 'root' | 'version' | 'rendered'>[]
   /** File names in `catalog-templates/` of the result. */
   readonly templates: ReadonlySet<string>
 }
 
-export interface SettingsText {
+export interface SettingsFile {
   readonly path: string
   readonly text: string
 }
@@ -38,7 +38,7 @@ export interface TouchedBundle {
   readonly version: string
   readonly kind: 'added' | 'changed' | 'removed'
   /** The base's bundle, if the change removes it. */
-  readonly removed?: BundleFacts
+  readonly removed?: BundleUpgradeFacts
   /** As a catalog would have it, but without its image. Absent if removed or unreadable by opm. */
   readonly rendered?: RenderedBundle
   /** Findings in the result, optional suites included. Places name files of the bundle. */

@@ -1,10 +1,14 @@
 // The files that a release changes. Security: only templates that the release names and their catalogs, whatever
 // settings and bundle say.
 import { amendTemplate } from '../../catalog/template/amend-template.ts'
-import { releasedCatalog, type ReleasedBundle } from '../../catalog/template/released-catalog.ts'
-import { readWritable, type ReadResult, type WritableCatalog } from '../../catalog/write/writable.ts'
+import { renderReleasedCatalog, type ReleasedBundle } from '../../catalog/template/released-catalog.ts'
+import {
+  parseWritableCatalog,
+  type CatalogReadResult,
+  type WritableCatalog,
+} from '../../catalog/write/writable.ts'
 import type { CatalogChange } from '../../change/change.ts'
-import { becomingChanges } from './becoming.ts'
+import { computeProjectedChanges } from './becoming.ts'
 import { isPlainName, type PlannedTemplate } from './release-plan.ts'
 
 export interface CatalogAtBase {
@@ -23,24 +27,24 @@ export interface PackageAtBase {
   readonly catalogs: ReadonlyMap<string, CatalogAtBase>
 }
 
-export interface ReleasedFiles {
+export interface ReleaseFiles {
   /** Changed files, sorted by path. Empty if the catalogs already have the bundle. */
   readonly files: readonly { readonly path: string; readonly bytes: Uint8Array }[]
   readonly changes: readonly CatalogChange[]
 }
 
 /** Errors are clauses for people, without a full stop. */
-export function releaseFiles(
+export function computeReleaseFiles(
   base: PackageAtBase,
   bundle: ReleasedBundle,
   templates: readonly PlannedTemplate[],
-): ReadResult<ReleasedFiles> {
-  if (!isPlainName(base.directory)) return failed('the directory of the package has no plain name')
+): CatalogReadResult<ReleaseFiles> {
+  if (!isPlainName(base.directory)) return createFailure('the directory of the package has no plain name')
   const files = new Map<string, Uint8Array>()
   const changes: CatalogChange[] = []
   for (const one of templates) {
-    const problem = releaseTo(one, base, bundle, { files, changes })
-    if (problem !== undefined) return failed(problem)
+    const problem = applyTemplateRelease(one, base, bundle, { files, changes })
+    if (problem !== undefined) return createFailure(problem)
   }
   return {
     ok: true,
@@ -53,27 +57,27 @@ export function releaseFiles(
   }
 }
 
-interface Found {
+interface CollectedFiles {
   readonly files: Map<string, Uint8Array>
   readonly changes: CatalogChange[]
 }
 
 /** Returns an error for people if the release is impossible. */
-function releaseTo(
+function applyTemplateRelease(
   { template: name, type, catalogs: names, release }: PlannedTemplate,
   { directory, templates, catalogs }: PackageAtBase,
   bundle: ReleasedBundle,
-  { files, changes }: Found,
+  { files, changes }: CollectedFiles,
 ): string | undefined {
   const known: { catalog: string; place: CatalogAtBase }[] = []
   for (const catalog of names) {
-    const place = catalogs.get(catalog)
-    if (!place) return `there is no catalog ${catalog}, and to begin one is for people`
-    known.push({ catalog, place })
+    const baseCatalog = catalogs.get(catalog)
+    if (!baseCatalog) return `there is no catalog ${catalog}, and to begin one is for people`
+    known.push({ catalog, place: baseCatalog })
   }
   const before = templates.get(name)
   // If a catalog has the bundle, the template has it too, perhaps under another reference.
-  const present = namesIn(known.flatMap(({ place }) => place.bytes ?? []))
+  const present = collectBundleNames(known.flatMap(({ place }) => place.bytes ?? []))
   const { name: bundleName = '', package: packageName = directory } = bundle.withMetadata
   const amended = present.has(bundleName)
     ? undefined
@@ -91,7 +95,7 @@ function releaseTo(
     const others = known.flatMap((one) =>
       one.catalog !== catalog && one.place.bytes ? [one.place.bytes] : [],
     )
-    const released = releasedCatalog(
+    const released = renderReleasedCatalog(
       template,
       {
         catalog,
@@ -103,27 +107,30 @@ function releaseTo(
       [bundle],
     )
     if (!released.ok) return `the catalog ${catalog} cannot be rendered: ${released.error}`
-    if (place.bytes && sameBytes(place.bytes, released.value)) continue
+    if (place.bytes && isSameBytes(place.bytes, released.value)) continue
     files.set(place.path, released.value)
-    const now = writable(released.value)
-    if (now) changes.push(...becomingChanges([catalog], place.bytes && writable(place.bytes), now))
+    const now = toWritableCatalog(released.value)
+    if (now)
+      changes.push(...computeProjectedChanges([catalog], place.bytes && toWritableCatalog(place.bytes), now))
   }
   return undefined
 }
 
-export function namesIn(files: readonly Uint8Array[]): ReadonlySet<string> {
-  return new Set(files.flatMap((bytes) => writable(bytes)?.bundles.flatMap(({ name }) => name ?? []) ?? []))
+export function collectBundleNames(files: readonly Uint8Array[]): ReadonlySet<string> {
+  return new Set(
+    files.flatMap((bytes) => toWritableCatalog(bytes)?.bundles.flatMap(({ name }) => name ?? []) ?? []),
+  )
 }
 
-function writable(bytes: Uint8Array): WritableCatalog | undefined {
-  const read = readWritable([bytes])
+function toWritableCatalog(bytes: Uint8Array): WritableCatalog | undefined {
+  const read = parseWritableCatalog([bytes])
   return read.ok ? read.value : undefined
 }
 
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+function isSameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, at) => byte === b[at])
 }
 
-function failed(error: string): { readonly ok: false; readonly error: string } {
+function createFailure(error: string): { readonly ok: false; readonly error: string } {
   return { ok: false, error }
 }

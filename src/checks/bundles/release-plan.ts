@@ -1,8 +1,8 @@
 // The templates and catalogs of a release, from `ci.yaml` and `release-config.yaml`. Names are untrusted, so only plain
 // ones become paths.
-import type { Release, TemplateType } from '../../catalog/template/amend-template.ts'
-import type { ReadResult } from '../../catalog/write/writable.ts'
-import type { SettingsText } from './package-sources.ts'
+import type { BundleRelease, TemplateType } from '../../catalog/template/amend-template.ts'
+import type { CatalogReadResult } from '../../catalog/write/writable.ts'
+import type { SettingsFile } from './package-sources.ts'
 import { ciYamlSchema, releaseConfigSchema } from './package-settings.ts'
 import { readSettings } from './settings-file.ts'
 
@@ -11,7 +11,7 @@ export interface PlannedTemplate {
   readonly template: string
   readonly type: TemplateType
   readonly catalogs: readonly string[]
-  readonly release: Pick<Release, 'channels' | 'replaces' | 'skips' | 'skipRange'>
+  readonly release: Pick<BundleRelease, 'channels' | 'replaces' | 'skips' | 'skipRange'>
 }
 
 export interface ReleasePlan {
@@ -22,40 +22,43 @@ export interface ReleasePlan {
 }
 
 /** `nothing`: no release was requested. An error is a sentence for people, without a full stop. */
-export type PlanResult = ReadResult<ReleasePlan> | { readonly ok: 'nothing'; readonly why: string }
+export type ReleasePlanResult =
+  CatalogReadResult<ReleasePlan> | { readonly ok: 'nothing'; readonly why: string }
 
 /** Limits rendering work; real releases name far fewer. */
-const mostTemplates = 20
-const mostCatalogs = 50
-const mostChannels = 100
+const maxTemplates = 20
+const maxCatalogs = 50
+const maxChannels = 100
 /** Limit for bundle and channel names. The longest public one has a third of this. */
-const longestName = 253
+const maxNameLength = 253
 
-export function planRelease(ciYaml: SettingsText | undefined, config: SettingsText): PlanResult {
+export function planRelease(ciYaml: SettingsFile | undefined, config: SettingsFile): ReleasePlanResult {
   const settings = ciYaml && readSettings(ciYaml, ciYamlSchema).value
   if (settings?.fbc?.enabled !== true)
     return { ok: 'nothing', why: 'ci.yaml does not say `fbc.enabled: true`' }
   const { value } = readSettings(config, releaseConfigSchema)
-  if (!value) return refused('its release-config.yaml is malformed')
-  if (value.catalog_templates.length > mostTemplates)
-    return refused(`its release-config.yaml names more than ${mostTemplates} templates`)
+  if (!value) return createFailure('its release-config.yaml is malformed')
+  if (value.catalog_templates.length > maxTemplates)
+    return createFailure(`its release-config.yaml names more than ${maxTemplates} templates`)
   const templates: PlannedTemplate[] = []
   for (const { template_name: template, channels, replaces, skips, skipRange } of value.catalog_templates) {
     if (!isPlainName(template) || !/\.(?:ya?ml|json)$/.test(template))
-      return refused('its release-config.yaml names a template that is no plain file name')
+      return createFailure('its release-config.yaml names a template that is no plain file name')
     const mapped = settings.fbc.catalog_mapping.filter(({ template_name: name }) => name === template)
     const [mapping] = mapped
     if (!mapping || mapped.length > 1)
-      return refused(`ci.yaml maps the template ${template} ${mapping ? 'twice' : 'to no catalogs'}`)
+      return createFailure(`ci.yaml maps the template ${template} ${mapping ? 'twice' : 'to no catalogs'}`)
     if (templates.some((one) => one.template === template))
-      return refused(`its release-config.yaml names the template ${template} twice`)
-    if (!mapping.catalog_names.every(isPlainName) || mapping.catalog_names.length > mostCatalogs)
-      return refused(`ci.yaml maps the template ${template} to catalogs without plain names, or to too many`)
+      return createFailure(`its release-config.yaml names the template ${template} twice`)
+    if (!mapping.catalog_names.every(isPlainName) || mapping.catalog_names.length > maxCatalogs)
+      return createFailure(
+        `ci.yaml maps the template ${template} to catalogs without plain names, or to too many`,
+      )
     const names = [...channels, ...(replaces === undefined ? [] : [replaces]), ...(skips ?? [])]
-    if (channels.length > mostChannels || !names.every(isWord))
-      return refused('its release-config.yaml names channels or bundles that are no plain names')
+    if (channels.length > maxChannels || !names.every(isPrintableName))
+      return createFailure('its release-config.yaml names channels or bundles that are no plain names')
     if (skipRange !== undefined && !/^[ -~]{1,500}$/.test(skipRange))
-      return refused('its release-config.yaml has a skipRange that is no plain text')
+      return createFailure('its release-config.yaml has a skipRange that is no plain text')
     templates.push({
       template,
       type: mapping.type,
@@ -72,10 +75,10 @@ export function isPlainName(name: string): boolean {
 }
 
 /** Text without blanks or invisible characters, safe to write into a template. */
-export function isWord(name: string): boolean {
-  return name.length <= longestName && /^[!-~]+$/.test(name)
+export function isPrintableName(name: string): boolean {
+  return name.length <= maxNameLength && /^[!-~]+$/.test(name)
 }
 
-function refused(error: string): { readonly ok: false; readonly error: string } {
+function createFailure(error: string): { readonly ok: false; readonly error: string } {
   return { ok: false, error }
 }

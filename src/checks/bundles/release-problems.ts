@@ -2,23 +2,23 @@
 import type { CatalogChange } from '../../change/change.ts'
 import type { Config } from '../../config/config.ts'
 import { compareFindings, type Finding } from '../../findings/finding.ts'
-import { finding } from '../../findings/rule.ts'
-import { opmReleaseUnknown } from '../validation/opm-release-unknown.ts'
+import { createFinding } from '../../findings/rule.ts'
+import { unknownOpmRelease } from '../validation/opm-release-unknown.ts'
 import { applyRuleSettings } from '../validation/rule-settings.ts'
 import { fixedRules } from '../validation/validate-fully.ts'
-import { ruleSetOf } from '../validation/validation.ts'
-import { judgeBecoming } from './judge-becoming.ts'
+import { findConfiguredRuleSet } from '../validation/validation.ts'
+import { validateProjectedCatalogs } from './judge-becoming.ts'
 
 /** Errors only: with any of them the bot would refuse its own pull request. */
-export function releaseProblems(
+export function findReleaseProblems(
   changes: readonly CatalogChange[],
   { directory, file }: { readonly directory: string; readonly file: string },
   config: Pick<Config, 'rules' | 'opm'>,
 ): readonly Finding[] {
-  const ruleSet = ruleSetOf(config)
-  if (!ruleSet) return [finding(opmReleaseUnknown, undefined, { opm: config.opm })]
+  const ruleSet = findConfiguredRuleSet(config)
+  if (!ruleSet) return [createFinding(unknownOpmRelease, undefined, { opm: config.opm })]
   const found = changes.flatMap((change) =>
-    judgeBecoming(
+    validateProjectedCatalogs(
       [
         {
           directory,

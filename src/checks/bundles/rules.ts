@@ -7,7 +7,7 @@ import { bundleDirectoryOfOtherVersion } from './rules/bundle-directory-of-other
 import { bundleDirectorySkipsUnknown } from './rules/bundle-directory-skips-unknown.ts'
 import { bundleDirectoryUnconnected } from './rules/bundle-directory-unconnected.ts'
 import { bundleDirectoryUpgradeLoop } from './rules/bundle-directory-upgrade-loop.ts'
-import { defaultChannelNowhere } from './rules/default-channel-nowhere.ts'
+import { missingDefaultChannel } from './rules/default-channel-nowhere.ts'
 import { malformedPackageSettings } from './rules/malformed-package-settings.ts'
 import { noUpdateGraph } from './rules/no-update-graph.ts'
 import { releaseConfigMismatch } from './rules/release-config-mismatch.ts'
@@ -24,7 +24,7 @@ export const bundleDirectoryRules: readonly AnyRule[] = [
   bundleDirectorySkipsUnknown,
   bundleDirectoryUnconnected,
   bundleDirectoryUpgradeLoop,
-  defaultChannelNowhere,
+  missingDefaultChannel,
   malformedPackageSettings,
   noUpdateGraph,
   releaseConfigMismatch,

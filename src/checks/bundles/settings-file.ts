@@ -1,45 +1,45 @@
 // Reads YAML settings against a schema and locates every problem.
 import { LineCounter, parseAllDocuments, type Document } from 'yaml'
 import type { z } from 'zod'
-import { repeatedKey } from '../../config/repeated-key.ts'
+import { findRepeatedKey } from '../../config/repeated-key.ts'
 import type { Location } from '../../findings/finding.ts'
-import type { SettingsText } from './package-sources.ts'
+import type { SettingsFile } from './package-sources.ts'
 
-export interface SettingsRead<T> {
+export interface SettingsReadResult<T> {
   /** Absent if the file is invalid. */
   readonly value?: T
   readonly problems: readonly { readonly at: Location; readonly problem: string }[]
   /** Keys missing from the schema; the other values remain usable. */
   readonly unknown: readonly { readonly at: Location; readonly key: string; readonly path: string }[]
   /** The location of a value, or of its nearest existing parent. */
-  readonly placeOf: (path: Path) => Location
+  readonly locationOf: (path: SettingsPath) => Location
 }
 
-type Path = readonly (string | number)[]
+type SettingsPath = readonly (string | number)[]
 
 /** If `isYaml` is false, there is exactly one problem. */
 export function readSettings<T>(
-  { path: file, text }: SettingsText,
+  { path: file, text }: SettingsFile,
   schema: z.ZodType<T>,
-): SettingsRead<T> & { readonly isYaml: boolean } {
+): SettingsReadResult<T> & { readonly isYaml: boolean } {
   const lines = new LineCounter()
   const documents = parseAllDocuments(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false })
   const [document, ...more] = Array.isArray(documents) ? documents : []
-  const place = (offset: number): Location => {
+  const toLocation = (offset: number): Location => {
     const { line, col } = lines.linePos(offset)
     return { file, line: Math.max(line, 1), column: Math.max(col, 1) }
   }
-  const placeOf = (path: Path) => place(offsetOf(document, path))
+  const locationOf = (path: SettingsPath) => toLocation(findPathOffset(document, path))
   const unreadable = (offset: number, problem: string) => ({
     isYaml: false,
-    problems: [{ at: place(offset), problem }],
+    problems: [{ at: toLocation(offset), problem }],
     unknown: [],
-    placeOf,
+    locationOf,
   })
   if (more.length > 0) return unreadable(more[0]?.range[0] ?? 0, 'it holds more than one document')
   const [error] = document?.errors ?? []
   if (error) return unreadable(error.pos[0], error.message.split('\n')[0] ?? 'it is not YAML')
-  const repeated = document && (repeatedKey(document) as { range?: readonly number[] } | undefined)
+  const repeated = document && (findRepeatedKey(document) as { range?: readonly number[] } | undefined)
   if (repeated !== undefined) return unreadable(repeated.range?.[0] ?? 0, 'it has a key twice')
   let data: unknown
   try {
@@ -49,27 +49,27 @@ export function readSettings<T>(
   }
   const unknown: { at: Location; key: string; path: string }[] = []
   const problems: { at: Location; problem: string }[] = []
-  const { success, data: value, error: refused } = schema.safeParse(data)
-  for (const issue of refused?.issues ?? []) {
+  const { success, data: value, error: parseError } = schema.safeParse(data)
+  for (const issue of parseError?.issues ?? []) {
     const path = issue.path.filter((part): part is string | number => typeof part !== 'symbol')
     if (issue.code === 'unrecognized_keys')
       for (const key of issue.keys)
-        unknown.push({ at: placeOf([...path, key]), key, path: [...path, key].join('.') })
-    else problems.push({ at: placeOf(path), problem: `${path.join('.') || 'the file'}: ${issue.message}` })
+        unknown.push({ at: locationOf([...path, key]), key, path: [...path, key].join('.') })
+    else problems.push({ at: locationOf(path), problem: `${path.join('.') || 'the file'}: ${issue.message}` })
   }
   return {
     isYaml: true,
     problems,
     unknown,
-    placeOf,
+    locationOf,
     // Unknown keys do not stop the rest from being read.
     ...(success
       ? { value }
-      : problems.length === 0 && { value: schema.parse(without(data, refused?.issues ?? [])) }),
+      : problems.length === 0 && { value: schema.parse(omitInvalidPaths(data, parseError?.issues ?? [])) }),
   }
 }
 
-function without(data: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
+function omitInvalidPaths(data: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
   const copy: unknown = JSON.parse(JSON.stringify(data))
   for (const issue of issues) {
     if (issue.code !== 'unrecognized_keys') continue
@@ -80,7 +80,7 @@ function without(data: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
   return copy
 }
 
-function offsetOf(document: Document.Parsed | undefined, path: Path): number {
+function findPathOffset(document: Document.Parsed | undefined, path: SettingsPath): number {
   for (let depth = path.length; depth > 0; depth--) {
     const above = document?.getIn(path.slice(0, depth - 1), true) as
       { items?: readonly { key?: { value?: unknown; range?: readonly number[] } }[] } | undefined

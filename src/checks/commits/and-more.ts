@@ -1,3 +1,3 @@
-export function andMore(more: number): string {
+export function formatMoreSuffix(more: number): string {
   return more === 0 ? '' : ` and of ${more} more`
 }

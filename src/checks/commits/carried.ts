@@ -1,11 +1,11 @@
 // Judges what a push carries besides its tree: commits that stay reachable forever, and other pull requests that it
 // closes.
-import type { CarriedCommit, ClosedPull } from '../../change/carried-commits.ts'
+import type { IncomingCommit, ClosedPull } from '../../change/carried-commits.ts'
 import type { Finding } from '../../findings/finding.ts'
-import { finding } from '../../findings/rule.ts'
+import { createFinding } from '../../findings/rule.ts'
 import type { CheckInput } from '../check.ts'
 import { closesOtherPull } from './rules/closes-other-pull.ts'
-import { landsOtherPull } from './rules/lands-other-pull.ts'
+import { mergesOtherPull } from './rules/lands-other-pull.ts'
 import { oversizedFileInHistory } from './rules/oversized-file-in-history.ts'
 import { tooManyCommits } from './rules/too-many-commits.ts'
 import { unreadableCommit } from './rules/unreadable-commit.ts'
@@ -13,23 +13,31 @@ import { unsignedCommit } from './rules/unsigned-commit.ts'
 import { workflowEditInHistory } from './rules/workflow-edit-in-history.ts'
 
 /** Findings about a pull request's commits. None if `carried` is absent. */
-export function judgeCarried({ carried, change, demandsSignatures = false }: CheckInput): Finding[] {
-  if (carried === undefined) return []
-  const { isWhole, commits, largeFiles, pulls } = carried
-  if (!isWhole) return [finding(tooManyCommits, undefined, {})]
+export function validateIncomingCommits({
+  incomingCommits,
+  change,
+  requiresSignedCommits = false,
+}: CheckInput): Finding[] {
+  if (incomingCommits === undefined) return []
+  const { isWhole, commits, largeFiles, pulls } = incomingCommits
+  if (!isWhole) return [createFinding(tooManyCommits, undefined, {})]
   const edits = commits.filter(({ editsWorkflows }) => editsWorkflows)
   // A maintainer reviews workflow edits that the pull request shows. With more than one edit, a later one may hide what an
   // earlier one did.
   const isVisible =
     edits.length === 1 && change.paths.some(({ path }) => path.startsWith('.github/workflows/'))
   const unreadable = commits.filter(({ closes }) => closes === undefined)
-  const unsigned = demandsSignatures ? commits.filter(({ isSigned }) => !isSigned) : []
+  const unsigned = requiresSignedCommits ? commits.filter(({ isSigned }) => !isSigned) : []
   return [
-    ...(edits.length > 0 ? [finding(workflowEditInHistory, undefined, { ...named(edits), isVisible })] : []),
-    ...(unreadable.length > 0 ? [finding(unreadableCommit, undefined, named(unreadable))] : []),
-    ...(unsigned.length > 0 ? [finding(unsignedCommit, undefined, named(unsigned))] : []),
-    ...largeFiles.map((blob) => finding(oversizedFileInHistory, undefined, { blob })),
-    ...pulls.map(judgePull),
+    ...(edits.length > 0
+      ? [createFinding(workflowEditInHistory, undefined, { ...toOldestCommitData(edits), isVisible })]
+      : []),
+    ...(unreadable.length > 0
+      ? [createFinding(unreadableCommit, undefined, toOldestCommitData(unreadable))]
+      : []),
+    ...(unsigned.length > 0 ? [createFinding(unsignedCommit, undefined, toOldestCommitData(unsigned))] : []),
+    ...largeFiles.map((blob) => createFinding(oversizedFileInHistory, undefined, { blob })),
+    ...pulls.map(validateClosedPull),
   ]
 }
 
@@ -37,10 +45,10 @@ export function judgeCarried({ carried, change, demandsSignatures = false }: Che
  * A pull request may build on another one if it contains all of it and that one is not on hold. Authors may do as they
  * like with their own.
  */
-function judgePull({ pull, by, isOwn, isKept, heldBack }: ClosedPull): Finding {
+function validateClosedPull({ pull, by, isOwn, isKept, heldBack }: ClosedPull): Finding {
   if (isOwn || (isKept && heldBack === undefined))
-    return finding(landsOtherPull, undefined, { pull, isKept, by })
-  return finding(closesOtherPull, undefined, {
+    return createFinding(mergesOtherPull, undefined, { pull, isKept, by })
+  return createFinding(closesOtherPull, undefined, {
     pull,
     by,
     ...(isKept && heldBack !== undefined && { heldBack }),
@@ -48,6 +56,9 @@ function judgePull({ pull, by, isOwn, isKept, heldBack }: ClosedPull): Finding {
 }
 
 /** The oldest commit, because the author starts there. */
-function named(commits: readonly CarriedCommit[]): { readonly commit: string; readonly more: number } {
+function toOldestCommitData(commits: readonly IncomingCommit[]): {
+  readonly commit: string
+  readonly more: number
+} {
   return { commit: commits.at(-1)?.id ?? '', more: commits.length - 1 }
 }

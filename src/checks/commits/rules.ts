@@ -1,7 +1,7 @@
 // Every rule about the commits that a push carries. Made by `npm run rule-pages`: edit the rules, not this list.
 import type { AnyRule } from '../../findings/rule.ts'
 import { closesOtherPull } from './rules/closes-other-pull.ts'
-import { landsOtherPull } from './rules/lands-other-pull.ts'
+import { mergesOtherPull } from './rules/lands-other-pull.ts'
 import { oversizedFileInHistory } from './rules/oversized-file-in-history.ts'
 import { tooManyCommits } from './rules/too-many-commits.ts'
 import { unreadableCommit } from './rules/unreadable-commit.ts'
@@ -11,7 +11,7 @@ import { workflowEditInHistory } from './rules/workflow-edit-in-history.ts'
 /** The rules of ./rules, sorted by id. */
 export const commitRules: readonly AnyRule[] = [
   closesOtherPull,
-  landsOtherPull,
+  mergesOtherPull,
   oversizedFileInHistory,
   tooManyCommits,
   unreadableCommit,

@@ -1,68 +1,68 @@
 // Derives fixes from a finding's facts and the file's text. Each fix is verified against the file with the fix applied.
-import { upgradeGraph, type GraphEntry } from '../../catalog/graph/upgrade-graph.ts'
+import { analyzeUpgradeGraph, type GraphEntry } from '../../catalog/graph/upgrade-graph.ts'
 import { compareVersions, parseVersion, type Version } from '../../catalog/versions/version.ts'
 import type { Finding } from '../../findings/finding.ts'
 import type { Fix } from '../../findings/fix.ts'
 import { valueAt, type MapValue, type Value } from '../../go/tree.ts'
-import { entryAt, FixableFile, textAt, type FixableDocument } from './fixable-file.ts'
+import { findMapEntry, FixableFile, getStringAt, type FixableDocument } from './fixable-file.ts'
 
-type Facts = Readonly<Record<string, unknown>>
+type FindingData = Readonly<Record<string, unknown>>
 
-interface Place {
+interface DocumentPosition {
   readonly line: number
   readonly column: number
 }
 
 /** Candidate fixes, best first, and the condition that the fixed document must meet. */
-interface Attempt {
+interface FixAttempt {
   readonly fix: Fix | undefined
-  readonly holds: (document: FixableDocument) => boolean
+  readonly isFixed: (document: FixableDocument) => boolean
 }
 
-type Fixer = (data: Facts, document: FixableDocument, at: Place) => Iterable<Attempt>
+type Fixer = (data: FindingData, document: FixableDocument, at: DocumentPosition) => Iterable<FixAttempt>
 
-const fixers: Readonly<Record<string, Fixer>> = {
+const fixerByRule: Readonly<Record<string, Fixer>> = {
   'several-heads': joinHeads,
   'edge-to-nowhere': correctEdge,
-  'image-by-tag': nameByDigest,
+  'image-by-tag': pinToDigest,
   'misspelt-field': renameField,
-  'misspelt-property-type': renameType,
+  'misspelt-property-type': renamePropertyType,
   'invalid-version': correctVersion,
 }
 
 /** The fix for a finding in the file at `finding.at`; undefined if there is no safe one. */
-export function fixOf(finding: Finding, bytes: Uint8Array): Fix | undefined {
+export function computeFix(finding: Finding, bytes: Uint8Array): Fix | undefined {
   const { rule, at, data } = finding
-  const fixer = Object.hasOwn(fixers, rule) ? fixers[rule] : undefined
+  const fixer = Object.hasOwn(fixerByRule, rule) ? fixerByRule[rule] : undefined
   if (fixer === undefined || at === undefined || data === undefined) return undefined
   const file = FixableFile.open(at.file, bytes)
   const document = file?.documentAt(at.line)
   if (file === undefined || document === undefined) return undefined
-  for (const { fix, holds } of fixer(data, document, at)) {
+  for (const { fix, isFixed } of fixer(data, document, at)) {
     if (fix === undefined) continue
-    const mended = file.with(fix)?.documentAt(at.line)
-    if (mended !== undefined && holds(mended)) return fix
+    const fixedDocument = file.with(fix)?.documentAt(at.line)
+    if (fixedDocument !== undefined && isFixed(fixedDocument)) return fix
   }
   return undefined
 }
 
-export const fixableRules: ReadonlySet<string> = new Set(Object.keys(fixers))
+export const fixableRules: ReadonlySet<string> = new Set(Object.keys(fixerByRule))
 
 /**
  * Tries to let the newest head replace the next one, or skip all others, until one head remains without circles or
  * stranded entries.
  */
-function* joinHeads({ channel, heads }: Facts, document: FixableDocument): Generator<Attempt> {
-  const names = textList(heads).toSorted(newestFirst)
+function* joinHeads({ channel, heads }: FindingData, document: FixableDocument): Generator<FixAttempt> {
+  const names = toStringList(heads).toSorted(compareNewestFirst)
   const [newest, next] = names
-  const entries = maps(valueAt(document.root, 'entries'))
-  const entry = entries.find((each) => textAt(each, 'name') === newest)
+  const entries = getMapItems(valueAt(document.root, 'entries'))
+  const entry = entries.find((each) => getStringAt(each, 'name') === newest)
   if (newest === undefined || next === undefined || entry === undefined) return
-  if (textAt(document.root, 'name') !== channel) return
-  const before = graphEntries(document.root).map(({ name }) => name)
-  const holds = (mended: FixableDocument): boolean => {
-    const now = graphEntries(mended.root)
-    const graph = upgradeGraph(now)
+  if (getStringAt(document.root, 'name') !== channel) return
+  const before = readGraphEntries(document.root).map(({ name }) => name)
+  const isFixed = (fixedDocument: FixableDocument): boolean => {
+    const now = readGraphEntries(fixedDocument.root)
+    const graph = analyzeUpgradeGraph(now)
     return (
       now.every(({ name }, at) => name === before[at]) &&
       graph.heads.length === 1 &&
@@ -71,42 +71,45 @@ function* joinHeads({ channel, heads }: Facts, document: FixableDocument): Gener
       graph.stranded.length === 0
     )
   }
-  const replaces = entryAt(entry, 'replaces')
+  const replaces = findMapEntry(entry, 'replaces')
   yield {
     fix:
       replaces === undefined
         ? document.addField(entry, 'name', 'replaces', next)
-        : document.replaceValue(replaces, next, linesFrom(entry, replaces.keyStart, document)),
-    holds,
+        : document.replaceValue(replaces, next, countContextLines(entry, replaces.keyStart, document)),
+    isFixed,
   }
-  if (entryAt(entry, 'skips') === undefined)
-    yield { fix: document.addField(entry, replaces ? 'replaces' : 'name', 'skips', names.slice(1)), holds }
+  if (findMapEntry(entry, 'skips') === undefined)
+    yield { fix: document.addField(entry, replaces ? 'replaces' : 'name', 'skips', names.slice(1)), isFixed }
 }
 
 /** How many lines above a key its map begins, for context. Large distances are not shown. */
-function linesFrom(map: MapValue, keyStart: number, document: FixableDocument): number {
-  const lines = document.point(keyStart).line - document.point(map.start).line
+function countContextLines(map: MapValue, keyStart: number, document: FixableDocument): number {
+  const lines = document.positionAt(keyStart).line - document.positionAt(map.start).line
   return lines <= 3 ? lines : 0
 }
 
-function* correctEdge({ entry, edge, targets, near }: Facts, document: FixableDocument): Generator<Attempt> {
-  const [wrong] = textList(targets)
+function* correctEdge(
+  { entry, edge, targets, near }: FindingData,
+  document: FixableDocument,
+): Generator<FixAttempt> {
+  const [wrong] = toStringList(targets)
   if (wrong === undefined || typeof near !== 'string' || near === '') return
-  for (const map of maps(valueAt(document.root, 'entries'))) {
-    if (textAt(map, 'name') !== entry) continue
-    const field = entryAt(map, String(edge))
+  for (const map of getMapItems(valueAt(document.root, 'entries'))) {
+    if (getStringAt(map, 'name') !== entry) continue
+    const field = findMapEntry(map, String(edge))
     const item =
-      field?.value.kind === 'list' ? field.value.items.find((each) => isText(each, wrong)) : undefined
-    const context = field === undefined ? 0 : linesFrom(map, item?.start ?? field.keyStart, document)
+      field?.value.kind === 'list' ? field.value.items.find((each) => isStringValue(each, wrong)) : undefined
+    const context = field === undefined ? 0 : countContextLines(map, item?.start ?? field.keyStart, document)
     const isOwn = item !== undefined && field !== undefined && item.start > field.keyEnd
     yield {
       fix: isOwn
         ? document.replaceText(item.start, item.end, near, context)
-        : field && isText(field.value, wrong)
+        : field && isStringValue(field.value, wrong)
           ? document.replaceValue(field, near, context)
           : undefined,
-      holds: (mended) =>
-        graphEntries(mended.root).some(
+      isFixed: (fixedDocument) =>
+        readGraphEntries(fixedDocument.root).some(
           ({ name, replaces, skips }) =>
             name === entry && (edge === 'replaces' ? replaces === near : skips.includes(near)),
         ),
@@ -114,108 +117,123 @@ function* correctEdge({ entry, edge, targets, near }: Facts, document: FixableDo
   }
 }
 
-function* nameByDigest(
-  { reference, digest }: Facts,
+function* pinToDigest(
+  { reference, digest }: FindingData,
   document: FixableDocument,
-  at: Place,
-): Generator<Attempt> {
+  at: DocumentPosition,
+): Generator<FixAttempt> {
   if (typeof reference !== 'string' || typeof digest !== 'string') return
   const named = `${reference.replace(/:[A-Za-z0-9_][A-Za-z0-9._-]*$/, '')}@${digest}`
-  yield replacing(document, at, reference, named)
+  yield replaceTextAt(document, at, reference, named)
 }
 
-function* renameField({ field, known }: Facts, document: FixableDocument, at: Place): Generator<Attempt> {
-  if (typeof field === 'string' && typeof known === 'string') yield replacing(document, at, field, known)
+function* renameField(
+  { field, known }: FindingData,
+  document: FixableDocument,
+  at: DocumentPosition,
+): Generator<FixAttempt> {
+  if (typeof field === 'string' && typeof known === 'string') yield replaceTextAt(document, at, field, known)
 }
 
-function* renameType({ type, known }: Facts, document: FixableDocument, at: Place): Generator<Attempt> {
+function* renamePropertyType(
+  { type, known }: FindingData,
+  document: FixableDocument,
+  at: DocumentPosition,
+): Generator<FixAttempt> {
   for (const map of document.maps()) {
-    const entry = entryAt(map, 'type')
-    if (typeof known !== 'string' || entry === undefined || !isText(entry.value, type)) continue
-    const begins = document.point(map.start)
-    if (begins.line > at.line || document.point(map.end).line < at.line) continue
+    const entry = findMapEntry(map, 'type')
+    if (typeof known !== 'string' || entry === undefined || !isStringValue(entry.value, type)) continue
+    const begins = document.positionAt(map.start)
+    if (begins.line > at.line || document.positionAt(map.end).line < at.line) continue
     yield {
       fix: document.replaceValue(entry, known),
-      holds: (mended) => [...mended.maps()].some((each) => textAt(each, 'type') === known),
+      isFixed: (fixedDocument) =>
+        [...fixedDocument.maps()].some((each) => getStringAt(each, 'type') === known),
     }
   }
 }
 
 /** Strips a leading `v`, or takes an empty version from the bundle's name. */
-function* correctVersion({ bundle, version }: Facts, document: FixableDocument): Generator<Attempt> {
+function* correctVersion({ bundle, version }: FindingData, document: FixableDocument): Generator<FixAttempt> {
   if (typeof version !== 'string' || typeof bundle !== 'string') return
-  const wanted = version === '' ? versionInName(bundle) : version.trim().replace(/^v(?=\d)/i, '')
+  const wanted = version === '' ? parseVersionSuffix(bundle) : version.trim().replace(/^v(?=\d)/i, '')
   if (wanted === undefined || !parseVersion(wanted).ok) return
-  for (const property of maps(valueAt(document.root, 'properties'))) {
+  for (const property of getMapItems(valueAt(document.root, 'properties'))) {
     const value = valueAt(property, 'value')
-    if (textAt(property, 'type') !== 'olm.package' || value?.kind !== 'map') continue
-    const entry = entryAt(value, 'version')
+    if (getStringAt(property, 'type') !== 'olm.package' || value?.kind !== 'map') continue
+    const entry = findMapEntry(value, 'version')
     yield {
       fix:
         entry === undefined
           ? document.addField(value, 'packageName', 'version', wanted)
-          : document.replaceValue(entry, wanted, linesFrom(value, entry.keyStart, document)),
-      holds: (mended) =>
-        maps(valueAt(mended.root, 'properties')).some(
+          : document.replaceValue(entry, wanted, countContextLines(value, entry.keyStart, document)),
+      isFixed: (fixedDocument) =>
+        getMapItems(valueAt(fixedDocument.root, 'properties')).some(
           (each) =>
-            textAt(each, 'type') === 'olm.package' && textAt(valueAt(each, 'value'), 'version') === wanted,
+            getStringAt(each, 'type') === 'olm.package' &&
+            getStringAt(valueAt(each, 'value'), 'version') === wanted,
         ),
     }
   }
 }
 
 /** Replaces the text at a place if it is the expected one. */
-function replacing(document: FixableDocument, at: Place, old: string, text: string): Attempt {
-  const span = document.at(at.line, at.column)
+function replaceTextAt(
+  document: FixableDocument,
+  at: DocumentPosition,
+  old: string,
+  text: string,
+): FixAttempt {
+  const span = document.findScalarAt(at.line, at.column)
   const fix = span && document.replaceText(span.start, span.end, text)
   return {
     fix: fix?.before.at(-1)?.includes(old) === true ? fix : undefined,
-    holds: (mended) => {
-      const now = mended.at(at.line, at.column)
-      return now !== undefined && mended.textOf(now) === text
+    isFixed: (fixedDocument) => {
+      const now = fixedDocument.findScalarAt(at.line, at.column)
+      return now !== undefined && fixedDocument.textOf(now) === text
     },
   }
 }
 
-function versionInName(name: string): string | undefined {
+function parseVersionSuffix(name: string): string | undefined {
   return /\.v(\d.*)$/.exec(name)?.[1]
 }
 
 /** Orders by the version at the end of the names; names without one come last. */
-function newestFirst(a: string, b: string): number {
-  const [left, right] = [versionOf(a), versionOf(b)]
+function compareNewestFirst(a: string, b: string): number {
+  const [left, right] = [parseNameVersion(a), parseNameVersion(b)]
   if (left === undefined || right === undefined)
     return Number(left === undefined) - Number(right === undefined)
   return compareVersions(right, left)
 }
 
-function versionOf(name: string): Version | undefined {
-  const parsed = parseVersion(versionInName(name) ?? '')
+function parseNameVersion(name: string): Version | undefined {
+  const parsed = parseVersion(parseVersionSuffix(name) ?? '')
   return parsed.ok ? parsed.value : undefined
 }
 
-function graphEntries(root: Value): readonly GraphEntry[] {
-  return maps(valueAt(root, 'entries')).map((entry) => ({
-    name: textAt(entry, 'name'),
-    replaces: textAt(entry, 'replaces'),
-    skips: textsOf(valueAt(entry, 'skips')),
+function readGraphEntries(root: Value): readonly GraphEntry[] {
+  return getMapItems(valueAt(root, 'entries')).map((entry) => ({
+    name: getStringAt(entry, 'name'),
+    replaces: getStringAt(entry, 'replaces'),
+    skips: getStringItems(valueAt(entry, 'skips')),
   }))
 }
 
-function textsOf(value: Value | undefined): readonly string[] {
+function getStringItems(value: Value | undefined): readonly string[] {
   return value?.kind === 'list'
     ? value.items.flatMap((item) => (item.kind === 'string' ? [item.value] : []))
     : []
 }
 
-function maps(value: Value | undefined): readonly MapValue[] {
+function getMapItems(value: Value | undefined): readonly MapValue[] {
   return value?.kind === 'list' ? value.items.filter((item) => item.kind === 'map') : []
 }
 
-function isText(value: Value | undefined, text: unknown): value is Value & { kind: 'string' } {
+function isStringValue(value: Value | undefined, text: unknown): value is Value & { kind: 'string' } {
   return value?.kind === 'string' && value.value === text
 }
 
-function textList(value: unknown): readonly string[] {
+function toStringList(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
 }

@@ -1,18 +1,18 @@
 // A file to fix, with its documents as trees that map back to lines. Keeps the file's indentation, quotes and format,
 // and skips edits that are not safe.
-import { documentSpans } from '../../catalog/positions/document-spans.ts'
+import { findDocumentSpans } from '../../catalog/positions/document-spans.ts'
 import type { Fix } from '../../findings/fix.ts'
-import { readTree } from '../../go/read-tree.ts'
-import { TextPlaces } from '../../go/places.ts'
+import { parseDocumentTree } from '../../go/read-tree.ts'
+import { TextPositionLookup } from '../../go/places.ts'
 import { decodeStrictly } from '../../go/utf8.ts'
 import { valueAt, type MapEntry, type MapValue, type Value } from '../../go/tree.ts'
 
 /** We do not fix larger files. */
-const largestFile = 4 * 1024 * 1024
-const largestDocument = 1024 * 1024
+const maxFileBytes = 4 * 1024 * 1024
+const maxDocumentLength = 1024 * 1024
 
 /** Both from 1, in UTF-16 units. */
-interface Point {
+interface LineColumn {
   readonly line: number
   readonly column: number
 }
@@ -30,7 +30,7 @@ export class FixableFile {
 
   /** Undefined for large files, and where encoding or line ends make positions unreliable. */
   static open(file: string, bytes: Uint8Array): FixableFile | undefined {
-    if (bytes.length > largestFile) return undefined
+    if (bytes.length > maxFileBytes) return undefined
     const text = decodeStrictly(bytes)
     if (text === undefined || /[\r\ufeff\u0085\u2028\u2029]/.test(text)) return undefined
     return new FixableFile(file, bytes, text)
@@ -39,15 +39,15 @@ export class FixableFile {
   documentAt(line: number): FixableDocument | undefined {
     let firstLine = 1
     let counted = 0
-    for (const { start, end } of documentSpans(this.#bytes)) {
+    for (const { start, end } of findDocumentSpans(this.#bytes)) {
       for (; counted < start; counted++) if (this.#bytes[counted] === 0x0a) firstLine++
       const lineStart = start === 0 ? -1 : this.#bytes.lastIndexOf(0x0a, start - 1)
       let lastLine = firstLine
       for (let at = start; at < end; at++) if (this.#bytes[at] === 0x0a) lastLine++
       if (line < firstLine || line > lastLine) continue
       // If two documents share a line, neither is editable.
-      if (end - start > largestDocument || lineStart !== start - 1) return undefined
-      const tree = readTree(this.#bytes.subarray(start, end))
+      if (end - start > maxDocumentLength || lineStart !== start - 1) return undefined
+      const tree = parseDocumentTree(this.#bytes.subarray(start, end))
       if (tree === undefined) return undefined
       return new FixableDocument(this, tree.value, tree.text, firstLine)
     }
@@ -80,31 +80,32 @@ export class FixableDocument {
   readonly root: Value
   readonly #file: FixableFile
   readonly #text: string
-  readonly #places: TextPlaces
+  readonly #places: TextPositionLookup
 
   constructor(file: FixableFile, root: Value, text: string, firstLine: number) {
     this.root = root
     this.#file = file
     this.#text = text
-    this.#places = new TextPlaces(text, firstLine, 1)
+    this.#places = new TextPositionLookup(text, firstLine, 1)
   }
 
   get isJson(): boolean {
     return this.#text.startsWith('{')
   }
 
-  point(offset: number): Point {
-    return this.#places.mark(offset)
+  positionAt(offset: number): LineColumn {
+    return this.#places.positionAt(offset)
   }
 
   textOf({ start, end }: { readonly start: number; readonly end: number }): string | undefined {
-    for (const span of spans(this.root)) if (span.start === start && span.end === end) return span.text
+    for (const span of listScalarSpans(this.root))
+      if (span.start === start && span.end === end) return span.text
     return undefined
   }
 
   /** Replaces a scalar or key on one line and keeps its quotes. */
   replaceText(start: number, end: number, text: string, context = 0): Fix | undefined {
-    const [from, to] = [this.point(start), this.point(end)]
+    const [from, to] = [this.positionAt(start), this.positionAt(end)]
     const old = this.#text.slice(start, end)
     // Anchors and aliases share their text with other places.
     if (/[&*!][^\s]*[ \t]*$/.test(this.#text.slice(Math.max(0, start - 200), start))) return undefined
@@ -126,7 +127,7 @@ export class FixableDocument {
   addField(map: MapValue, beside: string, field: string, value: string | readonly string[]): Fix | undefined {
     const entry = map.entries.find(({ key }) => key === beside)
     if (entry === undefined) return undefined
-    const [key, end] = [this.point(entry.keyStart), this.point(entry.value.end)]
+    const [key, end] = [this.positionAt(entry.keyStart), this.positionAt(entry.value.end)]
     const line = this.#file.line(key.line)
     const indent = line.slice(0, key.column - 1)
     if (this.isJson) {
@@ -135,12 +136,12 @@ export class FixableDocument {
       return this.#file.replaceLines(key.line, key.line, [text, line])
     }
     // After a dash, the map's other keys have the same indentation: the dash counts as a blank.
-    if (!/^[ -]*$/.test(indent) || isFlow(this.#text, map) || key.line !== end.line) return undefined
+    if (!/^[ -]*$/.test(indent) || isFlowMap(this.#text, map) || key.line !== end.line) return undefined
     const blank = ' '.repeat(indent.length)
     const lines =
       typeof value === 'string'
-        ? [`${blank}${field}: ${plainYaml(value)}`]
-        : [`${blank}${field}:`, ...value.map((item) => `${blank}  - ${plainYaml(item)}`)]
+        ? [`${blank}${field}: ${formatYamlScalar(value)}`]
+        : [`${blank}${field}:`, ...value.map((item) => `${blank}  - ${formatYamlScalar(item)}`)]
     return this.#file.replaceLines(key.line, key.line, [line, ...lines])
   }
 
@@ -151,24 +152,24 @@ export class FixableDocument {
     for (const entry of value.entries) yield* this.maps(entry.value)
   }
 
-  at(line: number, column: number): Written | undefined {
+  findScalarAt(line: number, column: number): ScalarSpan | undefined {
     const isThere = (offset: number): boolean => {
-      const point = this.point(offset)
+      const point = this.positionAt(offset)
       return point.line === line && point.column === column
     }
-    for (const span of spans(this.root)) if (isThere(span.start)) return span
+    for (const span of listScalarSpans(this.root)) if (isThere(span.start)) return span
     return undefined
   }
 
   #written(text: string, old: string): string | undefined {
     if (this.isJson || old.startsWith('"')) return JSON.stringify(text)
     if (old.startsWith("'")) return text.includes("'") ? undefined : `'${text}'`
-    return /^[|>&*!%@`{[]/.test(old) ? undefined : plainYaml(text)
+    return /^[|>&*!%@`{[]/.test(old) ? undefined : formatYamlScalar(text)
   }
 }
 
 /** Text that needs no quotes in YAML. */
-function plainYaml(text: string): string {
+function formatYamlScalar(text: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9._/@+:-]*$/.test(text) || text.endsWith(':')) return JSON.stringify(text)
   // Three dotted numbers are not a YAML number.
   if (/^\d+\.\d+\.\d+/.test(text)) return text
@@ -178,33 +179,33 @@ function plainYaml(text: string): string {
     : text
 }
 
-function isFlow(text: string, map: MapValue): boolean {
+function isFlowMap(text: string, map: MapValue): boolean {
   return text[map.start] === '{'
 }
 
-interface Written {
+interface ScalarSpan {
   readonly start: number
   readonly end: number
   /** Undefined for values other than text. */
   readonly text: string | undefined
 }
 
-function* spans(value: Value): Generator<Written> {
-  if (value.kind === 'list') for (const item of value.items) yield* spans(item)
+function* listScalarSpans(value: Value): Generator<ScalarSpan> {
+  if (value.kind === 'list') for (const item of value.items) yield* listScalarSpans(item)
   else if (value.kind === 'map')
     for (const entry of value.entries) {
       yield { start: entry.keyStart, end: entry.keyEnd, text: entry.key }
-      yield* spans(entry.value)
+      yield* listScalarSpans(entry.value)
     }
   else yield { start: value.start, end: value.end, text: value.kind === 'string' ? value.value : undefined }
 }
 
 /** The text under a key, or ''. */
-export function textAt(value: Value | undefined, key: string): string {
+export function getStringAt(value: Value | undefined, key: string): string {
   const found = valueAt(value, key)
   return found?.kind === 'string' ? found.value : ''
 }
 
-export function entryAt(map: MapValue, key: string): MapEntry | undefined {
+export function findMapEntry(map: MapValue, key: string): MapEntry | undefined {
   return map.entries.find((entry) => entry.key === key)
 }

@@ -7,7 +7,7 @@ export const missingImageKinds = ['gone', 'digest-mismatch', 'unsupported', 'tag
 export type MissingImageKind = (typeof missingImageKinds)[number]
 
 /** The result of one look. `unknown`: outages, limits, and images that may be private. */
-export type LookResult =
+export type ImageScanResult =
   | { readonly kind: 'well' }
   | { readonly kind: 'unknown' }
   | { readonly kind: MissingImageKind; readonly reason: string }
@@ -23,14 +23,14 @@ export interface MissingImage {
 }
 
 /** The pull request rule for the same fault; its page and settings apply here too. */
-export const ruleOfMissingImage: Readonly<Record<MissingImageKind, string>> = {
+export const ruleByMissingImageKind: Readonly<Record<MissingImageKind, string>> = {
   gone: 'image-missing',
   'digest-mismatch': 'digest-mismatch',
   unsupported: 'image-unsupported',
   'tag-moved': 'tag-moved',
 }
 
-export function lookResultOf(answer: ImageAnswer): LookResult {
+export function toImageScanResult(answer: ImageAnswer): ImageScanResult {
   switch (answer.kind) {
     case 'ok':
       return { kind: 'well' }
@@ -53,9 +53,9 @@ export function lookResultOf(answer: ImageAnswer): LookResult {
  * The state after one more look; undefined when the image is fine. `apart`: minimum milliseconds between two looks that
  * count.
  */
-export function afterLook(
+export function updateMissingImage(
   known: MissingImage | undefined,
-  result: LookResult,
+  result: ImageScanResult,
   now: number,
   apart: number,
 ): MissingImage | undefined {
@@ -66,8 +66,13 @@ export function afterLook(
   if (known === undefined || (known.kind !== kind && !known.confirmed))
     return { kind, reason, since: now, confirmed: false }
   // Keep the first words: a registry that rephrases its refusal is not news.
-  const words = kind === known.kind && kind !== 'tag-moved' ? known.reason : reason
-  return { kind, reason: words, since: known.since, confirmed: known.confirmed || now - known.since >= apart }
+  const message = kind === known.kind && kind !== 'tag-moved' ? known.reason : reason
+  return {
+    kind,
+    reason: message,
+    since: known.since,
+    confirmed: known.confirmed || now - known.since >= apart,
+  }
 }
 
 /** Identifies a fault: another move of a tag is a new fault, a rephrased refusal is not. */
@@ -79,7 +84,7 @@ export function missingImageKey(
 }
 
 /** The reference by tag alone and the digest beside it, if registries report that kind of digest. */
-export function pinnedTag(
+export function parsePinnedTag(
   text: string,
 ): { readonly reference: string; readonly tag: string; readonly digest: string } | undefined {
   const { host, repository, tag, digest } = parseImageReference(text).reference ?? {}
@@ -92,11 +97,11 @@ export function pinnedTag(
  * The result for a tag with a digest. It counts as moved only if it pointed to the written digest before: index and
  * image have different digests, and either may be written.
  */
-export function lookResultOfTag(
+export function toTagScanResult(
   { tag, digest }: { readonly tag: string; readonly digest: string },
   answer: ImageAnswer,
   stoodForIt: boolean,
-): LookResult {
+): ImageScanResult {
   if (answer.kind !== 'ok' || answer.digest === digest || !stoodForIt) return { kind: 'well' }
   return { kind: 'tag-moved', reason: `its tag "${tag}" now points to ${answer.digest}` }
 }

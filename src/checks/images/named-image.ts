@@ -4,7 +4,7 @@ import {
   type ImageReference,
   type ParsedImageReference,
 } from '../../go/reference/image-reference.ts'
-import type { NewReference } from '../../change/change.ts'
+import type { NewImageReference } from '../../change/change.ts'
 import type { Location } from '../../findings/finding.ts'
 
 export interface NamedImage {
@@ -13,7 +13,7 @@ export interface NamedImage {
   readonly at: Location
   readonly elsewhere: readonly { readonly at: Location; readonly note: string }[]
   /** All places, for the configuration's switches. */
-  readonly places: readonly { readonly package: string; readonly file: string }[]
+  readonly locations: readonly { readonly package: string; readonly file: string }[]
   /** True if it is some bundle's own image. */
   readonly isBundle: boolean
   /** True if a list of references names it: a catalog or a bundle, which are files and run on no platform. */
@@ -21,11 +21,11 @@ export interface NamedImage {
 }
 
 // Limits the places per finding; the data has the total.
-const mostPlaces = 20
+const maxLocations = 20
 
 /** Groups references by text, in order of first appearance. */
-export function namedImages(references: Iterable<NewReference>): readonly NamedImage[] {
-  const byText = new Map<string, NewReference[]>()
+export function collectNamedImages(references: Iterable<NewImageReference>): readonly NamedImage[] {
+  const byText = new Map<string, NewImageReference[]>()
   for (const reference of references) {
     const same = byText.get(reference.reference)
     if (same) same.push(reference)
@@ -40,9 +40,9 @@ export function namedImages(references: Iterable<NewReference>): readonly NamedI
             parsed: parseImageReference(text),
             at: first.at,
             elsewhere: others
-              .slice(0, mostPlaces)
+              .slice(0, maxLocations)
               .map(({ at, bundle }) => ({ at, note: `also named by ${bundle}` })),
-            places: [first, ...others].map((one) => ({ package: one.package, file: one.at.file })),
+            locations: [first, ...others].map((one) => ({ package: one.package, file: one.at.file })),
             isBundle: [first, ...others].some(({ role }) => role === 'bundle'),
             isListed: [first, ...others].some(({ role }) => role === 'listed'),
           },

@@ -1,10 +1,10 @@
 // Every rule of the images check about images. Made by `npm run rule-pages`: edit the rules, not this list.
 import type { AnyRule } from '../../findings/rule.ts'
 import { bundleDiffersFromImage } from './rules/bundle-differs-from-image.ts'
-import { bundleNotItsImage } from './rules/bundle-not-its-image.ts'
+import { bundleIdentityMismatch } from './rules/bundle-not-its-image.ts'
 import { bundleRepublished } from './rules/bundle-republished.ts'
-import { digestMismatch } from './rules/digest-mismatch.ts'
-import { foreignBundleFormat } from './rules/foreign-bundle-format.ts'
+import { imageDigestMismatch } from './rules/digest-mismatch.ts'
+import { bundleFormatMismatch } from './rules/foreign-bundle-format.ts'
 import { imageByTag } from './rules/image-by-tag.ts'
 import { imageMissing } from './rules/image-missing.ts'
 import { imageUnsupported } from './rules/image-unsupported.ts'
@@ -17,10 +17,10 @@ import { tagMoved } from './rules/tag-moved.ts'
 /** The rules of ./rules, sorted by id. */
 export const imageRules: readonly AnyRule[] = [
   bundleDiffersFromImage,
-  bundleNotItsImage,
+  bundleIdentityMismatch,
   bundleRepublished,
-  digestMismatch,
-  foreignBundleFormat,
+  imageDigestMismatch,
+  bundleFormatMismatch,
   imageByTag,
   imageMissing,
   imageUnsupported,

@@ -1,30 +1,30 @@
 // Asks our own catalog server code for a few packages, without a connection.
 import { getBundle, getPackage, listBundles, listPackages } from '../../catalog/api/registry-queries.ts'
-import type { ServedCatalogReading } from '../../catalog/api/served-catalog.ts'
-import type { AskedServer } from './running-catalog.ts'
+import type { ServedCatalogResult } from '../../catalog/api/served-catalog.ts'
+import type { CatalogServerResponse } from './running-catalog.ts'
 
-const server = 'catalog-bot'
+const serverName = 'catalog-bot'
 
 /** The reading covers some packages only, so the answer is partial. */
-export function askServed(read: ServedCatalogReading, packageName: string): AskedServer {
-  if (!read.ok) return { server, kind: 'refused', reason: read.error }
+export function queryServedCatalog(read: ServedCatalogResult, packageName: string): CatalogServerResponse {
+  if (!read.ok) return { server: serverName, kind: 'refused', reason: read.error }
   const catalog = read.value
   const its = getPackage(catalog, packageName)
-  if (!its.ok) return { server, kind: 'refused', reason: its.error }
+  if (!its.ok) return { server: serverName, kind: 'refused', reason: its.error }
   const channels = its.value.channels.map(({ name, csvName }) => ({ name, head: csvName }))
   const bundles = [...listBundles(catalog)].filter((bundle) => bundle.packageName === packageName)
-  const refusals = channels.flatMap(({ name, head }) => {
+  const errors = channels.flatMap(({ name, head }) => {
     const bundle = getBundle(catalog, { package: packageName, channel: name, name: head })
     return bundle.ok ? [] : [`it gives no bundle for the head of ${name}: ${bundle.error}`]
   })
   return {
-    server,
+    server: serverName,
     kind: 'answered',
     isPart: true,
     packages: listPackages(catalog),
     defaultChannel: its.value.defaultChannelName,
     channels,
     bundles: bundles.map(({ channelName, csvName }) => ({ channel: channelName, name: csvName })),
-    refusals,
+    errors,
   }
 }

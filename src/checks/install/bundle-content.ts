@@ -1,10 +1,10 @@
 import type { BundleFiles } from '../../bundle/bundle-files.ts'
-import type { BundleFacts } from './bundle-facts.ts'
+import type { InstallFacts } from './bundle-facts.ts'
 
-export type BundleContent =
+export type InstallBundleContent =
   | {
       readonly kind: 'bundle'
-      readonly facts: BundleFacts
+      readonly facts: InstallFacts
       readonly from: 'image' | 'directory' | 'catalog'
       /** Used to render objects; absent where the caller does not show them. */
       readonly files?: BundleFiles
@@ -13,7 +13,7 @@ export type BundleContent =
   | { readonly kind: 'unknown'; readonly reason: string }
 
 /** Functions that pure code needs from its caller. */
-export interface Tools {
+export interface InstallDependencies {
   /** Returns hexadecimal digits, for the name of the ConfigMap that OLM unpacks into. */
   readonly sha256?: (text: string) => string
 }

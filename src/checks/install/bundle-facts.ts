@@ -1,28 +1,28 @@
 // Facts about one bundle that depend on its files alone, so that they can be cached by image digest.
 import type { BundleFiles, BundleFormat } from '../../bundle/bundle-files.ts'
 import { detectFormat } from '../../bundle/bundle-format.ts'
-import { at, listOf, textOf } from '../../bundle/fields.ts'
-import { readAsFarAsPossible, readRegistryBundle } from '../../bundle/registry-bundle.ts'
+import { getField, asList, asString } from '../../bundle/fields.ts'
+import { readRegistryBundlePartially, readRegistryBundle } from '../../bundle/registry-bundle.ts'
 import type { JsonObject } from '../../bundle/plain/rendering.ts'
 import { checkExamples } from '../../bundle/kubernetes/check-examples.ts'
 import { checkManifests } from '../../bundle/kubernetes/check-manifests.ts'
-import type { BundleStatement } from '../../bundle/render/compare-with-image.ts'
+import type { ComparableBundle } from '../../bundle/render/compare-with-image.ts'
 import { renderBundle } from '../../bundle/render/render-bundle.ts'
-import { crdsOf, type BundledCrd } from '../../bundle/upgrade/check-crd-upgrade.ts'
+import { readBundledCrds, type BundledCrd } from '../../bundle/upgrade/check-crd-upgrade.ts'
 import { validateBundle } from '../../bundle/validate-bundle.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { mostImportant } from '../../findings/most-important.ts'
 import type { Json } from '../../go/json/json.ts'
-import { renderedBundle } from './rendered-bundle.ts'
-import { rukPakRefusals } from './rukpak-refusals.ts'
-import { unpackBundle, type Unpacked } from './unpack-bundle.ts'
+import { getRenderedBundle } from './rendered-bundle.ts'
+import { findRukPakRejections } from './rukpak-refusals.ts'
+import { unpackBundle, type UnpackedBundle } from './unpack-bundle.ts'
 
-export interface BundleFacts {
+export interface InstallFacts {
   readonly format?: BundleFormat
   /** The `olm.bundle` blob that opm would render. Absent where opm cannot read the bundle. */
-  readonly statement?: BundleStatement
+  readonly statement?: ComparableBundle
   /** Absent if the catalog holds the manifests. */
-  readonly unpacked?: Unpacked
+  readonly unpacked?: UnpackedBundle
   readonly invalid: readonly Finding[]
   readonly rendering: {
     readonly format?: BundleFormat
@@ -45,22 +45,22 @@ export interface BundleFacts {
   readonly largestCrds?: number
 }
 
-export interface FactsOptions {
+export interface InstallFactsOptions {
   readonly labels: Readonly<Record<string, string>>
   /** Size of a file in bytes after gzip. */
   readonly packedSize?: (bytes: Uint8Array) => number
   /** Limit for all CRDs, in characters of JSON. */
-  readonly mostCrds?: number
+  readonly maxCrds?: number
 }
 
-const mostFindings = 100
+const maxFindings = 100
 
-export function bundleFacts(
+export function computeInstallFacts(
   files: BundleFiles,
-  { labels, packedSize, mostCrds = Infinity }: FactsOptions,
-): BundleFacts {
+  { labels, packedSize, maxCrds = Infinity }: InstallFactsOptions,
+): InstallFacts {
   const format = detectFormat(files)
-  const rendering = renderedBundle(files)
+  const rendering = getRenderedBundle(files)
   const { bundle } = readRegistryBundle(files)
   // Catalogs store manifests in several ways, so they are not compared.
   const statement = bundle && packedSize && renderBundle({ ...bundle, objects: [] }, '')
@@ -69,55 +69,57 @@ export function bundleFacts(
     ...(format !== undefined && { format }),
     ...(statement && { statement: { ...statement, relatedImages: statement.relatedImages ?? [] } }),
     ...(packedSize && { unpacked: unpackBundle(files, packedSize) }),
-    invalid: few(validateBundle(files, { labels }).findings.filter(({ severity }) => severity === 'error')),
+    invalid: limitFindings(
+      validateBundle(files, { labels }).findings.filter(({ severity }) => severity === 'error'),
+    ),
     rendering: {
       ...(rendering.format !== undefined && { format: rendering.format }),
-      refusals: rendering.refusals.map(({ message }) => message),
+      refusals: rendering.rejections.map(({ message }) => message),
       open: rendering.open,
       findings: rendering.findings,
       kinds: [...counts].map(([kind, { length }]) => [kind, length] as const),
     },
-    rukPak: rukPakRefusals(files),
-    manifests: few(checkManifests(files)),
-    examples: few(checkExamples(files)),
-    ...crdFacts(files, mostCrds),
-    ...modesOf(files),
+    rukPak: findRukPakRejections(files),
+    manifests: limitFindings(checkManifests(files)),
+    examples: limitFindings(checkExamples(files)),
+    ...computeCrdFacts(files, maxCrds),
+    ...findInstallModes(files),
   }
 }
 
-const few = (findings: readonly Finding[]) => mostImportant(findings, mostFindings).findings
+const limitFindings = (findings: readonly Finding[]) => mostImportant(findings, maxFindings).findings
 
-function modesOf(files: BundleFiles): Pick<BundleFacts, 'installModes'> {
-  const { bundle } = readAsFarAsPossible(files)
+function findInstallModes(files: BundleFiles): Pick<InstallFacts, 'installModes'> {
+  const { bundle } = readRegistryBundlePartially(files)
   if (!bundle) return {}
-  const supported = listOf(at(bundle.csv.data, 'spec', 'installModes')).filter(
-    (mode) => at(mode, 'supported') === true,
+  const supported = asList(getField(bundle.csv.data, 'spec', 'installModes')).filter(
+    (mode) => getField(mode, 'supported') === true,
   )
-  return { installModes: [...new Set(supported.map((mode) => textOf(at(mode, 'type'))))].sort() }
+  return { installModes: [...new Set(supported.map((mode) => asString(getField(mode, 'type'))))].sort() }
 }
 
-function crdFacts(files: BundleFiles, most: number): Pick<BundleFacts, 'crds' | 'largestCrds'> {
-  const crds = crdsOf(files)?.map(({ name, file, manifest }) => ({
+function computeCrdFacts(files: BundleFiles, maxCrds: number): Pick<InstallFacts, 'crds' | 'largestCrds'> {
+  const crds = readBundledCrds(files)?.map(({ name, file, manifest }) => ({
     name,
     file,
-    manifest: withoutProse(manifest) as JsonObject,
+    manifest: stripDescriptions(manifest) as JsonObject,
   }))
   if (!crds) return {}
-  return most < Infinity && JSON.stringify(crds).length > most ? { largestCrds: most } : { crds }
+  return maxCrds < Infinity && JSON.stringify(crds).length > maxCrds ? { largestCrds: maxCrds } : { crds }
 }
 
 /** Fields that hold the author's values, not schemas. */
-const values: ReadonlySet<string> = new Set(['default', 'enum', 'example'])
+const valueFields: ReadonlySet<string> = new Set(['default', 'enum', 'example'])
 
 /** Drops descriptions: they are most of a CRD and never block an upgrade. An object-valued field of that name stays. */
-function withoutProse(value: Json): Json {
-  if (Array.isArray(value)) return value.map(withoutProse)
+function stripDescriptions(value: Json): Json {
+  if (Array.isArray(value)) return value.map(stripDescriptions)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, inner]) =>
       key === 'description' && typeof inner === 'string'
         ? []
-        : [[key, values.has(key) ? inner : withoutProse(inner)]],
+        : [[key, valueFields.has(key) ? inner : stripDescriptions(inner)]],
     ),
   )
 }

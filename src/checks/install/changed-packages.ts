@@ -1,8 +1,8 @@
 // Selects the packages and channels of a change that the install check tries.
 import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
 import { validateCatalog } from '../../catalog/model/validate-catalog.ts'
-import type { CatalogChange, Change, PackageChange } from '../../change/change.ts'
-import { oncePer } from '../../findings/once.ts'
+import type { CatalogChange, PullRequestChange, PackageChange } from '../../change/change.ts'
+import { memoizePerObject } from '../../findings/once.ts'
 import { CatalogUnderTest } from './resolutions.ts'
 import { planInstall, type InstallPlan } from './simulate-install.ts'
 
@@ -16,46 +16,46 @@ export interface PlannedPackage {
 
 export interface PlannedChange {
   readonly packages: readonly PlannedPackage[]
-  readonly untried: number
+  readonly skippedCount: number
 }
 
 /**
  * Counted once per catalog. An update touches one package in about twelve catalogs; each takes tens of milliseconds of
  * a check that has one minute.
  */
-const mostPackages = 60
-const mostChannels = 6
+const maxPackages = 60
+const maxChannels = 6
 /** Almost all channels of public catalogs have fewer versions. */
-const mostVersions = 200
+const maxVersions = 200
 
-const verdictOf = oncePer((catalog: Catalog) => validateCatalog(catalog, { profile: 'opm' }))
+const getCatalogVerdict = memoizePerObject((catalog: Catalog) => validateCatalog(catalog, { profile: 'opm' }))
 
-export const plannedChange = oncePer(({ catalogs }: Change): PlannedChange => {
+export const planChange = memoizePerObject(({ catalogs }: PullRequestChange): PlannedChange => {
   const wanted = catalogs.flatMap((catalog) =>
     catalog.packages
       .filter(({ name }) => catalog.result?.packages.some((blob) => blob.name === name))
       .map((change) => ({ catalog, change })),
   )
   const tests = new Map<CatalogChange, CatalogUnderTest>()
-  const packages = wanted.slice(0, mostPackages).flatMap(({ catalog, change }): PlannedPackage[] => {
+  const packages = wanted.slice(0, maxPackages).flatMap(({ catalog, change }): PlannedPackage[] => {
     const { base, result } = catalog
     if (!result) return []
-    const test = tests.get(catalog) ?? new CatalogUnderTest(result, base, { mostVersions })
+    const test = tests.get(catalog) ?? new CatalogUnderTest(result, base, { maxVersions })
     tests.set(catalog, test)
-    const { tried, others } = channelsToTry(change, test)
+    const { tried, others } = selectChannels(change, test)
     const request = {
       catalog: result,
       base,
       package: change.name,
       channels: tried,
-      verdict: verdictOf(result),
+      verdict: getCatalogVerdict(result),
     }
     return [{ catalog, change, plan: planInstall(request, test), test, otherChannels: others }]
   })
-  return { packages, untried: Math.max(0, wanted.length - mostPackages) }
+  return { packages, skippedCount: Math.max(0, wanted.length - maxPackages) }
 })
 
-function channelsToTry({ name, bundles, channels }: PackageChange, test: CatalogUnderTest) {
+function selectChannels({ name, bundles, channels }: PackageChange, test: CatalogUnderTest) {
   const all = test.channelsOf(name) ?? []
   const added = new Set([...bundles.added, ...bundles.changed].map((bundle) => bundle.name))
   const heads = new Set(
@@ -71,10 +71,10 @@ function channelsToTry({ name, bundles, channels }: PackageChange, test: Catalog
     .filter((channel) => rank(channel) < 3)
     .toSorted((a, b) => rank(a) - rank(b))
     .map((channel) => channel.name)
-  return { tried: ranked.slice(0, mostChannels), others: ranked.slice(mostChannels) }
+  return { tried: ranked.slice(0, maxChannels), others: ranked.slice(maxChannels) }
 }
 
-export function isOfChange({ change }: PlannedPackage, { package: its, name }: BundleBlob): boolean {
+export function isChangedBundle({ change }: PlannedPackage, { package: its, name }: BundleBlob): boolean {
   const { added, changed } = change.bundles
   return its === change.name && [...added, ...changed].some((bundle) => bundle.name === name)
 }

@@ -4,14 +4,14 @@ import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
 import type { BundleFiles } from '../../bundle/bundle-files.ts'
 
 /** Undefined where the catalog does not hold the whole bundle. */
-export function inlineBundle(
+export function readInlineBundle(
   catalog: Catalog,
   blob: BundleBlob,
   /** JSON texts as the catalog server returns them. */
   objects: readonly string[],
 ): BundleFiles | undefined {
   if (!hasInlineObjects(blob)) return undefined
-  const parsed = objects.map(kindOf)
+  const parsed = objects.map(parseKind)
   if (parsed.includes(undefined) || !parsed.includes('ClusterServiceVersion')) return undefined
   const encoder = new TextEncoder()
   const channels = catalog.channels
@@ -42,7 +42,7 @@ export function hasInlineObjects({ properties }: BundleBlob): boolean {
   return properties.some(({ type }) => type === 'olm.bundle.object')
 }
 
-function kindOf(text: string): string | undefined {
+function parseKind(text: string): string | undefined {
   try {
     const object: unknown = JSON.parse(text)
     if (typeof object !== 'object' || object === null || Array.isArray(object)) return undefined

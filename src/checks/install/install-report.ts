@@ -1,19 +1,19 @@
-import type { PlainObject } from '../../bundle/plain/rendering.ts'
-import type { ProvisionerPoint } from './provisioner-checklist.ts'
-import type { Target } from './targets.ts'
+import type { RenderedObject } from '../../bundle/plain/rendering.ts'
+import type { ProvisionerRequirement } from './provisioner-checklist.ts'
+import type { InstallTarget } from './targets.ts'
 
-export type Installs = 'yes' | 'no' | 'unknown'
+export type InstallVerdict = 'yes' | 'no' | 'unknown'
 
-export interface Remark {
+export interface InstallRemark {
   /** `refused`: it does not install with these targets. `unknown`: the check cannot tell. `warning`: it installs. */
   readonly kind: 'refused' | 'unknown' | 'warning'
   readonly says: string
-  readonly targets: readonly Target[]
+  readonly targets: readonly InstallTarget[]
   /** A finding already reports this. */
   readonly isShown?: true
 }
 
-export type StepOutcome = 'passed' | 'warning' | 'failed' | 'unknown' | 'left out'
+export type InstallStepOutcome = 'passed' | 'warning' | 'failed' | 'unknown' | 'left out'
 
 export interface InstallStep {
   readonly id:
@@ -30,14 +30,14 @@ export interface InstallStep {
     | 'crds'
     | 'running'
   readonly title: string
-  readonly outcome: StepOutcome
+  readonly outcome: InstallStepOutcome
   readonly facts: readonly string[]
-  readonly remarks: readonly Remark[]
+  readonly remarks: readonly InstallRemark[]
 }
 
 export interface ChannelInstall {
   readonly channel: string
-  readonly installs: Installs
+  readonly installs: InstallVerdict
   readonly bundle?: string
   readonly steps: readonly InstallStep[]
   readonly comesAlong: readonly {
@@ -47,24 +47,24 @@ export interface ChannelInstall {
     readonly because: readonly string[]
   }[]
   readonly acceptance: readonly {
-    readonly target: Target
+    readonly target: InstallTarget
     /** `other format`: the target does not take this kind of bundle. */
-    readonly installs: Installs | 'other format'
+    readonly installs: InstallVerdict | 'other format'
     readonly because: readonly string[]
   }[]
-  readonly wanted: readonly Target[]
-  readonly provisioner: readonly ProvisionerPoint[]
+  readonly wanted: readonly InstallTarget[]
+  readonly provisioner: readonly ProvisionerRequirement[]
   /** Objects that OLM v1's renderer creates for the bundle. */
-  readonly objects: readonly PlainObject[]
+  readonly objects: readonly RenderedObject[]
 }
 
 export interface InstallReport {
   readonly package: string
-  readonly installs: Installs
+  readonly installs: InstallVerdict
   readonly channels: readonly ChannelInstall[]
 }
 
 /** Returns the worst result: a failure outranks unknown. An empty list is unknown. */
-export function worstOf(all: readonly Installs[]): Installs {
+export function findWorstVerdict(all: readonly InstallVerdict[]): InstallVerdict {
   return all.includes('no') ? 'no' : all.includes('unknown') || all.length === 0 ? 'unknown' : 'yes'
 }

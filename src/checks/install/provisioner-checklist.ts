@@ -2,7 +2,7 @@
 // cluster can show.
 import type { BundleFormat } from '../../bundle/bundle-files.ts'
 
-export interface ProvisionerPoint {
+export interface ProvisionerRequirement {
   readonly number: number
   readonly asks: string
   /**
@@ -13,13 +13,15 @@ export interface ProvisionerPoint {
 }
 
 /** RukPak's provisioner classes for the Bundle and the BundleDeployment. */
-const classes: Readonly<Record<BundleFormat, { readonly bundle: string; readonly deployment: string }>> = {
+const provisionerClasses: Readonly<
+  Record<BundleFormat, { readonly bundle: string; readonly deployment: string }>
+> = {
   'plain+v0': { bundle: 'core-rukpak-io-plain', deployment: 'core-rukpak-io-plain' },
   'registry+v1': { bundle: 'core-rukpak-io-registry', deployment: 'core-rukpak-io-plain' },
   'helm+v3': { bundle: 'core-rukpak-io-helm', deployment: 'core-rukpak-io-helm' },
 }
 
-const shownOnCluster: readonly (readonly [number, string])[] = [
+const clusterOnlyRequirements: readonly (readonly [number, string])[] = [
   [2, 'acts only on objects of its class'],
   [4, 'uses only the condition types, reasons and phases that are declared'],
   [5, 'writes every condition type each time, Unknown when it does not know'],
@@ -33,10 +35,10 @@ const shownOnCluster: readonly (readonly [number, string])[] = [
   [14, 'removes superseded Bundles soon'],
 ]
 
-export function provisionerChecklist(format: BundleFormat): readonly ProvisionerPoint[] {
-  const { bundle, deployment } = classes[format]
+export function createProvisionerChecklist(format: BundleFormat): readonly ProvisionerRequirement[] {
+  const { bundle, deployment } = provisionerClasses[format]
   const both = bundle === deployment ? bundle : `${bundle} and ${deployment}`
-  const simulated: readonly ProvisionerPoint[] = [
+  const simulated: readonly ProvisionerRequirement[] = [
     { number: 1, asks: 'has a class name that is an RFC 1123 label', told: 'holds', says: both },
     bundle === deployment
       ? {
@@ -58,7 +60,7 @@ export function provisionerChecklist(format: BundleFormat): readonly Provisioner
       says: 'here only the image source was tried',
     },
   ]
-  const others = shownOnCluster.map(([number, asks]): ProvisionerPoint => ({
+  const others = clusterOnlyRequirements.map(([number, asks]): ProvisionerRequirement => ({
     number,
     asks,
     told: 'cluster',

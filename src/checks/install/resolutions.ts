@@ -2,16 +2,16 @@
 // choice.
 import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
 import { compareVersions } from '../../catalog/versions/version.ts'
-import { bundleVersion } from '../../change/package-blobs.ts'
-import { catalogEntries, type CatalogEntries } from './resolve/catalog-entries.ts'
+import { getBundleVersion } from '../../change/package-blobs.ts'
+import { createCatalogEntries, type CatalogEntries } from './resolve/catalog-entries.ts'
 import { type OperatorEntry } from './resolve/operator-entry.ts'
 import type { ChosenBundle, Resolution } from './resolve/resolve.ts'
-import { UpgradeWalk, type UpgradePath } from './resolve/walk-upgrades.ts'
+import { UpgradeSimulation, type UpgradePath } from './resolve/walk-upgrades.ts'
 import { resolveV1, type V1Resolution } from './resolve-v1.ts'
 
-type Failure = Exclude<Resolution, { readonly kind: 'resolved' }>
+type ResolutionFailure = Exclude<Resolution, { readonly kind: 'resolved' }>
 
-export interface Companion {
+export interface CompanionOperator {
   readonly entry: OperatorEntry
   /** OLM's text for each requirement that the companion meets. */
   readonly because: readonly string[]
@@ -22,14 +22,18 @@ export interface ChannelResolution {
   /** The channel head. Absent where OLM v0 cannot determine one. */
   readonly head: string | undefined
   readonly fresh:
-    | { readonly kind: 'installs'; readonly root: OperatorEntry; readonly companions: readonly Companion[] }
-    | Failure
+    | {
+        readonly kind: 'installs'
+        readonly root: OperatorEntry
+        readonly companions: readonly CompanionOperator[]
+      }
+    | ResolutionFailure
   readonly upgrades: readonly UpgradePath[]
   /** Upgrades that did not reach the head in the base either. Empty without a base. */
   readonly stuckBefore: ReadonlySet<string>
   /** Versions that OLM could not install before either, so no upgrade starts from them. */
   readonly unreachable: readonly string[]
-  readonly untried: number
+  readonly skippedVersions: number
   readonly v1: V1Resolution
   /** The upgrade from the old head. */
   readonly v1Upgrade?: V1Resolution
@@ -37,50 +41,50 @@ export interface ChannelResolution {
 }
 
 /** The CatalogSource name of the catalog under test. */
-export const ownName = 'catalog'
+export const testedCatalogName = 'catalog'
 
 /** Another CatalogSource of the cluster that can provide dependencies. */
-export interface OtherCatalog {
+export interface DependencyCatalog {
   readonly name: string
   readonly catalog: Catalog
   readonly priority: number
 }
 
-export interface UnderTestOptions {
-  readonly others?: readonly OtherCatalog[]
+export interface CatalogUnderTestOptions {
+  readonly others?: readonly DependencyCatalog[]
   /** Upgrades start from this many of the newest versions. Default: all. */
-  readonly mostVersions?: number
+  readonly maxVersions?: number
 }
 
 /** Indexes both sides of a change once for all packages. Without `base`, upgrades start from versions of `catalog`. */
 export class CatalogUnderTest {
   private readonly catalog: Catalog
   private readonly base: Catalog | undefined
-  private readonly others: readonly OtherCatalog[]
-  private readonly mostVersions: number
+  private readonly others: readonly DependencyCatalog[]
+  private readonly maxVersions: number
   private readonly entries: CatalogEntries
   private readonly baseEntries: CatalogEntries
-  private readonly walk: UpgradeWalk
-  private readonly baseWalk: UpgradeWalk
+  private readonly walk: UpgradeSimulation
+  private readonly baseWalk: UpgradeSimulation
 
   constructor(
     catalog: Catalog,
     base?: Catalog,
-    { others = [], mostVersions = Infinity }: UnderTestOptions = {},
+    { others = [], maxVersions = Infinity }: CatalogUnderTestOptions = {},
   ) {
     this.catalog = catalog
     this.base = base
     this.others = others
-    this.mostVersions = mostVersions
-    this.entries = catalogEntries(catalog, ownName)
-    this.baseEntries = base ? catalogEntries(base, ownName) : this.entries
+    this.maxVersions = maxVersions
+    this.entries = createCatalogEntries(catalog, testedCatalogName)
+    this.baseEntries = base ? createCatalogEntries(base, testedCatalogName) : this.entries
     const beside = others.map((other) => ({
-      entries: catalogEntries(other.catalog, other.name),
+      entries: createCatalogEntries(other.catalog, other.name),
       priority: other.priority,
     }))
-    this.walk = new UpgradeWalk([{ entries: this.entries, priority: 0 }, ...beside])
+    this.walk = new UpgradeSimulation([{ entries: this.entries, priority: 0 }, ...beside])
     this.baseWalk = base
-      ? new UpgradeWalk([{ entries: this.baseEntries, priority: 0 }, ...beside])
+      ? new UpgradeSimulation([{ entries: this.baseEntries, priority: 0 }, ...beside])
       : this.walk
   }
 
@@ -100,8 +104,8 @@ export class CatalogUnderTest {
   }
 
   resolveChannel(packageName: string, channel: string): ChannelResolution {
-    const head = headOf(this.entries, packageName, channel)
-    const before = headOf(this.baseEntries, packageName, channel)
+    const head = findHeadEntry(this.entries, packageName, channel)
+    const before = findHeadEntry(this.baseEntries, packageName, channel)
     const oldHead = before && this.base && this.bundleNamed(this.base, before)
     return {
       channel,
@@ -114,7 +118,7 @@ export class CatalogUnderTest {
         v1Upgrade: resolveV1(this.catalog, {
           package: packageName,
           channels: [channel],
-          installed: { name: oldHead.name, version: bundleVersion(oldHead) },
+          installed: { name: oldHead.name, version: getBundleVersion(oldHead) },
         }),
       }),
     }
@@ -140,7 +144,7 @@ export class CatalogUnderTest {
 
   /** Whether the entry comes from the catalog under test. */
   isOwn(entry: OperatorEntry): boolean {
-    return entry.catalog === ownName
+    return entry.catalog === testedCatalogName
   }
 
   bundleBefore({ package: packageName, name }: BundleBlob): BundleBlob | undefined {
@@ -152,31 +156,31 @@ export class CatalogUnderTest {
     if (installed.kind !== 'installed') return installed
     const root = installed.bundles.find(({ entry }) => entry.package === packageName && this.isOwn(entry))
     if (root === undefined) throw new Error(`${packageName} was resolved to nothing of it`)
-    return { kind: 'installs', root: root.entry, companions: companionsOf(root, installed.bundles) }
+    return { kind: 'installs', root: root.entry, companions: findCompanions(root, installed.bundles) }
   }
 
   private upgradesIn(
     packageName: string,
     channel: string,
-  ): Pick<ChannelResolution, 'upgrades' | 'unreachable' | 'stuckBefore' | 'untried'> {
+  ): Pick<ChannelResolution, 'upgrades' | 'unreachable' | 'stuckBefore' | 'skippedVersions'> {
     const upgrades: UpgradePath[] = []
     const unreachable: string[] = []
     const stuckBefore = new Set<string>()
-    const oldHead = headOf(this.baseEntries, packageName, channel)?.name
+    const oldHead = findHeadEntry(this.baseEntries, packageName, channel)?.name
     const its = this.baseEntries.packages.get(packageName)?.channels.find(({ name }) => name === channel)
     const entries = its?.entries ?? []
-    const tried =
-      entries.length > this.mostVersions ? newestFirst(entries).slice(0, this.mostVersions) : entries
-    for (const { name } of tried) {
+    const selected =
+      entries.length > this.maxVersions ? sortNewestFirst(entries).slice(0, this.maxVersions) : entries
+    for (const { name } of selected) {
       const installed = this.baseWalk.install(packageName, channel, name)
       if (installed.kind !== 'installed') {
         unreachable.push(name)
         continue
       }
       upgrades.push(this.walk.follow(installed.state))
-      if (this.base && !endsAt(this.baseWalk.follow(installed.state), oldHead)) stuckBefore.add(name)
+      if (this.base && !isEndingAt(this.baseWalk.follow(installed.state), oldHead)) stuckBefore.add(name)
     }
-    return { upgrades, unreachable, stuckBefore, untried: entries.length - tried.length }
+    return { upgrades, unreachable, stuckBefore, skippedVersions: entries.length - selected.length }
   }
 
   private bundleNamed(
@@ -187,17 +191,21 @@ export class CatalogUnderTest {
   }
 }
 
-function newestFirst(entries: readonly OperatorEntry[]): readonly OperatorEntry[] {
+function sortNewestFirst(entries: readonly OperatorEntry[]): readonly OperatorEntry[] {
   return entries.toSorted((a, b) =>
     a.version && b.version ? compareVersions(b.version, a.version) : Number(!a.version) - Number(!b.version),
   )
 }
 
-export function endsAt({ end }: UpgradePath, head: string | undefined): boolean {
+export function isEndingAt({ end }: UpgradePath, head: string | undefined): boolean {
   return end.kind === 'settled' && end.at === head
 }
 
-function headOf(entries: CatalogEntries, packageName: string, channel: string): OperatorEntry | undefined {
+function findHeadEntry(
+  entries: CatalogEntries,
+  packageName: string,
+  channel: string,
+): OperatorEntry | undefined {
   const order = entries.packages
     .get(packageName)
     ?.channels.find(({ name }) => name === channel)
@@ -205,16 +213,16 @@ function headOf(entries: CatalogEntries, packageName: string, channel: string): 
   return order?.ok === true ? order.entries[0] : undefined
 }
 
-function companionsOf(root: ChosenBundle, bundles: readonly ChosenBundle[]): readonly Companion[] {
+function findCompanions(root: ChosenBundle, bundles: readonly ChosenBundle[]): readonly CompanionOperator[] {
   return bundles
     .filter((bundle) => bundle !== root)
     .map(({ entry }) => ({
       entry,
-      because: bundles.flatMap(({ entry: asking }) =>
-        asking.facts
+      because: bundles.flatMap(({ entry: dependent }) =>
+        dependent.facts
           .requirements()
           .filter((requirement) => requirement.isMetBy(entry))
-          .map(({ text }) => `bundle ${asking.name} requires an operator ${text}`),
+          .map(({ text }) => `bundle ${dependent.name} requires an operator ${text}`),
       ),
     }))
 }

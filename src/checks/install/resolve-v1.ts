@@ -1,15 +1,15 @@
 // OLM v1's resolution: the highest version wins, and bundles with dependencies are refused. (operator-controller:
 // resolve/catalog.go, resolve/validation.go, catalogmetadata/filter and compare.)
 import type { BundleBlob, Catalog, ChannelBlob } from '../../catalog/facts/catalog.ts'
-import { parseRelease, type Release } from '../../catalog/versions/release.ts'
-import { inRange, parseVersionRange } from '../../catalog/versions/version-range.ts'
+import { parseRelease, type ReleaseVersion } from '../../catalog/versions/release.ts'
+import { isInRange, parseVersionRange } from '../../catalog/versions/version-range.ts'
 import {
   compareIdentifiers,
   compareVersions,
   parseVersion,
   type Version,
 } from '../../catalog/versions/version.ts'
-import { textField } from '../../go/json/json-fields.ts'
+import { getJsonTextField } from '../../go/json/json-fields.ts'
 import { quote } from '../../go/text.ts'
 
 export interface V1Request {
@@ -26,10 +26,10 @@ export type V1Resolution =
 
 interface VersionAndRelease {
   readonly version: Version
-  readonly release: Release
+  readonly release: ReleaseVersion
 }
 
-const dependencies: ReadonlySet<string> = new Set([
+const dependencyPropertyTypes: ReadonlySet<string> = new Set([
   'olm.package.required',
   'olm.gvk.required',
   'olm.constraint',
@@ -47,13 +47,16 @@ export function resolveV1(catalog: Catalog, request: V1Request): V1Resolution {
     candidates = candidates.filter(({ name }) => listed.has(name))
   }
   if (installed) {
-    const successors = successorsOf(installed, channels)
+    const successors = findSuccessors(installed, channels)
     if ('error' in successors)
       return { kind: 'refused', message: `error finding upgrade edges: ${successors.error}` }
-    const same = legacyVersion(installed.version)
+    const same = parseLegacyVersion(installed.version)
     candidates = candidates.filter((bundle) => {
-      const version = versionOf(bundle)
-      return successors.names.has(bundle.name) || (version && same && compareBuilds(version, same) === 0)
+      const version = parseBundleVersion(bundle)
+      return (
+        successors.names.has(bundle.name) ||
+        (version && same && compareVersionAndRelease(version, same) === 0)
+      )
     })
   }
   // OLM v1 reads only the first `olm.deprecations` blob.
@@ -64,10 +67,10 @@ export function resolveV1(catalog: Catalog, request: V1Request): V1Resolution {
   const [best] = candidates.toSorted(
     (a, b) =>
       Number(deprecated.has(a.name)) - Number(deprecated.has(b.name)) ||
-      compareNewestFirst(versionOf(a), versionOf(b)),
+      compareNewestFirst(parseBundleVersion(a), parseBundleVersion(b)),
   )
-  if (best === undefined) return { kind: 'refused', message: nothingFound(request) }
-  const dependency = best.properties.find(({ type }) => dependencies.has(type))
+  if (best === undefined) return { kind: 'refused', message: formatNothingFound(request) }
+  const dependency = best.properties.find(({ type }) => dependencyPropertyTypes.has(type))
   if (dependency)
     return {
       kind: 'refused',
@@ -79,7 +82,7 @@ export function resolveV1(catalog: Catalog, request: V1Request): V1Resolution {
   return { kind: 'resolved', bundle: best, isDeprecated: deprecated.has(best.name) }
 }
 
-function nothingFound({ package: packageName, channels = [], installed }: V1Request): string {
+function formatNothingFound({ package: packageName, channels = [], installed }: V1Request): string {
   const upgrading = installed
     ? `error upgrading from currently installed version ${quote(installed.version)}: `
     : ''
@@ -87,7 +90,7 @@ function nothingFound({ package: packageName, channels = [], installed }: V1Requ
   return `${upgrading}no bundles found for package ${quote(packageName)}${where}`
 }
 
-function successorsOf(
+function findSuccessors(
   installed: { readonly name: string; readonly version: string },
   channels: readonly ChannelBlob[],
 ): { readonly names: ReadonlySet<string> } | { readonly error: string } {
@@ -100,32 +103,32 @@ function successorsOf(
       if (
         replaces === installed.name ||
         skips.includes(installed.name) ||
-        (range?.ok === true && inRange(version.value, range.value))
+        (range?.ok === true && isInRange(version.value, range.value))
       )
         names.add(name)
     }
   return { names }
 }
 
-function versionOf(bundle: BundleBlob): VersionAndRelease | undefined {
+function parseBundleVersion(bundle: BundleBlob): VersionAndRelease | undefined {
   const property = bundle.properties.find(({ type }) => type === 'olm.package')
-  return property && legacyVersion(textField(property.value, 'version'))
+  return property && parseLegacyVersion(getJsonTextField(property.value, 'version'))
 }
 
 /** registry+v1 stores a release as build metadata. */
-function legacyVersion(text: string): VersionAndRelease | undefined {
+function parseLegacyVersion(text: string): VersionAndRelease | undefined {
   const version = parseVersion(text)
   if (!version.ok) return undefined
   const release = parseRelease(version.value.build.join('.'))
   return { version: version.value, release: release.ok ? release.value : [] }
 }
 
-function compareBuilds(a: VersionAndRelease, b: VersionAndRelease): number {
+function compareVersionAndRelease(a: VersionAndRelease, b: VersionAndRelease): number {
   return compareVersions(a.version, b.version) || compareIdentifiers(a.release, b.release)
 }
 
 /** Bundles without a version come last. */
 function compareNewestFirst(a: VersionAndRelease | undefined, b: VersionAndRelease | undefined): number {
-  if (a && b) return compareBuilds(b, a)
+  if (a && b) return compareVersionAndRelease(b, a)
   return Number(a === undefined) - Number(b === undefined)
 }

@@ -1,15 +1,16 @@
 // Limits facts about a private bundle to what may be public: the kind and number of problems, no names or values.
 // (images/restricted-bundle.ts says why.)
-import { withoutFindingDetails } from '../images/restricted-bundle.ts'
-import type { BundleFacts } from './bundle-facts.ts'
+import { redactFindings } from '../images/restricted-bundle.ts'
+import type { InstallFacts } from './bundle-facts.ts'
 
-const hidden = 'details are not shown here, for readers of this page may have no access to the image'
+const hiddenDetailsNotice =
+  'details are not shown here, for readers of this page may have no access to the image'
 
-export function withoutDetails(facts: BundleFacts, reference: string): BundleFacts {
+export function redactInstallFacts(facts: InstallFacts, reference: string): InstallFacts {
   const { unpacked, rendering } = facts
-  const bare = (findings: BundleFacts['invalid']) => withoutFindingDetails(findings, reference)
-  const counted = (texts: readonly string[], what: string) =>
-    texts.length === 0 ? [] : [`${texts.length} ${what}: ${hidden}`]
+  const redact = (findings: InstallFacts['invalid']) => redactFindings(findings, reference)
+  const counted = (items: readonly string[], what: string) =>
+    items.length === 0 ? [] : [`${items.length} ${what}: ${hiddenDetailsNotice}`]
   return {
     ...(facts.format !== undefined && { format: facts.format }),
     // The images check reports differences from the catalog.
@@ -21,17 +22,17 @@ export function withoutDetails(facts: BundleFacts, reference: string): BundleFac
         problems: counted(unpacked.problems, 'problems of unpacking'),
       },
     }),
-    invalid: bare(facts.invalid),
+    invalid: redact(facts.invalid),
     rendering: {
       ...(rendering.format !== undefined && { format: rendering.format }),
       refusals: counted(rendering.refusals, 'reasons of the renderer'),
       open: counted(rendering.open, 'questions of the renderer'),
-      findings: bare(rendering.findings),
+      findings: redact(rendering.findings),
       kinds: [],
     },
     rukPak: counted(facts.rukPak, 'reasons of its converter'),
-    manifests: bare(facts.manifests),
-    examples: bare(facts.examples),
+    manifests: redact(facts.manifests),
+    examples: redact(facts.examples),
     ...(facts.crds && { crds: facts.crds }),
     ...(facts.installModes && { installModes: facts.installModes }),
     ...(facts.largestCrds !== undefined && { largestCrds: facts.largestCrds }),

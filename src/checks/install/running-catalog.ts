@@ -1,11 +1,11 @@
 // Judges what a catalog server answered and whether the catalog image starts one. Sends no requests.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { quote } from '../../go/text.ts'
-import type { InstallStep, Remark } from './install-report.ts'
-import { leftOut, step } from './steps/step.ts'
-import { targets } from './targets.ts'
+import type { InstallStep, InstallRemark } from './install-report.ts'
+import { createSkippedStep, createStep } from './steps/step.ts'
+import { installTargets } from './targets.ts'
 
-export type AskedServer = {
+export type CatalogServerResponse = {
   /** For people: `our own server`, `opm`. */
   readonly server: string
 } & (
@@ -18,14 +18,14 @@ export type AskedServer = {
       readonly channels: readonly { readonly name: string; readonly head: string }[]
       readonly bundles: readonly { readonly channel: string; readonly name: string }[]
       /** The server's error messages. */
-      readonly refusals: readonly string[]
+      readonly errors: readonly string[]
     }
   | { readonly kind: 'refused'; readonly reason: string }
   /** The server did not run, which says nothing about the catalog. */
   | { readonly kind: 'unknown'; readonly reason: string }
 )
 
-export interface CatalogImage {
+export interface ServedCatalogImage {
   readonly reference: string
   /** From the image label that names the catalog directory. */
   readonly directory: string | undefined
@@ -36,13 +36,13 @@ export interface CatalogImage {
 }
 
 export interface RunningCatalog {
-  readonly asked: readonly AskedServer[]
+  readonly responses: readonly CatalogServerResponse[]
   /** One image per platform; empty for a directory. */
-  readonly images: readonly CatalogImage[]
+  readonly images: readonly ServedCatalogImage[]
 }
 
 /** `head` is the channel head that we computed from the catalog. */
-export function runningStep(
+export function createRunningStep(
   running: RunningCatalog | undefined,
   about: {
     readonly catalog: Catalog
@@ -53,48 +53,53 @@ export function runningStep(
 ): InstallStep {
   // Without an image, the check has not seen the catalog start.
   const title = running?.images.length ? 'The catalog runs' : 'A server answers from the catalog'
-  if (running === undefined || running.asked.length + running.images.length === 0)
-    return leftOut('running', title, 'no server was asked')
+  if (running === undefined || running.responses.length + running.images.length === 0)
+    return createSkippedStep('running', title, 'no server was asked')
   const facts: string[] = []
-  const remarks: Remark[] = []
-  const refuse = (says: string) => remarks.push({ kind: 'refused', says, targets })
-  for (const asked of running.asked)
-    if (asked.kind === 'unknown')
-      remarks.push({ kind: 'unknown', says: `${asked.server} could not be asked: ${asked.reason}`, targets })
-    else if (asked.kind === 'refused') refuse(`${asked.server} does not serve it: ${asked.reason}`)
+  const remarks: InstallRemark[] = []
+  const addRejection = (says: string) => remarks.push({ kind: 'refused', says, targets: installTargets })
+  for (const response of running.responses)
+    if (response.kind === 'unknown')
+      remarks.push({
+        kind: 'unknown',
+        says: `${response.server} could not be asked: ${response.reason}`,
+        targets: installTargets,
+      })
+    else if (response.kind === 'refused')
+      addRejection(`${response.server} does not serve it: ${response.reason}`)
     else {
-      const problems = [...problemsOf(asked, about)]
-      problems.forEach((problem) => refuse(`${asked.server}: ${problem}`))
+      const problems = [...listServerProblems(response, about)]
+      problems.forEach((problem) => addRejection(`${response.server}: ${problem}`))
       if (problems.length === 0)
         facts.push(
-          `${asked.server} ${asked.isPart ? `lists ${about.package}` : `lists ${asked.packages.length} packages`}, and gives ${asked.bundles.length} bundles of ${about.package}`,
+          `${response.server} ${response.isPart ? `lists ${about.package}` : `lists ${response.packages.length} packages`}, and gives ${response.bundles.length} bundles of ${about.package}`,
         )
     }
   if (running.images.length === 0) facts.push('it is in no image, so how it starts was not checked')
   for (const image of running.images) {
-    const { problems, warnings } = judgeImage(image)
-    for (const says of problems) remarks.push({ kind: 'refused', says, targets: ['OLM v0'] })
-    for (const says of warnings) remarks.push({ kind: 'warning', says, targets: ['OLM v0'] })
+    const { problems, warnings } = validateCatalogImage(image)
+    for (const problem of problems) remarks.push({ kind: 'refused', says: problem, targets: ['OLM v0'] })
+    for (const warning of warnings) remarks.push({ kind: 'warning', says: warning, targets: ['OLM v0'] })
     if (problems.length === 0)
       facts.push(
         `its image for ${image.platform} starts ${[...image.entrypoint, ...image.command].join(' ')}`,
       )
   }
-  return step('running', title, facts, remarks)
+  return createStep('running', title, facts, remarks)
 }
 
-function* problemsOf(
+function* listServerProblems(
   {
     packages,
     isPart,
     defaultChannel,
     channels,
     bundles,
-    refusals,
-  }: Extract<AskedServer, { readonly kind: 'answered' }>,
-  { catalog, package: its, channel, head }: Parameters<typeof runningStep>[1],
+    errors,
+  }: Extract<CatalogServerResponse, { readonly kind: 'answered' }>,
+  { catalog, package: its, channel, head }: Parameters<typeof createRunningStep>[1],
 ): Generator<string> {
-  yield* refusals
+  yield* errors
   const missing = new Set(
     catalog.packages
       .map(({ name }) => name)
@@ -119,7 +124,14 @@ function* problemsOf(
 }
 
 /** OLM v0 runs the image unchanged, so its command must serve the directory that the label names. */
-function judgeImage({ reference, directory, entrypoint, command, user, platform }: CatalogImage): {
+function validateCatalogImage({
+  reference,
+  directory,
+  entrypoint,
+  command,
+  user,
+  platform,
+}: ServedCatalogImage): {
   readonly problems: readonly string[]
   readonly warnings: readonly string[]
 } {
@@ -133,14 +145,14 @@ function judgeImage({ reference, directory, entrypoint, command, user, platform 
       `${which}: it starts ${quote(program)}, and not opm: whether that serves the catalog is not known`,
     )
   else if (rest[0] !== 'serve') problems.push(`${which}: it starts opm, and not opm serve`)
-  else if (directory !== undefined && !rest.some((argument) => isDirectory(argument, directory)))
+  else if (directory !== undefined && !rest.some((argument) => isDirectoryArgument(argument, directory)))
     problems.push(`${which}: it serves another directory than the label names, ${quote(`/${directory}`)}`)
   if (user === '' || /^(?:0|root)(?::|$)/.test(user))
     warnings.push(`${which}: it runs as root, which the restricted pod security of OLM does not allow`)
   return { problems, warnings }
 }
 
-function isDirectory(argument: string, directory: string): boolean {
+function isDirectoryArgument(argument: string, directory: string): boolean {
   return (
     argument
       .split('/')

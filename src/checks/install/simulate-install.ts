@@ -3,17 +3,28 @@
 import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
 import { validateCatalog, type CatalogVerdict } from '../../catalog/model/validate-catalog.ts'
 import type { BundleFormat } from '../../bundle/bundle-files.ts'
-import type { ChannelInstall, InstallReport, InstallStep, Installs, Remark } from './install-report.ts'
-import { worstOf } from './install-report.ts'
-import { provisionerChecklist } from './provisioner-checklist.ts'
-import { runningStep, type RunningCatalog } from './running-catalog.ts'
-import { renderedBundle } from './rendered-bundle.ts'
+import type {
+  ChannelInstall,
+  InstallReport,
+  InstallStep,
+  InstallVerdict,
+  InstallRemark,
+} from './install-report.ts'
+import { findWorstVerdict } from './install-report.ts'
+import { createProvisionerChecklist } from './provisioner-checklist.ts'
+import { createRunningStep, type RunningCatalog } from './running-catalog.ts'
+import { getRenderedBundle } from './rendered-bundle.ts'
 import { CatalogUnderTest, type ChannelResolution } from './resolutions.ts'
-import type { BundleContent, Tools } from './bundle-content.ts'
-import { contentSteps, type OpenedBundle, type WeighFinding } from './steps/content-steps.ts'
-import { graphStep, headStep, resolutionStep, upgradesStep } from './steps/resolution-steps.ts'
-import { step } from './steps/step.ts'
-import { targets, targetsOf, type Target } from './targets.ts'
+import type { InstallBundleContent, InstallDependencies } from './bundle-content.ts'
+import { createContentSteps, type InstallBundle, type ClassifyFinding } from './steps/content-steps.ts'
+import {
+  createGraphStep,
+  createHeadStep,
+  createResolutionStep,
+  createUpgradesStep,
+} from './steps/resolution-steps.ts'
+import { createStep } from './steps/step.ts'
+import { installTargets, listTargetsForFormat, type InstallTarget } from './targets.ts'
 
 export interface InstallRequest {
   readonly catalog: Catalog
@@ -32,18 +43,18 @@ export interface InstallPlan {
     readonly bundles: readonly PlannedBundle[]
   }[]
   /** Why opm refuses to serve the catalog. */
-  readonly refusal?: string
-  readonly toOpen: readonly BundleBlob[]
+  readonly rejection?: string
+  readonly bundlesToOpen: readonly BundleBlob[]
 }
 
-export type PlannedBundle = Pick<OpenedBundle, 'blob' | 'targets'>
+export type PlannedBundle = Pick<InstallBundle, 'blob' | 'targets'>
 
-export interface JudgeOptions extends Tools {
+export interface InstallEvaluationOptions extends InstallDependencies {
   /** Targets that must install the bundle. Default: any target that takes its format. */
-  readonly wanted: readonly Target[]
+  readonly wanted: readonly InstallTarget[]
   readonly running?: RunningCatalog
   /** How the configuration weighs a finding. Default: unchanged. */
-  readonly weigh?: WeighFinding
+  readonly classify?: ClassifyFinding
 }
 
 /** @throws Error if the catalog has no such package or channel. */
@@ -53,7 +64,7 @@ export function planInstall(request: InstallRequest, underTest?: CatalogUnderTes
   const verdict = request.verdict ?? validateCatalog(catalog, { profile: 'opm' })
   const channels = request.channels.map((channel) => {
     const resolution = test.resolveChannel(packageName, channel)
-    return { resolution, bundles: bundlesIn(resolution, test, request) }
+    return { resolution, bundles: planBundles(resolution, test, request) }
   })
   const opened = channels.flatMap(({ resolution: { oldHead }, bundles }) => [
     ...bundles.map(({ blob }) => blob),
@@ -62,8 +73,8 @@ export function planInstall(request: InstallRequest, underTest?: CatalogUnderTes
   return {
     request,
     channels,
-    ...(!verdict.passed && { refusal: verdict.message ?? 'opm refuses it' }),
-    toOpen: [...new Set(opened)],
+    ...(!verdict.passed && { rejection: verdict.message ?? 'opm refuses it' }),
+    bundlesToOpen: [...new Set(opened)],
   }
 }
 
@@ -71,7 +82,7 @@ export function planInstall(request: InstallRequest, underTest?: CatalogUnderTes
  * The bundle that each target installs, and new or changed companions. RukPak resolves nothing, so without an OLM v0
  * bundle it installs the head.
  */
-function bundlesIn(
+function planBundles(
   { fresh, head, v1 }: ChannelResolution,
   test: CatalogUnderTest,
   { catalog, package: packageName }: InstallRequest,
@@ -82,68 +93,68 @@ function bundlesIn(
     : catalog.bundles.find((blob) => blob.package === packageName && blob.name === head)
   const newest = v1.kind === 'resolved' ? v1.bundle : undefined
   const others = resolved ? fresh.companions.flatMap(({ entry }) => test.bundleOf(entry) ?? []) : []
-  const installs = (target: Target) =>
+  const installs = (target: InstallTarget) =>
     target === 'OLM v0' ? resolved : target !== 'OLM v1' || root === newest
   return [
-    ...(root ? [{ blob: root, targets: targets.filter(installs) }] : []),
+    ...(root ? [{ blob: root, targets: installTargets.filter(installs) }] : []),
     ...(newest && newest !== root ? [{ blob: newest, targets: ['OLM v1'] as const }] : []),
     ...others
-      .filter((blob) => !isSame(blob, test.bundleBefore(blob)))
+      .filter((blob) => !isSameBundle(blob, test.bundleBefore(blob)))
       .map((blob) => ({ blob, targets: ['OLM v0'] as const })),
   ]
 }
 
-function isSame(now: BundleBlob, before: BundleBlob | undefined): boolean {
+function isSameBundle(now: BundleBlob, before: BundleBlob | undefined): boolean {
   return now.image !== '' && now.image === before?.image
 }
 
-export function judgeInstall(
+export function evaluateInstall(
   plan: InstallPlan,
-  contentOf: (blob: BundleBlob) => BundleContent,
-  options: JudgeOptions,
+  contentOf: (blob: BundleBlob) => InstallBundleContent,
+  options: InstallEvaluationOptions,
 ): InstallReport {
   const channels = plan.channels.map(({ resolution, bundles }) =>
-    judgeChannel(plan, resolution, bundles, contentOf, options),
+    evaluateChannel(plan, resolution, bundles, contentOf, options),
   )
   return {
     package: plan.request.package,
-    installs: worstOf(channels.map(({ installs }) => installs)),
+    installs: findWorstVerdict(channels.map(({ installs }) => installs)),
     channels,
   }
 }
 
-function judgeChannel(
+function evaluateChannel(
   plan: InstallPlan,
   resolution: ChannelResolution,
   bundles: readonly PlannedBundle[],
-  contentOf: (blob: BundleBlob) => BundleContent,
-  options: JudgeOptions,
+  contentOf: (blob: BundleBlob) => InstallBundleContent,
+  options: InstallEvaluationOptions,
 ): ChannelInstall {
-  const opened = bundles.map((one): OpenedBundle => ({ ...one, content: contentOf(one.blob) }))
+  const opened = bundles.map((one): InstallBundle => ({ ...one, content: contentOf(one.blob) }))
   const { oldHead, fresh } = resolution
   const before = oldHead && { blob: oldHead, content: contentOf(oldHead) }
   const [root] = opened
-  const known = formatOf(root?.content)
+  const known = findBundleFormat(root?.content)
   const steps = [
-    catalogStep(plan.refusal),
-    graphStep(resolution),
-    resolutionStep(resolution),
-    headStep(resolution),
-    upgradesStep(resolution),
-    ...contentSteps(opened, before, known, options),
-    runningStep(options.running, {
+    createCatalogStep(plan.rejection),
+    createGraphStep(resolution),
+    createResolutionStep(resolution),
+    createHeadStep(resolution),
+    createUpgradesStep(resolution),
+    ...createContentSteps(opened, before, known, options),
+    createRunningStep(options.running, {
       catalog: plan.request.catalog,
       package: plan.request.package,
       channel: resolution.channel,
       head: resolution.head,
     }),
   ]
-  const acceptance = targets.map((target) => acceptanceOf(target, known, steps, opened))
-  const wanted = options.wanted.length > 0 ? options.wanted : usualTargets(known ?? 'registry+v1')
-  const installs = worstOf(
+  const acceptance = installTargets.map((target) => computeAcceptance(target, known, steps, opened))
+  const wanted = options.wanted.length > 0 ? options.wanted : listDefaultTargets(known ?? 'registry+v1')
+  const installs = findWorstVerdict(
     acceptance
       .filter(({ target }) => wanted.includes(target))
-      .map((row): Installs => (row.installs === 'other format' ? 'no' : row.installs)),
+      .map((row): InstallVerdict => (row.installs === 'other format' ? 'no' : row.installs)),
   )
   return {
     channel: resolution.channel,
@@ -161,40 +172,44 @@ function judgeChannel(
         : [],
     acceptance,
     wanted,
-    provisioner: known ? provisionerChecklist(known) : [],
-    objects: fresh.kind === 'installs' ? objectsOf(root?.content) : [],
+    provisioner: known ? createProvisionerChecklist(known) : [],
+    objects: fresh.kind === 'installs' ? listRenderedObjects(root?.content) : [],
   }
 }
 
-function formatOf(content: BundleContent | undefined): BundleFormat | undefined {
+function findBundleFormat(content: InstallBundleContent | undefined): BundleFormat | undefined {
   return content?.kind === 'bundle' ? content.facts.format : undefined
 }
 
 /** Only RukPak takes formats other than registry+v1. */
-function usualTargets(format: BundleFormat): readonly Target[] {
-  return format === 'registry+v1' ? ['OLM v0'] : targetsOf(format)
+function listDefaultTargets(format: BundleFormat): readonly InstallTarget[] {
+  return format === 'registry+v1' ? ['OLM v0'] : listTargetsForFormat(format)
 }
 
 /** Yes only if this target installs the bundle, takes its format, and the bundle was opened. */
-function acceptanceOf(
-  target: Target,
+function computeAcceptance(
+  target: InstallTarget,
   known: BundleFormat | undefined,
   steps: readonly InstallStep[],
-  opened: readonly OpenedBundle[],
+  opened: readonly InstallBundle[],
 ): ChannelInstall['acceptance'][number] {
-  if (known && !targetsOf(known).includes(target)) return { target, installs: 'other format', because: [] }
+  if (known && !listTargetsForFormat(known).includes(target))
+    return { target, installs: 'other format', because: [] }
   const remarks = steps.flatMap((step) => step.remarks).filter((remark) => remark.targets.includes(target))
-  const because = (kind: Remark['kind']) => [
+  const because = (kind: InstallRemark['kind']) => [
     ...new Set(remarks.filter((remark) => remark.kind === kind).map(({ says }) => says)),
   ]
-  const refused = because('refused')
-  if (refused.length > 0) return { target, installs: 'no', because: refused }
+  const rejections = because('refused')
+  if (rejections.length > 0) return { target, installs: 'no', because: rejections }
   const its = opened.filter((bundle) => bundle.targets.includes(target))
   const open = [
     ...because('unknown'),
     ...(its.length === 0 ? [`no bundle was found that ${target} would install, so none was opened`] : []),
     ...its
-      .filter(({ content }) => content.kind === 'bundle' && !targetsOf(content.facts.format).includes(target))
+      .filter(
+        ({ content }) =>
+          content.kind === 'bundle' && !listTargetsForFormat(content.facts.format).includes(target),
+      )
       .map(({ blob }) => `${blob.name}: its format is none that ${target} takes`),
   ]
   return open.length > 0
@@ -202,19 +217,25 @@ function acceptanceOf(
     : { target, installs: 'yes', because: [] }
 }
 
-function objectsOf(content: BundleContent | undefined) {
-  return content?.kind === 'bundle' && content.files ? renderedBundle(content.files).objects : []
+function listRenderedObjects(content: InstallBundleContent | undefined) {
+  return content?.kind === 'bundle' && content.files ? getRenderedBundle(content.files).objects : []
 }
 
-function catalogStep(refusal: string | undefined): InstallStep {
-  return step(
+function createCatalogStep(rejection: string | undefined): InstallStep {
+  return createStep(
     'catalog',
     'The catalog is served',
     [],
     [
-      ...(refusal === undefined
+      ...(rejection === undefined
         ? []
-        : [{ kind: 'refused' as const, says: `opm does not serve the catalog: ${refusal}`, targets }]),
+        : [
+            {
+              kind: 'refused' as const,
+              says: `opm does not serve the catalog: ${rejection}`,
+              targets: installTargets,
+            },
+          ]),
     ],
   )
 }

@@ -1,9 +1,9 @@
 import type { BundleFormat } from '../../bundle/bundle-files.ts'
 
-export const targets = ['OLM v0', 'OLM v1', 'RukPak plain', 'RukPak registry', 'RukPak helm'] as const
-export type Target = (typeof targets)[number]
+export const installTargets = ['OLM v0', 'OLM v1', 'RukPak plain', 'RukPak registry', 'RukPak helm'] as const
+export type InstallTarget = (typeof installTargets)[number]
 
-const formatOf: Readonly<Record<Target, BundleFormat>> = {
+const formatByTarget: Readonly<Record<InstallTarget, BundleFormat>> = {
   'OLM v0': 'registry+v1',
   'OLM v1': 'registry+v1',
   'RukPak plain': 'plain+v0',
@@ -12,17 +12,17 @@ const formatOf: Readonly<Record<Target, BundleFormat>> = {
 }
 
 /** Returns no targets for an unknown format. */
-export function targetsOf(format: BundleFormat | undefined): readonly Target[] {
-  return targets.filter((target) => formatOf[target] === format)
+export function listTargetsForFormat(format: BundleFormat | undefined): readonly InstallTarget[] {
+  return installTargets.filter((target) => formatByTarget[target] === format)
 }
 
 /** Parses a name from the configuration or command line, such as `olm-v0`. */
-export function targetNamed(text: string): Target | undefined {
-  return targets.find((target) => idOf(target) === text)
+export function parseTarget(text: string): InstallTarget | undefined {
+  return installTargets.find((target) => toTargetId(target) === text)
 }
 
-export const targetIds: readonly string[] = targets.map((target) => idOf(target))
+export const targetIds: readonly string[] = installTargets.map((target) => toTargetId(target))
 
-function idOf(target: Target): string {
+function toTargetId(target: InstallTarget): string {
   return target.toLowerCase().replace(' ', '-')
 }

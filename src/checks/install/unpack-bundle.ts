@@ -1,10 +1,10 @@
 // The ConfigMap that OLM v0's unpacker makes of a bundle. (operator-registry: pkg/configmap; OLM:
 // pkg/controller/bundle.)
-import { filesIn, type BundleFiles } from '../../bundle/bundle-files.ts'
+import { findFilesInDirectory, type BundleFiles } from '../../bundle/bundle-files.ts'
 import { readManifest } from '../../bundle/manifest-document.ts'
 import { valueAt } from '../../go/tree.ts'
 
-export interface Unpacked {
+export interface UnpackedBundle {
   readonly keys: readonly string[]
   /** Bytes of the data in base64, as the unpacker counts them. */
   readonly bytes: number
@@ -16,28 +16,28 @@ export interface Unpacked {
 }
 
 /** Bytes: the limit of the unpacker, and of the API server for one ConfigMap. */
-const limit = 1_048_576
+const maxConfigMapBytes = 1_048_576
 /** Go's gzip output differs slightly from ours. */
-const margin = 0.02
-const annotationsFile = 'metadata/annotations.yaml'
+const gzipMargin = 0.02
+const annotationsPath = 'metadata/annotations.yaml'
 
 /**
  * The name of the ConfigMap, the Job and other unpacking objects. OLM hashes the reference text, so a tag and a digest
  * give different names.
  */
-export function unpackName(reference: string, sha256: (text: string) => string): string {
+export function computeUnpackName(reference: string, sha256: (text: string) => string): string {
   return sha256(reference).slice(0, 63)
 }
 
 /** `packedSize` returns the bytes of a file after gzip. */
-export function unpackBundle(files: BundleFiles, packedSize: (bytes: Uint8Array) => number): Unpacked {
+export function unpackBundle(files: BundleFiles, packedSize: (bytes: Uint8Array) => number): UnpackedBundle {
   const problems: string[] = []
   for (const path of files.keys())
     if (/^(?:manifests|metadata)\/.+\//.test(path))
       problems.push(`${path} lies in a directory of its own, and OLM's unpacker reads none`)
   const payload = ['manifests', 'metadata']
-    .flatMap((directory) => filesIn(files, directory, { hidden: true }))
-    .filter(([file]) => file !== annotationsFile)
+    .flatMap((directory) => findFilesInDirectory(files, directory, { hidden: true }))
+    .filter(([file]) => file !== annotationsPath)
   const byKey = new Map<string, string>()
   for (const [file] of payload) {
     const key = file.slice(file.indexOf('/') + 1).replace(/[^-._a-zA-Z0-9]/g, '-')
@@ -46,16 +46,19 @@ export function unpackBundle(files: BundleFiles, packedSize: (bytes: Uint8Array)
       problems.push(`${other} and ${file} become one key of the ConfigMap, "${key}": one of them is lost`)
     byKey.set(key, file)
   }
-  if (!files.has(annotationsFile)) problems.push(`there is no ${annotationsFile}`)
-  const objects = payload.filter(([file, bytes]) => file.startsWith('manifests/') && isObject(bytes))
+  if (!files.has(annotationsPath)) problems.push(`there is no ${annotationsPath}`)
+  const objects = payload.filter(
+    ([file, bytes]) => file.startsWith('manifests/') && isKubernetesObject(bytes),
+  )
   if (objects.length === 0)
     problems.push('no file of manifests/ is a Kubernetes object: OLM would wait for one without an end')
   const sizes = payload
     .map(([file, bytes]) => ({ file, bytes: 4 * Math.ceil(packedSize(bytes) / 3) }))
     .sort((a, b) => b.bytes - a.bytes)
   const bytes = sizes.reduce((sum, size) => sum + size.bytes, 0)
-  const isClose = Math.abs(bytes - limit) <= limit * margin
-  if (bytes > limit && !isClose) problems.push(`packed it has ${bytes} bytes, and a ConfigMap takes ${limit}`)
+  const isClose = Math.abs(bytes - maxConfigMapBytes) <= maxConfigMapBytes * gzipMargin
+  if (bytes > maxConfigMapBytes && !isClose)
+    problems.push(`packed it has ${bytes} bytes, and a ConfigMap takes ${maxConfigMapBytes}`)
   return {
     keys: [...byKey.keys()],
     bytes,
@@ -63,13 +66,13 @@ export function unpackBundle(files: BundleFiles, packedSize: (bytes: Uint8Array)
     problems,
     open: isClose
       ? [
-          `packed it has about ${bytes} bytes: too close to the ${limit} that a ConfigMap takes to be told from here`,
+          `packed it has about ${bytes} bytes: too close to the ${maxConfigMapBytes} that a ConfigMap takes to be told from here`,
         ]
       : [],
   }
 }
 
-function isObject(bytes: Uint8Array): boolean {
+function isKubernetesObject(bytes: Uint8Array): boolean {
   const document = readManifest(bytes)
   if (document.kind !== 'value') return false
   const kind = valueAt(document.value, 'kind')

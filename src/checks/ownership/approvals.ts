@@ -1,14 +1,14 @@
 // Decides which reviews and commands count as approvals. A person's later review replaces the earlier one, a dismissed
 // one does not count, and an older one never becomes valid again. Authors cannot approve their own change, and Apps
 // cannot approve.
-import type { Review, Snapshot } from '../../change/snapshot.ts'
+import type { PullReview, PullSnapshot } from '../../change/snapshot.ts'
 import type { Approval } from '../approval.ts'
-import { isAgreedTo, type Coverage } from './coverage.ts'
-import { loginOf } from './principal.ts'
+import { isCovered, type ApprovalCoverage } from './coverage.ts'
+import { normalizeLogin } from './principal.ts'
 
 /** Each person's latest review that approves or requests changes, by account id, in order of submission, then id. */
-export function latestReviews(reviews: readonly Review[]): readonly Review[] {
-  const last = new Map<number, Review>()
+export function findLatestReviews(reviews: readonly PullReview[]): readonly PullReview[] {
+  const last = new Map<number, PullReview>()
   const inOrder = reviews.toSorted(
     (a, b) => (a.submittedAt < b.submittedAt ? -1 : a.submittedAt > b.submittedAt ? 1 : 0) || a.id - b.id,
   )
@@ -22,23 +22,23 @@ export function latestReviews(reviews: readonly Review[]): readonly Review[] {
  * epoch even if the head returns to its commit. `agreed`: what the change did for each review id; without it an
  * approval covers nothing.
  */
-export function approvalsFromReviews(
-  snapshot: Snapshot,
+export function toReviewApprovals(
+  snapshot: PullSnapshot,
   epoch: number,
-  seen: ReadonlyMap<number, number>,
-  agreed: ReadonlyMap<number, Coverage>,
+  firstSeenEpochs: ReadonlyMap<number, number>,
+  agreed: ReadonlyMap<number, ApprovalCoverage>,
 ): Approval[] {
-  return latestReviews(snapshot.reviews).flatMap((review): Approval[] => {
+  return findLatestReviews(snapshot.reviews).flatMap((review): Approval[] => {
     const { author, commit } = review
     if (review.state !== 'approved' || author === null || commit === null) return []
     const covers = agreed.get(review.id)
     return [
       {
         user: author.id,
-        login: loginOf(author),
+        login: normalizeLogin(author),
         head: commit,
         baseRef: snapshot.baseRef,
-        epoch: seen.get(review.id) ?? epoch,
+        epoch: firstSeenEpochs.get(review.id) ?? epoch,
         source: 'review',
         sourceId: review.id,
         ...(covers && { covers }),
@@ -48,27 +48,27 @@ export function approvalsFromReviews(
 }
 
 /** People other than the author whose latest review requests changes, for any head. */
-export function objections(snapshot: Snapshot): readonly Review[] {
-  return latestReviews(snapshot.reviews).filter(
+export function findRequestedChanges(snapshot: PullSnapshot): readonly PullReview[] {
+  return findLatestReviews(snapshot.reviews).filter(
     ({ state, author }) => state === 'changes-requested' && author?.id !== snapshot.author?.id,
   )
 }
 
 /** Whether an approval is for this head, base branch and epoch. Does not compare what the change does. */
-export function isOfState(approval: Approval, snapshot: Snapshot, epoch: number): boolean {
+export function isForPullState(approval: Approval, snapshot: PullSnapshot, epoch: number): boolean {
   return approval.head === snapshot.head && approval.baseRef === snapshot.baseRef && approval.epoch === epoch
 }
 
 /** Whether an approval is for exactly this state and everything that the change does in it. */
-export function isCurrent(
+export function isCurrentApproval(
   approval: Approval,
-  snapshot: Snapshot,
+  snapshot: PullSnapshot,
   epoch: number,
-  now: () => Coverage,
+  now: () => ApprovalCoverage,
 ): boolean {
   return (
-    isOfState(approval, snapshot, epoch) &&
+    isForPullState(approval, snapshot, epoch) &&
     approval.covers !== undefined &&
-    isAgreedTo(now(), approval.covers)
+    isCovered(now(), approval.covers)
   )
 }

@@ -4,16 +4,22 @@ import type { Config } from '../../config/config.ts'
 import { readCatalogOwners } from './sources/catalog-owners.ts'
 import { readCiYaml } from './sources/ci-yaml.ts'
 import { codeownersPaths } from '../../change/layout/classify-path.ts'
-import { foldersAbove } from '../../change/layout/layout.ts'
-import { codeownersOf, readCodeowners } from './sources/codeowners.ts'
+import { ancestorDirectories } from '../../change/layout/layout.ts'
+import { findCodeowners, readCodeowners } from './sources/codeowners.ts'
 import type { CodeownersLine } from './sources/codeowners.ts'
 import { configYamlPath, readMaintainers } from './sources/config-yaml.ts'
-import { catalogOwnersName, ciYamlPath } from './owner-files.ts'
-import { broken } from './sources/owner-source.ts'
-import type { Read, SourceProblem } from './sources/owner-source.ts'
-import { aliasesPath, approversOf, ownersName, readAliases, readOwnersFile } from './sources/owners-file.ts'
-import type { Aliases, OwnersFile } from './sources/owners-file.ts'
-import { distinct, parsePrincipal, principalKey } from './principal.ts'
+import { catalogOwnersFileName, toCiYamlPath } from './owner-files.ts'
+import { createBrokenSource } from './sources/owner-source.ts'
+import type { SourceReadResult, OwnerSourceProblem } from './sources/owner-source.ts'
+import {
+  aliasesPath,
+  findInheritedApprovers,
+  ownersFileName,
+  readAliases,
+  readOwnersFile,
+} from './sources/owners-file.ts'
+import type { OwnersAliases, OwnersFile } from './sources/owners-file.ts'
+import { distinctPrincipals, parsePrincipal, principalKey } from './principal.ts'
 import type { Principal } from './principal.ts'
 
 export interface Authority {
@@ -21,66 +27,72 @@ export interface Authority {
   ownersOf(path: string, directory: string, packageName?: string): readonly Principal[]
   readonly maintainers: readonly Principal[]
   /** Problems in the sources read so far, without duplicates. */
-  problems(): readonly SourceProblem[]
+  problems(): readonly OwnerSourceProblem[]
 }
 
-export interface OwnerTexts {
+export interface OwnerFileTree {
   has(path: string): boolean
   text(path: string): string | undefined
 }
 
-const nobody: readonly Principal[] = []
+const noOwners: readonly Principal[] = []
 
 /** Reads each owner file once, when it is needed. */
-export function readAuthority(tree: OwnerTexts, config: Config): Authority {
+export function readAuthority(tree: OwnerFileTree, config: Config): Authority {
   const sources = new Set(config.owners.sources)
-  const problems = new Map<string, readonly SourceProblem[]>()
-  const cached = new Map<string, Read<unknown>>()
+  const problems = new Map<string, readonly OwnerSourceProblem[]>()
+  const cached = new Map<string, SourceReadResult<unknown>>()
 
-  function read<T>(path: string, parse: (file: string, text: string) => Read<T>): Read<T> | undefined {
+  function read<T>(
+    path: string,
+    parse: (file: string, text: string) => SourceReadResult<T>,
+  ): SourceReadResult<T> | undefined {
     if (!tree.has(path)) return undefined
     if (!cached.has(path)) {
       const text = tree.text(path)
       const result =
         text === undefined
-          ? broken({ file: path, line: 1, column: 1 }, 'it could not be read')
+          ? createBrokenSource({ file: path, line: 1, column: 1 }, 'it could not be read')
           : parse(path, text)
       cached.set(path, result)
       if (result.kind === 'broken') problems.set(path, result.problems)
     }
-    return cached.get(path) as Read<T> | undefined
+    return cached.get(path) as SourceReadResult<T> | undefined
   }
 
   const fromCiYaml = (directory: string): readonly Principal[] => {
-    const file = directory === '' ? undefined : read(ciYamlPath(directory), readCiYaml)
+    const file = directory === '' ? undefined : read(toCiYamlPath(directory), readCiYaml)
     return file?.kind === 'read' ? file.value.reviewers : []
   }
 
-  const place = codeownersPaths.find((candidate) => tree.has(candidate))
+  const codeownersPath = codeownersPaths.find((candidate) => tree.has(candidate))
   const fromCodeowners = (path: string): readonly Principal[] => {
-    const file = place === undefined ? undefined : read<readonly CodeownersLine[]>(place, readCodeowners)
-    return file?.kind === 'read' ? codeownersOf(path, file.value) : []
+    const file =
+      codeownersPath === undefined
+        ? undefined
+        : read<readonly CodeownersLine[]>(codeownersPath, readCodeowners)
+    return file?.kind === 'read' ? findCodeowners(path, file.value) : []
   }
 
   const fromOwners = (path: string): readonly Principal[] => {
-    const aliases = read<Aliases>(aliasesPath, readAliases)
+    const aliases = read<OwnersAliases>(aliasesPath, readAliases)
     if (aliases?.kind === 'broken') return []
-    const files = new Map<string, Read<OwnersFile>>()
-    for (const directory of foldersAbove(path)) {
+    const files = new Map<string, SourceReadResult<OwnersFile>>()
+    for (const directory of ancestorDirectories(path)) {
       const file = read<OwnersFile>(
-        directory === '' ? ownersName : `${directory}/${ownersName}`,
+        directory === '' ? ownersFileName : `${directory}/${ownersFileName}`,
         readOwnersFile,
       )
       if (file !== undefined) files.set(directory, file)
     }
-    return approversOf(path, files, aliases?.value ?? new Map()) ?? []
+    return findInheritedApprovers(path, files, aliases?.value ?? new Map()) ?? []
   }
 
   const fromCatalogOwners = (path: string): readonly Principal[] => {
     const people: Principal[] = []
-    for (const directory of foldersAbove(path)) {
+    for (const directory of ancestorDirectories(path)) {
       const file = read(
-        directory === '' ? catalogOwnersName : `${directory}/${catalogOwnersName}`,
+        directory === '' ? catalogOwnersFileName : `${directory}/${catalogOwnersFileName}`,
         readCatalogOwners,
       )
       if (file?.kind === 'broken') return []
@@ -117,12 +129,12 @@ export function readAuthority(tree: OwnerTexts, config: Config): Authority {
   const uses = (source: (typeof config.owners.sources)[number]): boolean => sources.has(source)
 
   /** Cached, because one file can declare many packages. */
-  const byPlace = new Map<string, readonly Principal[]>()
+  const ownersByPath = new Map<string, readonly Principal[]>()
   const lists = new Map<string, readonly Principal[]>()
-  function fromPlace(path: string): readonly Principal[] {
-    const before = byPlace.get(path)
+  function findOwnersAt(path: string): readonly Principal[] {
+    const before = ownersByPath.get(path)
     if (before) return before
-    const found = distinct([
+    const found = distinctPrincipals([
       ...(uses('codeowners') ? fromCodeowners(path) : []),
       ...(uses('owners') ? fromOwners(path) : []),
       ...(uses('catalog-owners') ? fromCatalogOwners(path) : []),
@@ -131,25 +143,28 @@ export function readAuthority(tree: OwnerTexts, config: Config): Authority {
     const key = found.map(principalKey).join('\n')
     const one = lists.get(key) ?? found
     lists.set(key, one)
-    byPlace.set(path, one)
+    ownersByPath.set(path, one)
     return one
   }
 
   function maintainers(): readonly Principal[] {
     const file = uses('config.yaml') ? read(configYamlPath, readMaintainers) : undefined
-    return distinct([...(file?.kind === 'read' ? file.value : []), ...fromConfig([], 'maintainers')])
+    return distinctPrincipals([
+      ...(file?.kind === 'read' ? file.value : []),
+      ...fromConfig([], 'maintainers'),
+    ])
   }
 
   return {
     ownersOf: (path, directory, packageName) => {
       // ci.yaml is per directory, the configuration's map per package; a directory's name counts as a package name,
       // too.
-      const places = directory !== '' ? [directory] : packageName === undefined ? [] : [packageName]
-      const names = new Set(packageName === undefined ? places : [...places, packageName])
-      const first = uses('ci.yaml') ? places.flatMap(fromCiYaml) : nobody
-      const found = fromPlace(path)
-      const last = uses('packages') ? fromConfig([...names], 'packages') : nobody
-      return first.length + last.length === 0 ? found : distinct([...first, ...found, ...last])
+      const directoryNames = directory !== '' ? [directory] : packageName === undefined ? [] : [packageName]
+      const names = new Set(packageName === undefined ? directoryNames : [...directoryNames, packageName])
+      const first = uses('ci.yaml') ? directoryNames.flatMap(fromCiYaml) : noOwners
+      const found = findOwnersAt(path)
+      const last = uses('packages') ? fromConfig([...names], 'packages') : noOwners
+      return first.length + last.length === 0 ? found : distinctPrincipals([...first, ...found, ...last])
     },
     maintainers: maintainers(),
     problems: () => [...problems.values()].flat(),

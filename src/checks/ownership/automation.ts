@@ -1,10 +1,10 @@
 // What an automation account may change alone: kind, package and every touched channel must be granted at the base.
-import { matchesName, type Automation } from '../../config/automation.ts'
+import { matchesNamePattern, type Automation } from '../../config/automation.ts'
 import type { ChangeKind } from '../../config/permissions.ts'
 import type { RequiredApproval } from './required-approvals.ts'
 
 /** Kinds of change that affect users of a channel. */
-const inChannels: ReadonlySet<ChangeKind> = new Set([
+const channelChangeKinds: ReadonlySet<ChangeKind> = new Set([
   'add-bundle',
   'edit-bundle',
   'remove-bundle',
@@ -16,15 +16,15 @@ const inChannels: ReadonlySet<ChangeKind> = new Set([
   'add-to-catalog',
 ])
 
-export function grantedKinds(
+export function findGrantedKinds(
   { packages, channels, changes }: Automation,
   requirement: Pick<RequiredApproval, 'package' | 'directory' | 'kinds' | 'channels'>,
 ): ReadonlySet<ChangeKind> {
   const isOneOf = (patterns: readonly string[], name: string) =>
-    patterns.some((pattern) => matchesName(pattern, name))
+    patterns.some((pattern) => matchesNamePattern(pattern, name))
   // The grant must cover both package and directory, because other packages' files may be in the directory.
-  const places = [requirement.package, ...(requirement.directory === '' ? [] : [requirement.directory])]
-  if (!places.every((place) => isOneOf(packages, place))) return new Set()
+  const packageNames = [requirement.package, ...(requirement.directory === '' ? [] : [requirement.directory])]
+  if (!packageNames.every((packageName) => isOneOf(packages, packageName))) return new Set()
   const { channels: touched } = requirement
   const mayTouchThem =
     touched === undefined
@@ -32,6 +32,6 @@ export function grantedKinds(
       : touched.length > 0 && touched.every((channel) => isOneOf(channels, channel))
   const granted: ReadonlySet<ChangeKind> = new Set(changes)
   return new Set(
-    requirement.kinds.filter((kind) => granted.has(kind) && (mayTouchThem || !inChannels.has(kind))),
+    requirement.kinds.filter((kind) => granted.has(kind) && (mayTouchThem || !channelChangeKinds.has(kind))),
   )
 }

@@ -1,67 +1,74 @@
 // Finds new paths that differ from another path only by case or Unicode form: on some file systems, one overwrites the
 // other.
 import type { Finding } from '../../findings/finding.ts'
-import { finding } from '../../findings/rule.ts'
-import { sublist } from '../../change/patched-list.ts'
-import { firstNotBefore } from '../../change/sorted-paths.ts'
+import { createFinding } from '../../findings/rule.ts'
+import { createListFilter } from '../../change/patched-list.ts'
+import { findLowerBound } from '../../change/sorted-paths.ts'
 import type { CheckInput } from '../check.ts'
-import { foldedPath } from './package-name.ts'
+import { foldPath } from './package-name.ts'
 import { confusableName } from './rules/confusable-name.ts'
 
 export function findCollidingPaths({
   change,
   basePaths,
 }: Pick<CheckInput, 'change' | 'basePaths'>): Finding[] {
-  const gone = new Set(change.paths.filter(({ after }) => after === undefined).map(({ path }) => path))
+  const removed = new Set(change.paths.filter(({ after }) => after === undefined).map(({ path }) => path))
   const added = change.paths
     .filter(({ before, after }) => before === undefined && after !== undefined)
     .map(({ path }) => path)
   if (added.length === 0) return []
   // Folding can turn other letters into slashes; then collisions can be anywhere.
-  const isPlain = oddPathsIn(basePaths).length === 0 && added.every(isAscii)
-  const taken = isPlain ? takenNear(added, basePaths, gone) : takenAnywhere(basePaths, gone)
-  const judged = new Map<string, Collision | undefined>()
+  const isPlain = listNonAsciiPaths(basePaths).length === 0 && added.every(isAscii)
+  const taken = isPlain
+    ? indexNearbyTakenPaths(added, basePaths, removed)
+    : indexAllTakenPaths(basePaths, removed)
+  const judged = new Map<string, PathCollision | undefined>()
   return added.flatMap((path) => {
-    const found = collisionOf(path, taken, judged)
-    return found ? [finding(confusableName, { file: path, line: 1, column: 1 }, { path, ...found })] : []
+    const found = findCollision(path, taken, judged)
+    return found
+      ? [createFinding(confusableName, { file: path, line: 1, column: 1 }, { path, ...found })]
+      : []
   })
 }
 
 const isAscii = (path: string): boolean => /^[\u0000-\u007f]*$/.test(path)
-const oddPathsIn = sublist<string>((path) => !isAscii(path))
+const listNonAsciiPaths = createListFilter<string>((path) => !isAscii(path))
 
 /** The base's remaining paths and directories by folded form. The last of several wins. */
-export function takenAnywhere(basePaths: readonly string[], gone: ReadonlySet<string>): Map<string, string> {
+export function indexAllTakenPaths(
+  basePaths: readonly string[],
+  removed: ReadonlySet<string>,
+): Map<string, string> {
   const taken = new Map<string, string>()
   const walked = new Set<string>()
   for (const path of basePaths)
     // Files of one directory are adjacent in the list, so each directory is added once.
-    for (let at = path; !gone.has(path) && !walked.has(at); at = at.slice(0, at.lastIndexOf('/'))) {
+    for (let at = path; !removed.has(path) && !walked.has(at); at = at.slice(0, at.lastIndexOf('/'))) {
       walked.add(at)
-      taken.set(foldedPath(at), at)
+      taken.set(foldPath(at), at)
       if (!at.includes('/')) break
     }
   return taken
 }
 
 /** The same, only near the new paths. ASCII paths only, where folding keeps path segments separate. */
-export function takenNear(
+export function indexNearbyTakenPaths(
   added: readonly string[],
   sorted: readonly string[],
-  gone: ReadonlySet<string>,
+  removed: ReadonlySet<string>,
 ): Map<string, string> {
   const taken = new Map<string, string>()
   /** Directories of the base by folded form, with a trailing slash. */
   const twins = new Map<string, readonly string[]>([['', ['']]])
   const children = new Map<string, ReadonlyMap<string, readonly string[]>>()
   const childrenOf = (prefix: string) => {
-    const known = children.get(prefix) ?? foldedChildren(sorted, prefix)
+    const known = children.get(prefix) ?? groupChildrenByFoldedName(sorted, prefix)
     children.set(prefix, known)
     return known
   }
   for (const path of added) {
     let above = ''
-    for (const name of foldedPath(path).split('/')) {
+    for (const name of foldPath(path).split('/')) {
       const here = above + name
       if (!twins.has(`${here}/`)) {
         const alike = (twins.get(above) ?? []).flatMap((prefix) =>
@@ -71,7 +78,7 @@ export function takenNear(
           `${here}/`,
           alike.map((one) => `${one}/`),
         )
-        const last = lastStaying(alike, sorted, gone)
+        const last = findLastRemaining(alike, sorted, removed)
         if (last !== undefined) taken.set(here, last)
       }
       above = `${here}/`
@@ -81,64 +88,67 @@ export function takenNear(
 }
 
 /** Children of a directory in the sorted paths, by folded name. */
-function foldedChildren(sorted: readonly string[], prefix: string): ReadonlyMap<string, readonly string[]> {
+function groupChildrenByFoldedName(
+  sorted: readonly string[],
+  prefix: string,
+): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>()
-  let at = firstNotBefore(sorted, prefix, itself)
+  let at = findLowerBound(sorted, prefix, identity)
   for (;;) {
     const path = sorted[at]
     if (path === undefined || !path.startsWith(prefix)) return found
     const slash = path.indexOf('/', prefix.length)
     const name = slash < 0 ? path.slice(prefix.length) : path.slice(prefix.length, slash)
-    const folded = foldedPath(name)
+    const folded = foldPath(name)
     const its = found.get(folded)
     if (its === undefined) found.set(folded, [name])
     else its.push(name)
     // '0' follows the slash in ASCII: skips everything below.
-    at = slash < 0 ? at + 1 : firstNotBefore(sorted, `${prefix}${name}0`, itself, at)
+    at = slash < 0 ? at + 1 : findLowerBound(sorted, `${prefix}${name}0`, identity, at)
   }
 }
 
 /** The candidate whose first remaining file comes last. */
-function lastStaying(
+function findLastRemaining(
   alike: readonly string[],
   sorted: readonly string[],
-  gone: ReadonlySet<string>,
+  removed: ReadonlySet<string>,
 ): string | undefined {
   let last: { readonly at: number; readonly name: string } | undefined
   for (const name of alike) {
-    const at = firstStaying(name, sorted, gone)
+    const at = findFirstRemaining(name, sorted, removed)
     if (at !== undefined && (last === undefined || at > last.at)) last = { at, name }
   }
   return last?.name
 }
 
-function firstStaying(
+function findFirstRemaining(
   name: string,
   sorted: readonly string[],
-  gone: ReadonlySet<string>,
+  removed: ReadonlySet<string>,
 ): number | undefined {
-  const file = firstNotBefore(sorted, name, itself)
-  if (sorted[file] === name && !gone.has(name)) return file
-  for (let at = firstNotBefore(sorted, `${name}/`, itself); sorted[at]?.startsWith(`${name}/`); at++)
-    if (!gone.has(sorted[at] ?? '')) return at
+  const file = findLowerBound(sorted, name, identity)
+  if (sorted[file] === name && !removed.has(name)) return file
+  for (let at = findLowerBound(sorted, `${name}/`, identity); sorted[at]?.startsWith(`${name}/`); at++)
+    if (!removed.has(sorted[at] ?? '')) return at
   return undefined
 }
 
-const itself = (path: string): string => path
+const identity = (path: string): string => path
 
-interface Collision {
+interface PathCollision {
   readonly name: string
   readonly like: string
 }
 
 /** The first directory of a path, or the path itself, that collides with `taken`; otherwise adds all to `taken`. */
-function collisionOf(
+function findCollision(
   path: string,
   taken: Map<string, string>,
-  judged: Map<string, Collision | undefined>,
-): Collision | undefined {
+  judged: Map<string, PathCollision | undefined>,
+): PathCollision | undefined {
   const open: string[] = []
-  let above: Collision | undefined
+  let above: PathCollision | undefined
   for (let at = path; ; at = at.slice(0, at.lastIndexOf('/'))) {
     if (judged.has(at)) {
       above = judged.get(at)
@@ -149,7 +159,7 @@ function collisionOf(
   }
   for (const name of open.reverse()) {
     if (above === undefined) {
-      const folded = foldedPath(name)
+      const folded = foldPath(name)
       const like = taken.get(folded)
       if (like === undefined) taken.set(folded, name)
       else if (like !== name) above = { name, like }

@@ -1,20 +1,20 @@
 // Whether a required approval is given, by the author's own rights or by others. A missing answer keeps it open; an
 // empty list never gives it.
-import type { ChangeKind, Consent, Permissions, Role } from '../../config/permissions.ts'
+import type { ChangeKind, Consent, Permissions, PermissionRole } from '../../config/permissions.ts'
 import type { Automation } from '../../config/automation.ts'
 import type { CheckInput } from '../check.ts'
 import type { Approval } from '../approval.ts'
-import { isCurrent, isOfState } from './approvals.ts'
-import { grantedKinds } from './automation.ts'
-import { differences, isDirectoryAgreedTo, type Coverage } from './coverage.ts'
+import { isCurrentApproval, isForPullState } from './approvals.ts'
+import { findGrantedKinds } from './automation.ts'
+import { listCoverageDifferences, isDirectoryCovered, type ApprovalCoverage } from './coverage.ts'
 import type { RequiredApproval } from './required-approvals.ts'
 import { isBot } from './people.ts'
-import type { Account, Holds, People, Unanswered } from './people.ts'
-import { loginOf, parsePrincipal } from './principal.ts'
+import type { GitHubAccount, RightsResult, PrincipalMatcher, UnansweredQuestion } from './people.ts'
+import { normalizeLogin, parsePrincipal } from './principal.ts'
 import type { Principal } from './principal.ts'
-import { oncePer } from '../../findings/once.ts'
+import { memoizePerObject } from '../../findings/once.ts'
 
-export type Met =
+export type ConsentStatus =
   | { readonly kind: 'met'; readonly by: 'author' | 'approval' }
   /** `by`: who must approve. `isOwner`: whether the author owns what is changed. */
   | {
@@ -25,16 +25,16 @@ export type Met =
       readonly reused?: { readonly login: string; readonly was: number; readonly now: number }
     }
   | { readonly kind: 'refused'; readonly kinds: readonly ChangeKind[] }
-  | { readonly kind: 'unknown'; readonly open: readonly Unanswered[] }
+  | { readonly kind: 'unknown'; readonly open: readonly UnansweredQuestion[] }
 
-const strictness: Readonly<Record<Consent, number>> = { alone: 0, owner: 1, maintainer: 2, refused: 3 }
+const consentStrictness: Readonly<Record<Consent, number>> = { alone: 0, owner: 1, maintainer: 2, refused: 3 }
 
-export class Consents {
+export class ConsentEvaluator {
   readonly #input: CheckInput
-  readonly #people: People
-  readonly #author: Account | undefined
-  readonly #met = oncePer((_owners: readonly Principal[]) => new Map<string, Met>())
-  readonly #covers: () => Coverage
+  readonly #people: PrincipalMatcher
+  readonly #author: GitHubAccount | undefined
+  readonly #met = memoizePerObject((_owners: readonly Principal[]) => new Map<string, ConsentStatus>())
+  readonly #covers: () => ApprovalCoverage
   #touched: ReadonlySet<string> | undefined
   /** Automation accounts that may be the author. */
   readonly #grants: readonly {
@@ -43,12 +43,12 @@ export class Consents {
   }[]
 
   /** `covers`: what the change does. Computed lazily because the text is large. */
-  constructor(input: CheckInput, everybody: People, covers: () => Coverage) {
+  constructor(input: CheckInput, everybody: PrincipalMatcher, covers: () => ApprovalCoverage) {
     this.#input = input
     this.#people = everybody
     this.#covers = covers
     const { author } = input.snapshot
-    this.#author = author === null ? undefined : { id: author.id, login: loginOf(author) }
+    this.#author = author === null ? undefined : { id: author.id, login: normalizeLogin(author) }
     this.#grants = input.config.automation.flatMap((automation) => {
       const principal = parsePrincipal(automation.account)
       return principal?.kind === 'user' ? [{ principals: [principal], automation }] : []
@@ -56,7 +56,7 @@ export class Consents {
   }
 
   /** Caches equal requirements. */
-  meets(requirement: RequiredApproval): Met {
+  evaluate(requirement: RequiredApproval): ConsentStatus {
     // Owner edits have effects of their own, and approvals may cover one directory only.
     if (requirement.ownerEdit !== undefined || this.#input.approvals.length > 0)
       return this.#weigh(requirement)
@@ -65,37 +65,39 @@ export class Consents {
     const granted = this.#grants.length > 0 ? JSON.stringify([name, directory, channels]) : ''
     const key = `${kinds.join(' ')} ${granted}`
     const known = this.#met(requirement.owners)
-    const met = known.get(key) ?? this.#weigh(requirement)
-    known.set(key, met)
-    return met
+    const consentStatus = known.get(key) ?? this.#weigh(requirement)
+    known.set(key, consentStatus)
+    return consentStatus
   }
 
-  #weigh(requirement: RequiredApproval): Met {
-    const standing = this.#standing(requirement)
+  #weigh(requirement: RequiredApproval): ConsentStatus {
+    const authorRights = this.#standing(requirement)
     const { permissions } = this.#input.config
     const automation = this.#granted(requirement)
     const wanted = requirement.kinds.map((kind) => ({
       kind,
-      consent: automation.kinds.has(kind) ? 'alone' : leastStrict(permissions, standing.roles, kind),
+      consent: automation.kinds.has(kind)
+        ? 'alone'
+        : findLeastStrictConsent(permissions, authorRights.roles, kind),
     }))
     let needed = wanted.reduce<Consent>(
-      (worst, { consent }) => (stricter(consent, worst) ? consent : worst),
+      (worst, { consent }) => (isStricter(consent, worst) ? consent : worst),
       'alone',
     )
     // Authors never make themselves owners alone, even if the configuration allows it.
     if (needed === 'alone' && this.#addsItself(requirement)) needed = 'owner'
     // Only a maintainer may make Apps and teams owners.
-    if (needed === 'owner' && requirement.ownerEdit?.added.some(isNoPerson)) needed = 'maintainer'
+    if (needed === 'owner' && requirement.ownerEdit?.added.some(isNonPerson)) needed = 'maintainer'
     // A reused login means that the list of owners is out of date, so its other names may be wrong, too.
-    if (standing.reused && strictness[needed] < strictness.maintainer) needed = 'maintainer'
+    if (authorRights.reused && consentStrictness[needed] < consentStrictness.maintainer) needed = 'maintainer'
     // A new package has no owners yet.
     if (needed === 'owner' && requirement.kinds.includes('add-package')) needed = 'maintainer'
     if (needed === 'alone') return { kind: 'met', by: 'author' }
-    const open: Unanswered[] = [...standing.open, ...automation.open]
+    const open: UnansweredQuestion[] = [...authorRights.open, ...automation.open]
     if (needed !== 'refused') {
-      const given = this.#given(requirement, needed)
-      if (given.kind === 'yes') return { kind: 'met', by: 'approval' }
-      if (given.kind === 'unknown') open.push(...given.open)
+      const approval = this.#given(requirement, needed)
+      if (approval.kind === 'yes') return { kind: 'met', by: 'approval' }
+      if (approval.kind === 'unknown') open.push(...approval.open)
     }
     if (open.length > 0) return { kind: 'unknown', open }
     const kinds = wanted.filter(({ consent }) => consent !== 'alone').map(({ kind }) => kind)
@@ -108,8 +110,8 @@ export class Consents {
       kind: 'open',
       by: needed,
       kinds,
-      isOwner: standing.roles.includes('owner') || standing.roles.includes('bot'),
-      ...(standing.reused && { reused: standing.reused }),
+      isOwner: authorRights.roles.includes('owner') || authorRights.roles.includes('bot'),
+      ...(authorRights.reused && { reused: authorRights.reused }),
     }
   }
 
@@ -117,34 +119,39 @@ export class Consents {
    * Approvals of this head for a different effect, with the differences. Skips people who also approved the present
    * effect.
    */
-  forSomethingElse(): readonly { readonly account: Account; readonly differences: readonly string[] }[] {
+  listOutdatedApprovals(): readonly {
+    readonly account: GitHubAccount
+    readonly differences: readonly string[]
+  }[] {
     const { snapshot, approvals, epoch = 0 } = this.#input
-    const ofHead = approvals.filter((approval) => isOfState(approval, snapshot, epoch))
+    const ofHead = approvals.filter((approval) => isForPullState(approval, snapshot, epoch))
     const current = new Set(
-      ofHead.filter((approval) => isCurrent(approval, snapshot, epoch, this.#covers)).map(({ user }) => user),
+      ofHead
+        .filter((approval) => isCurrentApproval(approval, snapshot, epoch, this.#covers))
+        .map(({ user }) => user),
     )
     const last = new Map(ofHead.filter(({ user }) => !current.has(user)).map((each) => [each.user, each]))
     return [...last.values()].map(({ user, login, covers = new Map<string, string>() }) => ({
       account: { id: user, login: login.toLowerCase() },
-      differences: differences(this.#covers(), covers),
+      differences: listCoverageDifferences(this.#covers(), covers),
     }))
   }
 
   /** Whether the author, or someone with a say in all of these approvals, confirmed this head by command. */
-  confirmed(required: readonly RequiredApproval[]): Holds {
+  checkHeadConfirmation(required: readonly RequiredApproval[]): RightsResult {
     const { snapshot } = this.#input
     const epoch = this.#input.epoch ?? 0
     const current = this.#input.approvals.filter((approval) =>
-      isCurrent(approval, snapshot, epoch, this.#covers),
+      isCurrentApproval(approval, snapshot, epoch, this.#covers),
     )
     if (current.some(({ user, source }) => user === this.#author?.id && source === 'command'))
       return { kind: 'yes' }
-    return firstYes(
+    return findAnyYes(
       current
         .filter(({ user }) => user !== this.#author?.id)
         .map(
           (approval) => () =>
-            this.hasSayInAll({ id: approval.user, login: approval.login.toLowerCase() }, required),
+            this.checkRightsToAll({ id: approval.user, login: approval.login.toLowerCase() }, required),
         ),
     )
   }
@@ -153,13 +160,13 @@ export class Consents {
    * Whether a maintainer other than the author approved the present effect. For files outside packages nothing carries
    * over.
    */
-  maintainerAgreed(): Holds {
+  checkMaintainerApproval(): RightsResult {
     const { snapshot, approvals } = this.#input
     const epoch = this.#input.epoch ?? 0
     if (this.#author === undefined) return { kind: 'no' }
-    return firstYes(
+    return findAnyYes(
       approvals
-        .filter((approval) => isCurrent(approval, snapshot, epoch, this.#covers))
+        .filter((approval) => isCurrentApproval(approval, snapshot, epoch, this.#covers))
         .map((approval) => ({ id: approval.user, login: approval.login.toLowerCase() }))
         .filter((account) => account.id !== this.#author?.id && !isBot(account))
         .map((account) => () => this.#people.isMaintainer(account)),
@@ -167,21 +174,21 @@ export class Consents {
   }
 
   /** Whether an account owns everything that the approvals are about, or is a maintainer. */
-  hasSayInAll(account: Account, required: readonly RequiredApproval[]): Holds {
-    const owns = differentOwners(required).map((owners) => this.#people.isAmong(account, owners))
+  checkRightsToAll(account: GitHubAccount, required: readonly RequiredApproval[]): RightsResult {
+    const owns = listDistinctOwners(required).map((owners) => this.#people.isAmong(account, owners))
     if (owns.length > 0 && owns.every(({ kind }) => kind === 'yes')) return { kind: 'yes' }
     return this.#or(this.#people.isMaintainer(account), owns)
   }
 
   /** Whether an account owns any of it, or is a maintainer. */
-  hasSay(account: Account, required: readonly RequiredApproval[]): Holds {
-    const owns = firstYes(
-      differentOwners(required).map((owners) => () => this.#people.isAmong(account, owners)),
+  checkRightsToAny(account: GitHubAccount, required: readonly RequiredApproval[]): RightsResult {
+    const owns = findAnyYes(
+      listDistinctOwners(required).map((owners) => () => this.#people.isAmong(account, owners)),
     )
     return owns.kind === 'yes' ? owns : this.#or(this.#people.isMaintainer(account), [owns])
   }
 
-  #or(maintainer: Holds, owns: readonly Holds[]): Holds {
+  #or(maintainer: RightsResult, owns: readonly RightsResult[]): RightsResult {
     if (maintainer.kind !== 'no') return maintainer
     const open = owns.flatMap((holds) => (holds.kind === 'unknown' ? holds.open : []))
     return open.length > 0 && owns.every(({ kind }) => kind !== 'no')
@@ -191,8 +198,8 @@ export class Consents {
 
   /** The author's known roles, and the questions that would settle the others. */
   #standing(requirement: RequiredApproval): {
-    roles: readonly Role[]
-    open: readonly Unanswered[]
+    roles: readonly PermissionRole[]
+    open: readonly UnansweredQuestion[]
     reused?: { login: string; was: number; now: number }
   } {
     const author = this.#author
@@ -209,7 +216,7 @@ export class Consents {
     if (owns.kind === 'unknown' && owns.open.every(({ retryAfter }) => retryAfter === 0))
       return { roles: ['contributor'], open: owns.open }
     const maintains = this.#people.isMaintainer(author)
-    const roles: Role[] = []
+    const roles: PermissionRole[] = []
     if (owns.kind === 'yes') roles.push('owner')
     if (maintains.kind === 'yes') roles.push('maintainer')
     const open = [owns, maintains].flatMap((holds) => (holds.kind === 'unknown' ? holds.open : []))
@@ -223,14 +230,14 @@ export class Consents {
   /** The automation grants that apply to an author who pushed the head. */
   #granted(requirement: RequiredApproval): {
     readonly kinds: ReadonlySet<ChangeKind>
-    readonly open: readonly Unanswered[]
+    readonly open: readonly UnansweredQuestion[]
   } {
     const author = this.#author
     const kinds = new Set<ChangeKind>()
-    const open: Unanswered[] = []
+    const open: UnansweredQuestion[] = []
     if (author === undefined || requirement.ownerEdit?.changesOwners) return { kinds, open }
     for (const { principals, automation } of this.#grants) {
-      const granted = grantedKinds(automation, requirement)
+      const granted = findGrantedKinds(automation, requirement)
       if (granted.size === 0 || !(isBot(author) ? this.#pushesHere() : this.#pushedAlone())) continue
       const isIt = this.#people.isAmong(author, principals)
       if (isIt.kind === 'yes') for (const kind of granted) kinds.add(kind)
@@ -265,9 +272,9 @@ export class Consents {
   }
 
   /** Whether an authorized person approved the requirement. */
-  #given(requirement: RequiredApproval, needed: 'owner' | 'maintainer'): Holds {
+  #given(requirement: RequiredApproval, needed: 'owner' | 'maintainer'): RightsResult {
     const added = requirement.ownerEdit?.added ?? []
-    return firstYes(
+    return findAnyYes(
       this.#input.approvals
         .filter((approval) => this.#counts(approval, requirement))
         .map((approval) => ({ id: approval.user, login: approval.login.toLowerCase() }))
@@ -282,7 +289,7 @@ export class Consents {
             ),
         )
         .map((account) => () => {
-          const owns: Holds =
+          const owns: RightsResult =
             needed === 'owner' ? this.#people.isAmong(account, requirement.owners) : { kind: 'no' }
           return owns.kind === 'yes' ? owns : this.#or(this.#people.isMaintainer(account), [owns])
         }),
@@ -292,7 +299,7 @@ export class Consents {
   #counts(approval: Approval, requirement: RequiredApproval): boolean {
     const { snapshot, config, configDigest } = this.#input
     if (this.#author === undefined || approval.user === this.#author.id) return false
-    if (isCurrent(approval, snapshot, this.#input.epoch ?? 0, this.#covers)) return true
+    if (isCurrentApproval(approval, snapshot, this.#input.epoch ?? 0, this.#covers)) return true
     // Carry over only under the same rules and branch, with the package's files unchanged byte for byte. Effects
     // without a file need approval of the whole change.
     return (
@@ -302,34 +309,38 @@ export class Consents {
       approval.config === configDigest &&
       approval.covers !== undefined &&
       (this.#touched ??= new Set(this.#input.change.paths.map(({ path }) => path))).has(requirement.path) &&
-      isDirectoryAgreedTo(requirement.directory, this.#covers(), approval.covers)
+      isDirectoryCovered(requirement.directory, this.#covers(), approval.covers)
     )
   }
 }
 
 /** Without duplicates, because thousands of approvals can share one list. */
-function differentOwners(required: readonly RequiredApproval[]): (readonly Principal[])[] {
+function listDistinctOwners(required: readonly RequiredApproval[]): (readonly Principal[])[] {
   return [...new Set(required.map(({ owners }) => owners))]
 }
 
-function isNoPerson(principal: Principal): boolean {
+function isNonPerson(principal: Principal): boolean {
   return principal.kind !== 'user' || principal.login.endsWith('[bot]')
 }
 
-function stricter(a: Consent, b: Consent): boolean {
-  return strictness[a] > strictness[b]
+function isStricter(a: Consent, b: Consent): boolean {
+  return consentStrictness[a] > consentStrictness[b]
 }
 
 /** The least strict setting among a person's roles. */
-function leastStrict(permissions: Permissions, roles: readonly Role[], kind: ChangeKind): Consent {
+function findLeastStrictConsent(
+  permissions: Permissions,
+  roles: readonly PermissionRole[],
+  kind: ChangeKind,
+): Consent {
   return roles
     .map((role) => permissions[role][kind])
-    .reduce<Consent>((best, cell) => (stricter(best, cell) ? cell : best), 'refused')
+    .reduce<Consent>((best, cell) => (isStricter(best, cell) ? cell : best), 'refused')
 }
 
 /** Yes if any is; otherwise unknown if any is; otherwise no. Stops at the first yes. */
-function firstYes(candidates: readonly (() => Holds)[]): Holds {
-  const open: Unanswered[] = []
+function findAnyYes(candidates: readonly (() => RightsResult)[]): RightsResult {
+  const open: UnansweredQuestion[] = []
   for (const candidate of candidates) {
     const holds = candidate()
     if (holds.kind === 'yes') return holds

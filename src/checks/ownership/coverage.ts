@@ -1,30 +1,33 @@
 // Describes a change's effect as text that we store with an approval and compare later. The head alone is not enough:
 // the effect differs when the merge base moves or the owners change.
-import type { Change, TouchedPath } from '../../change/change.ts'
+import type { PullRequestChange, TouchedPath } from '../../change/change.ts'
 import type { RequiredApproval } from './required-approvals.ts'
-import { principalName } from './principal.ts'
+import { formatPrincipal } from './principal.ts'
 
 /** By package directory; '' for paths outside packages. */
-export type Coverage = ReadonlyMap<string, string>
+export type ApprovalCoverage = ReadonlyMap<string, string>
 
 /**
  * Lines with `=` describe files, lines with `+` their effects. A file's line appears under every directory whose owners
  * must agree to it.
  */
-export function coverageOf(change: Change, required: readonly RequiredApproval[]): Coverage {
+export function computeCoverage(
+  change: PullRequestChange,
+  required: readonly RequiredApproval[],
+): ApprovalCoverage {
   const lines = new Map<string, Set<string>>()
   const add = (directory: string, line: string): void => {
     const known = lines.get(directory)
     if (known) known.add(line)
     else lines.set(directory, new Set([line]))
   }
-  const files = new Map(change.paths.map((path) => [path.path, fileLine(path)]))
+  const files = new Map(change.paths.map((path) => [path.path, formatFileLine(path)]))
   for (const { path, role } of change.paths)
     add('directory' in role ? (role.directory ?? '') : '', files.get(path) ?? '')
   for (const requirement of required) {
     const file = files.get(requirement.path)
     if (file !== undefined) add(requirement.directory, file)
-    for (const effect of effects(requirement))
+    for (const effect of describeEffects(requirement))
       add(requirement.directory, `+ ${JSON.stringify(requirement.path)} ${JSON.stringify(effect)}`)
   }
   return new Map(
@@ -35,34 +38,40 @@ export function coverageOf(change: Change, required: readonly RequiredApproval[]
 }
 
 /** The files alone, as reviewers see them on GitHub. */
-export function coverageOfFiles(paths: readonly Pick<TouchedPath, 'path' | 'before' | 'after'>[]): Coverage {
-  return new Map([['', paths.map(fileLine).toSorted().join('\n')]])
+export function computeFileCoverage(
+  paths: readonly Pick<TouchedPath, 'path' | 'before' | 'after'>[],
+): ApprovalCoverage {
+  return new Map([['', paths.map(formatFileLine).toSorted().join('\n')]])
 }
 
 /** Whether everything the change does now was approved: the same files, and no new effects. Fewer effects are fine. */
-export function isAgreedTo(now: Coverage, agreed: Coverage): boolean {
-  return isWithin(linesOf(now), linesOf(agreed))
+export function isCovered(now: ApprovalCoverage, agreed: ApprovalCoverage): boolean {
+  return isWithinCoverage(toLineSet(now), toLineSet(agreed))
 }
 
-export function isDirectoryAgreedTo(directory: string, now: Coverage, agreed: Coverage): boolean {
+export function isDirectoryCovered(
+  directory: string,
+  now: ApprovalCoverage,
+  agreed: ApprovalCoverage,
+): boolean {
   const [present, then] = [now.get(directory), agreed.get(directory)]
   if (present === undefined || then === undefined) return false
-  return present === then || isWithin(new Set(present.split('\n')), new Set(then.split('\n')))
+  return present === then || isWithinCoverage(new Set(present.split('\n')), new Set(then.split('\n')))
 }
 
 /** Whether both have the same files, regardless of effects. */
-export function hasSameFiles(one: Coverage, other: Coverage): boolean {
-  const files = (coverage: Coverage) => new Set([...linesOf(coverage)].filter(isFile))
-  return isWithin(files(one), files(other))
+export function hasSameFiles(one: ApprovalCoverage, other: ApprovalCoverage): boolean {
+  const files = (coverage: ApprovalCoverage) => new Set([...toLineSet(coverage)].filter(isFileLine))
+  return isWithinCoverage(files(one), files(other))
 }
 
 /** What differs from the approved change, one phrase per path, sorted. */
-export function differences(now: Coverage, agreed: Coverage): readonly string[] {
-  const [present, then] = [linesOf(now), linesOf(agreed)]
-  if (isWithin(present, then)) return []
+export function listCoverageDifferences(now: ApprovalCoverage, agreed: ApprovalCoverage): readonly string[] {
+  const [present, then] = [toLineSet(now), toLineSet(agreed)]
+  if (isWithinCoverage(present, then)) return []
   if (then.size === 0) return ['what was shown then is not known']
-  const filesNow = pathsOf([...present].filter(isFile))
-  const filesThen = pathsOf([...then].filter(isFile))
+  const filesNow = indexLinesByPath([...present].filter(isFileLine))
+  const filesThen = indexLinesByPath([...then].filter(isFileLine))
   const found = new Map<string, string>()
   for (const path of filesThen.keys()) if (!filesNow.has(path)) found.set(path, 'is not changed any more')
   for (const [path, line] of filesNow) {
@@ -71,51 +80,53 @@ export function differences(now: Coverage, agreed: Coverage): readonly string[] 
     else if (before !== line) found.set(path, 'is changed otherwise')
   }
   for (const line of present)
-    if (!isFile(line) && !then.has(line)) {
-      const { path, rest } = parts(line)
+    if (!isFileLine(line) && !then.has(line)) {
+      const { path, rest } = parseCoverageLine(line)
       const effect = String(JSON.parse(rest))
       found.set(path, found.has(path) ? `${found.get(path)}, ${effect}` : effect)
     }
-  return [...found].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([path, what]) => `${path}: ${what}`)
+  return [...found]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([path, difference]) => `${path}: ${difference}`)
 }
 
-function isWithin(now: ReadonlySet<string>, agreed: ReadonlySet<string>): boolean {
+function isWithinCoverage(now: ReadonlySet<string>, agreed: ReadonlySet<string>): boolean {
   for (const line of now) if (!agreed.has(line)) return false
-  for (const line of agreed) if (isFile(line) && !now.has(line)) return false
+  for (const line of agreed) if (isFileLine(line) && !now.has(line)) return false
   return true
 }
 
-function linesOf(coverage: Coverage): ReadonlySet<string> {
+function toLineSet(coverage: ApprovalCoverage): ReadonlySet<string> {
   const lines = new Set<string>()
   for (const text of coverage.values()) for (const line of text.split('\n')) if (line !== '') lines.add(line)
   return lines
 }
 
-const isFile = (line: string): boolean => line.startsWith('= ')
+const isFileLine = (line: string): boolean => line.startsWith('= ')
 
-function pathsOf(lines: readonly string[]): ReadonlyMap<string, string> {
-  return new Map(lines.map((line) => [parts(line).path, line]))
+function indexLinesByPath(lines: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(lines.map((line) => [parseCoverageLine(line).path, line]))
 }
 
-function parts(line: string): { path: string; rest: string } {
+function parseCoverageLine(line: string): { path: string; rest: string } {
   const [quoted = '""'] = /"(?:[^"\\]|\\.)*"/.exec(line) ?? []
   return { path: String(JSON.parse(quoted)), rest: line.slice(2 + quoted.length + 1) }
 }
 
-function fileLine({ path, before, after }: Pick<TouchedPath, 'path' | 'before' | 'after'>): string {
+function formatFileLine({ path, before, after }: Pick<TouchedPath, 'path' | 'before' | 'after'>): string {
   const text = (entry: TouchedPath['before']): string => (entry ? `${entry.mode} ${entry.oid}` : 'none')
   return `= ${JSON.stringify(path)} ${text(before)} ${text(after)}`
 }
 
 /** One phrase per effect, so that fewer effects can be told from different ones. */
-function effects({ package: name, kinds, ownerEdit }: RequiredApproval): readonly string[] {
+function describeEffects({ package: name, kinds, ownerEdit }: RequiredApproval): readonly string[] {
   const ofPackage = kinds.map((kind) => `${kind} of ${name}`)
   if (ownerEdit === undefined) return ofPackage
   const listed = /^(?:adds|removes) /
   return [
     ...ofPackage,
-    ...ownerEdit.added.map((principal) => `adds ${principalName(principal)}`),
-    ...ownerEdit.removed.map((principal) => `removes ${principalName(principal)}`),
-    ...ownerEdit.words.split('; ').filter((word) => !listed.test(word)),
+    ...ownerEdit.added.map((principal) => `adds ${formatPrincipal(principal)}`),
+    ...ownerEdit.removed.map((principal) => `removes ${formatPrincipal(principal)}`),
+    ...ownerEdit.description.split('; ').filter((word) => !listed.test(word)),
   ]
 }

@@ -1,16 +1,16 @@
 // What a change to an owner file does to a package's owners: whom it adds, and whether any remain.
 import type { TouchedPath } from '../../change/change.ts'
 import type { Finding } from '../../findings/finding.ts'
-import { finding } from '../../findings/rule.ts'
-import type { Surveyed } from './surveyed.ts'
+import { createFinding } from '../../findings/rule.ts'
+import type { OwnershipInputs } from './surveyed.ts'
 import type { Authority } from './authority.ts'
 import { readCatalogOwners } from './sources/catalog-owners.ts'
 import { readCiYaml } from './sources/ci-yaml.ts'
 import type { OwnerFile } from './owner-files.ts'
-import { ownerFileAt } from './owner-files.ts'
-import type { Read } from './sources/owner-source.ts'
+import { parseOwnerFilePath } from './owner-files.ts'
+import type { SourceReadResult } from './sources/owner-source.ts'
 import { readOwnersFile } from './sources/owners-file.ts'
-import { principalKey, principalName } from './principal.ts'
+import { principalKey, formatPrincipal } from './principal.ts'
 import type { Principal } from './principal.ts'
 import { ownerFileBroken } from './rules/owner-file-broken.ts'
 
@@ -20,20 +20,20 @@ export interface OwnerEdit {
   /** Whether the edit needs approval: it adds people, leaves no other owner, or changes switches. */
   readonly changesOwners: boolean
   /** For people: `adds mallory`, `leaves no other owner`. */
-  readonly words: string
+  readonly description: string
   readonly findings: readonly Finding[]
 }
 
 /** `owners`: the base's owners for this file's package; `base` and `result`: authority of the two trees. */
-export function ownerEdit(
+export function analyzeOwnerEdit(
   touched: TouchedPath,
-  input: Surveyed,
+  input: OwnershipInputs,
   owners: readonly Principal[],
   base: Authority,
   result: Authority,
 ): OwnerEdit {
   const { path, role } = touched
-  const file = ownerFileAt(path)
+  const file = parseOwnerFilePath(path)
   const directory = 'directory' in role ? (role.directory ?? '') : ''
   const findings: Finding[] = []
   const text = input.ownerFiles.result.get(path)
@@ -41,14 +41,15 @@ export function ownerEdit(
     touched.after === undefined
       ? undefined
       : text === undefined || file === undefined
-        ? unreadable(path)
-        : readAny(file, path, text)
+        ? createUnreadableFile(path)
+        : readAnyOwnerFile(file, path, text)
   if (after?.kind === 'broken')
     for (const { at, problem } of after.problems)
-      findings.push(finding(ownerFileBroken, at, { path, problem }))
+      findings.push(createFinding(ownerFileBroken, at, { path, problem }))
 
   const baseText = input.ownerFiles.base.get(path)
-  const before = baseText === undefined || file === undefined ? undefined : readAny(file, path, baseText)
+  const before =
+    baseText === undefined || file === undefined ? undefined : readAnyOwnerFile(file, path, baseText)
   // Compare owners over all sources, so that moving a list between files adds no owner.
   const newOwners = result.ownersOf(path, directory)
   const oldOwners = base.ownersOf(path, directory)
@@ -60,32 +61,38 @@ export function ownerEdit(
 
   const added = newOwners.filter((principal) => !had.has(principalKey(principal)))
   const removed = oldOwners.filter((principal) => !has.has(principalKey(principal)))
-  const structure = (read: Read<Shape> | undefined): string =>
+  const structure = (read: SourceReadResult<OwnerFileStructure> | undefined): string =>
     read?.kind === 'read' ? read.value.structure : ''
-  const wordsFor = [
-    added.length > 0 && `adds ${added.map(principalName).join(', ')}`,
-    removed.length > 0 && `removes ${removed.map(principalName).join(', ')}`,
+  const phrases = [
+    added.length > 0 && `adds ${added.map(formatPrincipal).join(', ')}`,
+    removed.length > 0 && `removes ${removed.map(formatPrincipal).join(', ')}`,
     removed.length > 0 && newOwners.length === 0 && 'leaves no owner',
     removed.length > 0 &&
       others(newOwners).length === 0 &&
       others(oldOwners).length > 0 &&
       'leaves no other owner',
     structure(before) !== structure(after) && 'changes the rules by which owners are found',
-  ].filter((word) => word !== false)
+  ].filter((phrase) => phrase !== false)
   const changesOwners =
     findings.length > 0 ||
     added.length > 0 ||
     (removed.length > 0 &&
       (newOwners.length === 0 || (others(newOwners).length === 0 && others(oldOwners).length > 0))) ||
     structure(before) !== structure(after)
-  return { added, removed, changesOwners, words: wordsFor.join('; ') || 'the people stay the same', findings }
+  return {
+    added,
+    removed,
+    changesOwners,
+    description: phrases.join('; ') || 'the people stay the same',
+    findings,
+  }
 }
 
-interface Shape {
+interface OwnerFileStructure {
   readonly structure: string
 }
 
-function readAny(file: OwnerFile, path: string, text: string): Read<Shape> {
+function readAnyOwnerFile(file: OwnerFile, path: string, text: string): SourceReadResult<OwnerFileStructure> {
   switch (file.kind) {
     case 'ci.yaml': {
       const read = readCiYaml(path, text)
@@ -111,11 +118,11 @@ function readAny(file: OwnerFile, path: string, text: string): Read<Shape> {
     case 'aliases':
     case 'config.yaml':
       // Repository-wide files belong to no package, so this is never reached for them.
-      return unreadable(path)
+      return createUnreadableFile(path)
   }
 }
 
-const unreadable = (path: string): Read<never> => ({
+const createUnreadableFile = (path: string): SourceReadResult<never> => ({
   kind: 'broken',
   problems: [{ at: { file: path, line: 1, column: 1 }, problem: 'it could not be read' }],
 })

@@ -1,14 +1,14 @@
 // Which files define owners, and which of them a decision needs. Names and places only.
-import type { Change } from '../../change/change.ts'
+import type { PullRequestChange } from '../../change/change.ts'
 import { codeownersPaths } from '../../change/layout/classify-path.ts'
-import { foldersAbove } from '../../change/layout/layout.ts'
-import { sublist } from '../../change/patched-list.ts'
+import { ancestorDirectories } from '../../change/layout/layout.ts'
+import { createListFilter } from '../../change/patched-list.ts'
 import { hasPath } from '../../change/sorted-paths.ts'
 import { configYamlPath } from './sources/config-yaml.ts'
-import { aliasesPath, ownersName } from './sources/owners-file.ts'
-import { declaredPackagesOf } from './declared-packages.ts'
+import { aliasesPath, ownersFileName } from './sources/owners-file.ts'
+import { findDeclaredPackages } from './declared-packages.ts'
 
-export const catalogOwnersName = 'CATALOG_OWNERS'
+export const catalogOwnersFileName = 'CATALOG_OWNERS'
 
 export type OwnerFile =
   | { readonly kind: 'ci.yaml'; readonly directory: string }
@@ -18,49 +18,49 @@ export type OwnerFile =
   | { readonly kind: 'aliases' }
   | { readonly kind: 'config.yaml' }
 
-const ownerFileNames = /(?:^|\/)(?:OWNERS|CATALOG_OWNERS)$/
-const ownersIn = sublist<string>((path) => ownerFileNames.test(path))
-const ciYaml = /^operators\/(?<directory>[^/]+)\/ci\.yaml$/
+const ownerFilePattern = /(?:^|\/)(?:OWNERS|CATALOG_OWNERS)$/
+const listOwnersFiles = createListFilter<string>((path) => ownerFilePattern.test(path))
+const ciYamlPattern = /^operators\/(?<directory>[^/]+)\/ci\.yaml$/
 
 /** Undefined for paths other than owner files. */
-export function ownerFileAt(path: string): OwnerFile | undefined {
-  const directory = ciYaml.exec(path)?.groups?.directory
+export function parseOwnerFilePath(path: string): OwnerFile | undefined {
+  const directory = ciYamlPattern.exec(path)?.groups?.directory
   if (directory !== undefined) return { kind: 'ci.yaml', directory }
   if ((codeownersPaths as readonly string[]).includes(path)) return { kind: 'codeowners' }
   if (path === aliasesPath) return { kind: 'aliases' }
   if (path === configYamlPath) return { kind: 'config.yaml' }
   const name = path.slice(path.lastIndexOf('/') + 1)
   const above = path.slice(0, Math.max(0, path.lastIndexOf('/')))
-  if (name === ownersName) return { kind: 'owners', directory: above }
-  if (name === catalogOwnersName) return { kind: 'catalog-owners', directory: above }
+  if (name === ownersFileName) return { kind: 'owners', directory: above }
+  if (name === catalogOwnersFileName) return { kind: 'catalog-owners', directory: above }
   return undefined
 }
 
-export const ciYamlPath = (directory: string): string => `operators/${directory}/ci.yaml`
+export const toCiYamlPath = (directory: string): string => `operators/${directory}/ci.yaml`
 
 /**
  * The owner files needed to decide on a change, sorted: those of the base for touched paths, and those that the change
  * touches. An existing file that was not read counts as broken.
  */
-export function ownerFilePaths(basePaths: readonly string[], change: Change): string[] {
+export function selectOwnerFiles(basePaths: readonly string[], change: PullRequestChange): string[] {
   const touched = new Set(
-    change.paths.filter(({ path }) => ownerFileAt(path) !== undefined).map(({ path }) => path),
+    change.paths.filter(({ path }) => parseOwnerFilePath(path) !== undefined).map(({ path }) => path),
   )
   const wanted = new Set<string>()
-  const want = (path: string): void => {
+  const addIfPresent = (path: string): void => {
     if (touched.has(path) || hasPath(basePaths, path)) wanted.add(path)
   }
-  for (const path of [...codeownersPaths, aliasesPath, configYamlPath]) want(path)
+  for (const path of [...codeownersPaths, aliasesPath, configYamlPath]) addIfPresent(path)
   const walked = new Set<string>()
   for (const { path, role } of change.paths) {
-    for (const above of foldersAbove(path)) {
+    for (const above of ancestorDirectories(path)) {
       // Already walked, with everything above it.
       if (walked.has(above)) break
       walked.add(above)
-      want(join(above, ownersName))
-      want(join(above, catalogOwnersName))
+      addIfPresent(joinPath(above, ownersFileName))
+      addIfPresent(joinPath(above, catalogOwnersFileName))
     }
-    if ('directory' in role && role.directory) want(ciYamlPath(role.directory))
+    if ('directory' in role && role.directory) addIfPresent(toCiYamlPath(role.directory))
   }
   // An entry of a list belongs to its package, so any owner file of that package may apply.
   const listed = (change.lists ?? []).flatMap(({ added, removed, updated }) => [
@@ -69,32 +69,34 @@ export function ownerFilePaths(basePaths: readonly string[], change: Change): st
     ...updated,
   ])
   if (listed.length > 0) {
-    for (const path of ownersIn(basePaths)) want(path)
-    const declared = change.catalogs.map(declaredPackagesOf)
+    for (const path of listOwnersFiles(basePaths)) addIfPresent(path)
+    const declared = change.catalogs.map(findDeclaredPackages)
     for (const { name } of listed)
-      for (const home of [name, ...declared.flatMap((one) => [...one.homes(name)])]) want(ciYamlPath(home))
+      for (const home of [name, ...declared.flatMap((one) => [...one.homeDirectories(name)])])
+        addIfPresent(toCiYamlPath(home))
   }
   // Without package directories, only the package's name can be looked up.
-  for (const catalog of change.catalogs) for (const { name } of catalog.packages) want(ciYamlPath(name))
+  for (const catalog of change.catalogs)
+    for (const { name } of catalog.packages) addIfPresent(toCiYamlPath(name))
   return [...wanted].toSorted()
 }
 
 /** Sorted. */
-export function ownerFilesOf(
+export function listOwnerFilesFor(
   paths: readonly string[],
-  places: readonly { readonly path: string; readonly directory: string; readonly package: string }[],
+  locations: readonly { readonly path: string; readonly directory: string; readonly package: string }[],
 ): string[] {
   const wanted = new Set<string>([...codeownersPaths, aliasesPath, configYamlPath])
-  for (const { path, directory, package: name } of places) {
-    for (const above of foldersAbove(path)) {
-      wanted.add(join(above, ownersName))
-      wanted.add(join(above, catalogOwnersName))
+  for (const { path, directory, package: name } of locations) {
+    for (const above of ancestorDirectories(path)) {
+      wanted.add(joinPath(above, ownersFileName))
+      wanted.add(joinPath(above, catalogOwnersFileName))
     }
-    wanted.add(ciYamlPath(directory === '' ? name : directory))
+    wanted.add(toCiYamlPath(directory === '' ? name : directory))
   }
   return paths.filter((path) => wanted.has(path))
 }
 
-function join(directory: string, name: string): string {
+function joinPath(directory: string, name: string): string {
   return directory === '' ? name : `${directory}/${name}`
 }

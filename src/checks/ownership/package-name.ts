@@ -2,13 +2,13 @@
 // out.
 
 /** A package name as a Kubernetes label value: lower case, digits, inner hyphens, at most 63 characters. */
-const grammar = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+const packageNamePattern = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 
-export const isPackageName = (name: string): boolean => grammar.test(name)
+export const isPackageName = (name: string): boolean => packageNamePattern.test(name)
 
 // Look-alike letters that compatibility normalization does not fold. A small part of Unicode's confusables, which
 // suffices because new names must be ASCII.
-const lookAlikes: Readonly<Record<string, string>> = {
+const latinByLookAlike: Readonly<Record<string, string>> = {
   а: 'a', в: 'b', с: 'c', ԁ: 'd', е: 'e', ѐ: 'e', һ: 'h', і: 'i', ї: 'i', ј: 'j', к: 'k', ӏ: 'l', м: 'm', п: 'n',
   о: 'o', р: 'p', ԛ: 'q', г: 'r', ѕ: 's', т: 't', ц: 'u', ѵ: 'v', ԝ: 'w', х: 'x', у: 'y',
   α: 'a', β: 'b', ε: 'e', η: 'n', ι: 'i', κ: 'k', ν: 'v', ο: 'o', ρ: 'p', σ: 'o', τ: 't', υ: 'u', χ: 'x', γ: 'y',
@@ -19,8 +19,8 @@ const lookAlikes: Readonly<Record<string, string>> = {
  * Two names with the same skeleton look alike. Ignores case, script, accents and separators; 0 and o, 1, i and l, rn
  * and m, vv and w are equal.
  */
-export function skeleton(name: string): string {
-  return latinOf(name)
+export function computeNameSkeleton(name: string): string {
+  return toLatin(name)
     .replace(/[-_.‐-―−]/g, '')
     .replace(/0/g, 'o')
     .replace(/[1i|!]/g, 'l')
@@ -29,16 +29,16 @@ export function skeleton(name: string): string {
 }
 
 /** A name in Latin letters, without invisible characters. */
-function latinOf(name: string): string {
+function toLatin(name: string): string {
   if (/^[!-~]*$/.test(name)) return name.toLowerCase()
   const folded = name
     .normalize('NFKD')
     .replace(/\p{Mark}|\p{Format}|\p{White_Space}/gu, '')
     .toLowerCase()
-  return [...folded].map((char) => lookAlikes[char] ?? char).join('')
+  return [...folded].map((char) => latinByLookAlike[char] ?? char).join('')
 }
 
 /** Paths with the same result collide on file systems that ignore case or normalize accents. */
-export function foldedPath(path: string): string {
+export function foldPath(path: string): string {
   return path.normalize('NFKC').toLowerCase()
 }

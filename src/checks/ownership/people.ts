@@ -3,67 +3,67 @@
 import type { UserId } from '../../change/ids.ts'
 import type { Config } from '../../config/config.ts'
 import type { CheckOutcome } from '../check.ts'
-import type { Answers, Unknown } from '../questions.ts'
+import type { CheckAnswers, UnknownAnswer } from '../questions.ts'
 import type { Principal } from './principal.ts'
-import { oncePer } from '../../findings/once.ts'
+import { memoizePerObject } from '../../findings/once.ts'
 
-export type Unanswered = CheckOutcome['unanswered'][number]
+export type UnansweredQuestion = CheckOutcome['unanswered'][number]
 
 /** An account, and its present login in the form of loginOf(). */
-export interface Account {
+export interface GitHubAccount {
   readonly id: UserId
   readonly login: string
 }
 
-export type Holds =
+export type RightsResult =
   | { readonly kind: 'yes' }
   /** `reused`: the listed login now belongs to another account. */
   | { readonly kind: 'no'; readonly reused?: { readonly login: string; readonly was: number } }
-  | { readonly kind: 'unknown'; readonly open: readonly Unanswered[] }
+  | { readonly kind: 'unknown'; readonly open: readonly UnansweredQuestion[] }
 
-export interface People {
+export interface PrincipalMatcher {
   /** An empty list contains no one. */
-  isAmong(account: Account, principals: readonly Principal[]): Holds
+  isAmong(account: GitHubAccount, principals: readonly Principal[]): RightsResult
   /** By list or by role on the repository. Accounts of Apps never are. */
-  isMaintainer(account: Account): Holds
+  isMaintainer(account: GitHubAccount): RightsResult
 }
 
-const yes: Holds = { kind: 'yes' }
-const no: Holds = { kind: 'no' }
+const yesResult: RightsResult = { kind: 'yes' }
+const noResult: RightsResult = { kind: 'no' }
 
-export const isBot = (account: Account): boolean => account.login.endsWith('[bot]')
+export const isBot = (account: GitHubAccount): boolean => account.login.endsWith('[bot]')
 
 /** `accounts`: see CheckInput.accounts. */
-export function people(
-  answers: Answers,
+export function createPrincipalMatcher(
+  answers: CheckAnswers,
   accounts: ReadonlyMap<string, UserId>,
   maintainers: readonly Principal[],
   config: Config,
-): People {
-  function isUser(account: Account, principal: Extract<Principal, { kind: 'user' }>): Holds {
+): PrincipalMatcher {
+  function isUser(account: GitHubAccount, principal: Extract<Principal, { kind: 'user' }>): RightsResult {
     // A pinned account matches under any login, and its listed login matches no other account.
     if (principal.id !== undefined) {
-      if (principal.id === account.id) return yes
+      if (principal.id === account.id) return yesResult
       return principal.login === account.login
         ? { kind: 'no', reused: { login: principal.login, was: principal.id } }
-        : no
+        : noResult
     }
-    if (principal.login !== account.login) return no
+    if (principal.login !== account.login) return noResult
     const first = accounts.get(principal.login)
     if (first !== undefined && first !== account.id)
       return { kind: 'no', reused: { login: principal.login, was: first } }
     const answer = answers.get({ kind: 'user', login: principal.login })
-    if (answer.kind === 'unknown') return unknown(`which account ${principal.login} is`, answer)
-    if (answer.kind === 'nobody' || answer.person.id !== account.id) return no
-    return (answer.person.kind === 'bot') === isBot(account) ? yes : no
+    if (answer.kind === 'unknown') return toUnknownResult(`which account ${principal.login} is`, answer)
+    if (answer.kind === 'nobody' || answer.person.id !== account.id) return noResult
+    return (answer.person.kind === 'bot') === isBot(account) ? yesResult : noResult
   }
 
-  function isOne(account: Account, principal: Principal): Holds {
+  function isPrincipal(account: GitHubAccount, principal: Principal): RightsResult {
     switch (principal.kind) {
       case 'user':
         return isUser(account, principal)
       case 'team': {
-        if (isBot(account)) return no
+        if (isBot(account)) return noResult
         const { organization, team } = principal
         const answer = answers.get({
           kind: 'team-member',
@@ -73,57 +73,58 @@ export function people(
           login: account.login,
         })
         if (answer.kind === 'unknown')
-          return unknown(`whether ${account.login} is a member of ${organization}/${team}`, answer)
-        return answer.kind === 'yes' ? yes : no
+          return toUnknownResult(`whether ${account.login} is a member of ${organization}/${team}`, answer)
+        return answer.kind === 'yes' ? yesResult : noResult
       }
       case 'email':
-        return no
+        return noResult
     }
   }
 
   // Cached, because the same people own most of what a change touches.
-  const known = new Map<string, (principals: readonly Principal[]) => Holds>()
+  const known = new Map<string, (principals: readonly Principal[]) => RightsResult>()
 
-  function isAmong(account: Account, principals: readonly Principal[]): Holds {
+  function isAmong(account: GitHubAccount, principals: readonly Principal[]): RightsResult {
     const key = `${account.id} ${account.login}`
-    const among = known.get(key) ?? oncePer((list: readonly Principal[]) => findAmong(account, list))
+    const among = known.get(key) ?? memoizePerObject((list: readonly Principal[]) => findAmong(account, list))
     known.set(key, among)
     return among(principals)
   }
 
-  function findAmong(account: Account, principals: readonly Principal[]): Holds {
-    if (principals.length === 0) return no
-    const open: Unanswered[] = []
-    let reused: Holds | undefined
+  function findAmong(account: GitHubAccount, principals: readonly Principal[]): RightsResult {
+    if (principals.length === 0) return noResult
+    const open: UnansweredQuestion[] = []
+    let reused: RightsResult | undefined
     // Logins first: they are cheap to look up, and most owners are listed by login.
     const ordered = [
       ...principals.filter(({ kind }) => kind === 'user'),
       ...principals.filter(({ kind }) => kind !== 'user'),
     ]
     for (const principal of ordered) {
-      const holds = isOne(account, principal)
-      if (holds.kind === 'yes') return yes
+      const holds = isPrincipal(account, principal)
+      if (holds.kind === 'yes') return yesResult
       if (holds.kind === 'unknown') open.push(...holds.open)
       else if (holds.reused) reused = holds
     }
     if (reused) return reused
-    return open.length > 0 ? { kind: 'unknown', open } : no
+    return open.length > 0 ? { kind: 'unknown', open } : noResult
   }
 
-  function isMaintainer(account: Account): Holds {
-    if (isBot(account)) return no
+  function isMaintainer(account: GitHubAccount): RightsResult {
+    if (isBot(account)) return noResult
     const listed = isAmong(account, maintainers)
     if (listed.kind !== 'no') return listed
     const { maintainerRoles } = config.owners
     if (maintainerRoles.length === 0) return listed
     const answer = answers.get({ kind: 'role', user: account.id, login: account.login })
-    if (answer.kind === 'unknown') return unknown(`the role of ${account.login} on this repository`, answer)
-    return (maintainerRoles as readonly string[]).includes(answer.role) ? yes : no
+    if (answer.kind === 'unknown')
+      return toUnknownResult(`the role of ${account.login} on this repository`, answer)
+    return (maintainerRoles as readonly string[]).includes(answer.role) ? yesResult : noResult
   }
 
   return { isAmong, isMaintainer }
 }
 
-function unknown(question: string, answer: Unknown): Holds {
+function toUnknownResult(question: string, answer: UnknownAnswer): RightsResult {
   return { kind: 'unknown', open: [{ question, reason: answer.reason, retryAfter: answer.retryAfter }] }
 }

@@ -1,6 +1,6 @@
 // Parses and compares the names in owner files, alike for all sources. Logins are compared whole and without case.
-import type { Person } from '../../change/snapshot.ts'
-import { userId } from '../../change/ids.ts'
+import type { GitHubAccount } from '../../change/snapshot.ts'
+import { toUserId } from '../../change/ids.ts'
 import type { UserId } from '../../change/ids.ts'
 
 export type Principal =
@@ -12,40 +12,40 @@ export type Principal =
 
 // Current logins are alphanumerics and single hyphens, at most 39; older ones may end in a hyphen, managed ones contain
 // an underscore. ASCII only, to exclude look-alikes.
-const login = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:\[bot\])?$/
-const slug = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/
-const pinned = /^(?<login>[^:]+):(?<id>[1-9][0-9]{0,15})$/
+const loginPattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:\[bot\])?$/
+const teamSlugPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/
+const pinnedLoginPattern = /^(?<login>[^:]+):(?<id>[1-9][0-9]{0,15})$/
 
 /** Undefined for anything but a login, including surrounding white space. */
 export function parseLogin(text: string): Principal | undefined {
-  return login.test(text) ? { kind: 'user', login: text.toLowerCase() } : undefined
+  return loginPattern.test(text) ? { kind: 'user', login: text.toLowerCase() } : undefined
 }
 
 export function parseTeam(text: string): Principal | undefined {
   const [organization = '', team = '', ...rest] = text.split('/')
-  if (rest.length > 0 || !login.test(organization) || !slug.test(team)) return undefined
+  if (rest.length > 0 || !loginPattern.test(organization) || !teamSlugPattern.test(team)) return undefined
   return { kind: 'team', organization: organization.toLowerCase(), team: team.toLowerCase() }
 }
 
 /** Accepts `login`, `login:id` or `organization/team`. */
 export function parsePrincipal(text: string): Principal | undefined {
-  const pin = pinned.exec(text)?.groups
+  const pin = pinnedLoginPattern.exec(text)?.groups
   if (pin?.login !== undefined && pin.id !== undefined) {
     const user = parseLogin(pin.login)
     const id = Number(pin.id)
-    return user?.kind === 'user' && Number.isSafeInteger(id) ? { ...user, id: userId(id) } : undefined
+    return user?.kind === 'user' && Number.isSafeInteger(id) ? { ...user, id: toUserId(id) } : undefined
   }
   return text.includes('/') ? parseTeam(text) : parseLogin(text)
 }
 
 /** REST calls an App's account `name[bot]`, GraphQL `name`; a person who registers `name` must not pass for the App. */
-export function loginOf(person: Person): string {
+export function normalizeLogin(person: GitHubAccount): string {
   const lower = person.login.toLowerCase()
   return person.kind === 'bot' && !lower.endsWith('[bot]') ? `${lower}[bot]` : lower
 }
 
 /** A unique name for people to read. */
-export function principalName(principal: Principal): string {
+export function formatPrincipal(principal: Principal): string {
   switch (principal.kind) {
     case 'user':
       return principal.login
@@ -60,10 +60,10 @@ export function principalName(principal: Principal): string {
 export function principalKey(principal: Principal): string {
   return principal.kind === 'user'
     ? `user ${principal.login} ${principal.id ?? ''}`
-    : `${principal.kind} ${principalName(principal)}`
+    : `${principal.kind} ${formatPrincipal(principal)}`
 }
 
 /** In order of first appearance. */
-export function distinct(principals: readonly Principal[]): readonly Principal[] {
+export function distinctPrincipals(principals: readonly Principal[]): readonly Principal[] {
   return [...new Map(principals.map((principal) => [principalKey(principal), principal])).values()]
 }

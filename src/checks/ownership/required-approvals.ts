@@ -1,24 +1,24 @@
 // Which approvals a change requires, by path: its packages, their owners at the base, and the kind of change.
-import { bundlePlaceOf, hasManifests } from '../../change/layout/bundle-directory.ts'
+import { parseBundlePath, hasManifests } from '../../change/layout/bundle-directory.ts'
 import { classifyPath } from '../../change/layout/classify-path.ts'
 import type { Layout } from '../../change/layout/layout.ts'
-import { keysOf } from '../../change/patched-list.ts'
-import { hasBelow } from '../../change/sorted-paths.ts'
+import { createKeyCollector } from '../../change/patched-list.ts'
+import { hasPathBelow } from '../../change/sorted-paths.ts'
 import type { PackageChange, ReferenceListChange, TouchedPath } from '../../change/change.ts'
 import type { ChangeKind } from '../../config/permissions.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
-import { finding } from '../../findings/rule.ts'
-import type { Surveyed } from './surveyed.ts'
+import { createFinding } from '../../findings/rule.ts'
+import type { OwnershipInputs } from './surveyed.ts'
 import type { Authority } from './authority.ts'
-import { ownerEdit } from './owner-edit.ts'
+import { analyzeOwnerEdit } from './owner-edit.ts'
 import type { OwnerEdit } from './owner-edit.ts'
-import { ownerFileAt } from './owner-files.ts'
+import { parseOwnerFilePath } from './owner-files.ts'
 import type { Principal } from './principal.ts'
-import { touchedChannels } from './touched-channels.ts'
+import { findTouchedChannels } from './touched-channels.ts'
 import { packageContentMismatch } from './rules/package-content-mismatch.ts'
-import { repositoryPaths, declaredPackagesOf } from './declared-packages.ts'
+import { createRepositoryPathMapper, findDeclaredPackages } from './declared-packages.ts'
 import type { DeclaredPackages } from './declared-packages.ts'
-import { oncePer } from '../../findings/once.ts'
+import { memoizePerObject } from '../../findings/once.ts'
 
 export interface RequiredApproval {
   readonly path: string
@@ -43,8 +43,8 @@ export interface RequiredApprovals {
   readonly findings: readonly Finding[]
 }
 
-export function requiredApprovalsOf(
-  input: Surveyed,
+export function computeRequiredApprovals(
+  input: OwnershipInputs,
   authority: Authority,
   result: Authority,
 ): RequiredApprovals {
@@ -60,12 +60,13 @@ export function requiredApprovalsOf(
     else if (role.kind === 'references') {
       const list = lists.get(path.path)
       if (list === undefined) outside.push(path)
-      else for (const requirement of inList(list, input, known, authority)) required.push(requirement)
+      else
+        for (const requirement of findListApprovals(list, input, known, authority)) required.push(requirement)
     } else if (role.kind === 'owners') {
       if (role.directory === undefined) outside.push(path)
       else {
         const owners = authority.ownersOf(path.path, role.directory)
-        const edit = ownerEdit(path, input, owners, authority, result)
+        const edit = analyzeOwnerEdit(path, input, owners, authority, result)
         findings.push(...edit.findings)
         required.push({
           path: path.path,
@@ -85,11 +86,13 @@ export function requiredApprovalsOf(
         at,
         directory: role.directory,
         package: role.directory,
-        kinds: [known.isDirectory(role.directory) ? kindOfSource(path, input.basePaths) : 'add-package'],
+        kinds: [
+          known.isDirectory(role.directory) ? classifySourceChange(path, input.basePaths) : 'add-package',
+        ],
         owners: authority.ownersOf(path.path, role.directory),
       })
     else {
-      const found = inCatalog(path, role, at, known, authority)
+      const found = findCatalogApprovals(path, role, at, known, authority)
       if (found === undefined) outside.push(path)
       else {
         // Not `push(...found.required)`: one file can hold more packages than a call takes arguments.
@@ -99,9 +102,9 @@ export function requiredApprovalsOf(
     }
   }
   return {
-    required: [...required, ...unattributed(input, known, required, authority)],
+    required: [...required, ...findUnattributedApprovals(input, known, required, authority)],
     outside,
-    findings: [...findings, ...takenBundleNames(input)],
+    findings: [...findings, ...findTakenBundleNames(input)],
   }
 }
 
@@ -109,15 +112,15 @@ export function requiredApprovalsOf(
  * The kind of change to a package's file outside catalogs. A bundle directory of the base counts as published: images
  * were built from it.
  */
-function kindOfSource({ path, after }: TouchedPath, basePaths: readonly string[]): ChangeKind {
-  const bundle = bundlePlaceOf(path)
+function classifySourceChange({ path, after }: TouchedPath, basePaths: readonly string[]): ChangeKind {
+  const bundle = parseBundlePath(path)
   if (bundle === undefined) return 'edit-sources'
   if (!hasManifests(basePaths, bundle.root)) return 'add-bundle'
   return after === undefined ? 'remove-bundle' : 'edit-bundle'
 }
 
 /** Undefined if neither place nor content belongs to a package. */
-function inCatalog(
+function findCatalogApprovals(
   path: TouchedPath,
   role: { readonly catalog: string; readonly directory: string },
   at: Location,
@@ -126,7 +129,7 @@ function inCatalog(
 ): { required: RequiredApproval[]; findings: Finding[] } | undefined {
   const { directory } = role
   const declared = known.declared(role.catalog)
-  const spoken = declared?.of(path.path).packages ?? new Map<string, never>()
+  const spoken = declared?.inFile(path.path).packages ?? new Map<string, never>()
   // One package's owners cannot approve a new catalog.
   const fresh: readonly ChangeKind[] = known.isNewCatalog(role.catalog) ? ['add-catalog'] : []
   if (spoken.size === 0) {
@@ -141,19 +144,19 @@ function inCatalog(
   const required: RequiredApproval[] = []
   const findings: Finding[] = []
   for (const [name, mark] of spoken) {
-    const place: Location = { file: path.path, line: mark.line, column: mark.column }
+    const location: Location = { file: path.path, line: mark.line, column: mark.column }
     const elsewhere = known.homes(name).filter((home) => home !== directory)
     const [home] = elsewhere
     if (home !== undefined && !known.holds(directory, name))
       findings.push(
-        finding(packageContentMismatch, place, {
+        createFinding(packageContentMismatch, location, {
           path: path.path,
           package: name,
           home: home === '' ? 'the catalog' : home,
         }),
       )
     const change = known.change(role.catalog, name)
-    const ofPackage = change ? kindsOf(change, known.has(name, directory, role.catalog)) : []
+    const ofPackage = change ? classifyPackageChange(change, known.has(name, directory, role.catalog)) : []
     const kinds: ChangeKind[] = [...fresh, ...ofPackage]
     if (ofPackage.length === 0) kinds.push('edit-sources')
     // Both the directory's owners and the package's owners must agree.
@@ -162,7 +165,7 @@ function inCatalog(
         at === directory ? path.path : [role.catalog, at, 'catalog.yaml'].filter(Boolean).join('/')
       required.push({
         path: path.path,
-        at: place,
+        at: location,
         catalog: role.catalog,
         directory: at,
         package: name,
@@ -176,9 +179,9 @@ function inCatalog(
 }
 
 /** The changed entries of a composite list. Each belongs to its package, wherever that is at the base. */
-function inList(
+function findListApprovals(
   list: ReferenceListChange,
-  input: Surveyed,
+  input: OwnershipInputs,
   known: KnownPackages,
   authority: Authority,
 ): RequiredApproval[] {
@@ -194,20 +197,20 @@ function inList(
   ]
   return entries.flatMap(({ name, kind, line, column }) => {
     const homes = known.homes(name).filter((home) => home !== '')
-    const places = homes.flatMap((home) =>
+    const folders = homes.flatMap((home) =>
       input.layout.catalogs
         .map(({ root }) => (root === '' ? home : `${root}/${home}`))
-        .filter((place) => known.isFolder(place))
-        .map((place) => ({ where: `${place}/catalog.yaml`, home })),
+        .filter((folder) => known.isFolder(folder))
+        .map((folder) => ({ where: `${folder}/catalog.yaml`, home })),
     )
     // Sources without a catalog: the operator's directory counts as the package.
     const beside = homes
-      .filter((home) => !places.some((place) => place.home === home))
+      .filter((home) => !folders.some((located) => located.home === home))
       .map((home) => ({ where: `operators/${home}/ci.yaml`, home }))
-    const asked = [...places, ...beside]
-    if (asked.length === 0) asked.push({ where: path, home: '' })
+    const sources = [...folders, ...beside]
+    if (sources.length === 0) sources.push({ where: path, home: '' })
     const distinct = new Map<string, readonly Principal[]>()
-    for (const { where, home } of asked) {
+    for (const { where, home } of sources) {
       const owners = authority.ownersOf(where, home, name)
       distinct.set(JSON.stringify(owners), owners)
     }
@@ -224,7 +227,7 @@ function inList(
 }
 
 /** `exists`: the base has the package already, perhaps in another catalog. */
-function kindsOf(change: PackageChange, exists: boolean): readonly ChangeKind[] {
+function classifyPackageChange(change: PackageChange, exists: boolean): readonly ChangeKind[] {
   if (change.kind === 'added') return [exists ? 'add-to-catalog' : 'add-package']
   if (change.kind === 'removed') return ['remove-package']
   const { bundles, channels, deprecations } = change
@@ -250,8 +253,8 @@ function kindsOf(change: PackageChange, exists: boolean): readonly ChangeKind[] 
  * A package that changes although no touched path declares it, because a file elsewhere, such as an ignore file, hides
  * or shows it. Its owners must still agree.
  */
-function unattributed(
-  input: Surveyed,
+function findUnattributedApprovals(
+  input: OwnershipInputs,
   known: KnownPackages,
   required: readonly RequiredApproval[],
   authority: Authority,
@@ -270,7 +273,7 @@ function unattributed(
           catalog: root,
           directory,
           package: change.name,
-          kinds: kindsOf(change, known.has(change.name, directory, root)),
+          kinds: classifyPackageChange(change, known.has(change.name, directory, root)),
           channels: known.channels(root, change),
           owners: authority.ownersOf(`${path}/catalog.yaml`, directory, change.name),
         }
@@ -279,21 +282,21 @@ function unattributed(
 }
 
 /** New bundles named like another package's bundle: both would claim the same ClusterServiceVersion. */
-function takenBundleNames({ change }: Surveyed): Finding[] {
+function findTakenBundleNames({ change }: OwnershipInputs): Finding[] {
   return change.catalogs.flatMap((catalog) => {
     const { result, packages } = catalog
-    const toPath = repositoryPaths(catalog)
+    const toPath = createRepositoryPathMapper(catalog)
     const owners = new Map<string, Set<string>>()
     for (const { name, package: owner } of result?.bundles ?? [])
       owners.set(name, (owners.get(name) ?? new Set()).add(owner))
     return packages.flatMap(({ name: packageName, bundles }) =>
       bundles.added.flatMap(({ name, place }) => {
-        const other = firstOther(owners.get(name) ?? [], packageName)
+        const other = findOtherName(owners.get(name) ?? [], packageName)
         if (other === undefined) return []
         const path = toPath(place.file)
         const at: Location = { file: path, line: place.line, column: place.column }
         return [
-          finding(packageContentMismatch, at, {
+          createFinding(packageContentMismatch, at, {
             path,
             package: packageName,
             home: other,
@@ -305,28 +308,28 @@ function takenBundleNames({ change }: Surveyed): Finding[] {
   })
 }
 
-function firstOther(names: Iterable<string>, name: string): string | undefined {
+function findOtherName(names: Iterable<string>, name: string): string | undefined {
   for (const other of names) if (other !== name) return other
   return undefined
 }
 
 /** The packages and directories of the base, as far as known. */
 class KnownPackages {
-  readonly #input: Surveyed
+  readonly #input: OwnershipInputs
   readonly #newCatalogs: ReadonlySet<string>
   readonly #held = new Map<string, ReadonlySet<string>>()
   readonly #directories: ReadonlySet<string>
   readonly #declared: ReadonlyMap<string, DeclaredPackages>
   readonly #changes: ReadonlyMap<string, ReadonlyMap<string, PackageChange>>
 
-  constructor(input: Surveyed) {
+  constructor(input: OwnershipInputs) {
     this.#input = input
     this.#newCatalogs = new Set(
       input.change.catalogs.filter(({ base }) => !base?.files.length).map(({ root }) => root),
     )
-    this.#directories = packageDirectories(input)
+    this.#directories = listPackageDirectories(input)
     this.#declared = new Map(
-      input.change.catalogs.map((catalog) => [catalog.root, declaredPackagesOf(catalog)]),
+      input.change.catalogs.map((catalog) => [catalog.root, findDeclaredPackages(catalog)]),
     )
     this.#changes = new Map(
       input.change.catalogs.map(({ root, packages }) => [
@@ -344,14 +347,14 @@ class KnownPackages {
   channels(root: string, change: PackageChange): readonly string[] {
     return this.#channels(change)(root, this.#input)
   }
-  readonly #channels = oncePer((change: PackageChange) => {
+  readonly #channels = memoizePerObject((change: PackageChange) => {
     let known: readonly string[] | undefined
-    return (root: string, { change: { catalogs } }: Surveyed): readonly string[] =>
-      (known ??= touchedChannels(catalogs.find((catalog) => catalog.root === root) ?? {}, change))
+    return (root: string, { change: { catalogs } }: OwnershipInputs): readonly string[] =>
+      (known ??= findTouchedChannels(catalogs.find((catalog) => catalog.root === root) ?? {}, change))
   })
 
   isFolder(path: string): boolean {
-    return hasBelow(this.#input.basePaths, path)
+    return hasPathBelow(this.#input.basePaths, path)
   }
 
   /** Whether the base has no file of a touched catalog. */
@@ -372,7 +375,8 @@ class KnownPackages {
     const known = this.#held.get(directory)
     if (known) return known
     const names = new Set(this.#input.packagesByDirectory?.get(directory))
-    for (const declared of this.#declared.values()) for (const name of declared.at(directory)) names.add(name)
+    for (const declared of this.#declared.values())
+      for (const name of declared.inDirectory(directory)) names.add(name)
     this.#held.set(directory, names)
     return names
   }
@@ -386,7 +390,7 @@ class KnownPackages {
     if (held.has(name)) return true
     if (directory === '') return false
     // A directory with other packages gains one; an unreadable directory counts by its name.
-    const here = this.#declared.get(root)?.at(directory).size ?? 0
+    const here = this.#declared.get(root)?.inDirectory(directory).size ?? 0
     return here === 0 && held.size === 0 && name === directory && this.isDirectory(directory)
   }
 
@@ -397,7 +401,8 @@ class KnownPackages {
   /** Directories of a package at the base; '' for the catalog itself. A directory of its name counts. */
   homes(name: string): readonly string[] {
     const homes = new Set<string>()
-    for (const declared of this.#declared.values()) for (const home of declared.homes(name)) homes.add(home)
+    for (const declared of this.#declared.values())
+      for (const home of declared.homeDirectories(name)) homes.add(home)
     for (const [directory, names] of this.#input.packagesByDirectory ?? [])
       if (names.includes(name)) homes.add(directory)
     if (this.isDirectory(name)) homes.add(name)
@@ -406,27 +411,30 @@ class KnownPackages {
 }
 
 /** The package directories of the base. Computed incrementally from one base to the next. */
-export const packageDirectories = ({
+export const listPackageDirectories = ({
   basePaths,
   layout,
-}: Pick<Surveyed, 'basePaths' | 'layout'>): ReadonlySet<string> => directoriesBy(layout)(basePaths)
+}: Pick<OwnershipInputs, 'basePaths' | 'layout'>): ReadonlySet<string> =>
+  getDirectoryLister(layout)(basePaths)
 
 /** Cache size. The branches of one process have few layouts, and only the catalogs' roots tell them apart. */
-const mostLayouts = 16
-const byLayout = new Map<string, (paths: readonly string[]) => ReadonlySet<string>>()
+const maxCachedLayouts = 16
+const directoryListerCache = new Map<string, (paths: readonly string[]) => ReadonlySet<string>>()
 
-function directoriesBy(layout: Layout): (paths: readonly string[]) => ReadonlySet<string> {
+function getDirectoryLister(layout: Layout): (paths: readonly string[]) => ReadonlySet<string> {
   const key = JSON.stringify(layout.catalogs.map(({ root }) => root))
-  const directoriesOf = byLayout.get(key) ?? keysOf<string>((path) => packageDirectoryOf(path, layout))
-  byLayout.delete(key)
-  byLayout.set(key, directoriesOf)
-  for (const oldest of byLayout.keys()) if (byLayout.size > mostLayouts) byLayout.delete(oldest)
+  const directoriesOf =
+    directoryListerCache.get(key) ?? createKeyCollector<string>((path) => findPackageDirectory(path, layout))
+  directoryListerCache.delete(key)
+  directoryListerCache.set(key, directoriesOf)
+  for (const oldest of directoryListerCache.keys())
+    if (directoryListerCache.size > maxCachedLayouts) directoryListerCache.delete(oldest)
   return directoriesOf
 }
 
-function packageDirectoryOf(path: string, layout: Layout): string | undefined {
+function findPackageDirectory(path: string, layout: Layout): string | undefined {
   const role = classifyPath(path, layout)
   if (!('directory' in role) || !role.directory) return undefined
   // Of the owner files, only ci.yaml makes a package exist: it describes the package.
-  return role.kind !== 'owners' || ownerFileAt(path)?.kind === 'ci.yaml' ? role.directory : undefined
+  return role.kind !== 'owners' || parseOwnerFilePath(path)?.kind === 'ci.yaml' ? role.directory : undefined
 }

@@ -1,42 +1,46 @@
 // The approvals that a change requires. Cached, because each answer and each approval causes another judgment.
-import type { Change } from '../../change/change.ts'
+import type { PullRequestChange } from '../../change/change.ts'
 import { hasPath } from '../../change/sorted-paths.ts'
-import { once, oncePer, whileSame } from '../../findings/once.ts'
+import { lazy, memoizePerObject, memoizeLast } from '../../findings/once.ts'
 import { readAuthority, type Authority } from './authority.ts'
-import { coverageOf, type Coverage } from './coverage.ts'
-import { requiredApprovalsOf, type RequiredApprovals } from './required-approvals.ts'
+import { computeCoverage, type ApprovalCoverage } from './coverage.ts'
+import { computeRequiredApprovals, type RequiredApprovals } from './required-approvals.ts'
 import { findSuspiciousPaths } from './suspicious-paths.ts'
-import { surveyedParts, type Surveyed } from './surveyed.ts'
+import { ownershipInputKeys, type OwnershipInputs } from './surveyed.ts'
 
 /** Everything except answers that judging and commands need. */
-export interface Survey extends RequiredApprovals {
+export interface OwnershipContext extends RequiredApprovals {
   readonly authority: Authority
-  readonly packages: number
-  readonly covers: () => Coverage
+  readonly packageCount: number
+  readonly getCoverage: () => ApprovalCoverage
 }
 
-export const survey = (input: Surveyed): Survey => surveysOf(input.change)(input)
+export const getOwnershipContext = (input: OwnershipInputs): OwnershipContext =>
+  contextCache(input.change)(input)
 
 /** The effect of the change, to store with an approval and compare later. */
-export const coverage = (input: Surveyed): Coverage => survey(input).covers()
+export const getChangeCoverage = (input: OwnershipInputs): ApprovalCoverage =>
+  getOwnershipContext(input).getCoverage()
 
-const surveysOf = oncePer((_change: Change) => whileSame(surveyedParts, makeSurvey))
+const contextCache = memoizePerObject((_change: PullRequestChange) =>
+  memoizeLast(ownershipInputKeys, createOwnershipContext),
+)
 
-function makeSurvey(input: Surveyed): Survey {
-  const authority = readAuthority(baseTree(input), input.config)
-  const result = readAuthority(resultTree(input), input.config)
-  const { required, outside, findings } = requiredApprovalsOf(input, authority, result)
+function createOwnershipContext(input: OwnershipInputs): OwnershipContext {
+  const authority = readAuthority(createBaseTree(input), input.config)
+  const result = readAuthority(createResultTree(input), input.config)
+  const { required, outside, findings } = computeRequiredApprovals(input, authority, result)
   return {
     authority,
     required,
     outside,
     findings: [...findSuspiciousPaths(input), ...findings],
-    packages: new Set(required.map((requirement) => requirement.package)).size,
-    covers: once(() => coverageOf(input.change, required)),
+    packageCount: new Set(required.map((requirement) => requirement.package)).size,
+    getCoverage: lazy(() => computeCoverage(input.change, required)),
   }
 }
 
-function baseTree(input: Surveyed): Parameters<typeof readAuthority>[0] {
+function createBaseTree(input: OwnershipInputs): Parameters<typeof readAuthority>[0] {
   return {
     has: (path) => hasPath(input.basePaths, path),
     text: (path) => input.ownerFiles.base.get(path),
@@ -44,7 +48,7 @@ function baseTree(input: Surveyed): Parameters<typeof readAuthority>[0] {
 }
 
 /** The owner files of the merge result. Shows the change's effect on owners; never grants rights. */
-function resultTree(input: Surveyed): Parameters<typeof readAuthority>[0] {
+function createResultTree(input: OwnershipInputs): Parameters<typeof readAuthority>[0] {
   const changed = new Map(input.change.paths.map(({ path, after }) => [path, after !== undefined]))
   return {
     has: (path) => changed.get(path) ?? hasPath(input.basePaths, path),

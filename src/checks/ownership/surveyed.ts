@@ -1,7 +1,7 @@
 // The input that determines required approvals, without people's words or answers.
 import type { CheckInput } from '../check.ts'
 
-export const surveyedParts = [
+export const ownershipInputKeys = [
   'change',
   'layout',
   'basePaths',
@@ -11,4 +11,4 @@ export const surveyedParts = [
   'snapshot',
 ] as const satisfies readonly (keyof CheckInput)[]
 
-export type Surveyed = Pick<CheckInput, (typeof surveyedParts)[number]>
+export type OwnershipInputs = Pick<CheckInput, (typeof ownershipInputKeys)[number]>

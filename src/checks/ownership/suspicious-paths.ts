@@ -1,18 +1,18 @@
 // Paths that no approval can allow: odd ones, links, submodules and look-alike names. Deletions are always allowed.
 import { classifyPath } from '../../change/layout/classify-path.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
-import { finding } from '../../findings/rule.ts'
-import type { Surveyed } from './surveyed.ts'
+import { createFinding } from '../../findings/rule.ts'
+import type { OwnershipInputs } from './surveyed.ts'
 import { findCollidingPaths } from './colliding-paths.ts'
-import { packageDirectories } from './required-approvals.ts'
-import { isPackageName, skeleton } from './package-name.ts'
+import { listPackageDirectories } from './required-approvals.ts'
+import { isPackageName, computeNameSkeleton } from './package-name.ts'
 import { confusableName } from './rules/confusable-name.ts'
 import { executableFile } from './rules/executable-file.ts'
-import { fileMode } from './rules/file-mode.ts'
-import { oddPath } from './rules/odd-path.ts'
-import { repositoryPaths } from './declared-packages.ts'
+import { unsupportedFileMode } from './rules/file-mode.ts'
+import { suspiciousPath } from './rules/odd-path.ts'
+import { createRepositoryPathMapper } from './declared-packages.ts'
 
-export function findSuspiciousPaths(input: Surveyed): Finding[] {
+export function findSuspiciousPaths(input: OwnershipInputs): Finding[] {
   const { change } = input
   const arriving = change.paths.filter(({ after }) => after !== undefined)
   return [
@@ -20,12 +20,12 @@ export function findSuspiciousPaths(input: Surveyed): Finding[] {
       const at: Location = { file: path, line: 1, column: 1 }
       const found: Finding[] = []
       if (role.kind === 'infrastructure' && role.odd !== undefined)
-        found.push(finding(oddPath, at, { path, problem: role.odd }))
+        found.push(createFinding(suspiciousPath, at, { path, problem: role.odd }))
       if (after?.mode === '100755') {
         // Scripts of the repository may be executable: the bot never merges changes to those.
-        if (role.kind !== 'infrastructure') found.push(finding(executableFile, at, { path }))
+        if (role.kind !== 'infrastructure') found.push(createFinding(executableFile, at, { path }))
       } else if (after && after.mode !== '100644')
-        found.push(finding(fileMode, at, { path, mode: after.mode }))
+        found.push(createFinding(unsupportedFileMode, at, { path, mode: after.mode }))
       return found
     }),
     ...findCollidingPaths(input),
@@ -33,13 +33,13 @@ export function findSuspiciousPaths(input: Surveyed): Finding[] {
   ]
 }
 
-function findConfusableNames(input: Surveyed): Finding[] {
+function findConfusableNames(input: OwnershipInputs): Finding[] {
   const { change, layout } = input
-  const existing = new Set(packageDirectories(input))
+  const existing = new Set(listPackageDirectories(input))
   for (const { base } of change.catalogs) for (const { name } of base?.packages ?? []) existing.add(name)
   for (const names of input.packagesByDirectory?.values() ?? []) for (const name of names) existing.add(name)
   for (const { names } of change.lists ?? []) for (const name of names) existing.add(name)
-  const bySkeleton = new Map([...existing].map((name) => [skeleton(name), name]))
+  const bySkeleton = new Map([...existing].map((name) => [computeNameSkeleton(name), name]))
 
   const fresh = new Map<string, Location>()
   for (const { path, after } of change.paths) {
@@ -48,7 +48,7 @@ function findConfusableNames(input: Surveyed): Finding[] {
       fresh.set(role.directory, { file: path, line: 1, column: 1 })
   }
   for (const catalog of change.catalogs) {
-    const toPath = repositoryPaths(catalog)
+    const toPath = createRepositoryPathMapper(catalog)
     for (const { name, place } of catalog.result?.packages ?? [])
       if (!existing.has(name) && !fresh.has(name))
         fresh.set(name, { file: toPath(place.file), line: place.line, column: place.column })
@@ -62,12 +62,12 @@ function findConfusableNames(input: Surveyed): Finding[] {
   return [...fresh].flatMap(([name, at]) => {
     if (!isPackageName(name))
       return [
-        finding(oddPath, at, {
+        createFinding(suspiciousPath, at, {
           path: at.file,
           problem: `the package name ${JSON.stringify(name)} is not lower-case letters, digits and inner hyphens`,
         }),
       ]
-    const like = bySkeleton.get(skeleton(name))
-    return like === undefined ? [] : [finding(confusableName, at, { path: at.file, name, like })]
+    const like = bySkeleton.get(computeNameSkeleton(name))
+    return like === undefined ? [] : [createFinding(confusableName, at, { path: at.file, name, like })]
   })
 }

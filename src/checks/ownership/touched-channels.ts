@@ -1,13 +1,15 @@
 // The channels that a change to a package affects: changed ones, and those that offer a changed bundle.
 import type { CatalogChange, PackageChange } from '../../change/change.ts'
-import { oncePer } from '../../findings/once.ts'
+import { memoizePerObject } from '../../findings/once.ts'
 
 /** Names before and after, sorted. Empty for changes outside channels, such as a description. */
-export function touchedChannels(
+export function findTouchedChannels(
   { base, result }: Pick<CatalogChange, 'base' | 'result'>,
   { name, bundles, channels, defaultChannel, deprecations }: PackageChange,
 ): readonly string[] {
-  const its = [base, result].flatMap((catalog) => (catalog ? (channelsBy(catalog).get(name) ?? []) : []))
+  const its = [base, result].flatMap((catalog) =>
+    catalog ? (channelsByPackage(catalog).get(name) ?? []) : [],
+  )
   const touched = new Set([
     ...channels.added,
     ...channels.removed,
@@ -26,6 +28,6 @@ export function touchedChannels(
   return [...touched].sort()
 }
 
-const channelsBy = oncePer(({ channels }: NonNullable<CatalogChange['base']>) =>
+const channelsByPackage = memoizePerObject(({ channels }: NonNullable<CatalogChange['base']>) =>
   Map.groupBy(channels, (channel) => channel.package),
 )

@@ -1,16 +1,16 @@
 // Rules that search a whole catalog: their input, their hits, and how a hit becomes a finding.
-import { finding, subjectOf } from '../../findings/rule.ts'
+import { createFinding, formatSubject } from '../../findings/rule.ts'
 import type { SearchingRule } from '../../findings/rule.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
 import type { FindingList } from '../../findings/finding-list.ts'
-import type { BlobPlace } from '../../catalog/facts/catalog.ts'
-import type { Mark } from '../../go/mark.ts'
+import type { BlobLocation } from '../../catalog/facts/catalog.ts'
+import type { TextPosition } from '../../go/mark.ts'
 import type { CatalogView } from './view/catalog-view.ts'
-import type { Limits } from './limits.ts'
+import type { SizeLimits } from './limits.ts'
 
-export interface OfCatalog {
+export interface CatalogRuleKind {
   readonly judges: 'catalog'
-  readonly given: readonly [catalog: CatalogView, limits: Limits]
+  readonly given: readonly [catalog: CatalogView, limits: SizeLimits]
   readonly hit: {
     /** Absent if the whole catalog is meant. */
     readonly at?: Location
@@ -23,21 +23,30 @@ export interface OfCatalog {
   }
 }
 
-export type CatalogRule = SearchingRule<object, OfCatalog>
+export type CatalogRule = SearchingRule<object, CatalogRuleKind>
 
-export function gather(rule: CatalogRule, catalog: CatalogView, limits: Limits, into: FindingList): void {
-  for (const hit of rule.find(catalog, limits)) into.offer(rule, hit.at, () => findingOf(rule, hit))
+export function collectRuleFindings(
+  rule: CatalogRule,
+  catalog: CatalogView,
+  limits: SizeLimits,
+  into: FindingList,
+): void {
+  for (const hit of rule.find(catalog, limits))
+    into.addLazily(rule, hit.at, () => createCatalogFinding(rule, hit))
 }
 
-function findingOf(rule: CatalogRule, hit: OfCatalog['hit'] & { readonly data: object }): Finding {
-  const found = finding(rule, hit.at, hit.data, hit.related)
+function createCatalogFinding(
+  rule: CatalogRule,
+  hit: CatalogRuleKind['hit'] & { readonly data: object },
+): Finding {
+  const found = createFinding(rule, hit.at, hit.data, hit.related)
   return {
     ...found,
-    subject: subjectOf(hit.about),
+    subject: formatSubject(hit.about),
     data: { package: hit.about[0] ?? '', ...found.data },
   }
 }
 
-export function placeOf(place: BlobPlace, mark: Mark = place): Location {
-  return { file: place.file, line: mark.line, column: mark.column }
+export function toLocation(position: BlobLocation, mark: TextPosition = position): Location {
+  return { file: position.file, line: mark.line, column: mark.column }
 }

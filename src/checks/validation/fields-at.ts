@@ -1,27 +1,28 @@
-import { blobShapes, propertyShapes, shapeOf } from '../../catalog/load/known-fields.ts'
-import type { Shape } from '../../catalog/load/known-fields.ts'
+import { blobShapes, propertyValueShapes, getFieldShape } from '../../catalog/load/known-fields.ts'
+import type { KnownFieldShape } from '../../catalog/load/known-fields.ts'
 
 /**
  * Known fields of the mapping at `path` (`entries[3].replace`). Below a property's `value`: those of its `type`, or of
  * all closed types if the type is unknown.
  */
-export function knownFieldsAt(schema: string, path: string, type?: string): string[] {
+export function findKnownFields(schema: string, path: string, type?: string): string[] {
   const steps = path
     .replaceAll(/\[\d+\]/g, '')
     .split('.')
     .slice(0, -1)
-  let shape: Shape | undefined = Object.hasOwn(blobShapes, schema) ? blobShapes[schema] : undefined
+  let shape: KnownFieldShape | undefined = Object.hasOwn(blobShapes, schema) ? blobShapes[schema] : undefined
   for (const step of steps) {
     if (typeof shape !== 'object') break
-    shape = shapeOf(shape, step)
+    shape = getFieldShape(shape, step)
   }
   if (typeof shape === 'object') return Object.keys(shape)
   if (shape !== 'any') return []
-  const own = type !== undefined && Object.hasOwn(propertyShapes, type) ? propertyShapes[type] : undefined
+  const own =
+    type !== undefined && Object.hasOwn(propertyValueShapes, type) ? propertyValueShapes[type] : undefined
   if (typeof own === 'object') return Object.keys(own)
   return [
     ...new Set(
-      Object.values(propertyShapes).flatMap((its) => (typeof its === 'object' ? Object.keys(its) : [])),
+      Object.values(propertyValueShapes).flatMap((its) => (typeof its === 'object' ? Object.keys(its) : [])),
     ),
   ]
 }

@@ -1,11 +1,11 @@
 /** `a, b, c`; of more than `most` names the first ones, `and 12 more`. */
-export function listed(names: readonly string[], most = 5): string {
-  return names.length <= most
+export function formatNames(names: readonly string[], maxNames = 5): string {
+  return names.length <= maxNames
     ? names.join(', ')
-    : `${names.slice(0, most).join(', ')} and ${names.length - most} more`
+    : `${names.slice(0, maxNames).join(', ')} and ${names.length - maxNames} more`
 }
 
-export function readableBytes(bytes: number): string {
+export function formatBytes(bytes: number): string {
   return bytes < 1024
     ? `${bytes} bytes`
     : bytes < 1024 * 1024

@@ -2,31 +2,31 @@
 import type { Finding } from '../../findings/finding.ts'
 import type { PackageChange } from '../../change/change.ts'
 import type { RuleSettings } from './rule-settings.ts'
-import { rules } from './rules.ts'
+import { catalogRules } from './rules.ts'
 
-const ofNewBundles: ReadonlySet<string> = new Set(
-  rules.filter((rule) => rule.ofNewBundles).map(({ id }) => id),
+const newBundleRules: ReadonlySet<string> = new Set(
+  catalogRules.filter((rule) => rule.ofNewBundles).map(({ id }) => id),
 )
 
 /** `changed`: the packages that a pull request changes; absent when checking a catalog on its own. */
-export function withoutPublished(
+export function dropPublishedFindings(
   findings: readonly Finding[],
   settings: RuleSettings,
   changed: readonly PackageChange[] = [],
 ): readonly Finding[] {
-  if (!findings.some(({ rule }) => ofNewBundles.has(rule))) return findings
+  if (!findings.some(({ rule }) => newBundleRules.has(rule))) return findings
   const added = new Set(
     changed.flatMap((its) => its.bundles.added.map(({ name }) => JSON.stringify([its.name, name]))),
   )
   return findings.filter(
     ({ rule, data }) =>
-      !ofNewBundles.has(rule) ||
-      isAskedFor(rule, settings) ||
+      !newBundleRules.has(rule) ||
+      isRuleEnabled(rule, settings) ||
       added.has(JSON.stringify([data?.['package'], data?.['bundle']])),
   )
 }
 
-function isAskedFor(rule: string, settings: RuleSettings): boolean {
+function isRuleEnabled(rule: string, settings: RuleSettings): boolean {
   const setting = Object.hasOwn(settings, rule) ? settings[rule] : undefined
   return typeof setting === 'string' || setting?.severity !== undefined
 }

@@ -3,19 +3,19 @@ import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { linkLeadsOut } from '../../catalog/load/file-rules.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { FindingList } from '../../findings/finding-list.ts'
-import { gather } from './catalog-rule.ts'
-import { viewCatalog } from './view/catalog-view.ts'
-import { defaultLimits } from './limits.ts'
-import { rules } from './rules.ts'
-import { oncePer } from '../../findings/once.ts'
+import { collectRuleFindings } from './catalog-rule.ts'
+import { createCatalogView } from './view/catalog-view.ts'
+import { defaultSizeLimits } from './limits.ts'
+import { catalogRules } from './rules.ts'
+import { memoizePerObject } from '../../findings/once.ts'
 
 /** Sorted and limited per rule. Places use the catalog's file names. */
-export const ownFindings = oncePer((catalog: Catalog): readonly Finding[] => {
-  const view = viewCatalog(catalog)
+export const runCatalogRules = memoizePerObject((catalog: Catalog): readonly Finding[] => {
+  const view = createCatalogView(catalog)
   // The loader finds these, because a file's bytes do not show where a link leads.
   const linked = catalog.findings.filter(({ rule }) => rule === linkLeadsOut.id)
   const list = new FindingList()
-  list.take(linked)
-  for (const rule of rules) gather(rule, view, defaultLimits, list)
+  list.addAll(linked)
+  for (const rule of catalogRules) collectRuleFindings(rule, view, defaultSizeLimits, list)
   return list.sorted()
 })

@@ -1,14 +1,14 @@
 // Packages and APIs that other catalogs or the platform provide, with sources.
 
 /** An Operator of another catalog: its packages, its APIs by group, and the source. */
-interface Provider {
+interface ExternalProvider {
   readonly packages: readonly string[]
   readonly apis: Readonly<Record<string, readonly string[]>>
   /** URL that defines the group and kinds, or describes the package. */
   readonly source: string
 }
 
-const providers: readonly Provider[] = [
+const externalProviders: readonly ExternalProvider[] = [
   {
     // In OLM's community catalog, and as Red Hat's build in its own.
     packages: ['cert-manager', 'openshift-cert-manager-operator'],
@@ -132,14 +132,14 @@ const providers: readonly Provider[] = [
   },
 ]
 
-const knownPackages = new Set(providers.flatMap(({ packages }) => packages))
+const externalPackages = new Set(externalProviders.flatMap(({ packages }) => packages))
 
-const knownApis = new Set(
-  providers.flatMap(({ apis }) =>
+const externalApis = new Set(
+  externalProviders.flatMap(({ apis }) =>
     Object.entries(apis).flatMap(([group, kinds]) => kinds.map((kind) => `${group}/${kind}`)),
   ),
 )
 
-export const isPackageElsewhere = (name: string): boolean => knownPackages.has(name)
+export const isExternalPackage = (name: string): boolean => externalPackages.has(name)
 
-export const isApiElsewhere = (group: string, kind: string): boolean => knownApis.has(`${group}/${kind}`)
+export const isExternalApi = (group: string, kind: string): boolean => externalApis.has(`${group}/${kind}`)

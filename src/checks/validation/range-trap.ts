@@ -1,10 +1,10 @@
 // Ranges that blang parses but reads differently from people.
-import { inRange, parseVersionRange } from '../../catalog/versions/version-range.ts'
+import { isInRange, parseVersionRange } from '../../catalog/versions/version-range.ts'
 import type { Comparator } from '../../catalog/versions/version-range.ts'
 import { compareVersions } from '../../catalog/versions/version.ts'
 import type { Version } from '../../catalog/versions/version.ts'
 
-export type RangeTrap =
+export type RangeMisreading =
   /** blang drops one-character tokens: the `-` of a hyphen range, a lone `!`, a comma between blanks. */
   | { readonly kind: 'dropped-token'; readonly part: string }
   /** blang drops `^`, `~` and the like before a wildcard, which leaves one exact version. */
@@ -15,7 +15,7 @@ export type RangeTrap =
   | { readonly kind: 'matches-nothing'; readonly part: string }
 
 /** The first trap; undefined for plain and for unparsable ranges. */
-export function findRangeTrap(text: string): RangeTrap | undefined {
+export function findRangeMisreading(text: string): RangeMisreading | undefined {
   const range = parseVersionRange(text)
   if (!range.ok) return undefined
   const terms = text.replaceAll(/([<>=]) +/g, '$1').split(' ')
@@ -42,20 +42,20 @@ function isSatisfiable(comparators: readonly Comparator[]): boolean {
   let candidate: Version = { major: 0, minor: 0, patch: 0, prerelease: [0], build: [] }
   for (const { operator, version } of comparators) {
     if (operator !== '=' && operator !== '>' && operator !== '>=') continue
-    const least = operator === '>' ? successor(version) : version
-    if (compareVersions(least, candidate) > 0) candidate = least
+    const minVersion = operator === '>' ? nextVersion(version) : version
+    if (compareVersions(minVersion, candidate) > 0) candidate = minVersion
   }
   const excluded = comparators
     .filter(({ operator }) => operator === '!=')
     .map(({ version }) => version)
     .sort(compareVersions)
   for (const version of excluded)
-    if (compareVersions(version, candidate) === 0) candidate = successor(candidate)
-  return inRange(candidate, { alternatives: [comparators] })
+    if (compareVersions(version, candidate) === 0) candidate = nextVersion(candidate)
+  return isInRange(candidate, { alternatives: [comparators] })
 }
 
 /** The next version in semver's order: 1.0.1-0 after 1.0.0, 1.0.0-a.0 after 1.0.0-a. */
-function successor(version: Version): Version {
+function nextVersion(version: Version): Version {
   const patch = typeof version.patch === 'bigint' ? version.patch + 1n : version.patch + 1
   return version.prerelease.length > 0
     ? { ...version, prerelease: [...version.prerelease, 0] }

@@ -1,10 +1,10 @@
 import type { Location } from '../../findings/finding.ts'
-import { fieldText } from './view/field-text.ts'
-import { placeOf } from './catalog-rule.ts'
+import { getStringField } from './view/field-text.ts'
+import { toLocation } from './catalog-rule.ts'
 import type { BundleView, CatalogView, PackageView } from './view/catalog-view.ts'
-import { readConstraint } from './view/constraint.ts'
-import type { Constraint } from './view/constraint.ts'
-import { oncePer } from '../../findings/once.ts'
+import { parseConstraint } from './view/constraint.ts'
+import type { OlmConstraint } from './view/constraint.ts'
+import { memoizePerObject } from '../../findings/once.ts'
 
 export interface PackageRequirement {
   readonly in: PackageView
@@ -22,24 +22,24 @@ interface BundleOfPackage {
 }
 
 /** Cached, because many rules use it. */
-export const bundlesOf = oncePer((catalog: CatalogView): readonly BundleOfPackage[] =>
+export const listBundles = memoizePerObject((catalog: CatalogView): readonly BundleOfPackage[] =>
   catalog.packages.flatMap((its) => its.bundles.map((bundle) => ({ package: its, bundle }))),
 )
 
 /** By property or inside a constraint, in document order. */
-export function* packageRequirements(catalog: CatalogView): Generator<PackageRequirement> {
-  for (const { package: its, bundle } of bundlesOf(catalog)) {
+export function* listPackageRequirements(catalog: CatalogView): Generator<PackageRequirement> {
+  for (const { package: its, bundle } of listBundles(catalog)) {
     const has = (type: string) => bundle.properties(type).length > 0
     if (!has('olm.package.required') && !has('olm.constraint')) continue
     for (const { type, value, mark } of bundle.blob.properties) {
-      const where = { in: its, by: bundle, at: placeOf(bundle.blob.place, mark) }
+      const where = { in: its, by: bundle, at: toLocation(bundle.blob.place, mark) }
       if (type === 'olm.package.required') {
-        const packageName = fieldText(value, 'packageName')
-        yield { ...where, packageName, versionRange: fieldText(value, 'versionRange'), alone: true }
+        const packageName = getStringField(value, 'packageName')
+        yield { ...where, packageName, versionRange: getStringField(value, 'versionRange'), alone: true }
       } else if (type === 'olm.constraint') {
-        const { constraint } = readConstraint(value)
+        const { constraint } = parseConstraint(value)
         if (constraint === undefined) continue
-        for (const part of partsOf(constraint)) {
+        for (const part of listConstraintParts(constraint)) {
           if (part.kind !== 'package') continue
           const { packageName, versionRange } = part
           yield { ...where, packageName, versionRange, alone: part === constraint }
@@ -59,20 +59,20 @@ export interface ApiRequirement {
 }
 
 /** Unconditional requirements only: by property, or as a whole constraint. */
-export function* apiRequirements(catalog: CatalogView): Generator<ApiRequirement> {
-  for (const { package: its, bundle } of bundlesOf(catalog)) {
+export function* listApiRequirements(catalog: CatalogView): Generator<ApiRequirement> {
+  for (const { package: its, bundle } of listBundles(catalog)) {
     if (!bundle.properties('olm.gvk.required').length && !bundle.properties('olm.constraint').length) continue
     for (const { type, value, mark } of bundle.blob.properties) {
-      const where = { in: its, by: bundle, at: placeOf(bundle.blob.place, mark) }
+      const where = { in: its, by: bundle, at: toLocation(bundle.blob.place, mark) }
       if (type === 'olm.gvk.required')
         yield {
           ...where,
-          group: fieldText(value, 'group'),
-          version: fieldText(value, 'version'),
-          kind: fieldText(value, 'kind'),
+          group: getStringField(value, 'group'),
+          version: getStringField(value, 'version'),
+          kind: getStringField(value, 'kind'),
         }
       else if (type === 'olm.constraint') {
-        const { constraint } = readConstraint(value)
+        const { constraint } = parseConstraint(value)
         if (constraint?.kind !== 'gvk') continue
         yield { ...where, group: constraint.group, version: constraint.version, kind: constraint.apiKind }
       }
@@ -80,7 +80,8 @@ export function* apiRequirements(catalog: CatalogView): Generator<ApiRequirement
   }
 }
 
-export function* partsOf(constraint: Constraint): Generator<Constraint> {
+export function* listConstraintParts(constraint: OlmConstraint): Generator<OlmConstraint> {
   yield constraint
-  if ('constraints' in constraint) for (const nested of constraint.constraints) yield* partsOf(nested)
+  if ('constraints' in constraint)
+    for (const nested of constraint.constraints) yield* listConstraintParts(nested)
 }

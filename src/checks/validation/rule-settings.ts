@@ -5,7 +5,7 @@ import type { Finding, Severity } from '../../findings/finding.ts'
 
 export type RuleSettings = Config['rules']
 
-export interface RulePlace {
+export interface RuleLocation {
   readonly package?: unknown
   readonly file?: string | undefined
 }
@@ -18,7 +18,7 @@ export function applyRuleSettings(
   findings: readonly Finding[],
   settings: RuleSettings,
   fixed: ReadonlySet<string>,
-  placesOf: (found: Finding) => readonly RulePlace[] = (found) => [placeOf(found)],
+  locationsOf: (found: Finding) => readonly RuleLocation[] = (found) => [toRuleLocation(found)],
 ): Finding[] {
   return findings.flatMap((found) => {
     const setting = Object.hasOwn(settings, found.rule) ? settings[found.rule] : undefined
@@ -27,28 +27,29 @@ export function applyRuleSettings(
       typeof setting === 'string'
         ? { severity: setting, ignore: [] }
         : { severity: setting.severity, ignore: setting.ignore }
-    const isIgnored = (place: RulePlace) => ignore.some((pattern) => names(pattern, place))
-    const places = placesOf(found)
-    if (severity === 'off' || (places.length > 0 && places.every(isIgnored))) return []
+    const isIgnored = (location: RuleLocation) => ignore.some((pattern) => isPatternMatch(pattern, location))
+    const locations = locationsOf(found)
+    if (severity === 'off' || (locations.length > 0 && locations.every(isIgnored))) return []
     return [severity === undefined ? found : { ...found, severity: severity satisfies Severity }]
   })
 }
 
-export function isSilent(rule: string, place: RulePlace, settings: RuleSettings): boolean {
+export function isRuleSilenced(rule: string, location: RuleLocation, settings: RuleSettings): boolean {
   const setting = Object.hasOwn(settings, rule) ? settings[rule] : undefined
   if (setting === undefined) return false
   if (typeof setting === 'string') return setting === 'off'
-  return setting.severity === 'off' || setting.ignore.some((pattern) => names(pattern, place))
+  return setting.severity === 'off' || setting.ignore.some((pattern) => isPatternMatch(pattern, location))
 }
 
 /** `root`: the directory that the finding's file is relative to. */
-export function placeOf({ at, data }: Finding, root = ''): RulePlace {
+export function toRuleLocation({ at, data }: Finding, root = ''): RuleLocation {
   return { package: data?.package, file: at && root !== '' ? `${root}/${at.file}` : at?.file }
 }
 
 /** Whether the pattern equals the package or matches the file as a glob. */
-function names(pattern: string, place: RulePlace): boolean {
+function isPatternMatch(pattern: string, location: RuleLocation): boolean {
   return (
-    place.package === pattern || (place.file !== undefined && minimatch(place.file, pattern, { dot: true }))
+    location.package === pattern ||
+    (location.file !== undefined && minimatch(location.file, pattern, { dot: true }))
   )
 }

@@ -7,7 +7,7 @@ import { brokenVersionRange } from './rules/broken-version-range.ts'
 import { buildMetadataOnlyVersions } from './rules/build-metadata-only-versions.ts'
 import { bundleImageNotRelated } from './rules/bundle-image-not-related.ts'
 import { bundleNameOfOtherVersion } from './rules/bundle-name-of-other-version.ts'
-import { channelNameTrap } from './rules/channel-name-trap.ts'
+import { confusingChannelName } from './rules/channel-name-trap.ts'
 import { concatenatedJson } from './rules/concatenated-json.ts'
 import { deprecatedDefaultChannel } from './rules/deprecated-default-channel.ts'
 import { deprecatedHead } from './rules/deprecated-head.ts'
@@ -22,14 +22,14 @@ import { headNotHighest } from './rules/head-not-highest.ts'
 import { headWithoutMetadata } from './rules/head-without-metadata.ts'
 import { iconMismatch } from './rules/icon-mismatch.ts'
 import { impossibleConstraint } from './rules/impossible-constraint.ts'
-import { kindOlmRefuses } from './rules/kind-olm-refuses.ts'
+import { unsupportedKind } from './rules/kind-olm-refuses.ts'
 import { malformedGvk } from './rules/malformed-gvk.ts'
-import { maxOpenshiftVersion } from './rules/max-openshift-version.ts'
+import { invalidMaxOpenshiftVersion } from './rules/max-openshift-version.ts'
 import { missingRequiredApi } from './rules/missing-required-api.ts'
 import { missingRequiredPackage } from './rules/missing-required-package.ts'
-import { misspeltField } from './rules/misspelt-field.ts'
-import { misspeltPropertyType } from './rules/misspelt-property-type.ts'
-import { misspeltSchema } from './rules/misspelt-schema.ts'
+import { misspelledField } from './rules/misspelt-field.ts'
+import { misspelledPropertyType } from './rules/misspelt-property-type.ts'
+import { misspelledSchema } from './rules/misspelt-schema.ts'
 import { mixedMetadataFormats } from './rules/mixed-metadata-formats.ts'
 import { namelessRequirement } from './rules/nameless-requirement.ts'
 import { noInstallMode } from './rules/no-install-mode.ts'
@@ -37,7 +37,7 @@ import { objectsWithoutCsv } from './rules/objects-without-csv.ts'
 import { oversizedBundle } from './rules/oversized-bundle.ts'
 import { oversizedCatalog } from './rules/oversized-catalog.ts'
 import { oversizedPackage } from './rules/oversized-package.ts'
-import { rangeTrap } from './rules/range-trap.ts'
+import { misreadRange } from './rules/range-trap.ts'
 import { relatedImageEmpty } from './rules/related-image-empty.ts'
 import { repeatedKey } from './rules/repeated-key.ts'
 import { reservedSchema } from './rules/reserved-schema.ts'
@@ -45,7 +45,7 @@ import { selfEdge } from './rules/self-edge.ts'
 import { severalCsvMetadata } from './rules/several-csv-metadata.ts'
 import { skipRangeCoversSelf } from './rules/skip-range-covers-self.ts'
 import { skipRangeMissesPredecessors } from './rules/skip-range-misses-predecessors.ts'
-import { surprisingScalar } from './rules/surprising-scalar.ts'
+import { misreadScalar } from './rules/surprising-scalar.ts'
 import { templateInCatalog } from './rules/template-in-catalog.ts'
 import { unknownField } from './rules/unknown-field.ts'
 import { unknownPackageInCustomBlob } from './rules/unknown-package-in-custom-blob.ts'
@@ -54,7 +54,7 @@ import { untypedProperty } from './rules/untyped-property.ts'
 import { unusableBundleName } from './rules/unusable-bundle-name.ts'
 
 /** The rules of ./rules, sorted by id. */
-export const rules: readonly CatalogRule[] = [
+export const catalogRules: readonly CatalogRule[] = [
   blankDeprecation,
   brokenConstraint,
   brokenMinKubeVersion,
@@ -62,7 +62,7 @@ export const rules: readonly CatalogRule[] = [
   buildMetadataOnlyVersions,
   bundleImageNotRelated,
   bundleNameOfOtherVersion,
-  channelNameTrap,
+  confusingChannelName,
   concatenatedJson,
   deprecatedDefaultChannel,
   deprecatedHead,
@@ -77,14 +77,14 @@ export const rules: readonly CatalogRule[] = [
   headWithoutMetadata,
   iconMismatch,
   impossibleConstraint,
-  kindOlmRefuses,
+  unsupportedKind,
   malformedGvk,
-  maxOpenshiftVersion,
+  invalidMaxOpenshiftVersion,
   missingRequiredApi,
   missingRequiredPackage,
-  misspeltField,
-  misspeltPropertyType,
-  misspeltSchema,
+  misspelledField,
+  misspelledPropertyType,
+  misspelledSchema,
   mixedMetadataFormats,
   namelessRequirement,
   noInstallMode,
@@ -92,7 +92,7 @@ export const rules: readonly CatalogRule[] = [
   oversizedBundle,
   oversizedCatalog,
   oversizedPackage,
-  rangeTrap,
+  misreadRange,
   relatedImageEmpty,
   repeatedKey,
   reservedSchema,
@@ -100,7 +100,7 @@ export const rules: readonly CatalogRule[] = [
   severalCsvMetadata,
   skipRangeCoversSelf,
   skipRangeMissesPredecessors,
-  surprisingScalar,
+  misreadScalar,
   templateInCatalog,
   unknownField,
   unknownPackageInCustomBlob,

@@ -1,37 +1,37 @@
 // Finds the known name that someone probably meant.
 
 /** Most edits between two similar names; also at most a third of the shorter one. */
-const mostSlips = 2
+const maxEdits = 2
 
 /** Most candidates to compare, to limit the cost of a hint. */
-const mostCompared = 500
+const maxCandidates = 500
 
 /**
  * The nearest candidate within the limits, ignoring case and separators. The first of equally near ones; undefined if
  * none is near.
  */
-export function similarName(name: string, candidates: Iterable<string>): string | undefined {
+export function findSimilarName(name: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined
-  let least = Infinity
-  const plain = simplified(name.slice(0, 1000))
+  let minDistance = Infinity
+  const plain = simplifyName(name.slice(0, 1000))
   let compared = 0
   for (const candidate of candidates) {
     if (candidate === name) continue
     if (Math.abs(candidate.length - name.length) > name.length) continue
-    if (compared++ >= mostCompared) break
-    const other = simplified(candidate.slice(0, 1000))
-    const allowed = Math.min(mostSlips, Math.floor(Math.min(plain.length, other.length) / 3))
+    if (compared++ >= maxCandidates) break
+    const other = simplifyName(candidate.slice(0, 1000))
+    const allowed = Math.min(maxEdits, Math.floor(Math.min(plain.length, other.length) / 3))
     if (Math.abs(plain.length - other.length) > allowed) continue
     const slips = editDistance(plain, other)
-    if (slips <= allowed && slips < least) {
-      least = slips
+    if (slips <= allowed && slips < minDistance) {
+      minDistance = slips
       best = candidate
     }
   }
   return best
 }
 
-function simplified(name: string): string {
+function simplifyName(name: string): string {
   return name.toLowerCase().replaceAll(/[-_\s]/g, '')
 }
 

@@ -3,16 +3,16 @@ import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { modelRules } from '../../catalog/model/rules/all.ts'
 import { invalidPullSpec } from '../../catalog/model/rules/bundle-rules.ts'
 import { fileRules, loadRules } from '../../catalog/load/rules.ts'
-import { pullSpecError } from '../../go/reference/pull-spec.ts'
+import { findPullSpecError } from '../../go/reference/pull-spec.ts'
 import type { RuleSet } from '../../catalog/model/rule-set.ts'
 import { validateCatalog } from '../../catalog/model/validate-catalog.ts'
 import type { CatalogVerdict } from '../../catalog/model/validate-catalog.ts'
 import { compareFindings } from '../../findings/finding.ts'
-import { leftOutBy } from '../../findings/finding-list.ts'
-import { findWrittenReferences } from '../images/written-references.ts'
-import { withoutPublished } from './new-bundles.ts'
-import { ownFindings } from './own-findings.ts'
-import { applyRuleSettings, isSilent, placeOf } from './rule-settings.ts'
+import { getOmittedCount } from '../../findings/finding-list.ts'
+import { findReferenceProblems } from '../images/written-references.ts'
+import { dropPublishedFindings } from './new-bundles.ts'
+import { runCatalogRules } from './own-findings.ts'
+import { applyRuleSettings, isRuleSilenced, toRuleLocation } from './rule-settings.ts'
 import type { RuleSettings } from './rule-settings.ts'
 
 /** Rules that cannot be switched off: opm cannot serve a catalog that breaks one. */
@@ -38,24 +38,28 @@ export function validateFully(
     profile: 'opm',
   })
   const { root = '', settings = {} } = options
-  const below = (file: string) => (root === '' ? file : `${root}/${file}`)
-  const told = verdict.findings.filter(({ rule }) => rule === invalidPullSpec.id)
-  const refused = new Set(told.map(({ data }) => data?.['image']))
+  const toRepositoryPath = (file: string) => (root === '' ? file : `${root}/${file}`)
+  const invalidPullSpecs = verdict.findings.filter(({ rule }) => rule === invalidPullSpec.id)
+  const rejectedImages = new Set(invalidPullSpecs.map(({ data }) => data?.['image']))
   // If findings of opm's rule were cut off, any reference may be among them.
-  const isCut = told.some((found) => leftOutBy(found) > 0)
-  const written = findWrittenReferences(catalog, {
+  const isCut = invalidPullSpecs.some((found) => getOmittedCount(found) > 0)
+  const written = findReferenceProblems(catalog, {
     allowed: options.registries ?? [],
-    refuses: (reference) =>
-      refused.has(reference) || (isCut && reference !== '' && pullSpecError(reference) !== undefined),
-    ignores: (rule, place) => isSilent(rule, { ...place, file: below(place.file) }, settings),
+    rejects: (reference) =>
+      rejectedImages.has(reference) ||
+      (isCut && reference !== '' && findPullSpecError(reference) !== undefined),
+    ignores: (rule, location) =>
+      isRuleSilenced(rule, { ...location, file: toRepositoryPath(location.file) }, settings),
   })
   const own = applyRuleSettings(
-    [...withoutPublished(ownFindings(catalog), settings), ...written.findings],
+    [...dropPublishedFindings(runCatalogRules(catalog), settings), ...written.findings],
     settings,
     fixedRules,
     (found) =>
-      written.placesOf(found)?.map((place) => ({ ...place, file: below(place.file) })) ?? [
-        placeOf(found, root),
+      written
+        .locationsOf(found)
+        ?.map((location) => ({ ...location, file: toRepositoryPath(location.file) })) ?? [
+        toRuleLocation(found, root),
       ],
   )
   return {

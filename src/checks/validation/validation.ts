@@ -1,64 +1,65 @@
 // Checks that touched catalogs and bundle directories are valid, keep upgrades working and match their templates. Asks
 // only about bundles of touched templates. Old findings that do not block are not held against the change.
-import { defaultRuleSet, ruleSetFor } from '../../catalog/model/rule-set.ts'
+import { defaultRuleSet, findRuleSet } from '../../catalog/model/rule-set.ts'
 import type { RuleSet } from '../../catalog/model/rule-set.ts'
 import { validateCatalog } from '../../catalog/model/validate-catalog.ts'
-import { repositoryPath } from '../../change/blob-text.ts'
+import { toRepositoryPath } from '../../change/blob-text.ts'
 import type { CatalogChange } from '../../change/change.ts'
 import type { Config } from '../../config/config.ts'
 import { compareFindings } from '../../findings/finding.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
-import { FindingList, leftOutBy } from '../../findings/finding-list.ts'
-import { finding } from '../../findings/rule.ts'
-import { judgeBundleDirectories, mergedByHand } from '../bundles/bundle-directories.ts'
-import { judgeBecoming } from '../bundles/judge-becoming.ts'
+import { FindingList, getOmittedCount } from '../../findings/finding-list.ts'
+import { createFinding } from '../../findings/rule.ts'
+import { validateBundleDirectories, listManualMergeReasons } from '../bundles/bundle-directories.ts'
+import { validateProjectedCatalogs } from '../bundles/judge-becoming.ts'
 import type { Check, CheckInput, CheckOutcome } from '../check.ts'
-import type { Answers } from '../questions.ts'
-import { withoutPublished } from './new-bundles.ts'
-import { opmReleaseUnknown } from './opm-release-unknown.ts'
-import { ownFindings } from './own-findings.ts'
+import type { CheckAnswers } from '../questions.ts'
+import { dropPublishedFindings } from './new-bundles.ts'
+import { unknownOpmRelease } from './opm-release-unknown.ts'
+import { runCatalogRules } from './own-findings.ts'
 import { applyRuleSettings } from './rule-settings.ts'
-import { askTemplates, judgeTemplates } from './templates/templates.ts'
+import { listTemplateQuestions, evaluateTemplates } from './templates/templates.ts'
 import { upgradeRules } from './upgrade/rules.ts'
-import { findIn } from './upgrade/upgrade-rule.ts'
+import { runUpgradeRule } from './upgrade/upgrade-rule.ts'
 import { fixedRules } from './validate-fully.ts'
 
 export const validationCheck: Check<'validation'> = {
   id: 'validation',
-  ask: askTemplates,
-  judge,
+  ask: listTemplateQuestions,
+  judge: judgeValidation,
 }
 
-function judge(input: CheckInput, answers: Answers): CheckOutcome {
+function judgeValidation(input: CheckInput, answers: CheckAnswers): CheckOutcome {
   const { change, config } = input
-  const ruleSet = ruleSetOf(config)
-  const judged = ruleSet ? change.catalogs.map((catalog) => judgeCatalog(catalog, config, ruleSet)) : []
+  const ruleSet = findConfiguredRuleSet(config)
+  const judged = ruleSet ? change.catalogs.map((catalog) => evaluateCatalog(catalog, config, ruleSet)) : []
   const findings = judged.flatMap((one) => one.findings)
-  if (!ruleSet) findings.push(finding(opmReleaseUnknown, undefined, { opm: config.opm }))
-  const templates = judgeTemplates(input, answers)
+  if (!ruleSet) findings.push(createFinding(unknownOpmRelease, undefined, { opm: config.opm }))
+  const templates = evaluateTemplates(input, answers)
   findings.push(...applyRuleSettings(templates.findings, config.rules, fixedRules))
-  const directories = judgeBundleDirectories(input)
+  const directories = validateBundleDirectories(input)
   findings.push(...directories)
   if (ruleSet)
     findings.push(
       ...applyRuleSettings(
         // No catalog changes yet; the pull request that changes it will be judged.
-        judgeBecoming(input.becoming ?? [], ruleSet, config.rules, directories).map((found): Finding =>
-          found.severity === 'error' ? { ...found, severity: 'warning' } : found,
+        validateProjectedCatalogs(input.projectedCatalogs ?? [], ruleSet, config.rules, directories).map(
+          (found): Finding => (found.severity === 'error' ? { ...found, severity: 'warning' } : found),
         ),
         config.rules,
         fixedRules,
       ),
     )
-  const byHand = mergedByHand(input)
+  const manualMergeReasons = listManualMergeReasons(input)
   return {
     check: 'validation',
     findings: findings.sort(compareFindings),
     unanswered: templates.unanswered,
     waiting: [],
-    ...(byHand.length > 0 && { byHand }),
-    ...(templates.offers && templates.offers.length > 0 && { offers: templates.offers }),
-    summary: summaryOf(
+    ...(manualMergeReasons.length > 0 && { manualMergeReasons }),
+    ...(templates.suggestedPatches &&
+      templates.suggestedPatches.length > 0 && { suggestedPatches: templates.suggestedPatches }),
+    summary: summarizeValidation(
       input,
       judged.some(({ hasOlder }) => hasOlder),
     ),
@@ -66,33 +67,35 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
 }
 
 /** Undefined for an unknown opm release. */
-export function ruleSetOf({ opm }: Pick<Config, 'opm'>): RuleSet | undefined {
+export function findConfiguredRuleSet({ opm }: Pick<Config, 'opm'>): RuleSet | undefined {
   // `v1.73` means v1.73.0: the default, and the release of the recorded verdicts.
-  return defaultRuleSet.id === `opm-${opm}` ? defaultRuleSet : ruleSetFor(`${opm}.0`)
+  return defaultRuleSet.id === `opm-${opm}` ? defaultRuleSet : findRuleSet(`${opm}.0`)
 }
 
-interface JudgedCatalog {
+interface CatalogEvaluation {
   readonly findings: Finding[]
   readonly hasOlder: boolean
 }
 
-function judgeCatalog(change: CatalogChange, config: Config, ruleSet: RuleSet): JudgedCatalog {
+function evaluateCatalog(change: CatalogChange, config: Config, ruleSet: RuleSet): CatalogEvaluation {
   const { root, base, result } = change
-  const settled = (findings: readonly Finding[]) =>
+  const applySettings = (findings: readonly Finding[]) =>
     applyRuleSettings(
-      findings.map((found) => inRepository(found, root)),
+      findings.map((found) => toRepositoryFinding(found, root)),
       config.rules,
       fixedRules,
     )
-  const own = result ? settled(withoutPublished(ownFindings(result), config.rules, change.packages)) : []
-  const isKnown = knownOf(base ? settled(ownFindings(base)) : [])
+  const own = result
+    ? applySettings(dropPublishedFindings(runCatalogRules(result), config.rules, change.packages))
+    : []
+  const isKnown = createKnownFilter(base ? applySettings(runCatalogRules(base)) : [])
   const shown = own.filter((found) => found.severity === 'error' || !isKnown(found))
   const harm = new FindingList()
-  for (const rule of upgradeRules) harm.take(findIn(rule, change))
-  const upgrades = settled(harm.sorted())
+  for (const rule of upgradeRules) harm.addAll(runUpgradeRule(rule, change))
+  const upgrades = applySettings(harm.sorted())
   const opm = result ? validateCatalog(result, { ruleSet, profile: 'opm' }).findings : []
   return {
-    findings: [...opm.map((found) => inRepository(found, root)), ...shown, ...upgrades],
+    findings: [...opm.map((found) => toRepositoryFinding(found, root)), ...shown, ...upgrades],
     hasOlder: shown.length < own.length,
   }
 }
@@ -101,20 +104,20 @@ function judgeCatalog(change: CatalogChange, config: Config, ruleSet: RuleSet): 
  * Whether the base has the same complaint. If the base's list for a rule was cut off, all findings of that rule count
  * as known.
  */
-function knownOf(base: readonly Finding[]): (found: Finding) => boolean {
-  const keys = new Set(base.map(keyOf))
-  const cut = new Set(base.filter((found) => leftOutBy(found) > 0).map(({ rule }) => rule))
-  return (found) => cut.has(found.rule) || keys.has(keyOf(found))
+function createKnownFilter(base: readonly Finding[]): (found: Finding) => boolean {
+  const keys = new Set(base.map(toFindingKey))
+  const cut = new Set(base.filter((found) => getOmittedCount(found) > 0).map(({ rule }) => rule))
+  return (found) => cut.has(found.rule) || keys.has(toFindingKey(found))
 }
 
 /** Matches a finding of the result with the same complaint in the base. */
-function keyOf({ rule, subject }: Finding): string {
+function toFindingKey({ rule, subject }: Finding): string {
   return `${rule} ${subject ?? ''}`
 }
 
 /** Converts places to repository paths and adds the catalog's directory to the data. */
-function inRepository(found: Finding, root: string): Finding {
-  const there = (at: Location): Location => ({ ...at, file: repositoryPath(root, at.file) })
+function toRepositoryFinding(found: Finding, root: string): Finding {
+  const there = (at: Location): Location => ({ ...at, file: toRepositoryPath(root, at.file) })
   return {
     ...found,
     ...(found.at && { at: there(found.at) }),
@@ -124,7 +127,7 @@ function inRepository(found: Finding, root: string): Finding {
 }
 
 /** Omits totals of the whole catalog: every other merge would change them and update all waiting pull requests. */
-function summaryOf(
+function summarizeValidation(
   { change: { catalogs }, templates = [], bundleDirectories = [] }: CheckInput,
   hasOlder: boolean,
 ): string {
@@ -136,17 +139,17 @@ function summaryOf(
   )
   const directories = bundleDirectories.reduce((sum, { touched }) => sum + touched.length, 0)
   return [
-    counted(catalogs.length, 'catalog'),
-    `${counted(packages.size, 'package')} changed`,
-    `${counted(bundles, 'bundle')} in ${packages.size === 1 ? 'it' : 'them'}`,
+    formatCount(catalogs.length, 'catalog'),
+    `${formatCount(packages.size, 'package')} changed`,
+    `${formatCount(bundles, 'bundle')} in ${packages.size === 1 ? 'it' : 'them'}`,
     ...(directories > 0
       ? [directories === 1 ? '1 bundle directory' : `${directories} bundle directories`]
       : []),
-    ...(templates.length > 0 ? [counted(templates.length, 'template')] : []),
+    ...(templates.length > 0 ? [formatCount(templates.length, 'template')] : []),
     ...(hasOlder ? ['older findings not repeated'] : []),
   ].join(', ')
 }
 
-function counted(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`
+function formatCount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

@@ -1,9 +1,9 @@
 import type { Location } from '../../findings/finding.ts'
-import { placeOf } from './catalog-rule.ts'
+import { toLocation } from './catalog-rule.ts'
 import type { CatalogView } from './view/catalog-view.ts'
-import { packageRequirements } from './requirements.ts'
+import { listPackageRequirements } from './requirements.ts'
 
-export interface WrittenRange {
+export interface LocatedRange {
   readonly at: Location
   readonly about: readonly string[]
   readonly range: string
@@ -11,20 +11,20 @@ export interface WrittenRange {
 }
 
 /** Ranges of channel entries and of required packages; skips empty ones. */
-export function* versionRanges(catalog: CatalogView): Generator<WrittenRange> {
+export function* listVersionRanges(catalog: CatalogView): Generator<LocatedRange> {
   for (const its of catalog.packages) {
     for (const { blob } of its.channels) {
       for (const { name, mark, skipRange } of blob.entries)
         if (skipRange !== '')
           yield {
-            at: placeOf(blob.place, mark),
+            at: toLocation(blob.place, mark),
             about: [its.name, blob.name, name],
             range: skipRange,
             from: 'skipRange',
           }
     }
   }
-  for (const { in: its, by, at, packageName, versionRange } of packageRequirements(catalog))
+  for (const { in: its, by, at, packageName, versionRange } of listPackageRequirements(catalog))
     if (versionRange !== '')
       yield { at, about: [its.name, by.blob.name, packageName], range: versionRange, from: 'versionRange' }
 }

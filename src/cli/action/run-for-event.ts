@@ -15,10 +15,15 @@ export type ActionRun =
   | { readonly kind: 'refused'; readonly why: string }
 
 /** What runs is what the repository has on a branch of its own, or a queue's merge of what was checked before. */
-const validating: ReadonlySet<string> = new Set(['merge_group', 'push', 'schedule', 'workflow_dispatch'])
+const eventsToValidate: ReadonlySet<string> = new Set([
+  'merge_group',
+  'push',
+  'schedule',
+  'workflow_dispatch',
+])
 
 /** Only of a fork's `pull_request` does GitHub promise a token that reads and no secrets. */
-const pullRequest = z.object({
+const pullRequestPayload = z.object({
   pull_request: z.object({
     number: z.number().int().positive(),
     user: z.object({
@@ -30,9 +35,9 @@ const pullRequest = z.object({
   }),
 })
 
-export function runForEvent(event: string | undefined, payload: unknown): ActionRun {
+export function decideActionRun(event: string | undefined, payload: unknown): ActionRun {
   if (event === 'pull_request') {
-    const read = pullRequest.safeParse(payload)
+    const read = pullRequestPayload.safeParse(payload)
     if (!read.success)
       return { kind: 'refused', why: 'the event does not say which pull request it is about' }
     const { number, user, head, base } = read.data.pull_request
@@ -44,7 +49,7 @@ export function runForEvent(event: string | undefined, payload: unknown): Action
       head: head.sha,
     }
   }
-  if (event !== undefined && validating.has(event)) return { kind: 'validate' }
+  if (event !== undefined && eventsToValidate.has(event)) return { kind: 'validate' }
   return {
     kind: 'refused',
     why: `it does not run on ${event ?? 'no event'}: there a stranger's pull request may stand beside secrets and a token that may write. Use "on: pull_request"`,

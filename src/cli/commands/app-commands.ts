@@ -1,13 +1,13 @@
 // The commands of the App itself. The package for authors has none of what they run: see app-elsewhere.ts.
 import { Argument, type Command } from 'commander'
 import type { DemoOptions } from '../demo.ts'
-import { explain } from '../help.ts'
-import type { LandingsOptions } from '../landings.ts'
+import { addHelp } from '../help.ts'
+import type { FreezeCommandOptions } from '../landings.ts'
 import type { OnceCommandOptions } from '../once.ts'
-import { outputs, repositoryOption } from '../options.ts'
+import { outputOption, repositoryOption } from '../options.ts'
 
 export function addAppCommands(program: Command): void {
-  const landings = program
+  const landingsCommand = program
     .command('landings')
     .description('show where merging is stopped and why; stop and resume it')
     .addArgument(new Argument('[verb]', 'what to do').choices(['list', 'stop', 'resume']).default('list'))
@@ -16,11 +16,11 @@ export function addAppCommands(program: Command): void {
     .option('--reason <text>', 'why; people see it on every pull request')
     .option('--audit', 'resume: also where the branch does not hold what was checked')
     .option('--json', 'print one JSON document')
-    .action(async (verb: string, options: LandingsOptions) =>
-      (await import('../landings.ts')).landings(verb, options),
+    .action(async (verb: string, options: FreezeCommandOptions) =>
+      (await import('../landings.ts')).runFreezeCommand(verb, options),
     )
-  explain(
-    landings,
+  addHelp(
+    landingsCommand,
     ['landings', "landings stop --repository acme/catalog --reason 'a release is under way'"],
     `stop and resume need --repository. It works on the store that DATABASE_URL or DATA_DIR names. With a store in DATA_DIR it
 asks the App that runs there, through a socket in that folder. Maintainers can do the same with /freeze and /thaw in a comment.
@@ -30,16 +30,16 @@ Exit code: 0; 1 if there was nothing to resume; 2 if the command could not run.`
     .command('serve')
     .description('run the GitHub App')
     .action(async () => (await import('../serve.ts')).serve())
-  explain(serve, ['serve'], 'Its settings come from the environment: docs/operating.md.')
+  addHelp(serve, ['serve'], 'Its settings come from the environment: docs/operating.md.')
   const once = program
     .command('once')
     .description('look at every open pull request of one repository, merge what passes, and end')
     .addOption(repositoryOption().makeOptionMandatory())
     .option('--data <folder>', 'what it remembers from run to run (default: nothing is remembered)')
     .option('--token-variable <name>', 'the environment variable that holds the token', 'GITHUB_TOKEN')
-    .addOption(outputs('text', 'json'))
-    .action(async (options: OnceCommandOptions) => (await import('../once.ts')).once(options))
-  explain(
+    .addOption(outputOption('text', 'json'))
+    .action(async (options: OnceCommandOptions) => (await import('../once.ts')).runOnce(options))
+  addHelp(
     once,
     ['once --repository acme/catalog', 'once --repository acme/catalog --data .catalog-bot -o json'],
     `For a workflow that runs now and then, instead of a server: docs/once.md has one to copy. The token must be an App's, such as
@@ -53,6 +53,6 @@ command could not run.`,
     .description('run the bot against a simulated GitHub and registry, with good and bad pull requests')
     .option('--keep', 'keep it running at the end')
     .option('-v, --verbose', "print the bot's log")
-    .action(async (options: DemoOptions) => (await import('../demo.ts')).demo(options))
-  explain(demo, ['demo', 'demo --keep'], 'Exit code: 0 if all came to the end it should, 1 if not.')
+    .action(async (options: DemoOptions) => (await import('../demo.ts')).runDemoCommand(options))
+  addHelp(demo, ['demo', 'demo --keep'], 'Exit code: 0 if all came to the end it should, 1 if not.')
 }

@@ -1,7 +1,7 @@
 // The App's commands in the package for authors, which has none of what they run: each says where it is.
 import type { Command } from 'commander'
 
-export function addAppCommandsElsewhere(program: Command): void {
+export function addAppCommandStubs(program: Command): void {
   for (const name of ['landings', 'serve', 'once', 'demo'])
     program
       .command(name, { hidden: true })

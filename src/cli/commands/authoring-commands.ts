@@ -2,20 +2,20 @@
 import { Argument, Option, type Command } from 'commander'
 import type { BundleOptions } from '../bundle.ts'
 import type { ConvertTemplateOptions } from '../convert-template.ts'
-import { explain } from '../help.ts'
+import { addHelp } from '../help.ts'
 import type { InitOptions } from '../init.ts'
-import { insecureRegistry, migrateLevel, outputs, wholeNumber } from '../options.ts'
+import { insecureRegistryOption, migrateLevelOption, outputOption, integerOption } from '../options.ts'
 import type { RenderCatalogOptions } from '../render.ts'
 
 export function addAuthoringCommands(program: Command): void {
-  addInit(program)
-  addRender(program)
-  addConvert(program)
-  addBundle(program)
-  addRule(program)
+  addInitCommand(program)
+  addRenderCommand(program)
+  addConvertCommand(program)
+  addBundleCommand(program)
+  addRuleCommand(program)
 }
 
-function addInit(program: Command): void {
+function addInitCommand(program: Command): void {
   const command = program
     .command('init')
     .description(
@@ -31,12 +31,12 @@ function addInit(program: Command): void {
     .option('--action', 'repository: print a GitHub workflow that validates, for those without the App')
     .option('--write', 'repository: write the configuration, where one is needed, instead of printing it')
     .addOption(
-      wholeNumber('--app <id>', "repository: the App's id, for the rulesets", 1, Number.MAX_SAFE_INTEGER),
+      integerOption('--app <id>', "repository: the App's id, for the rulesets", 1, Number.MAX_SAFE_INTEGER),
     )
     .action(async (name: string | undefined, options: InitOptions) =>
-      (await import('../init.ts')).init(name, options),
+      (await import('../init.ts')).runInit(name, options),
     )
-  explain(
+  addHelp(
     command,
     ['init', 'init --write', 'init --action', 'init foo -c stable -d README.md -i icon.svg -o yaml'],
     `Without a name it says which catalogs it finds, what the configuration needs to say, and which rulesets to import; it
@@ -44,7 +44,7 @@ changes nothing without --write. Exit code: 0; 1 if no catalog is found; 2 if th
   )
 }
 
-function addRender(program: Command): void {
+function addRenderCommand(program: Command): void {
   const command = program
     .command('render')
     .description('print file-based catalogs, bundles and templates as one catalog, as opm writes it')
@@ -52,18 +52,18 @@ function addRender(program: Command): void {
       '<source...>',
       'a catalog or bundle directory, a template or list (- for standard input), or an image',
     )
-    .addOption(migrateLevel())
+    .addOption(migrateLevelOption())
     .addOption(
       new Option('--migrate', 'apply all migrations').implies({
         migrateLevel: 'bundle-object-to-csv-metadata',
       }),
     )
-    .addOption(insecureRegistry())
-    .addOption(outputs('json', 'yaml'))
+    .addOption(insecureRegistryOption())
+    .addOption(outputOption('json', 'yaml'))
     .action(async (sources: string[], options: RenderCatalogOptions) =>
       (await import('../render.ts')).render(sources, options),
     )
-  explain(
+  addHelp(
     command,
     [
       'render template.yaml -o yaml',
@@ -76,38 +76,38 @@ bundles or whole catalogs, is printed. As with opm, the output is not validated:
   )
 }
 
-function addConvert(program: Command): void {
+function addConvertCommand(program: Command): void {
   const command = program
     .command('convert-template')
     .description('print a template from which a catalog can be rendered, as opm alpha convert-template does')
     .addArgument(new Argument('<kind>', 'the kind of template').choices(['basic', 'substitutes']))
     .argument('[file]', 'a file of a file-based catalog (default, and -: standard input)')
-    .addOption(outputs('json', 'yaml'))
+    .addOption(outputOption('json', 'yaml'))
     .action(
       async (kind: 'basic' | 'substitutes', file: string | undefined, options: ConvertTemplateOptions) =>
         (await import('../convert-template.ts')).convertTemplate(kind, file, options),
     )
-  explain(
+  addHelp(
     command,
     ['convert-template basic catalogs/v4.20/foo/catalog.yaml -o yaml', 'convert-template basic - -o yaml'],
     `Exit code: 0; 1 in opm's words where the file is no catalog; 2 if the command could not run.`,
   )
 }
 
-function addBundle(program: Command): void {
+function addBundleCommand(program: Command): void {
   const bundle = program.command('bundle').description('a bundle, as an image or a directory')
-  explain(bundle, ['bundle validate bundle', 'bundle render quay.io/example/bundle:v1.2.0'])
+  addHelp(bundle, ['bundle validate bundle', 'bundle render quay.io/example/bundle:v1.2.0'])
   const validate = bundle
     .command('validate')
     .description('check a bundle: registry+v1, plain+v0 or helm+v3')
     .argument('<bundle>', 'an image reference or a directory')
     .option('--suite <names>', 'additional suites of rules, separated by commas')
-    .addOption(insecureRegistry())
-    .addOption(outputs('text', 'json'))
+    .addOption(insecureRegistryOption())
+    .addOption(outputOption('text', 'json'))
     .action(async (name: string, options: BundleOptions) =>
-      (await import('../bundle.ts')).validateOne(name, options),
+      (await import('../bundle.ts')).runBundleValidate(name, options),
     )
-  explain(
+  addHelp(
     validate,
     ['bundle validate bundle', 'bundle validate quay.io/example/bundle:v1.2.0 --suite operatorhub,multiarch'],
     `Suites are operatorhub, good-practices, deprecated-apis, community, multiarch, objects and openshift; operatorframework
@@ -118,22 +118,22 @@ stands for the first three, as for operator-sdk, and all for every one. Exit cod
     .command('render')
     .description('print the olm.bundle blob of a bundle, as opm render does')
     .argument('<bundle>', 'an image reference or a directory')
-    .addOption(migrateLevel())
-    .addOption(insecureRegistry())
+    .addOption(migrateLevelOption())
+    .addOption(insecureRegistryOption())
     .action(async (name: string, options: BundleOptions) =>
-      (await import('../bundle.ts')).renderOne(name, options),
+      (await import('../bundle.ts')).runBundleRender(name, options),
     )
-  explain(render, ['bundle render bundle', 'bundle render quay.io/example/bundle:v1.2.0'])
+  addHelp(render, ['bundle render bundle', 'bundle render quay.io/example/bundle:v1.2.0'])
 }
 
-function addRule(program: Command): void {
+function addRuleCommand(program: Command): void {
   const command = program
     .command('rule')
     .description('print the page of a rule: what is wrong, why it matters, what to do')
     .argument('[id]', 'the rule, as findings name it (default: list all rules)')
-    .addOption(outputs('text', 'json'))
+    .addOption(outputOption('text', 'json'))
     .action(async (id: string | undefined, options: { output: 'text' | 'json' }) =>
-      (await import('../rule.ts')).rule(id, options),
+      (await import('../rule.ts')).printRule(id, options),
     )
-  explain(command, ['rule several-heads', 'rule'], `Exit code: 0; 2 if there is no such rule.`)
+  addHelp(command, ['rule several-heads', 'rule'], `Exit code: 0; 2 if there is no such rule.`)
 }

@@ -1,23 +1,29 @@
 // The commands for a catalog on disk: judged, drawn, listed, looked up, installed.
 import { Option, type Command } from 'commander'
-import { explain } from '../help.ts'
-import type { GraphOptions } from '../graph.ts'
+import { addHelp } from '../help.ts'
+import type { GraphCommandOptions } from '../graph.ts'
 import type { ImagesOptions } from '../images.ts'
 import type { InstallOptions } from '../install.ts'
 import type { ListOptions } from '../list.ts'
-import { insecureRegistry, list, outputs, repeatable, wholeNumber } from '../options.ts'
+import {
+  insecureRegistryOption,
+  listOption,
+  outputOption,
+  repeatableOption,
+  integerOption,
+} from '../options.ts'
 import type { RenderGraphOptions } from '../render-graph.ts'
-import type { ValidateOptions } from '../validate.ts'
+import type { ValidateCommandOptions } from '../validate.ts'
 
 export function addCatalogCommands(program: Command): void {
-  addValidate(program)
-  addGraph(program)
-  addList(program)
-  addImages(program)
-  addInstall(program)
+  addValidateCommand(program)
+  addGraphCommand(program)
+  addListCommand(program)
+  addImagesCommand(program)
+  addInstallCommand(program)
 }
 
-function addValidate(program: Command): void {
+function addValidateCommand(program: Command): void {
   const command = program
     .command('validate')
     .description('validate directories of file-based catalogs')
@@ -38,11 +44,11 @@ function addValidate(program: Command): void {
       "full: read the rules' settings from this file (default: the repository's .github/catalog-bot.yml)",
     )
     .option('--no-config', 'full: use the default severity of every rule')
-    .addOption(outputs('text', 'json', 'sarif'))
-    .action(async (directories: string[], options: ValidateOptions) =>
+    .addOption(outputOption('text', 'json', 'sarif'))
+    .action(async (directories: string[], options: ValidateCommandOptions) =>
       (await import('../validate.ts')).validate(directories, options),
     )
-  explain(
+  addHelp(
     command,
     ['validate', 'validate catalogs/v4.20', 'validate --profile opm catalogs/v4.20', 'validate -o sarif'],
     `json prints one line for each directory. sarif prints one document, with paths from the current directory. Exit code: 0 if
@@ -50,7 +56,7 @@ there is no error, 1 if there is one, 2 if the command could not run. "catalog-b
   )
 }
 
-function addGraph(program: Command): void {
+function addGraphCommand(program: Command): void {
   const graph = program
     .command('graph')
     .description("draw the upgrade graphs of a catalog's packages")
@@ -58,14 +64,14 @@ function addGraph(program: Command): void {
       '[dir]',
       'a directory of file-based catalogs (default: the only catalog of the current repository)',
     )
-    .addOption(repeatable('--package <name>', 'only this package'))
-    .addOption(outputs('mermaid', 'svg', 'short'))
+    .addOption(repeatableOption('--package <name>', 'only this package'))
+    .addOption(outputOption('mermaid', 'svg', 'short'))
     .addOption(new Option('--opm', 'the same as -o mermaid').implies({ output: 'mermaid' }).hideHelp())
     .option('--out <folder>', 'write a file for each package')
-    .action(async (dir: string | undefined, options: GraphOptions) =>
-      (await import('../graph.ts')).graph(dir, options),
+    .action(async (dir: string | undefined, options: GraphCommandOptions) =>
+      (await import('../graph.ts')).printGraph(dir, options),
     )
-  explain(
+  addHelp(
     graph,
     ['graph', 'graph catalogs/v4.20 --package foo', 'graph catalogs/v4.20 -o svg --out pictures'],
     `mermaid is the text of \`opm alpha render-graph\`: every entry, every edge. short is mermaid too, shortened to what
@@ -82,11 +88,11 @@ if files could not be read; the rest is drawn.`,
       '--draw-v0-semantics',
       'show what OLM v0 passes over: skipped bundles, and edges that do not count',
     )
-    .addOption(insecureRegistry())
+    .addOption(insecureRegistryOption())
     .action(async (catalogs: string[], options: RenderGraphOptions) =>
       (await import('../render-graph.ts')).renderGraph(catalogs, options),
     )
-  explain(
+  addHelp(
     renderGraph,
     [
       'render-graph catalogs/v4.20',
@@ -97,9 +103,9 @@ if files could not be read; the rest is drawn.`,
   )
 }
 
-function addList(program: Command): void {
+function addListCommand(program: Command): void {
   const group = program.command('list').description('list what is in a catalog, as opm alpha list does')
-  explain(group, ['list packages catalogs/v4.20', 'list bundles catalogs/v4.20 foo'])
+  addHelp(group, ['list packages catalogs/v4.20', 'list bundles catalogs/v4.20 foo'])
   const lists = [
     [
       'packages',
@@ -127,14 +133,14 @@ function addList(program: Command): void {
       .argument('<catalog>', 'a directory of file-based catalogs, or a catalog image')
     if (second !== '') command.argument(second, 'only this package')
     command
-      .addOption(outputs('text', 'json'))
-      .addOption(insecureRegistry())
+      .addOption(outputOption('text', 'json'))
+      .addOption(insecureRegistryOption())
       .action(async (catalog: string, ...rest: readonly unknown[]) => {
         const name = second === '' ? undefined : (rest[0] as string | undefined)
         const options = rest[second === '' ? 0 : 1] as ListOptions
-        await (await import('../list.ts')).list(kind, catalog, name, options)
+        await (await import('../list.ts')).printList(kind, catalog, name, options)
       })
-    explain(
+    addHelp(
       command,
       [example, `list ${kind} quay.io/example/catalog:v4.20 -o json`],
       `text is what opm prints. Exit code: 0; 1 in opm's words where it would not load the catalog; 2 if the command could not run.`,
@@ -142,26 +148,26 @@ function addList(program: Command): void {
   }
 }
 
-function addImages(program: Command): void {
+function addImagesCommand(program: Command): void {
   const command = program
     .command('images')
     .description('look up every image that a catalog names in its registry')
     .argument('<dir>', 'a directory of file-based catalogs')
-    .addOption(wholeNumber('--concurrency <n>', 'how many to look up at once', 1, 1000).default(64))
+    .addOption(integerOption('--concurrency <n>', 'how many to look up at once', 1, 1000).default(64))
     .option('--resume <file>', 'save answers in this file, and continue from it')
-    .addOption(insecureRegistry())
-    .addOption(outputs('text', 'json'))
+    .addOption(insecureRegistryOption())
+    .addOption(outputOption('text', 'json'))
     .action(async (dir: string, options: ImagesOptions) =>
-      (await import('../images.ts')).images(dir, options),
+      (await import('../images.ts')).checkImages(dir, options),
     )
-  explain(
+  addHelp(
     command,
     ['images catalogs/v4.20', 'images catalogs/v4.20 --resume answers.jsonl -o json'],
     `Exit code: 0 if no image is certainly missing, 1 if one is, 2 if the command could not run.`,
   )
 }
 
-function addInstall(program: Command): void {
+function addInstallCommand(program: Command): void {
   const command = program
     .command('install')
     .description(
@@ -170,7 +176,7 @@ function addInstall(program: Command): void {
     .argument('<dir>', 'a directory of file-based catalogs, or a catalog image')
     .requiredOption('--package <name>', 'the package')
     .addOption(
-      repeatable('--channel <name>', 'only this channel (default: the default channel)').conflicts(
+      repeatableOption('--channel <name>', 'only this channel (default: the default channel)').conflicts(
         'allChannels',
       ),
     )
@@ -179,15 +185,17 @@ function addInstall(program: Command): void {
       '--upgrade-from <dir>',
       'the catalog as it was: upgrade its versions (default: those of the catalog)',
     )
-    .addOption(repeatable('--bundle <name=dir>', "a bundle's content from a directory instead of its image"))
     .addOption(
-      repeatable(
+      repeatableOption('--bundle <name=dir>', "a bundle's content from a directory instead of its image"),
+    )
+    .addOption(
+      repeatableOption(
         '--beside <catalog>',
         'another catalog that dependencies may come from, as [NAME[:PRIORITY]=]DIR or image (priority default: 0)',
       ),
     )
     .addOption(
-      list(
+      listOption(
         '--with <target>',
         'it must install with olm-v0, olm-v1, rukpak-plain, rukpak-registry or rukpak-helm',
         ['olm-v0', 'olm-v1', 'rukpak-plain', 'rukpak-registry', 'rukpak-helm'],
@@ -212,12 +220,12 @@ function addInstall(program: Command): void {
       '--force-clean-up',
       "take off the finalizers of OLM's objects where OLM does not remove them in time",
     )
-    .addOption(insecureRegistry())
-    .addOption(outputs('text', 'json'))
+    .addOption(insecureRegistryOption())
+    .addOption(outputOption('text', 'json'))
     .action(async (dir: string, options: InstallOptions) =>
-      (await import('../install.ts')).install(dir, options),
+      (await import('../install.ts')).runInstall(dir, options),
     )
-  explain(
+  addHelp(
     command,
     [
       'install catalogs/v4.20 --package foo',

@@ -2,49 +2,59 @@
 import { Option, type Command } from 'commander'
 import type { BuildOptions, RebaseOptions } from '../build.ts'
 import type { GenerateDockerfileOptions } from '../generate-dockerfile.ts'
-import { explain } from '../help.ts'
-import { insecureRegistry, list, outputs, port, repeatable, time } from '../options.ts'
+import { addHelp } from '../help.ts'
+import {
+  insecureRegistryOption,
+  listOption,
+  outputOption,
+  portOption,
+  repeatableOption,
+  timeOption,
+} from '../options.ts'
 import type { ServeCatalogOptions } from '../serve-catalog.ts'
 import type { SignOptions } from '../sign.ts'
 import type { VerifyCommandOptions } from '../verify.ts'
 
-const opmImage = 'quay.io/operator-framework/opm:latest'
+const defaultOpmImage = 'quay.io/operator-framework/opm:latest'
 
 export function addImageCommands(program: Command): void {
-  addBuild(program)
-  addRebase(program)
-  addGenerate(program)
-  addVerify(program)
-  addSign(program)
-  addServeCatalog(program)
+  addBuildCommand(program)
+  addRebaseCommand(program)
+  addGenerateCommand(program)
+  addVerifyCommand(program)
+  addSignCommand(program)
+  addServeCatalogCommand(program)
 }
 
 /** What building and rebasing have in common: a base, and where the image goes. */
-function imageCommand(program: Command, name: string): Command {
+function createImageCommand(program: Command, name: string): Command {
   return program
     .command(name)
-    .addOption(repeatable('-t, --tag <image>', 'the name of the image, REGISTRY/REPOSITORY:TAG'))
+    .addOption(repeatableOption('-t, --tag <image>', 'the name of the image, REGISTRY/REPOSITORY:TAG'))
     .option('--push', 'push it; credentials are those of docker and podman')
     .option('--dry-run', 'say what a push would change, and write nothing')
     .option('--oci-layout <dir>', 'write it to a directory as an OCI image layout')
     .addOption(
-      list('--platform <platform>', 'only this platform, such as linux/amd64 (default: all of the base)'),
+      listOption(
+        '--platform <platform>',
+        'only this platform, such as linux/amd64 (default: all of the base)',
+      ),
     )
-    .addOption(repeatable('--annotation <key=value>', 'an annotation: where the image comes from'))
+    .addOption(repeatableOption('--annotation <key=value>', 'an annotation: where the image comes from'))
     .option('--key <file>', 'with --push: sign the image and its provenance with this private key')
     .option('--password-variable <name>', 'the environment variable with its password', 'COSIGN_PASSWORD')
     .option('--no-recursive', 'of an image for several platforms, sign the index alone')
     .option('--no-provenance', 'with --push: put no bill of images and no provenance beside the image')
-    .addOption(insecureRegistry())
-    .addOption(outputs('text', 'json'))
+    .addOption(insecureRegistryOption())
+    .addOption(outputOption('text', 'json'))
 }
 
-function addBuild(program: Command): void {
-  const command = imageCommand(program, 'build')
+function addBuildCommand(program: Command): void {
+  const command = createImageCommand(program, 'build')
     .description('build a catalog image without a container engine, and push it')
     .argument('<source>', 'a directory of a file-based catalog, or a composite list')
-    .option('-i, --base-image <image>', 'the image with opm in it, or scratch', opmImage)
-    .addOption(repeatable('-l, --extra-labels <key=value>', 'a label of the image'))
+    .option('-i, --base-image <image>', 'the image with opm in it, or scratch', defaultOpmImage)
+    .addOption(repeatableOption('-l, --extra-labels <key=value>', 'a label of the image'))
     .option('--no-serve-cache', 'leave out the cache: opm builds one at each start')
     .option('--uncompressed', 'do not compress the layer')
     .addOption(
@@ -52,14 +62,14 @@ function addBuild(program: Command): void {
         .choices(['oci', 'docker'])
         .default('oci'),
     )
-    .addOption(time('--created <time>', 'the time in the image (default: SOURCE_DATE_EPOCH, or 1970)'))
+    .addOption(timeOption('--created <time>', 'the time in the image (default: SOURCE_DATE_EPOCH, or 1970)'))
     .option('--force', 'push also if nothing has changed')
     .option('--dockerfile', 'print the Dockerfile of `generate dockerfile` instead, and stop')
-    .option('-b, --builder-image <image>', 'the Dockerfile: the image of the build stage', opmImage)
+    .option('-b, --builder-image <image>', 'the Dockerfile: the image of the build stage', defaultOpmImage)
     .action(async (source: string, options: BuildOptions) =>
       (await import('../build.ts')).build(source, options),
     )
-  explain(
+  addHelp(
     command,
     [
       'build catalog -t quay.io/org/catalog:v4.20 -t quay.io/org/catalog:latest --push',
@@ -73,13 +83,13 @@ more. Exit code: 0; 1 if opm would not serve the catalog; 2 if the command could
   )
 }
 
-function addRebase(program: Command): void {
-  const command = imageCommand(program, 'rebase')
+function addRebaseCommand(program: Command): void {
+  const command = createImageCommand(program, 'rebase')
     .description('put a published catalog image on a new base, its catalog unchanged')
     .argument('<image>', 'the catalog image; it gets the tags, or keeps its own')
     .requiredOption('-i, --base-image <image>', 'the new base')
     .addOption(
-      repeatable(
+      repeatableOption(
         '-l, --extra-labels <key=value>',
         'a label that it was built with (default: asked of the old base)',
       ),
@@ -87,27 +97,27 @@ function addRebase(program: Command): void {
     .action(async (image: string, options: RebaseOptions) =>
       (await import('../build.ts')).rebase(image, options),
     )
-  explain(
+  addHelp(
     command,
     ['rebase quay.io/org/catalog:v4.20 -i quay.io/operator-framework/opm:v1.73.0 --push'],
     `Exit code: 0; 2 if the command could not run.`,
   )
 }
 
-function addGenerate(program: Command): void {
+function addGenerateCommand(program: Command): void {
   const group = program.command('generate').description('write files for building a catalog with other tools')
-  explain(group, ['generate dockerfile catalog'])
+  addHelp(group, ['generate dockerfile catalog'])
   const command = group
     .command('dockerfile')
     .description('write <dir>.Dockerfile beside a catalog, as opm generate dockerfile does')
     .argument('<dir>', 'a directory of a file-based catalog')
-    .option('-i, --base-image <image>', 'the image that the catalog is put on', opmImage)
-    .option('-b, --builder-image <image>', 'the image of the build stage', opmImage)
-    .addOption(repeatable('-l, --extra-labels <key=value>', 'a label of the image'))
+    .option('-i, --base-image <image>', 'the image that the catalog is put on', defaultOpmImage)
+    .option('-b, --builder-image <image>', 'the image of the build stage', defaultOpmImage)
+    .addOption(repeatableOption('-l, --extra-labels <key=value>', 'a label of the image'))
     .action(async (dir: string, options: GenerateDockerfileOptions) =>
       (await import('../generate-dockerfile.ts')).generateDockerfile(dir, options),
     )
-  explain(
+  addHelp(
     command,
     ['generate dockerfile catalog', 'generate dockerfile catalog -i scratch -l team=cats'],
     `A file that is there already is left as it is. "build" needs no Dockerfile and no container engine. Exit code: 0, or 2 if
@@ -115,7 +125,7 @@ the command could not run.`,
   )
 }
 
-function addVerify(program: Command): void {
+function addVerifyCommand(program: Command): void {
   const command = program
     .command('verify')
     .description('check that an image is signed by a key, and print what its provenance says')
@@ -123,12 +133,12 @@ function addVerify(program: Command): void {
     .requiredOption('--key <file>', 'the public key, in PEM (cosign.pub)')
     .option('--no-recursive', "of an image for several platforms, check the index's signature alone")
     .option('--signed-as <repository>', 'the repository that it was signed in, where this is a copy of it')
-    .addOption(insecureRegistry())
-    .addOption(outputs('text', 'json'))
+    .addOption(insecureRegistryOption())
+    .addOption(outputOption('text', 'json'))
     .action(async (image: string, options: VerifyCommandOptions) =>
       (await import('../verify.ts')).verify(image, options),
     )
-  explain(
+  addHelp(
     command,
     ['verify quay.io/example/catalog:v4.20 --key cosign.pub'],
     `It accepts what \`cosign verify --key cosign.pub --insecure-ignore-tlog=true\` accepts, if the signature is for this
@@ -137,7 +147,7 @@ repository and each platform's manifest is signed, too. Attestations may be miss
   )
 }
 
-function addSign(program: Command): void {
+function addSignCommand(program: Command): void {
   const command = program
     .command('sign')
     .description("sign an image in its registry, in cosign's format")
@@ -145,9 +155,9 @@ function addSign(program: Command): void {
     .requiredOption('--key <file>', 'the private key: as cosign keeps it (cosign.key), or PKCS #8 in PEM')
     .option('--password-variable <name>', 'the environment variable with its password', 'COSIGN_PASSWORD')
     .option('--no-recursive', 'of an image for several platforms, sign the index alone')
-    .addOption(insecureRegistry())
+    .addOption(insecureRegistryOption())
     .action(async (image: string, options: SignOptions) => (await import('../sign.ts')).sign(image, options))
-  explain(
+  addHelp(
     command,
     ['sign quay.io/example/catalog:v4.20 --key cosign.key'],
     `The digest that the tag names now is signed, with each platform's manifest below it; signatures that are there stay. An image that the key has signed already is
@@ -155,19 +165,19 @@ left as it is. Exit code: 0, or 2 if the command could not run.`,
   )
 }
 
-function addServeCatalog(program: Command): void {
+function addServeCatalogCommand(program: Command): void {
   const command = program
     .command('serve-catalog')
     .description('serve a catalog to OLM: its gRPC API, as opm serve does, and the HTTP API of catalogd')
     .argument('<catalog>', 'a directory of file-based catalogs, or a catalog image')
-    .addOption(port('-p, --port <n>', 'the port of the gRPC API').default(50051))
-    .addOption(port('--http-port <n>', 'the port of the HTTP API').default(8080))
+    .addOption(portOption('-p, --port <n>', 'the port of the gRPC API').default(50051))
+    .addOption(portOption('--http-port <n>', 'the port of the HTTP API').default(8080))
     .option('--host <address>', 'the address to listen on; 0.0.0.0 is all of them', '127.0.0.1')
-    .addOption(insecureRegistry())
+    .addOption(insecureRegistryOption())
     .action(async (catalog: string, options: ServeCatalogOptions) =>
       (await import('../serve-catalog.ts')).serveCatalog(catalog, options),
     )
-  explain(
+  addHelp(
     command,
     ['serve-catalog catalogs/v4.20', 'serve-catalog quay.io/example/catalog:v4.20 --host 0.0.0.0'],
     `Then ask it:

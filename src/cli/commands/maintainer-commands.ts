@@ -1,8 +1,14 @@
 // The commands of whoever maintains a catalog repository, and what every command line has.
 import { Argument, type Command } from 'commander'
 import type { DoctorOptions } from '../doctor.ts'
-import { explain } from '../help.ts'
-import { insecureRegistry, list, outputs, repositoryOption, wholeNumber } from '../options.ts'
+import { addHelp } from '../help.ts'
+import {
+  insecureRegistryOption,
+  listOption,
+  outputOption,
+  repositoryOption,
+  integerOption,
+} from '../options.ts'
 
 export function addMaintainerCommands(program: Command): void {
   const doctor = program
@@ -12,16 +18,18 @@ export function addMaintainerCommands(program: Command): void {
     .addOption(repositoryOption())
     .option('--branch <name>', 'the branch (default: the default branch)')
     .option('--config <file>', 'a configuration (default: none)')
-    .addOption(wholeNumber('--app <id>', "the App's id, when a token is used", 1, Number.MAX_SAFE_INTEGER))
+    .addOption(integerOption('--app <id>', "the App's id, when a token is used", 1, Number.MAX_SAFE_INTEGER))
     .option('--token-variable <name>', 'the environment variable that holds the token', 'GITHUB_TOKEN')
     .option('--rulesets <folder>', 'write the two recommended rulesets there, to be imported')
-    .addOption(list('--registry <host>', 'a registry to ask, beside those that the configuration allows'))
-    .addOption(insecureRegistry())
-    .addOption(outputs('text', 'json'))
-    .action(async (repository: string | undefined, options: DoctorOptions) =>
-      (await import('../doctor.ts')).doctor(repository, options),
+    .addOption(
+      listOption('--registry <host>', 'a registry to ask, beside those that the configuration allows'),
     )
-  explain(
+    .addOption(insecureRegistryOption())
+    .addOption(outputOption('text', 'json'))
+    .action(async (repository: string | undefined, options: DoctorOptions) =>
+      (await import('../doctor.ts')).runDoctor(repository, options),
+    )
+  addHelp(
     doctor,
     ['doctor acme/catalog --app 12345', 'doctor acme/catalog --app 12345 --rulesets rulesets'],
     `It looks at permissions, the branch's rules, deliveries, registries, proxy and clock, and changes nothing. Where APP_ID, the
@@ -30,7 +38,7 @@ permissions and deliveries. Exit code: 0 if the App can merge and nothing is mis
   )
 }
 
-export function addCompletion(program: Command): void {
+export function addCompletionCommand(program: Command): void {
   const command = program
     .command('completion')
     .description('print a script that completes commands and options in your shell')
@@ -40,7 +48,7 @@ export function addCompletion(program: Command): void {
       const { print } = await import('../output.ts')
       print(completionScript(program, shell))
     })
-  explain(
+  addHelp(
     command,
     ['completion bash', 'completion zsh', 'completion fish'],
     `bash: source <(catalog-bot completion bash), in ~/.bashrc. zsh: the same with zsh, behind compinit, in ~/.zshrc. fish:

@@ -3,20 +3,20 @@ import { Option, type Command } from 'commander'
 import type { ActionOptions } from '../action.ts'
 import type { CheckOptions } from '../check.ts'
 import type { DiffOptions } from '../diff.ts'
-import { explain } from '../help.ts'
+import { addHelp } from '../help.ts'
 import type { LocalPullOptions } from '../local-pull.ts'
-import { insecureRegistry, list, outputs, role } from '../options.ts'
+import { insecureRegistryOption, listOption, outputOption, roleOption } from '../options.ts'
 
 export function addPullCommands(program: Command): void {
-  addAction(program)
-  explain(
-    addPull(
+  addActionCommand(program)
+  addHelp(
+    addPullOptions(
       program
         .command('check')
         .description('decide on a pull request in a local git repository, without GitHub'),
     )
-      .addOption(outputs('text', 'json'))
-      .action(async (options: CheckOptions) => (await import('../check.ts')).check(options)),
+      .addOption(outputOption('text', 'json'))
+      .action(async (options: CheckOptions) => (await import('../check.ts')).checkPull(options)),
     [
       'check',
       'check --base upstream/main --author your-login',
@@ -25,20 +25,22 @@ export function addPullCommands(program: Command): void {
     `The author is the login that git (github.user) or gh has for you. Exit code: 0 if the bot would merge it, 1 if not
 (blocked, waiting for people, or a registry did not answer), 2 if the command could not run.`,
   )
-  explain(
-    addPull(
+  addHelp(
+    addPullOptions(
       program
         .command('explain')
         .description('print snapshot, facts, findings, verdict and actions of a decision, and stop'),
-    ).action(async (options: LocalPullOptions) => (await import('../explain.ts')).explain(options)),
+    ).action(async (options: LocalPullOptions) => (await import('../explain.ts')).explainPull(options)),
     ['explain', 'explain --base main --head update --author your-login --offline'],
     `It prints one JSON document. For the page of a rule: "catalog-bot rule ID". Exit codes are those of check.`,
   )
-  explain(
-    addRange(program.command('diff').description('show what changes in the catalogs between two commits'))
-      .addOption(outputs('text', 'json', 'markdown', 'svg', 'mermaid'))
+  addHelp(
+    addCommitRangeOptions(
+      program.command('diff').description('show what changes in the catalogs between two commits'),
+    )
+      .addOption(outputOption('text', 'json', 'markdown', 'svg', 'mermaid'))
       .option('--out <folder>', 'svg: where to write a file for each package that changes')
-      .action(async (options: DiffOptions) => (await import('../diff.ts')).diff(options)),
+      .action(async (options: DiffOptions) => (await import('../diff.ts')).printDiff(options)),
     ['diff', 'diff --base main --head update -o markdown', 'diff -o svg --out pictures'],
     `The head is compared once it is merged into the base. svg and mermaid draw the channels that change: new parts are green,
 removed parts are red. markdown ends with the mermaid picture. Exit code: 0, also if nothing changes; 2 if the command could
@@ -46,8 +48,8 @@ not run.`,
   )
 }
 
-function addAction(program: Command): void {
-  explain(
+function addActionCommand(program: Command): void {
+  addHelp(
     program
       .command('action')
       .description('judge in a GitHub workflow: annotations, a summary of the job, SARIF')
@@ -56,7 +58,7 @@ function addAction(program: Command): void {
         new Option('--fail-on <what>', 'when the step fails').choices(['errors', 'never']).default('errors'),
       )
       .option('--offline', 'contact no registry (the images check stays unknown)')
-      .action(async (options: ActionOptions) => (await import('../action.ts')).action(options)),
+      .action(async (options: ActionOptions) => (await import('../action.ts')).runAction(options)),
     ['action', 'action --sarif catalog-bot.sarif --fail-on never'],
     `It reads what the runner says about the event. On "pull_request" it decides as "check" does; on "push", "merge_group",
 "schedule" and "workflow_dispatch" it validates every catalog. It needs no token and no secret, and refuses events that bring
@@ -66,7 +68,7 @@ parents: fetch-depth 2. docs/action.md has a workflow to copy. Exit code: 0 if n
   )
 }
 
-function addRange(command: Command): Command {
+function addCommitRangeOptions(command: Command): Command {
   return command
     .option('--repo <path>', 'the repository', '.')
     .addOption(
@@ -75,11 +77,11 @@ function addRange(command: Command): Command {
     .option('--head <rev>', 'the branch or commit to merge', 'HEAD')
 }
 
-function addPull(command: Command): Command {
-  return addRange(command)
+function addPullOptions(command: Command): Command {
+  return addCommitRangeOptions(command)
     .option('--author <login>', 'who opens the pull request, as LOGIN or LOGIN:ID (default: you)')
-    .addOption(list('--approved-by <login>', 'somebody who has approved exactly this head'))
-    .addOption(role())
-    .addOption(insecureRegistry())
+    .addOption(listOption('--approved-by <login>', 'somebody who has approved exactly this head'))
+    .addOption(roleOption())
+    .addOption(insecureRegistryOption())
     .option('--offline', 'contact no registry (the images check stays unknown)')
 }

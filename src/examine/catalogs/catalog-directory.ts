@@ -12,23 +12,23 @@ import {
   statSync,
 } from 'node:fs'
 import { sep } from 'node:path'
-import { ignoreFileText } from '../../catalog/load/indexignore.ts'
+import { decodeIgnoreFile } from '../../catalog/load/indexignore.ts'
 import { isIgnoreFile, selectFiles } from '../../catalog/load/select-files.ts'
 
-export interface CatalogFile {
+export interface CatalogDirectoryFile {
   /** Relative to the directory, with `/` separators. */
   readonly path: string
   /** A symbolic link to a place outside the directory. opm follows it, but reviewers don't see its content. */
   readonly leadsOut: boolean
   /** The file's bytes, or opm's error. With `memory`, the bytes are valid until its next use. */
-  read(memory?: FileMemory): Uint8Array | { readonly error: string }
+  read(memory?: ReusableBuffer): Uint8Array | { readonly error: string }
 }
 
 /** A reusable buffer: allocating fresh memory is as slow as reading the file. */
-export class FileMemory {
+export class ReusableBuffer {
   private bytes = new Uint8Array(0)
 
-  room(size: number): Uint8Array {
+  reserve(size: number): Uint8Array {
     if (size > this.bytes.length) this.bytes = new Uint8Array(new ArrayBuffer(size))
     return this.bytes.subarray(0, size)
   }
@@ -39,10 +39,10 @@ export type CatalogDirectory =
   | { readonly kind: 'not-a-directory'; readonly message: string }
   /** A directory or an ignore file is unreadable, so opm loads nothing. */
   | { readonly kind: 'unreadable'; readonly message: string; readonly file: string }
-  | { readonly kind: 'files'; readonly files: readonly CatalogFile[] }
+  | { readonly kind: 'files'; readonly files: readonly CatalogDirectoryFile[] }
 
 /** Go's texts for system errors; others show their code. */
-const goErrors: Readonly<Record<string, string>> = {
+const goErrorMessages: Readonly<Record<string, string>> = {
   EAGAIN: 'not a regular file',
   EACCES: 'permission denied',
   EIO: 'input/output error',
@@ -63,7 +63,7 @@ export function openCatalogDirectory(dir: string): CatalogDirectory {
       return { kind: 'not-a-directory', message: `"${dir}" is not a directory` }
     }
   } catch (error) {
-    return { kind: 'not-a-directory', message: `stat ${dir}: ${goError(error)}` }
+    return { kind: 'not-a-directory', message: `stat ${dir}: ${formatGoError(error)}` }
   }
   const walk = walkTree(dir)
   if (walk.error) return { kind: 'unreadable', ...walk.error }
@@ -74,7 +74,7 @@ export function openCatalogDirectory(dir: string): CatalogDirectory {
     if (!isIgnoreFile(path)) continue
     const content = readLikeGo(dir, path)
     if ('error' in content) return { kind: 'unreadable', message: content.error, file: path }
-    ignoreFiles.set(path, ignoreFileText(content))
+    ignoreFiles.set(path, decodeIgnoreFile(content))
   }
   const { files, loadError } = selectFiles(links.keys(), ignoreFiles)
   if (loadError) return { kind: 'unreadable', ...loadError }
@@ -82,31 +82,31 @@ export function openCatalogDirectory(dir: string): CatalogDirectory {
     kind: 'files',
     files: files.map((path) => ({
       path,
-      leadsOut: links.get(path) === true && leadsOut(dir, path),
+      leadsOut: links.get(path) === true && leadsOutsideRoot(dir, path),
       read: (memory) => readLikeGo(dir, path, memory),
     })),
   }
 }
 
-interface Walk {
+interface DirectoryWalk {
   readonly entries: { readonly path: string; readonly isLink: boolean }[]
   error?: { readonly message: string; readonly file: string }
 }
 
 /** Does not follow symbolic links. */
-function walkTree(root: string): Walk {
-  const walk: Walk = { entries: [] }
+function walkTree(root: string): DirectoryWalk {
+  const walk: DirectoryWalk = { entries: [] }
   const todo = ['']
   for (let directory = todo.pop(); directory !== undefined; directory = todo.pop()) {
     try {
-      for (const entry of readdirSync(join(root, directory), { withFileTypes: true })) {
+      for (const entry of readdirSync(joinGoPath(root, directory), { withFileTypes: true })) {
         const path = directory === '' ? entry.name : `${directory}/${entry.name}`
         if (entry.isDirectory()) todo.push(path)
         else walk.entries.push({ path, isLink: entry.isSymbolicLink() })
       }
     } catch (error) {
       const file = directory === '' ? '.' : directory
-      walk.error ??= { message: `open ${file}: ${goError(error)}`, file }
+      walk.error ??= { message: `open ${file}: ${formatGoError(error)}`, file }
     }
   }
   return walk
@@ -116,42 +116,44 @@ function walkTree(root: string): Walk {
 function readLikeGo(
   root: string,
   path: string,
-  memory?: FileMemory,
+  memory?: ReusableBuffer,
 ): Uint8Array | { readonly error: string } {
   let file: number
   try {
     // Without O_NONBLOCK, opening a pipe without a writer blocks forever.
-    file = openSync(join(root, path), constants.O_RDONLY | constants.O_NONBLOCK)
+    file = openSync(joinGoPath(root, path), constants.O_RDONLY | constants.O_NONBLOCK)
   } catch (error) {
-    return { error: `open ${path}: ${goError(error)}` }
+    return { error: `open ${path}: ${formatGoError(error)}` }
   }
   try {
-    const found = fstatSync(file)
-    if (found.isDirectory()) return { error: `read ${join(root, path)}: is a directory` }
+    const stats = fstatSync(file)
+    if (stats.isDirectory()) return { error: `read ${joinGoPath(root, path)}: is a directory` }
     // A device has no end. One byte tells whether it is as empty as /dev/null.
-    if (!found.isFile() && readSync(file, new Uint8Array(1)) > 0)
-      return { error: `read ${join(root, path)}: not a regular file` }
-    if (!found.isFile()) return new Uint8Array(0)
+    if (!stats.isFile() && readSync(file, new Uint8Array(1)) > 0)
+      return { error: `read ${joinGoPath(root, path)}: not a regular file` }
+    if (!stats.isFile()) return new Uint8Array(0)
     // Files in /proc have content though their size is 0.
-    return memory === undefined || found.size === 0 ? readFileSync(file) : readInto(memory, file, found.size)
+    return memory === undefined || stats.size === 0
+      ? readFileSync(file)
+      : readIntoBuffer(memory, file, stats.size)
   } catch (error) {
-    return { error: `read ${join(root, path)}: ${goError(error)}` }
+    return { error: `read ${joinGoPath(root, path)}: ${formatGoError(error)}` }
   } finally {
     closeSync(file)
   }
 }
 
-function readInto(memory: FileMemory, file: number, size: number): Uint8Array {
-  const bytes = memory.room(size)
+function readIntoBuffer(memory: ReusableBuffer, file: number, size: number): Uint8Array {
+  const bytes = memory.reserve(size)
   let read = 0
   for (let more = 1; more > 0 && read < size; read += more)
     more = readSync(file, bytes, read, size - read, null)
   return bytes.subarray(0, read)
 }
 
-function leadsOut(root: string, path: string): boolean {
+function leadsOutsideRoot(root: string, path: string): boolean {
   try {
-    const target = realpathSync(join(root, path))
+    const target = realpathSync(joinGoPath(root, path))
     const home = realpathSync(root)
     return target !== home && !target.startsWith(home.endsWith(sep) ? home : home + sep)
   } catch {
@@ -160,12 +162,12 @@ function leadsOut(root: string, path: string): boolean {
   }
 }
 
-function join(root: string, path: string): string {
+function joinGoPath(root: string, path: string): string {
   if (path === '') return root
   return root.endsWith('/') ? root + path : `${root}/${path}`
 }
 
-function goError(error: unknown): string {
+function formatGoError(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code ?? String(error)
-  return goErrors[code] ?? code
+  return goErrorMessages[code] ?? code
 }

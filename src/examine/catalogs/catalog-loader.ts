@@ -1,37 +1,37 @@
 // Loads whole catalogs from git trees. Facts are cached by blob id, in memory and in the store, so a pull request costs
 // only the files that it touches.
-import { assemble } from '../../catalog/facts/assemble.ts'
+import { assembleCatalog } from '../../catalog/facts/assemble.ts'
 import type { Catalog, FileFacts } from '../../catalog/facts/catalog.ts'
 import { factsVersion } from '../../catalog/facts/facts-version.ts'
-import { unreadableFile } from '../../catalog/load/read-file.ts'
-import { ignoreFileText } from '../../catalog/load/indexignore.ts'
-import { isIgnoreFile, selectFiles, type Selection } from '../../catalog/load/select-files.ts'
+import { createUnreadableFacts } from '../../catalog/load/read-file.ts'
+import { decodeIgnoreFile } from '../../catalog/load/indexignore.ts'
+import { isIgnoreFile, selectFiles, type FileSelection } from '../../catalog/load/select-files.ts'
 import { linkLeadsOut } from '../../catalog/load/file-rules.ts'
-import { finding, subjectOf } from '../../findings/rule.ts'
+import { createFinding, formatSubject } from '../../findings/rule.ts'
 import type { BlobSha, TreeSha } from '../../change/ids.ts'
-import type { ListedEntry } from '../../change/path-change.ts'
+import type { TreePathEntry } from '../../change/path-change.ts'
 import { isGitError } from '../../git/git-error.ts'
-import type { ReadTree } from '../../ports/repository.ts'
+import type { TreeReader } from '../../ports/repository.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
-import { linkedFile } from './linked-file.ts'
+import { resolveLinkedFile } from './linked-file.ts'
 import { LruMap } from './lru-map.ts'
 import type { ReaderPool } from './reader-pool.ts'
 
 export interface CatalogLoader {
   /** The catalog below `root` (or in the one file of that name); undefined when the tree has nothing there. */
-  load(repository: ReadTree, tree: TreeSha, root: string): Promise<Catalog | undefined>
+  load(repository: TreeReader, tree: TreeSha, root: string): Promise<Catalog | undefined>
   /** Keeps facts by blob across processes. Absent: memory only. */
   readonly cache?: Cache
 }
 
-const linkMode = '120000'
+const symlinkMode = '120000'
 
-interface Loaded {
-  readonly entries: readonly ListedEntry[]
+interface CachedCatalog {
+  readonly entries: readonly TreePathEntry[]
   readonly catalog: Catalog
 }
 
-function isSameEntries(some: readonly ListedEntry[], others: readonly ListedEntry[]): boolean {
+function hasSameEntries(some: readonly TreePathEntry[], others: readonly TreePathEntry[]): boolean {
   return (
     some.length === others.length &&
     some.every((entry, at) => {
@@ -45,12 +45,12 @@ function isSameEntries(some: readonly ListedEntry[], others: readonly ListedEntr
 }
 
 /** Limit for catalogs in memory, measured by the size of their files: a quarter of a gigabyte of YAML. */
-const rememberedBytes = 256 * 1024 * 1024
-const rememberedCatalogs = 24
+const maxCachedBytes = 256 * 1024 * 1024
+const maxCachedCatalogs = 24
 
-const keptSeconds = 30 * 24 * 3600
+const factsCacheSeconds = 30 * 24 * 3600
 // Raise the version when the facts change shape: test/catalog/facts/facts-version.test.ts.
-const fileFacts = defineCache<FileFacts>('facts', {
+const fileFactsCache = defineCache<FileFacts>('facts', {
   version: factsVersion,
   read: (stored) => (isFileFacts(stored) ? stored : undefined),
 })
@@ -61,24 +61,24 @@ function isFileFacts(stored: unknown): stored is FileFacts {
   )
 }
 
-const tooHeavy = 'reading it needs more time or memory than is allowed'
+const tooExpensiveMessage = 'reading it needs more time or memory than is allowed'
 
 /** Files in memory at once, of up to 100 MB each: enough to keep the readers and git busy. */
-const readAtOnce = 8
+const maxParallelReads = 8
 
-export function catalogLoader(pool: ReaderPool, store: Cache): CatalogLoader {
-  const facts = new LruMap<string, FileFacts>(rememberedBytes, (value) => value.bytes + 1000)
-  const catalogs = new LruMap<string, Loaded>(rememberedCatalogs, () => 1)
+export function createCatalogLoader(pool: ReaderPool, store: Cache): CatalogLoader {
+  const facts = new LruMap<string, FileFacts>(maxCachedBytes, (value) => value.bytes + 1000)
+  const catalogs = new LruMap<string, CachedCatalog>(maxCachedCatalogs, () => 1)
   /** Recent catalogs by root, newest first: both sides of a change, and the base that follows. */
-  const byRoot = new LruMap<string, readonly Loaded[]>(rememberedCatalogs, (loaded) => loaded.length)
+  const byRoot = new LruMap<string, readonly CachedCatalog[]>(maxCachedCatalogs, (loaded) => loaded.length)
 
-  function remember(key: string, root: string, loaded: Loaded): void {
+  function cacheCatalog(key: string, root: string, loaded: CachedCatalog): void {
     catalogs.set(key, loaded)
     byRoot.set(root, [loaded, ...(byRoot.get(root) ?? [])].slice(0, 2))
   }
 
-  async function factsOf(
-    repository: ReadTree,
+  async function readFacts(
+    repository: TreeReader,
     entries: readonly { readonly oid: BlobSha }[],
   ): Promise<ReadonlyMap<string, FileFacts>> {
     const result = new Map<string, FileFacts>()
@@ -89,17 +89,17 @@ export function catalogLoader(pool: ReaderPool, store: Cache): CatalogLoader {
       else result.set(oid, known)
     }
     if (missing.size === 0) return result
-    const stored = await store.getCached(fileFacts, [...missing])
+    const stored = await store.getCached(fileFactsCache, [...missing])
     const fresh = new Map<string, FileFacts>()
-    const left = [...missing].values()
-    const readOn = async () => {
-      for (const oid of left) {
+    const pending = [...missing].values()
+    const readNext = async () => {
+      for (const oid of pending) {
         let value = stored.get(oid)
         if (value === undefined) {
           value = await pool.read(await repository.read(oid))
           if (value === undefined) {
             // Not cached, because the machine may just be busy.
-            result.set(oid, unreadableFile(tooHeavy))
+            result.set(oid, createUnreadableFacts(tooExpensiveMessage))
             continue
           }
           fresh.set(oid, value)
@@ -108,8 +108,8 @@ export function catalogLoader(pool: ReaderPool, store: Cache): CatalogLoader {
         result.set(oid, value)
       }
     }
-    await Promise.all(Array.from({ length: readAtOnce }, readOn))
-    if (fresh.size > 0) await store.putCached(fileFacts, fresh, keptSeconds)
+    await Promise.all(Array.from({ length: maxParallelReads }, readNext))
+    if (fresh.size > 0) await store.putCached(fileFactsCache, fresh, factsCacheSeconds)
     return result
   }
 
@@ -126,75 +126,83 @@ export function catalogLoader(pool: ReaderPool, store: Cache): CatalogLoader {
         entries = [{ path: root, ...file }]
       }
       // Another tree with the same files has the same catalog and findings, unless links lead elsewhere now.
-      const same = entries.some(({ mode }) => mode === linkMode)
+      const same = entries.some(({ mode }) => mode === symlinkMode)
         ? undefined
-        : byRoot.get(root)?.find((one) => isSameEntries(one.entries, entries))
+        : byRoot.get(root)?.find((one) => hasSameEntries(one.entries, entries))
       if (same !== undefined) {
         catalogs.set(key, same)
         return same.catalog
       }
-      const below = (path: string) => (root === '' || path === root ? path : path.slice(root.length + 1))
-      const followed = (entry: ListedEntry) => linkedFile(repository, tree, root, entry.path, entry.oid)
+      const toRelativePath = (path: string) =>
+        root === '' || path === root ? path : path.slice(root.length + 1)
+      const resolveLink = (entry: TreePathEntry) =>
+        resolveLinkedFile(repository, tree, root, entry.path, entry.oid)
       const ignores = new Map<string, string>()
       for (const entry of entries) {
         if (!isIgnoreFile(entry.path)) continue
-        const oid = entry.mode === linkMode ? (await followed(entry)).file : entry.oid
-        if (oid !== undefined) ignores.set(below(entry.path), ignoreFileText(await repository.read(oid)))
+        const oid = entry.mode === symlinkMode ? (await resolveLink(entry)).file : entry.oid
+        if (oid !== undefined)
+          ignores.set(toRelativePath(entry.path), decodeIgnoreFile(await repository.read(oid)))
       }
       const selection =
-        tooManyPatterns(ignores, entries.length) ??
+        checkIgnorePatternLimit(ignores, entries.length) ??
         selectFiles(
-          entries.map((entry) => below(entry.path)),
+          entries.map((entry) => toRelativePath(entry.path)),
           ignores,
         )
       const selected = new Set(selection.files)
       // The ownership check rejects new links and submodules (T07); opm opens existing ones.
-      const files: (Pick<ListedEntry, 'path'> & { oid: BlobSha; leadsOut: boolean })[] = []
+      const files: (Pick<TreePathEntry, 'path'> & { oid: BlobSha; leadsOut: boolean })[] = []
       const dead: { path: string; facts: FileFacts }[] = []
       for (const entry of entries) {
-        if (!selected.has(below(entry.path))) continue
+        if (!selected.has(toRelativePath(entry.path))) continue
         const { path } = entry
         if (entry.mode.startsWith('100')) files.push({ path, oid: entry.oid, leadsOut: false })
-        if (entry.mode !== linkMode) continue
-        const { file, leadsOut, error } = await followed(entry)
+        if (entry.mode !== symlinkMode) continue
+        const { file, leadsOut, error } = await resolveLink(entry)
         if (file !== undefined) files.push({ path, oid: file, leadsOut })
         else {
           // opm opens a directory before it notices that it is one.
-          const said =
-            error === 'is a directory' ? `read ${path}: ${error}` : `open ${below(path)}: ${error ?? ''}`
+          const errorText =
+            error === 'is a directory'
+              ? `read ${path}: ${error}`
+              : `open ${toRelativePath(path)}: ${error ?? ''}`
           dead.push({
             path,
-            facts: linkedFacts(unreadableFile(said), path, leadsOut),
+            facts: markLinkedFacts(createUnreadableFacts(errorText), path, leadsOut),
           })
         }
       }
-      const read = await factsOf(repository, files)
-      const assembled = assemble([
+      const read = await readFacts(repository, files)
+      const assembled = assembleCatalog([
         ...dead,
         ...files.flatMap(({ path, oid, leadsOut }) => {
           const value = read.get(oid)
-          return value === undefined ? [] : [{ path, facts: linkedFacts(value, path, leadsOut) }]
+          return value === undefined ? [] : [{ path, facts: markLinkedFacts(value, path, leadsOut) }]
         }),
       ])
       const { loadError } = selection
       const catalog = loadError === undefined ? assembled : { ...assembled, loadErrors: [loadError] }
-      if (!catalog.loadErrors.some(({ message }) => message === tooHeavy))
-        remember(key, root, { entries, catalog })
+      if (!catalog.loadErrors.some(({ message }) => message === tooExpensiveMessage))
+        cacheCatalog(key, root, { entries, catalog })
       return catalog
     },
   }
 }
 
 /** Patterns times paths, which takes some seconds. Real catalogs have few patterns. */
-const mostComparisons = 10_000_000
+const maxIgnoreComparisons = 10_000_000
 
 /** Too many patterns count as an unreadable ignore file, which makes the catalog invalid. */
-function tooManyPatterns(ignores: ReadonlyMap<string, string>, paths: number): Selection | undefined {
+function checkIgnorePatternLimit(
+  ignores: ReadonlyMap<string, string>,
+  paths: number,
+): FileSelection | undefined {
   let [patterns, length] = [0, 0]
   for (const [file, text] of ignores) {
     length += text.length
     patterns += text.split('\n').length
-    if (patterns * paths > mostComparisons || length > longestIgnores)
+    if (patterns * paths > maxIgnoreComparisons || length > maxIgnoreFileBytes)
       return {
         files: [],
         loadError: {
@@ -206,17 +214,17 @@ function tooManyPatterns(ignores: ReadonlyMap<string, string>, paths: number): S
   return undefined
 }
 
-const longestIgnores = 8 * 1024 * 1024
+const maxIgnoreFileBytes = 8 * 1024 * 1024
 
 /** Marks facts that come from behind a link. */
-function linkedFacts(facts: FileFacts, path: string, leadsOut: boolean): FileFacts {
+function markLinkedFacts(facts: FileFacts, path: string, leadsOut: boolean): FileFacts {
   if (!leadsOut) return facts
-  const found = { ...finding(linkLeadsOut, undefined, {}), subject: subjectOf([path]) }
-  return { ...facts, findings: [...facts.findings, found] }
+  const linkFinding = { ...createFinding(linkLeadsOut, undefined, {}), subject: formatSubject([path]) }
+  return { ...facts, findings: [...facts.findings, linkFinding] }
 }
 
 /** A text file from a tree, or '' when it is larger than 1 MB. */
-export async function readText(repository: ReadTree, blob: BlobSha): Promise<string> {
+export async function readTextBlob(repository: TreeReader, blob: BlobSha): Promise<string> {
   try {
     // Keeps a byte order mark, because the parsers of owner files must see it.
     return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await repository.read(blob, 1024 * 1024))

@@ -4,42 +4,42 @@ import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, wri
 import { join } from 'node:path'
 import type { FileFacts } from '../../catalog/facts/catalog.ts'
 import { factsVersion } from '../../catalog/facts/facts-version.ts'
-import { readFile } from '../../catalog/load/read-file.ts'
-import { cacheHome } from './cache-home.ts'
+import { parseCatalogFile } from '../../catalog/load/read-file.ts'
+import { getCacheDirectory } from './cache-home.ts'
 
 /** Bytes. Reading a smaller file is as fast as opening its cached facts. */
-const smallestFile = 16 * 1024
-const keptDays = 30
-const day = 24 * 60 * 60 * 1000
+const minCachedFileBytes = 16 * 1024
+const maxEntryAgeDays = 30
+const dayMs = 24 * 60 * 60 * 1000
 
 export interface FactsCache {
   factsOf(bytes: Uint8Array): FileFacts
 }
 
 /** Creates the directory on the first write. `now` in milliseconds decides which facts have expired. */
-export function openFactsCache(directory = join(cacheHome(), 'facts'), now = Date.now()): FactsCache {
+export function openFactsCache(directory = join(getCacheDirectory(), 'facts'), now = Date.now()): FactsCache {
   const folder = join(directory, `v${factsVersion}`)
   let isSwept = false
   return {
     factsOf(bytes) {
-      if (bytes.length < smallestFile) return readFile(bytes)
+      if (bytes.length < minCachedFileBytes) return parseCatalogFile(bytes)
       const digest = createHash('sha256').update(bytes).digest('hex')
       const path = join(folder, `${digest}.json`)
-      const known = readEntry(path, bytes.length)
+      const known = readCacheEntry(path, bytes.length)
       if (known !== undefined) return known
-      const facts = readFile(bytes)
+      const facts = parseCatalogFile(bytes)
       if (!isSwept) {
         isSwept = true
-        sweep(directory, folder, now)
+        removeExpiredEntries(directory, folder, now)
       }
-      writeEntry(path, facts)
+      writeCacheEntry(path, facts)
       return facts
     },
   }
 }
 
 /** An entry is a line with a digest, then the facts, so that a damaged entry is detected. */
-function readEntry(path: string, bytes: number): FileFacts | undefined {
+function readCacheEntry(path: string, bytes: number): FileFacts | undefined {
   try {
     const entry = readFileSync(path, 'utf8')
     const lineEnd = entry.indexOf('\n')
@@ -53,18 +53,18 @@ function readEntry(path: string, bytes: number): FileFacts | undefined {
 }
 
 /** Renames a finished file into place, so that no other process reads half of it. */
-function writeEntry(path: string, facts: FileFacts): void {
+function writeCacheEntry(path: string, facts: FileFacts): void {
   const draft = `${path}.${randomUUID()}`
   try {
     const json = JSON.stringify(facts)
     writeFileSync(draft, `${digestOf(json)}\n${json}`, { mode: 0o600, flag: 'wx' })
     renameSync(draft, path)
   } catch {
-    remove(draft)
+    removeFile(draft)
   }
 }
 
-function remove(path: string): void {
+function removeFile(path: string): void {
   try {
     rmSync(path, { force: true })
   } catch {
@@ -73,7 +73,7 @@ function remove(path: string): void {
 }
 
 /** Creates the folder, and removes expired facts and those of other versions. Runs once, before the first write. */
-function sweep(directory: string, folder: string, now: number): void {
+function removeExpiredEntries(directory: string, folder: string, now: number): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     for (const name of readdirSync(directory)) {
@@ -82,7 +82,7 @@ function sweep(directory: string, folder: string, now: number): void {
     }
     for (const name of readdirSync(folder)) {
       const path = join(folder, name)
-      if (now - statSync(path).mtimeMs > keptDays * day) rmSync(path, { force: true })
+      if (now - statSync(path).mtimeMs > maxEntryAgeDays * dayMs) rmSync(path, { force: true })
     }
   } catch {
     // Another process may be sweeping too; the next sweep removes the rest.

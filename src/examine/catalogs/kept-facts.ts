@@ -2,36 +2,36 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Cache, CacheSpace } from '../../ports/cache.ts'
+import type { Cache, CacheNamespace } from '../../ports/cache.ts'
 
-const keptDays = 30
-const day = 24 * 60 * 60 * 1000
+const maxEntryAgeDays = 30
+const dayMs = 24 * 60 * 60 * 1000
 
 /** Keys must be object ids or digests. The first write of a version removes the entries of others. */
-export function openKeptFacts(directory: string): Cache {
+export function openBlobFactsCache(directory: string): Cache {
   const swept = new Map<string, Promise<void>>()
-  const folderOf = ({ name }: CacheSpace<unknown>) => join(directory, folderNameOf(name))
+  const folderOf = ({ name }: CacheNamespace<unknown>) => join(directory, toFolderName(name))
   return {
-    async getCached<Value>(space: CacheSpace<Value>, keys: readonly string[]) {
+    async getCached<Value>(space: CacheNamespace<Value>, keys: readonly string[]) {
       const found = new Map<string, Value>()
       for (const key of keys) {
-        const value = space.read(await readEntry(join(folderOf(space), `${key}.json`)))
+        const value = space.read(await readCacheEntry(join(folderOf(space), `${key}.json`)))
         if (value !== undefined) found.set(key, value)
       }
       return found
     },
     async putCached(space, values) {
-      const sweeping = swept.get(space.name) ?? sweep(directory, space.name)
+      const sweeping = swept.get(space.name) ?? removeStaleEntries(directory, space.name)
       swept.set(space.name, sweeping)
       await sweeping
       for (const [key, value] of values)
-        if (/^[0-9a-f]{40,64}$/.test(key)) await writeEntry(join(folderOf(space), `${key}.json`), value)
+        if (/^[0-9a-f]{40,64}$/.test(key)) await writeCacheEntry(join(folderOf(space), `${key}.json`), value)
     },
   }
 }
 
 /** An entry is a line with a digest, then the facts, so that a damaged entry is detected. */
-async function readEntry(path: string): Promise<unknown> {
+async function readCacheEntry(path: string): Promise<unknown> {
   try {
     const entry = await readFile(path, 'utf8')
     const lineEnd = entry.indexOf('\n')
@@ -43,7 +43,7 @@ async function readEntry(path: string): Promise<unknown> {
 }
 
 /** Renames a finished file into place, so that no other process reads half of it. */
-async function writeEntry(path: string, value: unknown): Promise<void> {
+async function writeCacheEntry(path: string, value: unknown): Promise<void> {
   const draft = `${path}.${randomUUID()}`
   try {
     const json = JSON.stringify(value)
@@ -54,12 +54,12 @@ async function writeEntry(path: string, value: unknown): Promise<void> {
   }
 }
 
-const folderNameOf = (name: string): string => name.replaceAll(/[^a-z0-9]/gi, '-')
+const toFolderName = (name: string): string => name.replaceAll(/[^a-z0-9]/gi, '-')
 
 /** Removes only other versions of the same kind; other kinds share the directory. */
-async function sweep(directory: string, name: string): Promise<void> {
-  const folder = join(directory, folderNameOf(name))
-  const kind = `${folderNameOf(name.slice(0, name.lastIndexOf(' ')))}-`
+async function removeStaleEntries(directory: string, name: string): Promise<void> {
+  const folder = join(directory, toFolderName(name))
+  const kind = `${toFolderName(name.slice(0, name.lastIndexOf(' ')))}-`
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     for (const other of await readdir(directory)) {
@@ -68,7 +68,7 @@ async function sweep(directory: string, name: string): Promise<void> {
     }
     for (const file of await readdir(folder)) {
       const path = join(folder, file)
-      if (Date.now() - (await stat(path)).mtimeMs > keptDays * day) await rm(path, { force: true })
+      if (Date.now() - (await stat(path)).mtimeMs > maxEntryAgeDays * dayMs) await rm(path, { force: true })
     }
   } catch {
     // Another process may be sweeping too; the next sweep removes the rest.

@@ -3,26 +3,26 @@
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import type { TreeSha } from '../../change/ids.ts'
 import type { Layout } from '../../change/layout/layout.ts'
-import { hasBelow } from '../../change/sorted-paths.ts'
-import type { ReadTree } from '../../ports/repository.ts'
+import { hasPathBelow } from '../../change/sorted-paths.ts'
+import type { TreeReader } from '../../ports/repository.ts'
 import type { CatalogLoader } from './catalog-loader.ts'
-import type { Change } from '../../change/change.ts'
+import type { PullRequestChange } from '../../change/change.ts'
 
 /** Newest first. A package that no recent catalog has counts as new. */
-const catalogsPerDirectory = 3
+const maxCatalogsPerDirectory = 3
 /** A change that adds more packages requires a maintainer anyway. */
-const mostDirectories = 50
+const maxDirectories = 50
 
 /**
  * Package names by directory, where the change adds a package to a new or existing catalog. Distinguishes a package
  * that enters one more catalog from a new one, even when its directory has another name. Empty when no package is
  * added.
  */
-export async function packagesByDirectory(
-  change: Pick<Change, 'catalogs'>,
+export async function readPackagesByDirectory(
+  change: Pick<PullRequestChange, 'catalogs'>,
   layout: Layout,
   basePaths: readonly string[],
-  base: { readonly repository: ReadTree; readonly loader: CatalogLoader; readonly tree: TreeSha },
+  base: { readonly repository: TreeReader; readonly loader: CatalogLoader; readonly tree: TreeSha },
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const wanted = new Set(
     change.catalogs.flatMap(({ packages }) =>
@@ -33,20 +33,21 @@ export async function packagesByDirectory(
   const found = new Map<string, readonly string[]>()
   const touched = new Set(change.catalogs.map(({ root }) => root))
   const others = layout.catalogs.filter(({ root }) => !touched.has(root)).toReversed()
-  for (const directory of [...wanted].sort().slice(0, mostDirectories)) {
-    const places = others
+  for (const directory of [...wanted].sort().slice(0, maxDirectories)) {
+    const locations = others
       .map(({ root }) => (root === '' ? directory : `${root}/${directory}`))
-      .filter((place) => hasBelow(basePaths, place))
-      .slice(0, catalogsPerDirectory)
+      .filter((location) => hasPathBelow(basePaths, location))
+      .slice(0, maxCatalogsPerDirectory)
     const names = new Set<string>()
-    for (const place of places)
-      for (const name of namesIn(await base.loader.load(base.repository, base.tree, place))) names.add(name)
+    for (const location of locations)
+      for (const name of getPackageNames(await base.loader.load(base.repository, base.tree, location)))
+        names.add(name)
     if (names.size > 0) found.set(directory, [...names].sort())
   }
   return found
 }
 
-function* namesIn(catalog: Catalog | undefined): Generator<string> {
+function* getPackageNames(catalog: Catalog | undefined): Generator<string> {
   if (!catalog) return
   for (const { name } of catalog.packages) yield name
   for (const { package: name } of [...catalog.channels, ...catalog.bundles]) if (name !== '') yield name

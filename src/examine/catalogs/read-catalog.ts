@@ -1,15 +1,15 @@
 // Opens, reads and assembles a catalog directory on disk as opm does, without judging it.
-import { assemble } from '../../catalog/facts/assemble.ts'
+import { assembleCatalog } from '../../catalog/facts/assemble.ts'
 import type { Catalog, FileFacts } from '../../catalog/facts/catalog.ts'
 import { fileUnreadable, linkLeadsOut } from '../../catalog/load/file-rules.ts'
-import { readFile } from '../../catalog/load/read-file.ts'
-import { compareWalk } from '../../go/walk-order.ts'
+import { parseCatalogFile } from '../../catalog/load/read-file.ts'
+import { compareWalkOrder } from '../../go/walk-order.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { FindingList } from '../../findings/finding-list.ts'
-import { finding } from '../../findings/rule.ts'
-import { FileMemory, openCatalogDirectory, type CatalogFile } from './catalog-directory.ts'
+import { createFinding } from '../../findings/rule.ts'
+import { ReusableBuffer, openCatalogDirectory, type CatalogDirectoryFile } from './catalog-directory.ts'
 
-export type DirectoryRead =
+export type CatalogDirectoryResult =
   /** `message` is opm's. */
   | { readonly kind: 'not-a-directory'; readonly message: string }
   /** The tree is unreadable, so opm loads nothing and prints `message`. */
@@ -30,21 +30,21 @@ export type DirectoryRead =
 /** Never throws because of file contents. `factsOf` may cache. */
 export function readCatalogDirectory(
   dir: string,
-  factsOf: (bytes: Uint8Array) => FileFacts = (bytes) => readFile(bytes),
-): DirectoryRead {
+  factsOf: (bytes: Uint8Array) => FileFacts = (bytes) => parseCatalogFile(bytes),
+): CatalogDirectoryResult {
   const directory = openCatalogDirectory(dir)
   if (directory.kind === 'not-a-directory') return directory
   if (directory.kind === 'unreadable') {
     const { file, message } = directory
-    const findings = [finding(fileUnreadable, placeOf(file), { error: message })]
+    const findings = [createFinding(fileUnreadable, fileStartLocation(file), { error: message })]
     return { kind: 'unreadable', message, findings }
   }
   const loadErrors: { file: string; message: string }[] = []
   const linked: Finding[] = []
-  const memory = new FileMemory()
-  const catalog = assemble(
+  const memory = new ReusableBuffer()
+  const catalog = assembleCatalog(
     directory.files.flatMap((file) => {
-      if (file.leadsOut) linked.push(finding(linkLeadsOut, placeOf(file.path), {}))
+      if (file.leadsOut) linked.push(createFinding(linkLeadsOut, fileStartLocation(file.path), {}))
       const bytes = file.read(memory)
       if ('error' in bytes) {
         loadErrors.push({ file: file.path, message: bytes.error })
@@ -55,28 +55,28 @@ export function readCatalogDirectory(
   )
   const unreadable = new FindingList()
   for (const { file, message } of loadErrors)
-    unreadable.add(fileUnreadable, placeOf(file), { error: message })
+    unreadable.add(fileUnreadable, fileStartLocation(file), { error: message })
   const byPath = new Map(directory.files.map((file) => [file.path, file]))
   return {
     kind: 'catalog',
-    catalog: withLoadErrors(catalog, loadErrors),
+    catalog: addLoadErrors(catalog, loadErrors),
     unreadable: unreadable.sorted(),
     linked,
-    bytesOf: (path) => readFrom(byPath.get(path)),
+    bytesOf: (path) => readFileBytes(byPath.get(path)),
     paths: [...byPath.keys()],
   }
 }
 
 /** An unopened file fails the load like an invalid one; the first in walk order decides. */
-function withLoadErrors(catalog: Catalog, more: Catalog['loadErrors']): Catalog {
+function addLoadErrors(catalog: Catalog, more: Catalog['loadErrors']): Catalog {
   if (more.length === 0) return catalog
-  const loadErrors = [...catalog.loadErrors, ...more].sort((a, b) => compareWalk(a.file, b.file))
+  const loadErrors = [...catalog.loadErrors, ...more].sort((a, b) => compareWalkOrder(a.file, b.file))
   return { ...catalog, loadErrors }
 }
 
-function readFrom(file: CatalogFile | undefined): Uint8Array | undefined {
+function readFileBytes(file: CatalogDirectoryFile | undefined): Uint8Array | undefined {
   const bytes = file?.read()
   return bytes === undefined || 'error' in bytes ? undefined : bytes
 }
 
-const placeOf = (file: string) => ({ file, line: 1, column: 1, endLine: 1, endColumn: 1 })
+const fileStartLocation = (file: string) => ({ file, line: 1, column: 1, endLine: 1, endColumn: 1 })

@@ -1,4 +1,4 @@
-import { readFile } from '../../catalog/load/read-file.ts'
+import { parseCatalogFile } from '../../catalog/load/read-file.ts'
 import { answerOrders } from '../../workers/answer-orders.ts'
 
-answerOrders((bytes: Uint8Array) => readFile(bytes))
+answerOrders((bytes: Uint8Array) => parseCatalogFile(bytes))

@@ -3,7 +3,7 @@
 import { availableParallelism } from 'node:os'
 import { extname } from 'node:path'
 import type { FileFacts } from '../../catalog/facts/catalog.ts'
-import { readFile } from '../../catalog/load/read-file.ts'
+import { parseCatalogFile } from '../../catalog/load/read-file.ts'
 import { WorkerFault } from '../../workers/worker-fault.ts'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
 
@@ -23,29 +23,29 @@ export interface ReaderLimits {
   readonly memory: number
 }
 
-const defaultLimits: ReaderLimits = { time: 60_000, memory: 2048 }
+const defaultReaderLimits: ReaderLimits = { time: 60_000, memory: 2048 }
 
 /** Bytes. Reading a smaller file here costs less than sending it to a reader. */
-const smallFile = 32 * 1024
+const smallFileBytes = 32 * 1024
 
 export function openReaderPool(
   processes = Math.max(1, availableParallelism() - 1),
-  limits = defaultLimits,
+  limits = defaultReaderLimits,
 ): ReaderPool {
   const readers = openWorkerPool<Uint8Array, FileFacts>({
     script: new URL(`./read-file-process${extname(import.meta.url)}`, import.meta.url),
     heap: limits.memory,
     processes,
     // Each loading catalog queues eight files.
-    mostWaiting: 1000,
+    maxWaiting: 1000,
     // Pull requests come in bursts, and an idle reader keeps the memory of a large catalog.
-    longestRest: 60_000,
+    maxIdleMs: 60_000,
     // The first failure may be due to a busy machine.
-    mostTries: 2,
+    maxAttempts: 2,
   })
   return {
     async read(bytes) {
-      if (bytes.length <= smallFile) return readFile(bytes)
+      if (bytes.length <= smallFileBytes) return parseCatalogFile(bytes)
       try {
         return await readers.run(bytes, limits.time)
       } catch (cause) {

@@ -1,8 +1,8 @@
 // Limits for one look at a pull request, so that one author cannot use up everyone's resources. Beyond a limit the
 // final answer is "too large to check", with the numbers.
-import { usualMostPaths } from '../../git/mirror.ts'
+import { defaultMaxPaths } from '../../git/mirror.ts'
 
-export interface LookBudget {
+export interface EvaluationBudget {
   /** Paths of a whole tree, and of a difference between two. */
   readonly paths: number
   /** Paths that the pull request changes. */
@@ -21,8 +21,8 @@ export interface LookBudget {
   readonly memory: number
 }
 
-export const usualBudget: LookBudget = {
-  paths: usualMostPaths,
+export const defaultEvaluationBudget: EvaluationBudget = {
+  paths: defaultMaxPaths,
   // Ten times a release of every package of the largest public repository.
   changedPaths: 100_000,
   // Twice both sides of the largest public catalog, fully rewritten.
@@ -38,11 +38,11 @@ export const usualBudget: LookBudget = {
 }
 
 /** The message is a sentence for people, without a full stop. */
-export class TooLarge extends Error {
+export class TooLargeError extends Error {
   override readonly name = 'TooLarge'
 }
 
-export function tooMany(found: number, what: string, most: number): TooLarge {
-  const [has, may] = [found, most].map((number) => number.toLocaleString('en'))
-  return new TooLarge(`it has ${has} ${what}; at most ${may} are checked`)
+export function createTooManyError(found: number, what: string, max: number): TooLargeError {
+  const [has, may] = [found, max].map((number) => number.toLocaleString('en'))
+  return new TooLargeError(`it has ${has} ${what}; at most ${may} are checked`)
 }

@@ -1,34 +1,34 @@
 // Messages between the App and a look process: plain values that can be copied.
-import type { Question } from '../../checks/questions.ts'
-import type { Snapshot } from '../../change/snapshot.ts'
+import type { CheckQuestion } from '../../checks/questions.ts'
+import type { PullSnapshot } from '../../change/snapshot.ts'
 import type { CommandDecision } from '../../gate/commands.ts'
 import type { GateInput } from '../../gate/decide.ts'
 import type { GitErrorCode } from '../../git/git-error.ts'
 import type { DescribedChange, PullMemory } from '../../ports/pull-memory.ts'
-import type { Examination } from '../examine.ts'
-import type { LookBudget } from './look-budget.ts'
-import type { Told } from './what-to-tell.ts'
+import type { Evaluation } from '../examine.ts'
+import type { EvaluationBudget } from './look-budget.ts'
+import type { EvaluationReport } from './what-to-tell.ts'
 
-export interface LookOrder {
-  readonly snapshot: Snapshot
+export interface EvaluationRequest {
+  readonly snapshot: PullSnapshot
   /** The folder of the repository's mirror, which has the snapshot's commits. */
   readonly mirror: string
   /** A folder that caches facts about files by content. */
   readonly facts: string
-  readonly budget: LookBudget
+  readonly budget: EvaluationBudget
   /** Path of the operator's opm. Absent: only our own server is used. */
   readonly opm?: string
 }
 
-export type LookAnswer =
+export type EvaluationResponse =
   | {
       readonly kind: 'seen'
       readonly configDigest: string
       readonly epoch: number
       readonly commands: readonly CommandDecision[]
-      readonly carried?: Examination['carried']
+      readonly carried?: Evaluation['carried']
       readonly described?: DescribedChange | undefined
-      readonly told: Told
+      readonly told: EvaluationReport
       /** The App makes the verdict: a permit cannot be copied, and a process that reads untrusted bytes issues none. */
       readonly gate: GateInput
     }
@@ -41,23 +41,23 @@ export type LookAnswer =
     }
 
 /** Excludes recording what people were shown or said, which only the App does. */
-export type LookMemory = Omit<PullMemory, 'recordShown' | 'recordCommand'>
+export type WorkerPullMemory = Omit<PullMemory, 'recordShown' | 'recordCommand'>
 
-export const memoryCalls: Readonly<Record<keyof LookMemory, true>> = {
+export const workerMemoryMethods: Readonly<Record<keyof WorkerPullMemory, true>> = {
   observe: true,
   shownHeads: true,
   commands: true,
   firstSeenReviews: true,
   firstSeenApprovals: true,
-  keepChange: true,
-  keptChanges: true,
+  recordChange: true,
+  readChanges: true,
   firstSeenAccounts: true,
-  pushersOf: true,
+  listPushers: true,
   hasSeenPushes: true,
   recentCommands: true,
 }
 
-export type LookRequest =
-  | { readonly kind: 'ask'; readonly question: Question }
+export type WorkerCallback =
+  | { readonly kind: 'ask'; readonly question: CheckQuestion }
   | { readonly kind: 'open-pulls' }
-  | { readonly kind: 'memory'; readonly name: keyof LookMemory; readonly args: unknown[] }
+  | { readonly kind: 'memory'; readonly name: keyof WorkerPullMemory; readonly args: unknown[] }

@@ -4,27 +4,31 @@
 // as a look. Its caches are keyed by content (blob and tree ids). It issues no permit, and ends after a look that
 // failed, was too large or took long (look-process.ts freezes shared prototypes).
 import { extname } from 'node:path'
-import type { Snapshot } from '../../change/snapshot.ts'
+import type { PullSnapshot } from '../../change/snapshot.ts'
 import { pullKey, repositoryKey } from '../../change/repository-key.ts'
 import type { PullSize } from '../../ports/forge.ts'
 import { WorkerFault } from '../../workers/worker-fault.ts'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
-import type { LookBudget } from './look-budget.ts'
-import type { LookAnswer, LookOrder, LookRequest } from './look-order.ts'
+import type { EvaluationBudget } from './look-budget.ts'
+import type { EvaluationResponse, EvaluationRequest, WorkerCallback } from './look-order.ts'
 import { LruMap } from '../catalogs/lru-map.ts'
 
 /** Answers a process's questions. Rejects with a failure of ours. */
-export type AnswerLook = (request: LookRequest) => Promise<unknown>
+export type AnswerWorkerCallback = (request: WorkerCallback) => Promise<unknown>
 
-export interface LookPool {
+export interface EvaluationPool {
   /** Rejects with the error of `answer`, or when a process failed. Hints affect scheduling only. */
-  look(order: LookOrder, answer: AnswerLook, hints?: LookHints): Promise<LookAnswer>
+  evaluate(
+    order: EvaluationRequest,
+    answer: AnswerWorkerCallback,
+    hints?: EvaluationHints,
+  ): Promise<EvaluationResponse>
   /** Whether a look should be cheap, by GitHub's numbers and earlier looks. */
-  isSmall(pull: AboutPull, size?: Partial<PullSize>): boolean
+  isSmall(pull: PullAndAuthor, size?: Partial<PullSize>): boolean
   close(): Promise<void>
 }
 
-export interface LookHints {
+export interface EvaluationHints {
   /** As GitHub reports it. */
   readonly size?: PullSize | undefined
   /** Called when it takes longer than expected. */
@@ -32,89 +36,92 @@ export interface LookHints {
 }
 
 /** Milliseconds of work in the first two lanes when no other look waits: enough for a large cached catalog. */
-const quickTime = 20_000
+const quickTimeMs = 20_000
 /** CPU milliseconds for a small look while others wait: twice its usual cost, process start included. */
-const shortTime = 1500
+const smallCpuTimeMs = 1500
 /** CPU milliseconds for a large look while others wait: enough for a whole new catalog. */
-const largeTime = 5000
+const largeCpuTimeMs = 5000
 /** Megabytes of heap in the first two lanes, which run several processes at once. */
-const quickHeap = 1024
-const rememberedSlow = 5000
-const largeProcesses = 2
-const slowProcesses = 2
+const quickHeapMegabytes = 1024
+const maxCachedLanes = 5000
+const maxLargeProcesses = 2
+const maxSlowProcesses = 2
 /** Lower priority than the process that answers deliveries. */
-const niceness = { small: 5, large: 14, slow: 19 } as const
+const nicenessByLane = { small: 5, large: 14, slow: 19 } as const
 /** Milliseconds to wait for a process that knows the repository: it is five times faster than a new one. */
-const patience = { small: 500, large: 0, slow: 0 } as const
+const warmWorkerWaitMs = { small: 500, large: 0, slow: 0 } as const
 /** Each waiting look holds a snapshot. */
-const mostWaiting = 1000
+const maxWaiting = 1000
 /** Milliseconds that an idle process waits for another look at its repository. */
-const longestRest = 5 * 60_000
+const maxIdleMs = 5 * 60_000
 /** Looks per process, to bound leaks. */
-const mostLooks = 200
+const maxEvaluationsPerProcess = 200
 
 /** Well above an update of some packages in some catalogs. Beyond it only the lane changes. */
-const smallSize: PullSize = { files: 300, lines: 15_000, comments: 300 }
+const maxSmallPullSize: PullSize = { files: 300, lines: 15_000, comments: 300 }
 
 const lanes = ['small', 'large', 'slow'] as const
-type Lane = (typeof lanes)[number]
+type EvaluationLane = (typeof lanes)[number]
 
-export function openLookPool(budget: LookBudget, processes: number): LookPool {
+export function openEvaluationPool(budget: EvaluationBudget, processes: number): EvaluationPool {
   const script = new URL(`./look-process${extname(import.meta.url)}`, import.meta.url)
-  const open = (lane: Lane, at: number, heap: number, displacedAfter?: number) =>
-    openWorkerPool<LookOrder, LookAnswer>({
+  const open = (lane: EvaluationLane, at: number, heap: number, displaceAfterMs?: number) =>
+    openWorkerPool<EvaluationRequest, EvaluationResponse>({
       script,
       hasChildren: true,
-      mostWaiting,
-      longestRest,
-      growsAfter: patience[lane],
-      mostOrders: mostLooks,
+      maxWaiting,
+      maxIdleMs,
+      growAfterMs: warmWorkerWaitMs[lane],
+      maxOrders: maxEvaluationsPerProcess,
       isForOneKey: true,
-      staysFit: ({ kind }, milliseconds) => kind === 'seen' && milliseconds < largeTime,
+      canReuse: ({ kind }, milliseconds) => kind === 'seen' && milliseconds < largeCpuTimeMs,
       heap: Math.min(heap, budget.memory),
-      niceness: niceness[lane],
+      niceness: nicenessByLane[lane],
       processes: at,
-      ...(displacedAfter !== undefined && { displacedAfter }),
+      ...(displaceAfterMs !== undefined && { displaceAfterMs }),
     })
   const pools = {
-    small: open('small', processes, quickHeap, shortTime),
-    large: open('large', largeProcesses, quickHeap, largeTime),
-    slow: open('slow', slowProcesses, budget.memory),
+    small: open('small', processes, quickHeapMegabytes, smallCpuTimeMs),
+    large: open('large', maxLargeProcesses, quickHeapMegabytes, largeCpuTimeMs),
+    slow: open('slow', maxSlowProcesses, budget.memory),
   }
-  const quick = Math.min(quickTime, budget.time)
+  const quick = Math.min(quickTimeMs, budget.time)
   const time = { small: quick, large: quick, slow: budget.time }
   /** The lane in which a pull request's next look begins. */
-  const known = new LruMap<string, Lane>(rememberedSlow, () => 1)
+  const known = new LruMap<string, EvaluationLane>(maxCachedLanes, () => 1)
   /** Authors with a slow pull request: their next ones wait behind others. */
-  const costly = new LruMap<string, true>(rememberedSlow, () => 1)
+  const costly = new LruMap<string, true>(maxCachedLanes, () => 1)
 
-  function laneOf(pull: AboutPull, size: Partial<PullSize>): Lane {
+  function laneOf(pull: PullAndAuthor, size: Partial<PullSize>): EvaluationLane {
     const before = known.get(pullKey(pull.repository, pull.pull))
     if (before !== undefined) return before
     const { files = 0, lines = 0, comments = 0 } = size
-    const isSmall = files <= smallSize.files && lines <= smallSize.lines && comments <= smallSize.comments
-    return isSmall && costly.get(authorKeyOf(pull)) === undefined ? 'small' : 'large'
+    const isSmall =
+      files <= maxSmallPullSize.files &&
+      lines <= maxSmallPullSize.lines &&
+      comments <= maxSmallPullSize.comments
+    return isSmall && costly.get(toAuthorKey(pull)) === undefined ? 'small' : 'large'
   }
 
   return {
     isSmall: (pull, size = {}) => laneOf(pull, size) === 'small',
-    async look(order, answer, { size, onLong } = {}) {
+    async evaluate(order, answer, { size, onLong } = {}) {
       const { snapshot } = order
       const key = repositoryKey(snapshot.repository)
-      const asked = listening(answer)
+      const callback = captureAnswerError(answer)
       for (
         let lane = laneOf(snapshot, { comments: snapshot.comments.length, ...size });
         ;
         lane = lanes[lanes.indexOf(lane) + 1] ?? 'slow'
       )
         try {
-          return await pools[lane].run(order, time[lane], asked.call, key)
+          return await pools[lane].run(order, time[lane], callback.call, key)
         } catch (error) {
-          const why = lane === 'slow' ? whyTooLarge(error, budget) : undefined
+          const why = lane === 'slow' ? describeTooLarge(error, budget) : undefined
           if (why !== undefined) return { kind: 'too-large', why }
-          if (lane === 'slow' || !takesLong(error)) throw asked.failure() ?? error
+          if (lane === 'slow' || !isResourceLimitError(error)) throw callback.failure() ?? error
           known.set(pullKey(snapshot.repository, snapshot.pull), lane === 'small' ? 'large' : 'slow')
-          costly.set(authorKeyOf(snapshot), true)
+          costly.set(toAuthorKey(snapshot), true)
           onLong?.()
         }
     },
@@ -125,12 +132,12 @@ export function openLookPool(budget: LookBudget, processes: number): LookPool {
 }
 
 /** Only the error's message reaches the process, so the original error is kept here. */
-function listening(answer: AnswerLook) {
+function captureAnswerError(answer: AnswerWorkerCallback) {
   let failed: { readonly error: unknown } | undefined
   return {
     call: async (request: unknown) => {
       try {
-        return await answer(request as LookRequest)
+        return await answer(request as WorkerCallback)
       } catch (error) {
         failed ??= { error }
         throw error
@@ -140,19 +147,19 @@ function listening(answer: AnswerLook) {
   }
 }
 
-function takesLong(error: unknown): boolean {
+function isResourceLimitError(error: unknown): boolean {
   return error instanceof WorkerFault && ['too-slow', 'too-much-memory', 'displaced'].includes(error.code)
 }
 
-function whyTooLarge(error: unknown, { time, memory }: LookBudget): string | undefined {
+function describeTooLarge(error: unknown, { time, memory }: EvaluationBudget): string | undefined {
   if (!(error instanceof WorkerFault)) return undefined
   if (error.code === 'too-slow') return `checking it takes more than ${Math.round(time / 1000)} seconds`
   if (error.code === 'too-much-memory') return `checking it takes more than ${memory} MB of memory`
   return undefined
 }
 
-type AboutPull = Pick<Snapshot, 'repository' | 'pull' | 'author'>
+type PullAndAuthor = Pick<PullSnapshot, 'repository' | 'pull' | 'author'>
 
-function authorKeyOf({ repository, author }: AboutPull): string {
+function toAuthorKey({ repository, author }: PullAndAuthor): string {
   return `${repositoryKey(repository)} ${author?.id ?? 'nobody'}`
 }

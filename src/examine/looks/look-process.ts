@@ -1,49 +1,52 @@
 // The process that looks at pull requests. It isolates untrusted bytes from the process that answers deliveries, holds
 // no secret, and asks the App for everything but git.
-import type { OpenPull } from '../../ports/forge.ts'
+import type { OpenPullSummary } from '../../ports/forge.ts'
 import type { PullMemory } from '../../ports/pull-memory.ts'
 import { GitError, isGitError } from '../../git/git-error.ts'
-import { openGuestMirrors } from '../../git/guest-mirror.ts'
-import { openKeptFacts } from '../catalogs/kept-facts.ts'
-import { answerOrders, type CallBack } from '../../workers/answer-orders.ts'
-import { guardProcess } from '../../workers/guarded-process.ts'
-import { catalogLoader, type CatalogLoader } from '../catalogs/catalog-loader.ts'
-import { examine } from '../examine.ts'
-import type { Answer } from '../gather-answers.ts'
-import { TooLarge } from './look-budget.ts'
+import { openReadOnlyMirrors } from '../../git/guest-mirror.ts'
+import { openBlobFactsCache } from '../catalogs/kept-facts.ts'
+import { answerOrders, type CallParent } from '../../workers/answer-orders.ts'
+import { preventPrototypePollution } from '../../workers/guarded-process.ts'
+import { createCatalogLoader, type CatalogLoader } from '../catalogs/catalog-loader.ts'
+import { evaluateSnapshot } from '../examine.ts'
+import type { CheckAnswer } from '../gather-answers.ts'
+import { TooLargeError } from './look-budget.ts'
 import {
-  memoryCalls,
-  type LookAnswer,
-  type LookMemory,
-  type LookOrder,
-  type LookRequest,
+  workerMemoryMethods,
+  type EvaluationResponse,
+  type WorkerPullMemory,
+  type EvaluationRequest,
+  type WorkerCallback,
 } from './look-order.ts'
 import { openReaderPool } from '../catalogs/reader-pool.ts'
-import { whatToTell } from './what-to-tell.ts'
+import { prepareReport } from './what-to-tell.ts'
 
 // Kept between looks at one repository. Keyed by object ids only, so no look can influence another.
-let loader: CatalogLoader | undefined
-const mirrorAt = openGuestMirrors()
+let sharedLoader: CatalogLoader | undefined
+const openMirrorAt = openReadOnlyMirrors()
 
-async function look(order: LookOrder, callBack: CallBack): Promise<LookAnswer> {
+async function handleEvaluationRequest(
+  order: EvaluationRequest,
+  callBack: CallParent,
+): Promise<EvaluationResponse> {
   const { snapshot, budget } = order
-  const call = (request: LookRequest) => callBack(request)
-  const repository = await mirrorAt(order.mirror, { mostPaths: budget.paths })
-  loader ??= catalogLoader(
+  const call = (request: WorkerCallback) => callBack(request)
+  const repository = await openMirrorAt(order.mirror, { maxPaths: budget.paths })
+  sharedLoader ??= createCatalogLoader(
     openReaderPool(1, { time: budget.time, memory: budget.memory / 2 }),
-    openKeptFacts(order.facts),
+    openBlobFactsCache(order.facts),
   )
   try {
-    const seen = await examine(snapshot, {
+    const evaluation = await evaluateSnapshot(snapshot, {
       repository,
-      loader,
-      ask: async (question) => (await call({ kind: 'ask', question })) as Answer,
-      memory: memoryOf(call),
-      openPulls: async () => (await call({ kind: 'open-pulls' })) as readonly OpenPull[],
+      loader: sharedLoader,
+      ask: async (question) => (await call({ kind: 'ask', question })) as CheckAnswer,
+      memory: createRemotePullMemory(call),
+      openPulls: async () => (await call({ kind: 'open-pulls' })) as readonly OpenPullSummary[],
       budget,
       ...(order.opm !== undefined && { opm: order.opm }),
     })
-    const { configDigest, epoch, commands, carried, described, gate } = seen
+    const { configDigest, epoch, commands, carried, described, gate } = evaluation
     return {
       kind: 'seen',
       configDigest,
@@ -52,10 +55,10 @@ async function look(order: LookOrder, callBack: CallBack): Promise<LookAnswer> {
       ...(carried && { carried }),
       described,
       gate,
-      told: await whatToTell(seen, repository),
+      told: await prepareReport(evaluation, repository),
     }
   } catch (error) {
-    if (error instanceof TooLarge) return { kind: 'too-large', why: error.message }
+    if (error instanceof TooLargeError) return { kind: 'too-large', why: error.message }
     if (isGitError(error, 'too-large')) return { kind: 'too-large', why: error.message }
     if (error instanceof GitError)
       return { kind: 'git-error', code: error.code, message: error.message, retryable: error.retryable }
@@ -63,19 +66,19 @@ async function look(order: LookOrder, callBack: CallBack): Promise<LookAnswer> {
   }
 }
 
-function memoryOf(call: (request: LookRequest) => Promise<unknown>): PullMemory {
-  const asking = (name: keyof LookMemory) => [
+function createRemotePullMemory(call: (request: WorkerCallback) => Promise<unknown>): PullMemory {
+  const remoteMethod = (name: keyof WorkerPullMemory) => [
     name,
     (...args: unknown[]) => call({ kind: 'memory', name, args }),
   ]
-  const names = Object.keys(memoryCalls) as (keyof LookMemory)[]
-  const nothing = () => Promise.reject(new Error('a look records nothing'))
+  const names = Object.keys(workerMemoryMethods) as (keyof WorkerPullMemory)[]
+  const rejectRecording = () => Promise.reject(new Error('a look records nothing'))
   return {
-    ...(Object.fromEntries(names.map(asking)) as LookMemory),
-    recordShown: nothing,
-    recordCommand: nothing,
+    ...(Object.fromEntries(names.map(remoteMethod)) as WorkerPullMemory),
+    recordShown: rejectRecording,
+    recordCommand: rejectRecording,
   }
 }
 
-guardProcess()
-answerOrders(look)
+preventPrototypePollution()
+answerOrders(handleEvaluationRequest)

@@ -1,18 +1,18 @@
 // Prepares an examination's report in the look process, because a change of many packages is large to transfer.
-import { changeAsMermaid } from '../../change/draw-change.ts'
-import { changeAsMarkdown, describeChangeLines } from '../../messages/describe-change.ts'
-import { becomingChange, describeBecoming } from '../../messages/describe-becoming.ts'
+import { renderChangeAsMermaid } from '../../change/draw-change.ts'
+import { formatChangeAsMarkdown, describeChangeLines } from '../../messages/describe-change.ts'
+import { toProjectedChange, describeProjectedChange } from '../../messages/describe-becoming.ts'
 import { describeCommands } from '../../messages/describe-commands.ts'
-import type { MovedHead } from '../../messages/describe-meanwhile.ts'
-import { summariseChange } from '../../messages/summarise-change.ts'
-import type { ToldFix, TracedLine } from '../../messages/traced-line.ts'
+import type { HeadConflict } from '../../messages/describe-meanwhile.ts'
+import { summarizeChange } from '../../messages/summarise-change.ts'
+import type { FixView, TracedLine } from '../../messages/traced-line.ts'
 import type { CommentPolicy } from '../../config/config.ts'
-import type { Repository } from '../../ports/repository.ts'
-import type { Examination } from '../examine.ts'
+import type { GitRepository } from '../../ports/repository.ts'
+import type { Evaluation } from '../examine.ts'
 import { traceFindings } from '../trace-findings.ts'
-import { whatMoved } from '../what-moved.ts'
+import { findHeadConflicts } from '../what-moved.ts'
 
-export interface Told {
+export interface EvaluationReport {
   /** One sentence of Markdown. */
   readonly summary?: string | undefined
   readonly changeLines: readonly string[]
@@ -21,16 +21,16 @@ export interface Told {
   readonly change?: string | undefined
   /** Absent: not traced. */
   readonly lines?: readonly TracedLine[] | undefined
-  readonly fixes?: readonly ToldFix[] | undefined
+  readonly fixes?: readonly FixView[] | undefined
   /** Conflicting changes that reached the base meanwhile. */
-  readonly moved?: readonly MovedHead[] | undefined
+  readonly moved?: readonly HeadConflict[] | undefined
   /** Whether the repository wants a comment and suggestions. */
   readonly comment?: CommentPolicy | undefined
   readonly suggestions?: boolean | undefined
 }
 
 /** Rejects with a GitError. */
-export async function whatToTell(
+export async function prepareReport(
   {
     change,
     becoming = [],
@@ -42,7 +42,7 @@ export async function whatToTell(
     isYesToThis,
     verdict,
   }: Pick<
-    Examination,
+    Evaluation,
     | 'change'
     | 'becoming'
     | 'config'
@@ -53,20 +53,20 @@ export async function whatToTell(
     | 'isYesToThis'
     | 'verdict'
   >,
-  repository: Repository,
-): Promise<Told> {
+  repository: GitRepository,
+): Promise<EvaluationReport> {
   const findings = verdict.outcomes.flatMap((outcome) => outcome.findings)
   const commits = verdict.result && { head: verdict.head, base: verdict.base, result: verdict.result.tree }
   const traced = commits && (await traceFindings(findings, commits, repository))
-  const moved = await whatMoved(findings, verdict, repository)
+  const moved = await findHeadConflicts(findings, verdict, repository)
   return {
-    summary: summariseChange(change),
+    summary: summarizeChange(change),
     changeLines:
       change.paths.length === 0
         ? []
-        : changeAsMarkdown([...describeChangeLines(change), ...describeBecoming(becoming)]),
+        : formatChangeAsMarkdown([...describeChangeLines(change), ...describeProjectedChange(becoming)]),
     commandLines: describeCommands(records, snapshot.head, epoch, isYesToThis),
-    graph: changeAsMermaid(change) ?? changeAsMermaid(becomingChange(becoming)),
+    graph: renderChangeAsMermaid(change) ?? renderChangeAsMermaid(toProjectedChange(becoming)),
     change: described?.id,
     ...traced,
     ...(moved.length > 0 && { moved }),

@@ -1,21 +1,21 @@
 // Reads the templates and catalogs of a package that a release writes to. Refuses links, so that a release never writes
 // through one or replaces one.
 import type { TreeSha } from '../../change/ids.ts'
-import type { ListedEntry } from '../../change/path-change.ts'
+import type { TreePathEntry } from '../../change/path-change.ts'
 import type { CatalogAtBase, PackageAtBase } from '../../checks/bundles/release-files.ts'
-import type { ReadTree } from '../../ports/repository.ts'
+import type { TreeReader } from '../../ports/repository.ts'
 
 /** The tree holds something that a release must not overwrite. The message is for people, without a full stop. */
-export class Unwritable extends Error {
+export class UnwritableError extends Error {
   override readonly name = 'Unwritable'
 }
 
 /** Four times the largest public one. Amending a larger one could lose values (plain-json.ts). */
-const largestTemplate = 1024 * 1024
+const maxTemplateBytes = 1024 * 1024
 /** GitHub rejects files above 100 MB and warns at half of that. */
-const largestCatalog = 48 * 1024 * 1024
+const maxCatalogBytes = 48 * 1024 * 1024
 
-export interface OpenPackage {
+export interface PackageReader {
   /** Reads each file once. Rejects with a GitError, and with Unwritable. */
   read(
     wanted: readonly { readonly template: string; readonly catalogs: readonly string[] }[],
@@ -24,11 +24,11 @@ export interface OpenPackage {
 
 /** `entries`: all below `operators/<directory>`. Names must be plain ones. */
 export function openPackageAtBase(
-  repository: ReadTree,
+  repository: TreeReader,
   tree: TreeSha,
   directory: string,
-  entries: readonly ListedEntry[],
-): OpenPackage {
+  entries: readonly TreePathEntry[],
+): PackageReader {
   const folder = `operators/${directory}/catalog-templates`
   const templates = new Map<string, Uint8Array>()
   const catalogs = new Map<string, CatalogAtBase>()
@@ -39,27 +39,27 @@ export function openPackageAtBase(
     // Naming a catalog doesn't create it.
     if (!all.some(({ path }) => path.startsWith(`catalogs/${name}/`))) return undefined
     const root = `catalogs/${name}/${directory}`
-    if (all.some(({ path }) => path === root)) throw new Unwritable(`${root} is no directory`)
+    if (all.some(({ path }) => path === root)) throw new UnwritableError(`${root} is no directory`)
     const [entry, ...more] = all.filter(({ path }) => path.startsWith(`${root}/`))
     if (!entry) return { path: `${root}/catalog.yaml`, format: 'yaml' }
-    if (more.length > 0) throw new Unwritable(`${root} has several files, and the bot writes one`)
+    if (more.length > 0) throw new UnwritableError(`${root} has several files, and the bot writes one`)
     return {
       path: entry.path,
       format: entry.path.endsWith('.json') ? 'json' : 'yaml',
-      bytes: await readRegular(repository, entry, largestCatalog),
+      bytes: await readRegularFile(repository, entry, maxCatalogBytes),
     }
   }
 
   return {
     async read(wanted) {
-      if (entries.some(({ path }) => path === folder)) throw new Unwritable(`${folder} is no directory`)
+      if (entries.some(({ path }) => path === folder)) throw new UnwritableError(`${folder} is no directory`)
       for (const { template, catalogs: names } of wanted) {
         const path = `${folder}/${template}`
         const entry = entries.find((one) => one.path === path)
         if (entries.some((one) => one.path.startsWith(`${path}/`)))
-          throw new Unwritable(`${path} is a directory`)
+          throw new UnwritableError(`${path} is a directory`)
         if (entry && !templates.has(template))
-          templates.set(template, await readRegular(repository, entry, largestTemplate))
+          templates.set(template, await readRegularFile(repository, entry, maxTemplateBytes))
         for (const name of names) {
           if (known.has(name)) continue
           known.add(name)
@@ -73,11 +73,11 @@ export function openPackageAtBase(
 }
 
 /** Rejects with a GitError, and with Unwritable for a link. */
-export async function readRegular(
-  repository: ReadTree,
-  { path, mode, oid }: ListedEntry,
-  most: number,
+export async function readRegularFile(
+  repository: TreeReader,
+  { path, mode, oid }: TreePathEntry,
+  maxBytes: number,
 ): Promise<Uint8Array> {
-  if (!mode.startsWith('100')) throw new Unwritable(`${path} is no regular file`)
-  return repository.read(oid, most)
+  if (!mode.startsWith('100')) throw new UnwritableError(`${path} is no regular file`)
+  return repository.read(oid, maxBytes)
 }

@@ -1,13 +1,13 @@
 // Messages between the App and the release process: plain values that can be copied.
-import type { BundleStatement } from '../../bundle/render/compare-with-image.ts'
+import type { ComparableBundle } from '../../bundle/render/compare-with-image.ts'
 import type { TreeSha } from '../../change/ids.ts'
 import type { Config } from '../../config/config.ts'
 import type { GitErrorCode } from '../../git/git-error.ts'
-import type { Line } from '../../messages/describe-change.ts'
-import type { WrittenFile } from '../../ports/forge.ts'
-import type { LookBudget } from '../looks/look-budget.ts'
+import type { DescriptionLine } from '../../messages/describe-change.ts'
+import type { CommitFile } from '../../ports/forge.ts'
+import type { EvaluationBudget } from '../looks/look-budget.ts'
 
-export interface ReleaseOrder {
+export interface ReleaseRequest {
   /** The folder of the repository's mirror, which has the tree. */
   readonly mirror: string
   /** The tree of the base branch's tip. */
@@ -20,18 +20,18 @@ export interface ReleaseOrder {
   readonly image?: BundleImage
   /** The base branch's configuration, which the resulting catalogs must satisfy. */
   readonly config: Pick<Config, 'rules' | 'opm'>
-  readonly budget: LookBudget
+  readonly budget: EvaluationBudget
 }
 
 export interface BundleImage {
   /** By digest. */
   readonly reference: string
   /** Absent where opm cannot read the image as a bundle. */
-  readonly content?: BundleStatement | undefined
+  readonly content?: ComparableBundle | undefined
 }
 
 /** Reasons are clauses for people, without a full stop. */
-export type ReleaseStanding =
+export type ReleaseResult =
   /** The catalogs already have it. */
   | { readonly kind: 'done' }
   /** The bundle asks for no release. */
@@ -48,14 +48,14 @@ export interface ReadyRelease {
   /** Whether the bundle's settings allow merging its release automatically. */
   readonly isMergedByItself: boolean
   /** At least one. */
-  readonly files: readonly WrittenFile[]
+  readonly files: readonly CommitFile[]
   /** The changes in catalog terms. */
-  readonly lines: readonly Line[]
+  readonly lines: readonly DescriptionLine[]
   readonly graph?: string
 }
 
-export type ReleaseAnswer =
-  | ReleaseStanding
+export type ReleaseResponse =
+  | ReleaseResult
   | {
       readonly kind: 'git-error'
       readonly code: GitErrorCode

@@ -2,35 +2,35 @@
 import { extname } from 'node:path'
 import { WorkerFault } from '../../workers/worker-fault.ts'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
-import type { LookBudget } from '../looks/look-budget.ts'
-import type { ReleaseAnswer, ReleaseOrder } from './release-order.ts'
+import type { EvaluationBudget } from '../looks/look-budget.ts'
+import type { ReleaseResponse, ReleaseRequest } from './release-order.ts'
 
 export interface ReleasePool {
   /** Rejects when the process failed, or when the queue is full. */
-  workOut(order: ReleaseOrder): Promise<ReleaseAnswer>
+  computeRelease(order: ReleaseRequest): Promise<ReleaseResponse>
   close(): Promise<void>
 }
 
 /** Milliseconds that an idle process waits for another order. */
-const longestRest = 60_000
-const mostWaiting = 100
+const maxIdleMs = 60_000
+const maxWaiting = 100
 /** Restarts the process to bound leaks. */
-const mostOrders = 50
+const maxRequestsPerProcess = 50
 
-export function openReleasePool({ memory, time }: LookBudget): ReleasePool {
-  const pool = openWorkerPool<ReleaseOrder, ReleaseAnswer>({
+export function openReleasePool({ memory, time }: EvaluationBudget): ReleasePool {
+  const pool = openWorkerPool<ReleaseRequest, ReleaseResponse>({
     script: new URL(`./release-process${extname(import.meta.url)}`, import.meta.url),
     hasChildren: true,
     processes: 1,
     isForOneKey: true,
-    mostWaiting,
-    mostOrders,
-    longestRest,
+    maxWaiting,
+    maxOrders: maxRequestsPerProcess,
+    maxIdleMs,
     heap: memory,
     niceness: 10,
   })
   return {
-    async workOut(order) {
+    async computeRelease(order) {
       try {
         return await pool.run(order, time, undefined, order.mirror)
       } catch (error) {

@@ -1,67 +1,80 @@
 // An Octokit's fetch within an installation's budget. Each attempt, including retries, waits for leave, revalidates
 // kept answers and reports GitHub's limits. A request that may not be sent gets a GitHub-like answer here.
-import { githubFetch } from '../github-fetch.ts'
-import { readQuota, readRefusal, type Quota } from '../limit-answer.ts'
-import { isPlain, plainAnswer, type PlainAnswer } from '../plain-answers.ts'
-import type { Budget } from './budget.ts'
-import type { Hindrance } from './patience.ts'
-import { keyOf, type KeptAnswer, type KeptAnswers } from './kept-answers.ts'
-import { costOf, type Resource } from './request-cost.ts'
+import { fetchFromGitHub } from '../github-fetch.ts'
+import { parseQuota, parseLimitRejection, type RateLimitQuota } from '../limit-answer.ts'
+import { isSuccessWithBody, toParsedResponse, type ParsedResponse } from '../plain-answers.ts'
+import type { RequestBudget } from './budget.ts'
+import type { WaitReason } from './patience.ts'
+import { toResponseKey, type CachedResponse, type ResponseCache } from './kept-answers.ts'
+import { computeRequestCost, type RateLimitResource } from './request-cost.ts'
 import type { WorkClass } from './work-class.ts'
 
 /** Marks answers to requests that were never sent. */
-export const heldHeader = 'x-catalog-bot-held'
+export const heldRequestHeader = 'x-catalog-bot-held'
 
 export interface FetchEvents {
-  onQuota(quota: Quota & { readonly resource: Resource }): void
+  onQuota(quota: RateLimitQuota & { readonly resource: RateLimitResource }): void
   onAnswer(how: 'sent' | 'unchanged' | 'refused' | 'held', work: WorkClass): void
 }
 
 export interface BudgetedFetchOptions {
-  readonly budget: Budget
-  readonly kept: KeptAnswers
+  readonly budget: RequestBudget
+  readonly cache: ResponseCache
   readonly work: WorkClass
   /** Milliseconds since the epoch. */
   readonly now: () => number
   readonly events: FetchEvents
 }
 
-type Fetch = (input: string, init?: RequestInit) => Promise<Response | PlainAnswer>
+type BudgetedFetch = (input: string, init?: RequestInit) => Promise<Response | ParsedResponse>
 
-export function budgetedFetch({ budget, kept, work, now, events }: BudgetedFetchOptions): Fetch {
+export function createBudgetedFetch({
+  budget,
+  cache,
+  work,
+  now,
+  events,
+}: BudgetedFetchOptions): BudgetedFetch {
   let hasBegun = false
   return async (url, init = {}) => {
-    const cost = costOf(init.method ?? 'GET', url, init.body)
-    const pass = await budget.enter({ ...cost, work, hasBegun })
+    const cost = computeRequestCost(init.method ?? 'GET', url, init.body)
+    const pass = await budget.acquirePass({ ...cost, work, hasBegun })
     if (pass.kind === 'held') {
       events.onAnswer('held', work)
-      return heldAnswer(pass.why, pass.milliseconds)
+      return createHeldResponse(pass.why, pass.milliseconds)
     }
     hasBegun ||= !cost.isForToken
     try {
-      const key = (init.method ?? 'GET') === 'GET' ? keyOf(url, new Headers(init.headers)) : undefined
-      const known = key === undefined ? undefined : kept.get(key)
-      const answer = await githubFetch(url, known === undefined ? init : ifChanged(init, known))
-      const bytes = isPlain(answer.status) ? Buffer.from(await answer.arrayBuffer()) : undefined
-      const plain = bytes && plainAnswer(answer, bytes.toString())
+      const key = (init.method ?? 'GET') === 'GET' ? toResponseKey(url, new Headers(init.headers)) : undefined
+      const known = key === undefined ? undefined : cache.get(key)
+      const answer = await fetchFromGitHub(
+        url,
+        known === undefined ? init : toConditionalRequest(init, known),
+      )
+      const bytes = isSuccessWithBody(answer.status) ? Buffer.from(await answer.arrayBuffer()) : undefined
+      const plain = bytes && toParsedResponse(answer, bytes.toString())
       const header = (name: string) => answer.headers.get(name)
-      const quota = readQuota(header, now())
-      const refusal = readRefusal(answer.status, header, await saidIn(answer, plain, cost.resource))
-      pass.heard({ quota, refusal, isFailure: answer.status >= 500 })
+      const quota = parseQuota(header, now())
+      const rejection = parseLimitRejection(
+        answer.status,
+        header,
+        await readLimitMessage(answer, plain, cost.resource),
+      )
+      pass.recordResponse({ quota, rejection, isFailure: answer.status >= 500 })
       if (quota !== undefined && !cost.isForToken)
         events.onQuota({ ...quota, resource: quota.resource ?? cost.resource })
       events.onAnswer(
-        refusal === undefined ? (answer.status === 304 ? 'unchanged' : 'sent') : 'refused',
+        rejection === undefined ? (answer.status === 304 ? 'unchanged' : 'sent') : 'refused',
         work,
       )
       if (answer.status === 304 && known !== undefined)
-        return plainAnswer(
-          { status: 200, url: answer.url, headers: renewed(known.headers, answer.headers) },
+        return toParsedResponse(
+          { status: 200, url: answer.url, headers: refreshHeaders(known.headers, answer.headers) },
           known.body.toString(),
         )
       // A server error doesn't invalidate the kept answer.
-      if (key !== undefined && refusal === undefined && answer.status < 500)
-        kept.put(key, keepable(answer, bytes))
+      if (key !== undefined && rejection === undefined && answer.status < 500)
+        cache.put(key, toCachedResponse(answer, bytes))
       return plain ?? answer
     } finally {
       pass.end()
@@ -70,13 +83,16 @@ export function budgetedFetch({ budget, kept, work, now, events }: BudgetedFetch
 }
 
 /** With `no-cache`, as browsers revalidate. Otherwise fetch sends headers that refuse cached answers. */
-function ifChanged(init: RequestInit, { etag }: KeptAnswer): RequestInit {
+function toConditionalRequest(init: RequestInit, { etag }: CachedResponse): RequestInit {
   const headers = new Headers(init.headers)
   headers.set('if-none-match', etag)
   return { ...init, headers, cache: 'no-cache' }
 }
 
-function keepable({ status, headers }: Response, body: Buffer | undefined): KeptAnswer | undefined {
+function toCachedResponse(
+  { status, headers }: Response,
+  body: Buffer | undefined,
+): CachedResponse | undefined {
   const etag = headers.get('etag')
   return status !== 200 || etag === null || body === undefined
     ? undefined
@@ -84,8 +100,12 @@ function keepable({ status, headers }: Response, body: Buffer | undefined): Kept
 }
 
 /** GitHub's message, if a limit may be the reason. */
-async function saidIn(answer: Response, plain: PlainAnswer | undefined, resource: Resource): Promise<string> {
-  if (answer.status === 403) return messageIn(await answer.clone().text())
+async function readLimitMessage(
+  answer: Response,
+  plain: ParsedResponse | undefined,
+  resource: RateLimitResource,
+): Promise<string> {
+  if (answer.status === 403) return parseMessage(await answer.clone().text())
   if (resource !== 'graphql' || plain === undefined) return ''
   const { errors } = (plain.body ?? {}) as { errors?: unknown }
   if (!Array.isArray(errors)) return ''
@@ -97,7 +117,7 @@ async function saidIn(answer: Response, plain: PlainAnswer | undefined, resource
     .join('\n')
 }
 
-function messageIn(text: string): string {
+function parseMessage(text: string): string {
   try {
     const { message } = JSON.parse(text) as { message?: unknown }
     return typeof message === 'string' ? message : ''
@@ -107,7 +127,7 @@ function messageIn(text: string): string {
 }
 
 /** The kept headers with the new limit headers. */
-function renewed(old: readonly (readonly [string, string])[], fresh: Headers): Headers {
+function refreshHeaders(old: readonly (readonly [string, string])[], fresh: Headers): Headers {
   const headers = new Headers(old.map(([name, value]): [string, string] => [name, value]))
   for (const [name, value] of fresh)
     if (name === 'date' || name === 'etag' || name.startsWith('x-ratelimit-')) headers.set(name, value)
@@ -115,13 +135,16 @@ function renewed(old: readonly (readonly [string, string])[], fresh: Headers): H
 }
 
 /** A 403, which no plugin repeats. */
-function heldAnswer(why: Hindrance, milliseconds: number): Response {
+function createHeldResponse(why: WaitReason, milliseconds: number): Response {
   const message = 'not sent: what is left of the limit does not allow it now'
   return Response.json(
     { message },
     {
       status: 403,
-      headers: { [heldHeader]: why, 'retry-after': String(Math.max(1, Math.ceil(milliseconds / 1000))) },
+      headers: {
+        [heldRequestHeader]: why,
+        'retry-after': String(Math.max(1, Math.ceil(milliseconds / 1000))),
+      },
     },
   )
 }

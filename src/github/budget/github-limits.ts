@@ -18,7 +18,7 @@ export interface GitHubLimits {
  * GitHub.com's. It allows 100 concurrent requests over all instances; ten is Octokit's throttling, and GitHub
  * recommends one.
  */
-export const documentedLimits: GitHubLimits = {
+export const documentedGitHubLimits: GitHubLimits = {
   concurrent: 10,
   restPoints: 900,
   graphqlPoints: 2000,
@@ -28,7 +28,7 @@ export const documentedLimits: GitHubLimits = {
 }
 
 /** GitHub Enterprise Server has no such limits by default. */
-export const noLimits: GitHubLimits = {
+export const noGitHubLimits: GitHubLimits = {
   concurrent: Infinity,
   restPoints: Infinity,
   graphqlPoints: Infinity,

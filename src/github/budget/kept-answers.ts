@@ -2,51 +2,51 @@
 // credential, and only used when GitHub confirms them.
 import { createHash } from 'node:crypto'
 
-export interface KeptAnswer {
+export interface CachedResponse {
   readonly etag: string
   readonly headers: readonly (readonly [string, string])[]
   readonly body: Buffer
 }
 
-export interface KeptAnswers {
-  get(key: string): KeptAnswer | undefined
+export interface ResponseCache {
+  get(key: string): CachedResponse | undefined
   /** Undefined removes the entry. */
-  put(key: string, answer: KeptAnswer | undefined): void
+  put(key: string, answer: CachedResponse | undefined): void
   readonly bytes: number
 }
 
 /** Bytes per installation. */
-const room = 4 * 1024 * 1024
+const maxCacheBytes = 4 * 1024 * 1024
 /** Bytes per answer. Longer ones are lists that change all the time. */
-const longest = 256 * 1024
+const maxResponseBytes = 256 * 1024
 /** Overhead beside body and key. */
-const perEntry = 1024
+const entryOverheadBytes = 1024
 
-export function openKeptAnswers(most = room): KeptAnswers {
-  const kept = new Map<string, KeptAnswer>()
+export function createResponseCache(maxBytes = maxCacheBytes): ResponseCache {
+  const entries = new Map<string, CachedResponse>()
   let bytes = 0
-  const weightOf = (key: string, { body }: KeptAnswer) => body.length + key.length + perEntry
+  const getWeight = (key: string, { body }: CachedResponse) => body.length + key.length + entryOverheadBytes
   function drop(key: string): void {
-    const answer = kept.get(key)
+    const answer = entries.get(key)
     if (answer === undefined) return
-    bytes -= weightOf(key, answer)
-    kept.delete(key)
+    bytes -= getWeight(key, answer)
+    entries.delete(key)
   }
   return {
     get(key) {
-      const answer = kept.get(key)
+      const answer = entries.get(key)
       if (answer === undefined) return undefined
-      kept.delete(key)
-      kept.set(key, answer)
+      entries.delete(key)
+      entries.set(key, answer)
       return answer
     },
     put(key, answer) {
       drop(key)
-      if (answer === undefined || answer.body.length > longest) return
-      kept.set(key, answer)
-      bytes += weightOf(key, answer)
-      for (const oldest of kept.keys()) {
-        if (bytes <= most) break
+      if (answer === undefined || answer.body.length > maxResponseBytes) return
+      entries.set(key, answer)
+      bytes += getWeight(key, answer)
+      for (const oldest of entries.keys()) {
+        if (bytes <= maxBytes) break
         drop(oldest)
       }
     },
@@ -57,7 +57,7 @@ export function openKeptAnswers(most = room): KeptAnswers {
 }
 
 /** Everything an answer depends on. Contains no token. */
-export function keyOf(url: string, headers: Headers): string {
+export function toResponseKey(url: string, headers: Headers): string {
   const credential = createHash('sha256')
     .update(headers.get('authorization') ?? '')
     .digest('hex')

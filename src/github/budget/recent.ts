@@ -1,6 +1,6 @@
 // The amount used within the last span of time.
 
-export class Recent {
+export class RecentUsage {
   readonly #span: number
   readonly #most: number
   readonly #entries: { readonly at: number; readonly amount: number }[] = []

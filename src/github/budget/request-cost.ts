@@ -1,10 +1,10 @@
 // A request's cost, as far as its method and address tell.
 
 /** GitHub's separate limits. */
-export type Resource = 'core' | 'graphql' | 'search'
+export type RateLimitResource = 'core' | 'graphql' | 'search'
 
 export interface RequestCost {
-  readonly resource: Resource
+  readonly resource: RateLimitResource
   readonly isWrite: boolean
   /** Creates content that notifies people. */
   readonly createsContent: boolean
@@ -17,28 +17,29 @@ export interface RequestCost {
 const readPoints = 1
 const writePoints = 5
 
-const reads = new Set(['GET', 'HEAD', 'OPTIONS'])
-const tokenPath = /\/app\/installations\/[^/]+\/access_tokens$/
-const graphqlPath = /\/graphql$/
-const searchPath = /^(?:\/api\/v3)?\/search\//
+const readMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
+const tokenPathPattern = /\/app\/installations\/[^/]+\/access_tokens$/
+const graphqlPathPattern = /\/graphql$/
+const searchPathPattern = /^(?:\/api\/v3)?\/search\//
 /** GitHub counts merging as notifying, too. */
-const creating = /^POST .*\/(?:issues|pulls|comments|replies|reviews|requested_reviewers)$|^PUT .*\/merge$/
+const contentCreatingPattern =
+  /^POST .*\/(?:issues|pulls|comments|replies|reviews|requested_reviewers)$|^PUT .*\/merge$/
 
-export function costOf(method: string, url: string, body: unknown): RequestCost {
+export function computeRequestCost(method: string, url: string, body: unknown): RequestCost {
   const { pathname } = new URL(url)
-  const isGraphql = graphqlPath.test(pathname)
-  const isWrite = isGraphql ? isMutation(body) : !reads.has(method)
+  const isGraphql = graphqlPathPattern.test(pathname)
+  const isWrite = isGraphql ? isGraphqlMutation(body) : !readMethods.has(method)
   return {
-    resource: isGraphql ? 'graphql' : searchPath.test(pathname) ? 'search' : 'core',
+    resource: isGraphql ? 'graphql' : searchPathPattern.test(pathname) ? 'search' : 'core',
     isWrite,
-    createsContent: !isGraphql && creating.test(`${method} ${pathname}`),
+    createsContent: !isGraphql && contentCreatingPattern.test(`${method} ${pathname}`),
     points: isWrite ? writePoints : readPoints,
-    isForToken: method === 'POST' && tokenPath.test(pathname),
+    isForToken: method === 'POST' && tokenPathPattern.test(pathname),
   }
 }
 
 /** In doubt it is one and waits a second. */
-function isMutation(body: unknown): boolean {
+function isGraphqlMutation(body: unknown): boolean {
   if (typeof body !== 'string') return true
   try {
     const { query } = JSON.parse(body) as { query?: unknown }

@@ -5,7 +5,7 @@ export const workClasses = ['landing', 'look', 'sweep', 'scan'] as const
 
 export type WorkClass = (typeof workClasses)[number]
 
-export const rankOf = (work: WorkClass): number => workClasses.indexOf(work)
+export const getWorkClassRank = (work: WorkClass): number => workClasses.indexOf(work)
 
 /**
  * The fraction of a limit reserved from each class for higher ones. A landing may use the last request. A tenth allows
@@ -13,4 +13,4 @@ export const rankOf = (work: WorkClass): number => workClasses.indexOf(work)
  */
 export type Reserves = Readonly<Record<WorkClass, number>>
 
-export const usualReserves: Reserves = { landing: 0, look: 0.1, sweep: 0.3, scan: 0.5 }
+export const defaultReserves: Reserves = { landing: 0, look: 0.1, sweep: 0.3, scan: 0.5 }

@@ -1,15 +1,15 @@
 // Decodes values into Go types like encoding/json: names ignore case, null changes little, and decoding continues after
 // a wrong type. opm prints the first problem.
 import { decodeBase64 } from '../base64.ts'
-import { goFloat32, jsonNumber } from '../number.ts'
+import { formatGoFloat32, formatJsonNumber } from '../number.ts'
 import { quote } from '../text.ts'
-import { sortedEntries } from '../json/json-text.ts'
+import { sortEntries } from '../json/json-text.ts'
 import type { MapEntry, MapValue, NumberValue, Value } from '../tree.ts'
-import type { Decoded, DecodedValue, Fields, Sources } from './decoded.ts'
-import { FittingStruct, fitsType } from './fitting.ts'
+import type { DecodedStruct, DecodedValue, DecodedFields, DecodedSources } from './decoded.ts'
+import { LazyDecodedStruct, matchesGoType } from './fitting.ts'
 import type { GoType, StructType } from './go-type.ts'
 import { uint8 } from './go-type.ts'
-import { goKind } from './go-value.ts'
+import { getGoKind } from './go-value.ts'
 
 export interface DecodeProblem {
   readonly message: string
@@ -21,15 +21,15 @@ export interface DecodeProblem {
 }
 
 export interface DecodeResult {
-  readonly decoded: Decoded
+  readonly decoded: DecodedStruct
   readonly problems: readonly DecodeProblem[]
   readonly moreProblems: number
 }
 
 /** Reports never show more than this. */
-const mostProblems = 100
+const maxProblems = 100
 
-export interface DecodeRules {
+export interface DecodeOptions {
   /** Several spellings of one field apply in text order instead of byte order, as in original JSON. */
   readonly inTextOrder?: boolean
   readonly isStrict?: boolean
@@ -37,21 +37,21 @@ export interface DecodeRules {
   readonly coerces?: boolean
 }
 
-export function decode(type: StructType, value: Value, rules?: DecodeRules): DecodeResult {
-  if (!rules && value.kind !== 'null' && fitsType(type, value))
-    return { decoded: new FittingStruct(type, value), problems: [], moreProblems: 0 }
-  const decoder = new Decoder(rules)
+export function decodeGoStruct(type: StructType, value: Value, rules?: DecodeOptions): DecodeResult {
+  if (!rules && value.kind !== 'null' && matchesGoType(type, value))
+    return { decoded: new LazyDecodedStruct(type, value), problems: [], moreProblems: 0 }
+  const decoder = new GoStructDecoder(rules)
   const before = new FilledStruct(value)
-  const decoded = decoder.value(type, value, before, '', []) as Decoded
+  const decoded = decoder.value(type, value, before, '', []) as DecodedStruct
   return { decoded: decoded ?? before, problems: decoder.problems, moreProblems: decoder.moreProblems }
 }
 
-class Decoder {
+class GoStructDecoder {
   readonly problems: DecodeProblem[] = []
   moreProblems = 0
-  private readonly rules: DecodeRules | undefined
+  private readonly rules: DecodeOptions | undefined
 
-  constructor(rules?: DecodeRules) {
+  constructor(rules?: DecodeOptions) {
     this.rules = rules
   }
 
@@ -70,7 +70,7 @@ class Decoder {
       case 'string':
         if (value.kind === 'string') return value.value
         if (this.rules?.coerces === true && value.kind === 'bool') return String(value.value)
-        if (this.rules?.coerces === true && value.kind === 'number') return coerced(value)
+        if (this.rules?.coerces === true && value.kind === 'number') return formatCoercedNumber(value)
         break
       case 'bool':
         if (value.kind === 'bool') return value.value
@@ -90,29 +90,34 @@ class Decoder {
         break
       case 'map':
         if (value.kind === 'map') {
-          for (const { value: inner } of sortedEntries(value.entries)) {
+          for (const { value: inner } of sortEntries(value.entries)) {
             this.value(type.element, inner, undefined, owner, path)
           }
-          return filledOn(value, before)
+          return mergeMapEntries(value, before)
         }
         break
       case 'struct':
         if (value.kind === 'map') return this.struct(type, value, before, path)
     }
-    this.mismatch(type, value, goKind(value), owner, path)
+    this.mismatch(type, value, getGoKind(value), owner, path)
     return before
   }
 
-  private struct(type: StructType, value: MapValue, before: DecodedValue, path: readonly string[]): Decoded {
-    const old = before !== undefined && isDecoded(before) ? before : undefined
-    if (!old && !this.rules && fitsType(type, value)) return new FittingStruct(type, value)
+  private struct(
+    type: StructType,
+    value: MapValue,
+    before: DecodedValue,
+    path: readonly string[],
+  ): DecodedStruct {
+    const old = before !== undefined && isDecodedStruct(before) ? before : undefined
+    if (!old && !this.rules && matchesGoType(type, value)) return new LazyDecodedStruct(type, value)
     const result = new FilledStruct(value)
-    if (old) result.takeOver(type, old)
-    const owner = ownerName(type)
-    for (const { key, value: inner } of this.inOrder(value)) {
-      const field = fieldName(type, key)
+    if (old) result.copyFrom(type, old)
+    const owner = getOwnerName(type)
+    for (const { key, value: inner } of this.orderEntries(value)) {
+      const field = findFieldName(type, key)
       if (field === undefined) {
-        if (this.rules?.isStrict === true) this.refuseField(key, inner)
+        if (this.rules?.isStrict === true) this.rejectUnknownField(key, inner)
         continue
       }
       const fieldType = type.fields[field] as GoType
@@ -122,14 +127,14 @@ class Decoder {
     return result
   }
 
-  private inOrder({ entries }: MapValue): readonly MapEntry[] {
-    if (this.rules?.inTextOrder !== true) return sortedEntries(entries)
+  private orderEntries({ entries }: MapValue): readonly MapEntry[] {
+    if (this.rules?.inTextOrder !== true) return sortEntries(entries)
     return [...entries].sort((a, b) => a.keyStart - b.keyStart)
   }
 
-  private refuseField(key: string, at: Value): void {
+  private rejectUnknownField(key: string, at: Value): void {
     const message = `json: unknown field ${quote(key)}`
-    this.complain(() => ({ message, at, field: key, wanted: 'no such field', found: goKind(at) }))
+    this.addProblem(() => ({ message, at, field: key, wanted: 'no such field', found: getGoKind(at) }))
   }
 
   private int(
@@ -139,7 +144,7 @@ class Decoder {
     owner: string,
     path: readonly string[],
   ): DecodedValue {
-    const text = jsonNumber(value.value)
+    const text = formatJsonNumber(value.value)
     // Go parses the text, so a fraction or an exponent is no integer, whatever its value.
     if (/^-?\d+$/.test(text) && value.value >= type.min && value.value <= type.max) return value.value
     this.mismatch(type, value, `number ${text}`, owner, path)
@@ -150,7 +155,7 @@ class Decoder {
     const decoded = decodeBase64(value.value)
     if (typeof decoded !== 'number') return decoded
     const message = `illegal base64 data at input byte ${decoded}`
-    this.complain(() => ({
+    this.addProblem(() => ({
       ...{ message, at: value, field: '' },
       ...{ wanted: 'base64', found: 'text that is not base64' },
     }))
@@ -163,7 +168,7 @@ class Decoder {
   }
 
   private mismatch(type: GoType, at: Value, found: string, owner: string, path: readonly string[]): void {
-    this.complain(() => {
+    this.addProblem(() => {
       const field = path.join('.')
       const into =
         field === ''
@@ -174,8 +179,8 @@ class Decoder {
     })
   }
 
-  private complain(problem: () => DecodeProblem): void {
-    if (this.problems.length < mostProblems) this.problems.push(problem())
+  private addProblem(problem: () => DecodeProblem): void {
+    if (this.problems.length < maxProblems) this.problems.push(problem())
     else this.moreProblems++
   }
 }
@@ -189,7 +194,7 @@ interface FilledField {
 }
 
 /** Kept small, because a list can hold a million structs with one or two fields each. */
-class FilledStruct implements Decoded, Fields {
+class FilledStruct implements DecodedStruct, DecodedFields {
   readonly at: Value
   private filled: FilledField | undefined
 
@@ -197,11 +202,11 @@ class FilledStruct implements Decoded, Fields {
     this.at = at
   }
 
-  get fields(): Fields {
+  get fields(): DecodedFields {
     return this
   }
 
-  get sources(): Sources {
+  get sources(): DecodedSources {
     return { get: (field) => this.find(field)?.source }
   }
 
@@ -222,7 +227,7 @@ class FilledStruct implements Decoded, Fields {
   }
 
   /** Begins with the fields of a struct that the same field held before. */
-  takeOver(type: StructType, { fields, sources }: Decoded): void {
+  copyFrom(type: StructType, { fields, sources }: DecodedStruct): void {
     for (const field of Object.keys(type.fields)) {
       const source = sources.get(field)
       if (source) this.set(field, fields.get(field), source)
@@ -236,24 +241,26 @@ class FilledStruct implements Decoded, Fields {
   }
 }
 
-function filledOn(value: MapValue, before: DecodedValue): MapValue {
+function mergeMapEntries(value: MapValue, before: DecodedValue): MapValue {
   if (typeof before !== 'object' || !('kind' in before) || before.kind !== 'map') return value
   const keys = new Set(value.entries.map(({ key }) => key))
-  const kept = before.entries.filter(({ key }) => !keys.has(key))
+  const remainingEntries = before.entries.filter(({ key }) => !keys.has(key))
   const { start, end, entries } = value
-  return kept.length === 0 ? value : { kind: 'map', start, end, entries: [...kept, ...entries] }
+  return remainingEntries.length === 0
+    ? value
+    : { kind: 'map', start, end, entries: [...remainingEntries, ...entries] }
 }
 
-function ownerName({ name }: StructType): string {
+function getOwnerName({ name }: StructType): string {
   return name.startsWith('struct ') ? '' : name.slice(name.indexOf('.') + 1)
 }
 
 /** A number as the YAML converter writes it where text is wanted: floats in 32 bits. */
-function coerced({ value, text, isFloat }: NumberValue): string {
-  return isFloat !== true && /^-?\d+$/.test(text) ? text : goFloat32(value)
+function formatCoercedNumber({ value, text, isFloat }: NumberValue): string {
+  return isFloat !== true && /^-?\d+$/.test(text) ? text : formatGoFloat32(value)
 }
 
-export function fieldName(type: StructType, key: string): string | undefined {
+export function findFieldName(type: StructType, key: string): string | undefined {
   if (Object.hasOwn(type.fields, key)) return key
   // Go folds the long s and the Kelvin sign to the letters s and k, too.
   const folded = key.toLowerCase().replaceAll('ſ', 's')
@@ -261,30 +268,30 @@ export function fieldName(type: StructType, key: string): string | undefined {
   return undefined
 }
 
-function isDecoded(value: DecodedValue): value is Decoded {
+function isDecodedStruct(value: DecodedValue): value is DecodedStruct {
   return typeof value === 'object' && 'fields' in value
 }
 
 /** Returns an empty text if the field is absent, null or wrong. */
-export function textOf(decoded: Decoded, field: string): string {
+export function getTextField(decoded: DecodedStruct, field: string): string {
   const value = decoded.fields.get(field)
   return typeof value === 'string' ? value : ''
 }
 
 /** Returns the structs of a list field; a null item is an empty struct. */
-export function structsOf(decoded: Decoded, field: string): Decoded[] {
+export function getStructList(decoded: DecodedStruct, field: string): DecodedStruct[] {
   const list = decoded.fields.get(field)
   if (!Array.isArray(list)) return []
   const at = decoded.sources.get(field) ?? decoded.at
   return list.map((item, index) => {
-    if (item !== undefined && isDecoded(item)) return item
+    if (item !== undefined && isDecodedStruct(item)) return item
     const source = at.kind === 'list' ? (at.items[index] ?? at) : at
     return new FilledStruct(source)
   })
 }
 
 /** Returns the texts of a list field; a null item is an empty text. */
-export function textsOf(decoded: Decoded, field: string): string[] {
+export function getTextList(decoded: DecodedStruct, field: string): string[] {
   const list = decoded.fields.get(field)
   return Array.isArray(list) ? list.map((item) => (typeof item === 'string' ? item : '')) : []
 }

@@ -1,19 +1,20 @@
 import type { Value } from '../tree.ts'
 
-export interface Fields {
+export interface DecodedFields {
   get(field: string): DecodedValue
   has(field: string): boolean
 }
 
-export interface Sources {
+export interface DecodedSources {
   get(field: string): Value | undefined
 }
 
-export interface Decoded {
-  readonly fields: Fields
-  readonly sources: Sources
+export interface DecodedStruct {
+  readonly fields: DecodedFields
+  readonly sources: DecodedSources
   readonly at: Value
 }
 
-export type DecodedValue = string | boolean | number | Uint8Array | Value | Decoded | DecodedList | undefined
+export type DecodedValue =
+  string | boolean | number | Uint8Array | Value | DecodedStruct | DecodedList | undefined
 export type DecodedList = DecodedValue[]

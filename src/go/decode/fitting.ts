@@ -1,17 +1,17 @@
 // Values that already fit their Go type, which are almost all in a catalog. They need no decoding.
-import { decodeBase64, decodePlain } from '../base64.ts'
+import { decodeBase64, decodeUnwrappedBase64 } from '../base64.ts'
 import type { Value } from '../tree.ts'
 import { valueAt } from '../tree.ts'
-import type { Decoded, DecodedValue, Fields, Sources } from './decoded.ts'
+import type { DecodedStruct, DecodedValue, DecodedFields, DecodedSources } from './decoded.ts'
 import type { GoType, StructType } from './go-type.ts'
 
 /** Returns whether no field of the struct, at any depth, has two spellings. */
-export function fitsAsItStands(decoded: Decoded): boolean {
-  return decoded instanceof FittingStruct
+export function hasUniqueSpellings(decoded: DecodedStruct): boolean {
+  return decoded instanceof LazyDecodedStruct
 }
 
 /** Whether decoding the value would go without a problem and without a choice between spellings. */
-export function fitsType(type: GoType, value: Value): boolean {
+export function matchesGoType(type: GoType, value: Value): boolean {
   if (type.kind === 'raw' || value.kind === 'null') return true
   switch (type.kind) {
     case 'string':
@@ -29,34 +29,34 @@ export function fitsType(type: GoType, value: Value): boolean {
       return value.kind === 'string' && isBase64(value.value)
     case 'slice':
       if (value.kind !== 'list') return false
-      if (value.memo?.fits === type) return true
-      for (const item of value.items) if (!fitsType(type.element, item)) return false
-      if (value.memo) value.memo.fits = type
+      if (value.memo?.matchedType === type) return true
+      for (const item of value.items) if (!matchesGoType(type.element, item)) return false
+      if (value.memo) value.memo.matchedType = type
       return true
     case 'map':
       if (value.kind !== 'map') return false
-      if (value.memo?.fits === type) return true
-      for (const entry of value.entries) if (!fitsType(type.element, entry.value)) return false
-      if (value.memo) value.memo.fits = type
+      if (value.memo?.matchedType === type) return true
+      for (const entry of value.entries) if (!matchesGoType(type.element, entry.value)) return false
+      if (value.memo) value.memo.matchedType = type
       return true
     case 'struct':
       if (value.kind !== 'map') return false
-      if (value.memo?.fits === type) return true
+      if (value.memo?.matchedType === type) return true
       for (const entry of value.entries) {
         if (Object.hasOwn(type.fields, entry.key)) {
-          if (!fitsType(type.fields[entry.key] as GoType, entry.value)) return false
-        } else if (foldsToField(type, entry.key)) return false
+          if (!matchesGoType(type.fields[entry.key] as GoType, entry.value)) return false
+        } else if (matchesFieldIgnoringCase(type, entry.key)) return false
       }
-      if (value.memo) value.memo.fits = type
+      if (value.memo) value.memo.matchedType = type
       return true
   }
 }
 
 function isBase64(text: string): boolean {
-  return decodePlain(text) !== undefined || typeof decodeBase64(text) !== 'number'
+  return decodeUnwrappedBase64(text) !== undefined || typeof decodeBase64(text) !== 'number'
 }
 
-function foldsToField(type: StructType, key: string): boolean {
+function matchesFieldIgnoringCase(type: StructType, key: string): boolean {
   for (const name of Object.keys(type.fields)) {
     if (name.length === key.length && name.toLowerCase() === key.toLowerCase().replaceAll('ſ', 's'))
       return true
@@ -65,19 +65,19 @@ function foldsToField(type: StructType, key: string): boolean {
 }
 
 /** Looks fields up only on demand. */
-export class FittingStruct implements Decoded {
+export class LazyDecodedStruct implements DecodedStruct {
   readonly at: Value
-  readonly fields: Fields
-  readonly sources: Sources
+  readonly fields: DecodedFields
+  readonly sources: DecodedSources
 
   constructor(type: StructType, at: Value) {
     this.at = at
-    this.fields = new FittingFields(type, at)
-    this.sources = new FittingSources(at)
+    this.fields = new LazyDecodedFields(type, at)
+    this.sources = new LazyDecodedSources(at)
   }
 }
 
-class FittingFields implements Fields {
+class LazyDecodedFields implements DecodedFields {
   private readonly type: StructType
   private readonly value: Value
 
@@ -88,7 +88,7 @@ class FittingFields implements Fields {
 
   get(field: string): DecodedValue {
     const found = valueAt(this.value, field)
-    return found && decodedOf(this.type.fields[field] as GoType, found)
+    return found && toDecodedValue(this.type.fields[field] as GoType, found)
   }
 
   has(field: string): boolean {
@@ -96,7 +96,7 @@ class FittingFields implements Fields {
   }
 }
 
-class FittingSources implements Sources {
+class LazyDecodedSources implements DecodedSources {
   private readonly value: Value
 
   constructor(value: Value) {
@@ -108,7 +108,7 @@ class FittingSources implements Sources {
   }
 }
 
-function decodedOf(type: GoType, value: Value): DecodedValue {
+function toDecodedValue(type: GoType, value: Value): DecodedValue {
   if (type.kind === 'raw' || type.kind === 'map') return value
   switch (value.kind) {
     case 'null':
@@ -122,8 +122,8 @@ function decodedOf(type: GoType, value: Value): DecodedValue {
     case 'number':
       return value.value
     case 'list':
-      return type.kind === 'slice' ? value.items.map((item) => decodedOf(type.element, item)) : value
+      return type.kind === 'slice' ? value.items.map((item) => toDecodedValue(type.element, item)) : value
     case 'map':
-      return type.kind === 'struct' ? new FittingStruct(type, value) : value
+      return type.kind === 'struct' ? new LazyDecodedStruct(type, value) : value
   }
 }

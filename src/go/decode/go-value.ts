@@ -1,47 +1,58 @@
 // Formats decoded JSON as Go's fmt does with %v, and with the %t that opm uses by mistake.
-import { goFloat } from '../number.ts'
-import { sortedEntries } from '../json/json-text.ts'
+import { formatGoFloat } from '../number.ts'
+import { sortEntries } from '../json/json-text.ts'
 import { printValue, type ValuePrinter } from '../print-value.ts'
 import type { ListValue, MapValue, Value } from '../tree.ts'
 
 const maxLength = 1 << 20
 
-const kinds = { null: 'null', bool: 'bool', number: 'number', string: 'string', list: 'array', map: 'object' }
+const jsonTypeByKind = {
+  null: 'null',
+  bool: 'bool',
+  number: 'number',
+  string: 'string',
+  list: 'array',
+  map: 'object',
+}
 
-export function goKind(value: Value): string {
-  return kinds[value.kind]
+export function getGoKind(value: Value): string {
+  return jsonTypeByKind[value.kind]
 }
 
 /** `%v`: lists and maps as `[1 x]` and `map[a:1]`. */
-export function plainGo(value: Value): string {
-  return printValue(value, { partsOf: (part) => partsOf(part, false), scalar: scalarText }, maxLength)
+export function formatGoValue(value: Value): string {
+  return printValue(
+    value,
+    { partsOf: (part) => getGoValueParts(part, false), scalar: formatGoScalar },
+    maxLength,
+  )
 }
 
 /** `%t` of a value that is not a bool: `%!t(float64=1)`. */
-export function mistakenBoolGo(value: Value): string {
+export function formatAsGoBool(value: Value): string {
   if (value.kind === 'null') return '%!t(<nil>)'
   const scalar: ValuePrinter['scalar'] = (part) => {
     if (part.kind === 'bool') return String(part.value)
     if (part.kind === 'null') return '<nil>'
-    return `%!t(${part.kind === 'number' ? 'float64' : 'string'}=${scalarText(part)})`
+    return `%!t(${part.kind === 'number' ? 'float64' : 'string'}=${formatGoScalar(part)})`
   }
-  return printValue(value, { partsOf: (part) => partsOf(part, true), scalar }, maxLength)
+  return printValue(value, { partsOf: (part) => getGoValueParts(part, true), scalar }, maxLength)
 }
 
-function scalarText(value: Parameters<ValuePrinter['scalar']>[0]): string {
+function formatGoScalar(value: Parameters<ValuePrinter['scalar']>[0]): string {
   switch (value.kind) {
     case 'null':
       return '<nil>'
     case 'bool':
       return String(value.value)
     case 'number':
-      return goFloat(value.value)
+      return formatGoFloat(value.value)
     case 'string':
       return value.value
   }
 }
 
-function* partsOf(value: ListValue | MapValue, markKeys: boolean): Generator<Value | string> {
+function* getGoValueParts(value: ListValue | MapValue, markKeys: boolean): Generator<Value | string> {
   let between = ''
   if (value.kind === 'list') {
     yield '['
@@ -52,7 +63,7 @@ function* partsOf(value: ListValue | MapValue, markKeys: boolean): Generator<Val
     }
   } else {
     yield 'map['
-    for (const { key, value: inner } of sortedEntries(value.entries)) {
+    for (const { key, value: inner } of sortEntries(value.entries)) {
       yield `${between}${markKeys ? `%!t(string=${key})` : key}:`
       yield inner
       between = ' '

@@ -1,6 +1,6 @@
 import { mapOf, string, struct } from './go-type.ts'
 
-export const objectMeta = struct('v1.ObjectMeta', {
+export const objectMetaType = struct('v1.ObjectMeta', {
   name: string,
   generateName: string,
   namespace: string,
@@ -9,4 +9,8 @@ export const objectMeta = struct('v1.ObjectMeta', {
 })
 
 /** The part of an object that opm reads before it looks at a CSV's spec. */
-export const objectType = struct('v1.TypeMeta', { apiVersion: string, kind: string, metadata: objectMeta })
+export const objectType = struct('v1.TypeMeta', {
+  apiVersion: string,
+  kind: string,
+  metadata: objectMetaType,
+})

@@ -18,67 +18,73 @@ export const CLOSE_BRACE = 0x7d
 export const TAB = 0x09
 
 /** Bytes where a text scan stops; 0 for all others. */
-export const Stop = { newline: 1, colon: 2, hash: 3, wide: 4, odd: 5, quote: 6, backslash: 7 } as const
+export const StopByte = { newline: 1, colon: 2, hash: 3, wide: 4, odd: 5, quote: 6, backslash: 7 } as const
 
 /** For plain scalars: bytes that may end the scalar or change its meaning. */
-export const inPlain: Uint8Array = table([
-  [COLON, Stop.colon],
-  [HASH, Stop.hash],
-  [TAB, Stop.odd],
+export const plainScalarStops: Uint8Array = createStopTable([
+  [COLON, StopByte.colon],
+  [HASH, StopByte.hash],
+  [TAB, StopByte.odd],
 ])
 
 /** For block scalars and comments, where only line ends and unreadable bytes matter. */
-export const inText: Uint8Array = table([])
+export const blockTextStops: Uint8Array = createStopTable([])
 
-export const inDoubleQuotes: Uint8Array = table([
-  [DOUBLE_QUOTE, Stop.quote],
-  [BACKSLASH, Stop.backslash],
-  [TAB, Stop.odd],
+export const doubleQuotedStops: Uint8Array = createStopTable([
+  [DOUBLE_QUOTE, StopByte.quote],
+  [BACKSLASH, StopByte.backslash],
+  [TAB, StopByte.odd],
 ])
 
-export const inSingleQuotes: Uint8Array = table([
-  [SINGLE_QUOTE, Stop.quote],
-  [TAB, Stop.odd],
+export const singleQuotedStops: Uint8Array = createStopTable([
+  [SINGLE_QUOTE, StopByte.quote],
+  [TAB, StopByte.odd],
 ])
 
 /** For JSON strings: control characters are odd, but DEL is ordinary text. */
-export const inJsonString: Uint8Array = table([
-  [DOUBLE_QUOTE, Stop.quote],
-  [BACKSLASH, Stop.backslash],
-  [TAB, Stop.odd],
-  [NEWLINE, Stop.odd],
+export const jsonStringStops: Uint8Array = createStopTable([
+  [DOUBLE_QUOTE, StopByte.quote],
+  [BACKSLASH, StopByte.backslash],
+  [TAB, StopByte.odd],
+  [NEWLINE, StopByte.odd],
   [0x7f, 0],
 ])
 
 /** First bytes of plain scalars that are always text. */
-export const startsText: Uint8Array = flags('ABCDEGHIJKLMPQRSUVWXZabcdeghijklmpqrsuvwxz/$()_^;<=\\')
+export const textStartBytes: Uint8Array = createByteSet(
+  'ABCDEGHIJKLMPQRSUVWXZabcdeghijklmpqrsuvwxz/$()_^;<=\\',
+)
 
 /** First bytes of plain scalars that may be words (`true`, `off`), numbers or dates. */
-export const startsWordOrNumber: Uint8Array = flags('FNOTYfnoty0123456789+.')
+export const wordOrNumberStartBytes: Uint8Array = createByteSet('FNOTYfnoty0123456789+.')
 
-export const inNumber: Uint8Array = flags('0123456789abcdefABCDEFxXoO_.+-')
+export const numberBytes: Uint8Array = createByteSet('0123456789abcdefABCDEFxXoO_.+-')
 
-export const startsKey: Uint8Array = flags('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_$')
-export const inKey: Uint8Array = flags('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_$-./')
+export const keyStartBytes: Uint8Array = createByteSet(
+  'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_$',
+)
+export const keyBytes: Uint8Array = createByteSet(
+  'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_$-./',
+)
 
 /** First bytes of lines that may belong to the previous value at any indentation. */
-export const mayContinue: Uint8Array = flags('\n#\t')
+export const continuationStartBytes: Uint8Array = createByteSet('\n#\t')
 
 /** Letters after a backslash in double quotes, except numeric escapes; YAML here lacks JSON's `\/`. */
-export const simpleEscapes: Uint8Array = flags('0abtnvfre "\\N_LP\'')
+export const simpleEscapeBytes: Uint8Array = createByteSet('0abtnvfre "\\N_LP\'')
 
-function table(special: readonly (readonly [byte: number, stop: number])[]): Uint8Array {
+function createStopTable(special: readonly (readonly [byte: number, stop: number])[]): Uint8Array {
   const stops = new Uint8Array(256)
-  stops.fill(Stop.odd, 0, 0x20)
+  stops.fill(StopByte.odd, 0, 0x20)
   stops[TAB] = 0
-  stops[NEWLINE] = Stop.newline
-  stops[0x7f] = Stop.odd
-  stops.fill(Stop.wide, 0x80)
+  stops[NEWLINE] = StopByte.newline
+  stops[0x7f] = StopByte.odd
+  stops.fill(StopByte.wide, 0x80)
   for (const [byte, stop] of special) stops[byte] = stop
   return stops
 }
 
-function flags(characters: string): Uint8Array {
+function createByteSet(characters: string): Uint8Array {
   const set = new Uint8Array(256)
   for (const character of characters) set[character.charCodeAt(0)] = 1
   return set

@@ -1,10 +1,10 @@
 import { KeyTable } from '../key-table.ts'
 import type { MapEntry } from '../tree.ts'
 
-const few = 16
+const maxLinearKeys = 16
 
-export function hasRepeats(entries: readonly MapEntry[]): boolean {
-  if (entries.length > few) {
+export function hasDuplicateKeys(entries: readonly MapEntry[]): boolean {
+  if (entries.length > maxLinearKeys) {
     const table = new KeyTable()
     return entries.some(({ key }) => table.add(key) >= 0)
   }

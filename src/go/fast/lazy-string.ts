@@ -1,12 +1,26 @@
 // A scalar that stores its position and decodes its text on demand, because most catalog text is never used.
 import type { StringValue } from '../tree.ts'
-import { decode, doubleQuoted, foldedPlain, literal, singleQuoted } from './scalar-text.ts'
-import { texts } from './text-table.ts'
+import {
+  decodeUtf8,
+  decodeDoubleQuoted,
+  foldPlainScalar,
+  decodeLiteralBlock,
+  decodeSingleQuoted,
+} from './scalar-text.ts'
+import { sharedInternTable } from './text-table.ts'
 
 /** `verbatim` is quoted on one line without escapes; `json` is a JSON string that JSON.parse accepts. */
-export const Style = { plain: 0, folded: 1, verbatim: 2, single: 3, double: 4, literal: 5, json: 6 } as const
+export const ScalarStyle = {
+  plain: 0,
+  folded: 1,
+  verbatim: 2,
+  single: 3,
+  double: 4,
+  literal: 5,
+  json: 6,
+} as const
 
-const styleBits = 3
+const styleBitCount = 3
 
 /** Kept small, because a catalog has a hundred thousand of these. */
 export class LazyString implements StringValue {
@@ -21,35 +35,35 @@ export class LazyString implements StringValue {
     this.bytes = bytes
     this.start = start
     this.end = end
-    this.style = style | (indent << styleBits)
+    this.style = style | (indent << styleBitCount)
   }
 
   get indent(): number {
-    return this.style >> styleBits
+    return this.style >> styleBitCount
   }
 
   get quoted(): boolean {
-    return this.style !== Style.plain && this.style !== Style.folded
+    return this.style !== ScalarStyle.plain && this.style !== ScalarStyle.folded
   }
 
   get value(): string {
     const { bytes, start, end } = this
-    switch (this.style & ((1 << styleBits) - 1)) {
-      case Style.plain:
-        return texts.text(bytes, start, end)
-      case Style.folded:
-        return foldedPlain(decode(bytes, start, end))
-      case Style.verbatim:
-        return texts.text(bytes, start + 1, end - 1)
-      case Style.single:
-        return singleQuoted(decode(bytes, start + 1, end - 1))
-      case Style.double:
-        return doubleQuoted(decode(bytes, start + 1, end - 1))
-      case Style.json:
+    switch (this.style & ((1 << styleBitCount) - 1)) {
+      case ScalarStyle.plain:
+        return sharedInternTable.intern(bytes, start, end)
+      case ScalarStyle.folded:
+        return foldPlainScalar(decodeUtf8(bytes, start, end))
+      case ScalarStyle.verbatim:
+        return sharedInternTable.intern(bytes, start + 1, end - 1)
+      case ScalarStyle.single:
+        return decodeSingleQuoted(decodeUtf8(bytes, start + 1, end - 1))
+      case ScalarStyle.double:
+        return decodeDoubleQuoted(decodeUtf8(bytes, start + 1, end - 1))
+      case ScalarStyle.json:
         // Go has no lone surrogates.
-        return (JSON.parse(decode(bytes, start, end)) as string).toWellFormed()
+        return (JSON.parse(decodeUtf8(bytes, start, end)) as string).toWellFormed()
       default:
-        return literal(bytes, start, end, this.indent)
+        return decodeLiteralBlock(bytes, start, end, this.indent)
     }
   }
 }

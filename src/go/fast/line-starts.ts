@@ -1,53 +1,53 @@
 // Records line starts while documents are read, to find the line and column of any byte.
-import type { Mark } from '../mark.ts'
-import type { Places } from '../places.ts'
-import { handOver } from './hand-over.ts'
-import { decode } from './scalar-text.ts'
+import type { TextPosition } from '../mark.ts'
+import type { PositionLookup } from '../places.ts'
+import { exactReaderRequired } from './hand-over.ts'
+import { decodeUtf8 } from './scalar-text.ts'
 
 /** Limits memory: no real file has more lines. */
-const mostLines = 4_000_000
+const maxLines = 4_000_000
 
 export class LineStarts {
   private starts = new Int32Array(64)
   /** A field instead of a getter, because the reader asks at every block. */
-  noted = 0
+  count = 0
 
   clear(): void {
-    this.noted = 0
+    this.count = 0
   }
 
   /** Begins a document. Earlier lines stay, even if another reader reads that document in the end. */
-  begin(start: number): void {
-    if (this.noted === this.starts.length) this.grow(this.noted + 1)
-    this.starts[this.noted++] = start
+  beginDocument(start: number): void {
+    if (this.count === this.starts.length) this.grow(this.count + 1)
+    this.starts[this.count++] = start
   }
 
   /** Adds a line start unless it equals the last one. Throws `handOver` if the file has too many lines. */
   add(start: number): void {
-    if (this.starts[this.noted - 1] === start) return
-    if (this.noted === this.starts.length) this.grow(this.noted + 1)
-    this.starts[this.noted++] = start
+    if (this.starts[this.count - 1] === start) return
+    if (this.count === this.starts.length) this.grow(this.count + 1)
+    this.starts[this.count++] = start
   }
 
   /** Repeats `count` recorded lines from `first` on, each moved by `distance` bytes. */
-  addAgain(first: number, count: number, distance: number): void {
-    if (this.noted + count > this.starts.length) this.grow(this.noted + count)
+  addShifted(first: number, count: number, distance: number): void {
+    if (this.count + count > this.starts.length) this.grow(this.count + count)
     const { starts } = this
-    let at = this.noted
+    let at = this.count
     for (let line = first; line < first + count; line++) starts[at++] = (starts[line] as number) + distance
-    this.noted = at
+    this.count = at
   }
 
-  start(line: number): number {
+  getLineStart(line: number): number {
     return this.starts[line] as number
   }
 
   get last(): number {
-    return this.starts[this.noted - 1] as number
+    return this.starts[this.count - 1] as number
   }
 
   private grow(wanted: number): void {
-    if (wanted > mostLines) throw handOver
+    if (wanted > maxLines) throw exactReaderRequired
     const longer = new Int32Array(Math.max(this.starts.length * 4, wanted))
     longer.set(this.starts)
     this.starts = longer
@@ -58,43 +58,46 @@ export class DocumentLines {
   private readonly bytes: Uint8Array
   private readonly lines: LineStarts
   private readonly first: number
-  private readonly behind: number
+  private readonly endLine: number
 
   constructor(bytes: Uint8Array, lines: LineStarts, first: number) {
     this.bytes = bytes
     this.lines = lines
     this.first = first
-    this.behind = lines.noted
+    this.endLine = lines.count
   }
 
   linesBefore(end: number): number {
-    const count = this.behind - this.first
-    return this.lines.start(this.behind - 1) === end ? count - 1 : count
+    const count = this.endLine - this.first
+    return this.lines.getLineStart(this.endLine - 1) === end ? count - 1 : count
   }
 
   /** Places by byte offset; the document's first line has the number `firstLine`. */
-  places(firstLine: number): Places {
+  positions(firstLine: number): PositionLookup {
     return {
-      mark: (offset) => this.mark(offset, firstLine),
-      textFrom: (offset, length) => decode(this.bytes, offset, offset + 4 * length).slice(0, length),
+      positionAt: (offset) => this.positionAt(offset, firstLine),
+      textFrom: (offset, length) => decodeUtf8(this.bytes, offset, offset + 4 * length).slice(0, length),
     }
   }
 
-  private mark(offset: number, firstLine: number): Mark {
+  private positionAt(offset: number, firstLine: number): TextPosition {
     const { lines, first } = this
     let low = first
-    let high = this.behind
+    let high = this.endLine
     while (high - low > 1) {
       const middle = (low + high) >> 1
-      if (lines.start(middle) <= offset) low = middle
+      if (lines.getLineStart(middle) <= offset) low = middle
       else high = middle
     }
-    return { line: firstLine + low - first, column: 1 + unitsBetween(this.bytes, lines.start(low), offset) }
+    return {
+      line: firstLine + low - first,
+      column: 1 + countUtf16Units(this.bytes, lines.getLineStart(low), offset),
+    }
   }
 }
 
 /** UTF-16 code units of the well-formed UTF-8 in `[start, end)`. */
-function unitsBetween(bytes: Uint8Array, start: number, end: number): number {
+function countUtf16Units(bytes: Uint8Array, start: number, end: number): number {
   let units = 0
   for (let at = start; at < end; at++) {
     const value = bytes[at] as number

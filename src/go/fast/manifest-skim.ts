@@ -8,22 +8,22 @@ export interface ManifestIdentity {
   readonly name: string
 }
 
-const deepest = 250
+const maxDepth = 250
 
-const stopsString = new Uint8Array(256)
-stopsString.fill(1, 0, 0x20)
-stopsString[DOUBLE_QUOTE] = 1
-stopsString[BACKSLASH] = 1
+const stringStopBytes = new Uint8Array(256)
+stringStopBytes.fill(1, 0, 0x20)
+stringStopBytes[DOUBLE_QUOTE] = 1
+stringStopBytes[BACKSLASH] = 1
 
 /**
  * Reads one JSON object; each character of `json` is one byte. Returns undefined for anything unusual (errors, great
  * depth, a non-ASCII name), which the exact reader must read.
  */
-export function skimManifest(json: string): ManifestIdentity | undefined {
-  return new Skimmer(json).identity()
+export function parseManifestIdentity(json: string): ManifestIdentity | undefined {
+  return new ManifestIdentityParser(json).identity()
 }
 
-class Skimmer {
+class ManifestIdentityParser {
   private readonly json: string
   private at = 0
   private isBroken = false
@@ -43,7 +43,7 @@ class Skimmer {
 
   private object(depth: number, isMetadata: boolean): void {
     const { json } = this
-    if (json.charCodeAt(this.at) !== 0x7b || depth > deepest) return this.fail()
+    if (json.charCodeAt(this.at) !== 0x7b || depth > maxDepth) return this.fail()
     this.at++
     if (this.skipSpace() === 0x7d) {
       this.at++
@@ -109,7 +109,7 @@ class Skimmer {
   }
 
   private array(depth: number): void {
-    if (depth > deepest) return this.fail()
+    if (depth > maxDepth) return this.fail()
     this.at++
     if (this.skipSpace() === 0x5d) {
       this.at++
@@ -137,7 +137,7 @@ class Skimmer {
     let at = this.at + 1
     for (;;) {
       // Past the end the index is NaN, and the lookup gives undefined, not 0.
-      while (stopsString[json.charCodeAt(at)] === 0) at++
+      while (stringStopBytes[json.charCodeAt(at)] === 0) at++
       const stop = json.charCodeAt(at)
       if (stop === DOUBLE_QUOTE) break
       if (stop !== BACKSLASH) {
@@ -145,7 +145,7 @@ class Skimmer {
         return false
       }
       isPlain = false
-      const escape = escapePattern(json, at + 1)
+      const escape = getEscapeLength(json, at + 1)
       if (escape === 0) {
         this.fail()
         return false
@@ -157,9 +157,9 @@ class Skimmer {
   }
 
   private word(): void {
-    words.lastIndex = this.at
-    if (!words.test(this.json)) return this.fail()
-    this.at = words.lastIndex
+    literalPattern.lastIndex = this.at
+    if (!literalPattern.test(this.json)) return this.fail()
+    this.at = literalPattern.lastIndex
   }
 
   private skipSpace(): number {
@@ -177,10 +177,10 @@ class Skimmer {
   }
 }
 
-const words = /(?:true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)/y
+const literalPattern = /(?:true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)/y
 
 /** The length of an escape after its backslash, or 0 if it is invalid. */
-function escapePattern(json: string, at: number): number {
+function getEscapeLength(json: string, at: number): number {
   const code = json.charAt(at)
   if (code === 'u') return /^[0-9a-fA-F]{4}$/.test(json.slice(at + 1, at + 5)) ? 5 : 0
   return code !== '' && '"\\/bfnrt'.includes(code) ? 1 : 0

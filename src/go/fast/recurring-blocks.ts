@@ -3,14 +3,14 @@
 import type { BlockMemo } from '../tree.ts'
 
 /** Comparing a shorter block takes as long as reading it. */
-const shortest = 48
+const minBlockBytes = 48
 /** A power of two. */
-const slots = 8192
+const slotCount = 8192
 /**
  * The number of leading bytes that identify a block: long enough to get past registry names and common manifest heads.
  * A shorter block is only recognized if the text after it is also equal.
  */
-const prefix = 128
+const prefixBytes = 128
 
 export interface KnownBlock {
   readonly start: number
@@ -44,14 +44,14 @@ export class RecurringBlocks {
   }
 
   /** Returns -1 near the end of the file, where no block can recur. */
-  slotOf(at: number, column: number): number {
+  computeSlot(at: number, column: number): number {
     const { view } = this
-    if (at + prefix > view.byteLength) return -1
+    if (at + prefixBytes > view.byteLength) return -1
     let hash = column
     // Half of the bytes are enough, because names and digests differ in more than four.
-    for (let offset = at; offset < at + prefix; offset += 8)
+    for (let offset = at; offset < at + prefixBytes; offset += 8)
       hash = (Math.imul(hash, 0x9e3779b1) ^ view.getInt32(offset, true)) | 0
-    return (hash ^ (hash >>> 15)) & (slots - 1)
+    return (hash ^ (hash >>> 15)) & (slotCount - 1)
   }
 
   find(
@@ -66,8 +66,8 @@ export class RecurringBlocks {
     return this.isSame(block.start, at, block.length) ? block : undefined
   }
 
-  remember(slot: number, block: KnownBlock): void {
-    if (slot >= 0 && block.length >= shortest) this.known.set(slot, block)
+  record(slot: number, block: KnownBlock): void {
+    if (slot >= 0 && block.length >= minBlockBytes) this.known.set(slot, block)
   }
 
   private isSame(one: number, other: number, length: number): boolean {

@@ -4,7 +4,7 @@ import type { KnownBlock } from './recurring-blocks.ts'
 
 export type ReadBlock = (bytes: Uint8Array, start: number, block: KnownBlock) => Value
 
-class Recurring {
+class RecurringValue {
   readonly start: number
   readonly end: number
   private readonly bytes: Uint8Array
@@ -30,7 +30,7 @@ class Recurring {
   }
 }
 
-export class RecurringMap extends Recurring implements MapValue {
+export class RecurringMap extends RecurringValue implements MapValue {
   declare readonly kind: 'map'
 
   get entries(): readonly MapEntry[] {
@@ -38,7 +38,7 @@ export class RecurringMap extends Recurring implements MapValue {
   }
 }
 
-export class RecurringList extends Recurring implements ListValue {
+export class RecurringList extends RecurringValue implements ListValue {
   declare readonly kind: 'list'
 
   get items(): readonly Value[] {

@@ -2,26 +2,26 @@
 // (escaped or repeated keys, long lines, errors).
 import type { BlockMemo, ListValue, MapEntry, MapValue, Value } from '../tree.ts'
 import { CLOSE_BRACE, CLOSE_BRACKET, COLON, DASH, DOUBLE_QUOTE } from './byte-classes.ts'
-import { NEWLINE, OPEN_BRACE, OPEN_BRACKET, SPACE, Stop, TAB, inJsonString } from './byte-classes.ts'
-import { handOver } from './hand-over.ts'
-import { hasRepeats } from './has-repeats.ts'
-import { LazyString, Style } from './lazy-string.ts'
+import { NEWLINE, OPEN_BRACE, OPEN_BRACKET, SPACE, StopByte, TAB, jsonStringStops } from './byte-classes.ts'
+import { exactReaderRequired } from './hand-over.ts'
+import { hasDuplicateKeys } from './has-repeats.ts'
+import { LazyString, ScalarStyle } from './lazy-string.ts'
 import { DocumentLines, LineStarts } from './line-starts.ts'
 import { RecurringList, RecurringMap } from './recurring.ts'
 import { RecurringBlocks, type KnownBlock } from './recurring-blocks.ts'
-import { texts } from './text-table.ts'
-import { wideWidth } from './wide-character.ts'
+import { sharedInternTable } from './text-table.ts'
+import { getMultibyteLength } from './wide-character.ts'
 
 /** Catalogs have no deeper objects. */
-const deepest = 64
+const maxDepth = 64
 
 /** Columns are counted from the line start, which is quadratic in text without line ends. */
-const longestLine = 2000
+const maxLineLength = 2000
 
 const COMMA = 0x2c
-const RETURN = 0x0d
+const CARRIAGE_RETURN = 0x0d
 
-export interface RegularObject {
+export interface RegularJsonObject {
   readonly tree: MapValue
   readonly end: number
   readonly lines: DocumentLines
@@ -45,20 +45,20 @@ export class RegularJsonReader {
    * Returns undefined if the exact reader must read the object. Spans are byte offsets in the file. The tree refers to
    * the bytes, which must stay unchanged while it is in use.
    */
-  read(start: number): RegularObject | undefined {
+  read(start: number): RegularJsonObject | undefined {
     const { bytes, lines, blocks } = this
     this.countLines(start)
-    const first = lines.noted
+    const first = lines.count
     try {
-      lines.begin(this.lineStart)
-      const tree = new RegularJson(bytes, start, lines, blocks).document()
+      lines.beginDocument(this.lineStart)
+      const tree = new RegularJsonParser(bytes, start, lines, blocks).document()
       const firstLine = this.line + 1
-      this.line += lines.noted - first - 1
+      this.line += lines.count - first - 1
       this.lineStart = lines.last
       this.at = tree.end
       return { tree, end: tree.end, lines: new DocumentLines(bytes, lines, first), firstLine }
     } catch (error) {
-      if (error === handOver) return undefined
+      if (error === exactReaderRequired) return undefined
       throw error
     }
   }
@@ -73,7 +73,7 @@ export class RegularJsonReader {
   }
 }
 
-class RegularJson {
+class RegularJsonParser {
   private readonly bytes: Uint8Array
   private readonly lines: LineStarts
   private readonly blocks: RecurringBlocks
@@ -89,7 +89,7 @@ class RegularJson {
   }
 
   document(): MapValue {
-    if (this.bytes[this.at] !== OPEN_BRACE) throw handOver
+    if (this.bytes[this.at] !== OPEN_BRACE) throw exactReaderRequired
     return this.map()
   }
 
@@ -128,44 +128,49 @@ class RegularJson {
     // After the bracket, all blocks of one depth begin with the same spaces.
     let content = start + 1
     while (bytes[content] === SPACE || bytes[content] === NEWLINE) content++
-    const slot = blocks.slotOf(content, 0)
+    const slot = blocks.computeSlot(content, 0)
     const known = blocks.find(slot, kind, start, 0, depth)
     if (known) {
-      lines.addAgain(known.firstLine, known.lineCount, start - known.start)
+      lines.addShifted(known.firstLine, known.lineCount, start - known.start)
       this.at = start + known.length
       const Recurring = kind === 'map' ? RecurringMap : RecurringList
-      return new Recurring(bytes, start, this.at, known, readAgain)
+      return new Recurring(bytes, start, this.at, known, rereadBlock)
     }
-    const firstLine = lines.noted
-    const memo: BlockMemo = { fits: undefined, plain: undefined, property: undefined }
+    const firstLine = lines.count
+    const memo: BlockMemo = { matchedType: undefined, plain: undefined, property: undefined }
     const value = this.blockHere(kind, memo)
     const length = this.at - start
-    const lineCount = lines.noted - firstLine
+    const lineCount = lines.count - firstLine
     const where = { start, length, span: length, column: 0, depth, literalIndent: 0 }
-    blocks.remember(slot, { kind, ...where, firstLine, lineCount, memo })
+    blocks.record(slot, { kind, ...where, firstLine, lineCount, memo })
     return value
   }
 
   private map(memo?: BlockMemo): MapValue {
     const { bytes, at: start } = this
-    if (++this.depth > deepest) throw handOver
+    if (++this.depth > maxDepth) throw exactReaderRequired
     const entries: MapEntry[] = []
     this.at++
     let next = this.skipSpace()
     while (next !== CLOSE_BRACE) {
       const keyStart = this.at
-      if (next !== DOUBLE_QUOTE || keyStart - this.lines.last > longestLine) throw handOver
-      if (this.passString()) throw handOver
+      if (next !== DOUBLE_QUOTE || keyStart - this.lines.last > maxLineLength) throw exactReaderRequired
+      if (this.skipString()) throw exactReaderRequired
       const keyEnd = this.at
-      if (this.skipSpace() !== COLON) throw handOver
+      if (this.skipSpace() !== COLON) throw exactReaderRequired
       this.at++
       this.skipSpace()
       const value = this.value()
-      entries.push({ key: texts.text(bytes, keyStart + 1, keyEnd - 1), keyStart, keyEnd, value })
-      next = this.behindComma(CLOSE_BRACE)
+      entries.push({
+        key: sharedInternTable.intern(bytes, keyStart + 1, keyEnd - 1),
+        keyStart,
+        keyEnd,
+        value,
+      })
+      next = this.afterComma(CLOSE_BRACE)
     }
     this.at++
-    if (hasRepeats(entries)) throw handOver
+    if (hasDuplicateKeys(entries)) throw exactReaderRequired
     this.depth--
     const end = this.at
     return memo ? { kind: 'map', start, end, entries, memo } : { kind: 'map', start, end, entries }
@@ -173,14 +178,14 @@ class RegularJson {
 
   private list(memo?: BlockMemo): ListValue {
     const { at: start } = this
-    if (++this.depth > deepest) throw handOver
+    if (++this.depth > maxDepth) throw exactReaderRequired
     const items: Value[] = []
     this.at++
     let next = this.skipSpace()
     while (next !== CLOSE_BRACKET) {
-      if (this.at - this.lines.last > longestLine) throw handOver
+      if (this.at - this.lines.last > maxLineLength) throw exactReaderRequired
       items.push(this.value())
-      next = this.behindComma(CLOSE_BRACKET)
+      next = this.afterComma(CLOSE_BRACKET)
     }
     this.at++
     this.depth--
@@ -189,40 +194,40 @@ class RegularJson {
   }
 
   /** Returns the closing bracket here, or the byte after the comma, which must not be a closing bracket. */
-  private behindComma(closing: number): number {
+  private afterComma(closing: number): number {
     const next = this.skipSpace()
     if (next === closing) return next
-    if (next !== COMMA) throw handOver
+    if (next !== COMMA) throw exactReaderRequired
     this.at++
     const first = this.skipSpace()
-    if (first === closing) throw handOver
+    if (first === closing) throw exactReaderRequired
     return first
   }
 
   private string(): Value {
     const start = this.at
-    const hasEscapes = this.passString()
-    return new LazyString(this.bytes, start, this.at, hasEscapes ? Style.json : Style.verbatim)
+    const hasEscapes = this.skipString()
+    return new LazyString(this.bytes, start, this.at, hasEscapes ? ScalarStyle.json : ScalarStyle.verbatim)
   }
 
   /** Returns true if the string has escapes. */
-  private passString(): boolean {
+  private skipString(): boolean {
     const { bytes } = this
     let at = this.at + 1
     let hasEscapes = false
     for (;;) {
       // Past the end the lookup gives undefined, not 0.
-      while (inJsonString[bytes[at] as number] === 0) at++
-      const stop = inJsonString[bytes[at] as number]
-      if (stop === Stop.quote) break
-      if (stop === Stop.backslash) {
+      while (jsonStringStops[bytes[at] as number] === 0) at++
+      const stop = jsonStringStops[bytes[at] as number]
+      if (stop === StopByte.quote) break
+      if (stop === StopByte.backslash) {
         hasEscapes = true
         at += this.escapeLength(at + 1)
-      } else if (stop === Stop.wide) {
-        const width = wideWidth(bytes, at)
-        if (width === 0) throw handOver
+      } else if (stop === StopByte.wide) {
+        const width = getMultibyteLength(bytes, at)
+        if (width === 0) throw exactReaderRequired
         at += width
-      } else throw handOver
+      } else throw exactReaderRequired
     }
     this.at = at + 1
     return hasEscapes
@@ -232,27 +237,28 @@ class RegularJson {
   private escapeLength(letter: number): number {
     const { bytes } = this
     if (bytes[letter] !== 0x75) {
-      if (!simpleEscapes.has(bytes[letter] as number)) throw handOver
+      if (!simpleEscapeCodes.has(bytes[letter] as number)) throw exactReaderRequired
       return 2
     }
-    for (let at = letter + 1; at <= letter + 4; at++) if (!isHex(bytes[at] as number)) throw handOver
+    for (let at = letter + 1; at <= letter + 4; at++)
+      if (!isHexDigit(bytes[at] as number)) throw exactReaderRequired
     return 6
   }
 
   private word(word: string): void {
     const { bytes, at } = this
     for (let index = 0; index < word.length; index++)
-      if (bytes[at + index] !== word.charCodeAt(index)) throw handOver
+      if (bytes[at + index] !== word.charCodeAt(index)) throw exactReaderRequired
     this.at = at + word.length
   }
 
   private number(): Value {
     const { bytes, at: start } = this
     let end = start
-    while (isInNumber(bytes[end] as number)) end++
-    const text = texts.text(bytes, start, end)
+    while (isNumberCharacter(bytes[end] as number)) end++
+    const text = sharedInternTable.intern(bytes, start, end)
     const value = Number(text)
-    if (!number.test(text) || !Number.isFinite(value)) throw handOver
+    if (!numberPattern.test(text) || !Number.isFinite(value)) throw exactReaderRequired
     this.at = end
     return { kind: 'number', start, end, value, text }
   }
@@ -262,8 +268,8 @@ class RegularJson {
     for (;;) {
       const next = bytes[this.at]
       if (next === NEWLINE) this.lines.add(this.at + 1)
-      else if (next !== SPACE && next !== TAB && next !== RETURN) {
-        if (next === undefined) throw handOver
+      else if (next !== SPACE && next !== TAB && next !== CARRIAGE_RETURN) {
+        if (next === undefined) throw exactReaderRequired
         return next
       }
       this.at++
@@ -271,15 +277,15 @@ class RegularJson {
   }
 }
 
-const number = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$/
+const numberPattern = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$/
 
-const simpleEscapes: ReadonlySet<number> = new Set([...'"\\/bfnrt'].map((letter) => letter.charCodeAt(0)))
+const simpleEscapeCodes: ReadonlySet<number> = new Set([...'"\\/bfnrt'].map((letter) => letter.charCodeAt(0)))
 
-function isHex(value: number): boolean {
+function isHexDigit(value: number): boolean {
   return (value >= 0x30 && value <= 0x39) || ((value | 0x20) >= 0x61 && (value | 0x20) <= 0x66)
 }
 
-function isInNumber(value: number): boolean {
+function isNumberCharacter(value: number): boolean {
   return (
     (value >= 0x30 && value <= 0x39) ||
     value === DASH ||
@@ -290,10 +296,10 @@ function isInNumber(value: number): boolean {
 }
 
 /** Lines of a block that is read again are already recorded. */
-const unneededLines = new LineStarts()
+const discardedLines = new LineStarts()
 
-function readAgain(bytes: Uint8Array, start: number, { kind, depth }: KnownBlock): Value {
-  unneededLines.clear()
-  const reader = new RegularJson(bytes, start, unneededLines, new RecurringBlocks(bytes), depth)
+function rereadBlock(bytes: Uint8Array, start: number, { kind, depth }: KnownBlock): Value {
+  discardedLines.clear()
+  const reader = new RegularJsonParser(bytes, start, discardedLines, new RecurringBlocks(bytes), depth)
   return reader.blockHere(kind)
 }

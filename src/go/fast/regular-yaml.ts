@@ -1,34 +1,41 @@
 // Reads one YAML document in the usual style, with the same result as the exact reader. Hands over at anything unusual
 // (anchors, tags, flow collections, tabs, repeated keys, errors).
-import { resolvePlain, toValue } from '../yaml/resolve-scalar.ts'
+import { resolvePlain, toScalarValue } from '../yaml/resolve-scalar.ts'
 import type { BlockMemo, ListValue, MapEntry, MapValue, Value } from '../tree.ts'
 import * as byte from './byte-classes.ts'
-import { Stop, inDoubleQuotes, inKey, inPlain, inSingleQuotes, inText } from './byte-classes.ts'
-import { handOver } from './hand-over.ts'
-import { hasRepeats } from './has-repeats.ts'
-import { LazyString, Style } from './lazy-string.ts'
+import {
+  StopByte,
+  doubleQuotedStops,
+  keyBytes,
+  plainScalarStops,
+  singleQuotedStops,
+  blockTextStops,
+} from './byte-classes.ts'
+import { exactReaderRequired } from './hand-over.ts'
+import { hasDuplicateKeys } from './has-repeats.ts'
+import { LazyString, ScalarStyle } from './lazy-string.ts'
 import { DocumentLines, LineStarts } from './line-starts.ts'
 import { RecurringList, RecurringMap, type ReadBlock } from './recurring.ts'
 import { RecurringBlocks, type KnownBlock } from './recurring-blocks.ts'
-import { texts } from './text-table.ts'
-import { wideWidth } from './wide-character.ts'
+import { sharedInternTable } from './text-table.ts'
+import { getMultibyteLength } from './wide-character.ts'
 
 /** Catalogs have no deeper documents. */
-const deepest = 64
+const maxDepth = 64
 
-const deepestIndent = 1000
+const maxIndent = 1000
 
 /** go-yaml's limit is 1024 characters; real keys are far shorter. */
-const longestKey = 100
+const maxKeyLength = 100
 
-export interface RegularDocument {
+export interface RegularYamlDocument {
   readonly tree: MapValue
   /** A line that begins with `---`, or the end of the file. */
   readonly end: number
   readonly lines: DocumentLines
 }
 
-export class RegularReader {
+export class RegularYamlReader {
   private readonly bytes: Uint8Array
   private readonly lines = new LineStarts()
   private readonly blocks: RecurringBlocks
@@ -42,15 +49,15 @@ export class RegularReader {
    * Returns undefined if the exact reader must read the document. Spans are byte offsets in the file. The tree refers
    * to the bytes, which must stay unchanged while it is in use.
    */
-  read(start: number): RegularDocument | undefined {
+  read(start: number): RegularYamlDocument | undefined {
     const { bytes, lines, blocks } = this
-    const first = lines.noted
+    const first = lines.count
     try {
-      lines.begin(start)
-      const { tree, end } = new RegularYaml(bytes, start, lines, blocks).document()
+      lines.beginDocument(start)
+      const { tree, end } = new RegularYamlParser(bytes, start, lines, blocks).document()
       return { tree, end, lines: new DocumentLines(bytes, lines, first) }
     } catch (error) {
-      if (error === handOver) return undefined
+      if (error === exactReaderRequired) return undefined
       throw error
     }
   }
@@ -58,7 +65,7 @@ export class RegularReader {
 
 const noMemo: BlockMemo = {}
 
-class RegularYaml {
+class RegularYamlParser {
   private readonly bytes: Uint8Array
   private end: number
   private readonly lines: LineStarts
@@ -87,31 +94,36 @@ class RegularYaml {
     const { bytes, at } = this
     // The separator line belongs to the document if nothing precedes it.
     if (bytes[at] === byte.DASH && bytes[at + 1] === byte.DASH && bytes[at + 2] === byte.DASH) {
-      if (bytes[at + 3] !== byte.NEWLINE) throw handOver
+      if (bytes[at + 3] !== byte.NEWLINE) throw exactReaderRequired
       this.startLine(at + 3)
     } else {
       this.startLine(at)
     }
-    if (this.indent !== 0) throw handOver
+    if (this.indent !== 0) throw exactReaderRequired
     const tree = this.mapping(0)
-    if (this.at !== this.end) throw handOver
+    if (this.at !== this.end) throw exactReaderRequired
     return { tree, end: this.end }
   }
 
   /** Compares a nested collection if its text is known, and reads it otherwise. */
   private block(kind: 'map' | 'list' | 'compact-list', column: number): MapValue | ListValue {
     const { bytes, blocks, lines, at: start, depth } = this
-    const slot = blocks.slotOf(start, column)
+    const slot = blocks.computeSlot(start, column)
     const known = blocks.find(slot, kind, start, column, depth)
-    if (known && this.pass(known)) {
+    if (known && this.skipKnownBlock(known)) {
       const Recurring = kind === 'map' ? RecurringMap : RecurringList
-      return new Recurring(bytes, start, start + known.span, known, readAgain)
+      return new Recurring(bytes, start, start + known.span, known, rereadBlock)
     }
-    const memo: BlockMemo = { fits: undefined, plain: undefined, property: undefined, marshalled: undefined }
-    const block = newBlock(kind, start, column, depth, lines.noted, memo)
+    const memo: BlockMemo = {
+      matchedType: undefined,
+      plain: undefined,
+      property: undefined,
+      marshalled: undefined,
+    }
+    const block = createKnownBlock(kind, start, column, depth, lines.count, memo)
     const value = this.unknownBlock(kind, column, memo)
     block.span = value.end - start
-    this.remember(slot, block)
+    this.recordBlock(slot, block)
     return value
   }
 
@@ -131,33 +143,41 @@ class RegularYaml {
   }
 
   /** Skips a text equal to a known block if the next line cannot belong to it. */
-  private pass({ kind, start, length, column, literalIndent, firstLine, lineCount }: KnownBlock): boolean {
+  private skipKnownBlock({
+    kind,
+    start,
+    length,
+    column,
+    literalIndent,
+    firstLine,
+    lineCount,
+  }: KnownBlock): boolean {
     const { bytes, end, at } = this
     const behind = at + length
     let next = behind
     while (bytes[next] === byte.SPACE) next++
-    if (next >= end ? next > behind : byte.mayContinue[bytes[next] as number] === 1) return false
+    if (next >= end ? next > behind : byte.continuationStartBytes[bytes[next] as number] === 1) return false
     const indent = next - behind
     const isBehind =
       kind === 'literal'
         ? indent < literalIndent
         : indent < column || (kind === 'compact-list' && indent === column && bytes[next] !== byte.DASH)
     if (!isBehind) return false
-    this.lines.addAgain(firstLine, lineCount, at - start)
+    this.lines.addShifted(firstLine, lineCount, at - start)
     this.startLine(behind)
     return true
   }
 
   /** Remembers the block if it ends at a content line with no blank lines in between. */
-  private remember(slot: number, block: KnownBlock): void {
+  private recordBlock(slot: number, block: KnownBlock): void {
     if (this.skippedLines || this.indent < 0) return
     block.length = this.at - this.indent - block.start
-    block.lineCount = this.lines.noted - block.firstLine
-    this.blocks.remember(slot, block)
+    block.lineCount = this.lines.count - block.firstLine
+    this.blocks.record(slot, block)
   }
 
   private mapping(column: number, memo?: BlockMemo): MapValue {
-    if (++this.depth > deepest) throw handOver
+    if (++this.depth > maxDepth) throw exactReaderRequired
     const { bytes } = this
     const start = this.at
     const { entries } = this
@@ -167,21 +187,21 @@ class RegularYaml {
     do {
       const keyStart = this.at
       const keyEnd = this.keyEnd(keyStart)
-      if (keyEnd < 0) throw handOver
-      const key = texts.text(bytes, keyStart, keyEnd)
-      if (keyEnd - keyStart <= 5 && byte.startsWordOrNumber[bytes[keyStart] as number] === 1) {
-        if (resolvePlain(key).type !== 'str') throw handOver
+      if (keyEnd < 0) throw exactReaderRequired
+      const key = sharedInternTable.intern(bytes, keyStart, keyEnd)
+      if (keyEnd - keyStart <= 5 && byte.wordOrNumberStartBytes[bytes[keyStart] as number] === 1) {
+        if (resolvePlain(key).type !== 'str') throw exactReaderRequired
       }
       if (key <= lastKey) isAscending = false
       lastKey = key
       this.at = keyEnd + 1
       const value = this.mapped(column)
       entries[this.entryCount++] = { key, keyStart, keyEnd, value }
-    } while (this.indent === column && !this.atDash())
-    if (this.indent >= column) throw handOver
+    } while (this.indent === column && !this.isAtDash())
+    if (this.indent >= column) throw exactReaderRequired
     const own = entries.slice(bottom, this.entryCount)
     this.entryCount = bottom
-    if (!isAscending && hasRepeats(own)) throw handOver
+    if (!isAscending && hasDuplicateKeys(own)) throw exactReaderRequired
     this.depth--
     const { end } = (own[own.length - 1] as MapEntry).value
     return memo ? { kind: 'map', start, end, entries: own, memo } : { kind: 'map', start, end, entries: own }
@@ -190,10 +210,10 @@ class RegularYaml {
   /** Returns the position of the colon, or -1 if this reader does not accept the key. */
   private keyEnd(start: number): number {
     const { bytes } = this
-    if (byte.startsKey[bytes[start] as number] !== 1) return -1
+    if (byte.keyStartBytes[bytes[start] as number] !== 1) return -1
     let at = start + 1
-    while (at < this.end && inKey[bytes[at] as number] === 1) at++
-    if (bytes[at] !== byte.COLON || at - start > longestKey) return -1
+    while (at < this.end && keyBytes[bytes[at] as number] === 1) at++
+    if (bytes[at] !== byte.COLON || at - start > maxKeyLength) return -1
     const next = at + 1 < this.end ? bytes[at + 1] : byte.NEWLINE
     return next === byte.SPACE || next === byte.NEWLINE ? at : -1
   }
@@ -207,32 +227,32 @@ class RegularYaml {
     }
     this.startLine(colon)
     if (this.indent > column) {
-      if (this.atDash()) return this.block('list', this.indent)
-      if (this.keyEnd(this.at) < 0) throw handOver
+      if (this.isAtDash()) return this.block('list', this.indent)
+      if (this.keyEnd(this.at) < 0) throw exactReaderRequired
       return this.block('map', this.indent)
     }
-    if (this.indent === column && this.atDash()) return this.block('compact-list', column)
+    if (this.indent === column && this.isAtDash()) return this.block('compact-list', column)
     return { kind: 'null', start: colon, end: colon }
   }
 
   private sequence(column: number, isCompact: boolean, memo?: BlockMemo): ListValue {
-    if (++this.depth > deepest) throw handOver
+    if (++this.depth > maxDepth) throw exactReaderRequired
     const { bytes } = this
     const start = this.at
     const { items } = this
     const bottom = this.itemCount
     do {
-      if (bytes[this.at + 1] !== byte.SPACE) throw handOver
+      if (bytes[this.at + 1] !== byte.SPACE) throw exactReaderRequired
       this.at += 2
       const first = this.at
-      const item = this.atDash()
+      const item = this.isAtDash()
         ? this.sequence(column + 2, false)
         : this.keyEnd(first) >= 0
           ? this.block('map', column + 2)
           : this.inline(column)
       items[this.itemCount++] = item
-    } while (this.indent === column && this.atDash())
-    if (this.indent > column || (this.indent === column && !isCompact)) throw handOver
+    } while (this.indent === column && this.isAtDash())
+    if (this.indent > column || (this.indent === column && !isCompact)) throw exactReaderRequired
     const own = items.slice(bottom, this.itemCount)
     this.itemCount = bottom
     this.depth--
@@ -242,8 +262,8 @@ class RegularYaml {
 
   private inline(column: number): Value {
     const first = this.at < this.end ? (this.bytes[this.at] as number) : byte.NEWLINE
-    if (byte.startsText[first] === 1 || first >= 0x80) return this.plain(column, false)
-    if (byte.startsWordOrNumber[first] === 1) return this.plain(column, true)
+    if (byte.textStartBytes[first] === 1 || first >= 0x80) return this.plain(column, false)
+    if (byte.wordOrNumberStartBytes[first] === 1) return this.plain(column, true)
     switch (first) {
       case byte.DOUBLE_QUOTE:
         return this.doubleQuoted()
@@ -252,13 +272,13 @@ class RegularYaml {
       case byte.PIPE:
         return this.literal(column)
       case byte.DASH:
-        if (this.atDash()) throw handOver
+        if (this.isAtDash()) throw exactReaderRequired
         return this.plain(column, true)
       case byte.OPEN_BRACE:
       case byte.OPEN_BRACKET:
         return this.emptyCollection(first)
       default:
-        throw handOver
+        throw exactReaderRequired
     }
   }
 
@@ -269,20 +289,20 @@ class RegularYaml {
     let isWide = this.sawWide
     this.startLine(end)
     while (this.indent > column) {
-      if (this.skippedLines) throw handOver
+      if (this.skippedLines) throw exactReaderRequired
       lineStart = this.at
       end = this.plainLine(lineStart)
       isWide ||= this.sawWide
       this.startLine(end)
     }
-    if (lineStart !== start) return new LazyString(this.bytes, start, end, Style.folded)
-    if (mayHaveType && !isWide && mayResolve(this.bytes, start, end)) {
-      const text = texts.text(this.bytes, start, end)
+    if (lineStart !== start) return new LazyString(this.bytes, start, end, ScalarStyle.folded)
+    if (mayHaveType && !isWide && mayHaveNonStringType(this.bytes, start, end)) {
+      const text = sharedInternTable.intern(this.bytes, start, end)
       const resolved = resolvePlain(text)
-      if (resolved.type === 'float' && !Number.isFinite(resolved.value)) throw handOver
-      if (resolved.type !== 'str') return toValue(resolved, plainNode(text, start, end))
+      if (resolved.type === 'float' && !Number.isFinite(resolved.value)) throw exactReaderRequired
+      if (resolved.type !== 'str') return toScalarValue(resolved, createPlainNode(text, start, end))
     }
-    return new LazyString(this.bytes, start, end, Style.plain)
+    return new LazyString(this.bytes, start, end, ScalarStyle.plain)
   }
 
   private sawWide = false
@@ -292,16 +312,16 @@ class RegularYaml {
     this.sawWide = false
     let at = start
     for (;;) {
-      while (at < end && inPlain[bytes[at] as number] === 0) at++
+      while (at < end && plainScalarStops[bytes[at] as number] === 0) at++
       if (at >= end) break
-      const stop = inPlain[bytes[at] as number]
-      if (stop === Stop.newline) break
-      if (stop === Stop.colon) {
+      const stop = plainScalarStops[bytes[at] as number]
+      if (stop === StopByte.newline) break
+      if (stop === StopByte.colon) {
         const next = at + 1 < end ? bytes[at + 1] : byte.NEWLINE
-        if (next === byte.SPACE || next === byte.NEWLINE || next === byte.TAB) throw handOver
+        if (next === byte.SPACE || next === byte.NEWLINE || next === byte.TAB) throw exactReaderRequired
         at++
-      } else if (stop === Stop.hash) {
-        if (bytes[at - 1] === byte.SPACE) throw handOver
+      } else if (stop === StopByte.hash) {
+        if (bytes[at - 1] === byte.SPACE) throw exactReaderRequired
         at++
       } else {
         at += this.wide(at)
@@ -309,7 +329,7 @@ class RegularYaml {
       }
     }
     // Trailing spaces do not belong to the scalar, and are rare.
-    if (bytes[at - 1] === byte.SPACE) throw handOver
+    if (bytes[at - 1] === byte.SPACE) throw exactReaderRequired
     return at
   }
 
@@ -319,21 +339,21 @@ class RegularYaml {
     let at = start + 1
     let isSimple = true
     for (;;) {
-      while (at < end && inDoubleQuotes[bytes[at] as number] === 0) at++
-      if (at >= end) throw handOver
-      const stop = inDoubleQuotes[bytes[at] as number]
-      if (stop === Stop.quote) break
-      if (stop === Stop.newline) {
+      while (at < end && doubleQuotedStops[bytes[at] as number] === 0) at++
+      if (at >= end) throw exactReaderRequired
+      const stop = doubleQuotedStops[bytes[at] as number]
+      if (stop === StopByte.quote) break
+      if (stop === StopByte.newline) {
         isSimple = false
         at = this.quotedLineEnd(at)
-      } else if (stop === Stop.backslash) {
+      } else if (stop === StopByte.backslash) {
         isSimple = false
         at = this.escape(at)
       } else {
         at += this.wide(at)
       }
     }
-    return this.quoted(start, at, isSimple ? Style.verbatim : Style.double)
+    return this.quoted(start, at, isSimple ? ScalarStyle.verbatim : ScalarStyle.double)
   }
 
   private singleQuoted(): Value {
@@ -342,27 +362,27 @@ class RegularYaml {
     let at = start + 1
     let isSimple = true
     for (;;) {
-      while (at < end && inSingleQuotes[bytes[at] as number] === 0) at++
-      if (at >= end) throw handOver
-      const stop = inSingleQuotes[bytes[at] as number]
-      if (stop === Stop.quote) {
+      while (at < end && singleQuotedStops[bytes[at] as number] === 0) at++
+      if (at >= end) throw exactReaderRequired
+      const stop = singleQuotedStops[bytes[at] as number]
+      if (stop === StopByte.quote) {
         if (bytes[at + 1] !== byte.SINGLE_QUOTE) break
         isSimple = false
         at += 2
-      } else if (stop === Stop.newline) {
+      } else if (stop === StopByte.newline) {
         isSimple = false
         at = this.quotedLineEnd(at)
       } else {
         at += this.wide(at)
       }
     }
-    return this.quoted(start, at, isSimple ? Style.verbatim : Style.single)
+    return this.quoted(start, at, isSimple ? ScalarStyle.verbatim : ScalarStyle.single)
   }
 
   /** The closing quote must be the last thing on its line. */
   private quoted(start: number, closing: number, style: number): Value {
     const next = closing + 1
-    if (next < this.end && this.bytes[next] !== byte.NEWLINE) throw handOver
+    if (next < this.end && this.bytes[next] !== byte.NEWLINE) throw exactReaderRequired
     this.startLine(next)
     return new LazyString(this.bytes, start, next, style)
   }
@@ -370,7 +390,7 @@ class RegularYaml {
   /** Skips line ends inside quotes; the next line with content must be indented. */
   private quotedLineEnd(newline: number): number {
     const { bytes } = this
-    if (bytes[newline - 1] === byte.SPACE) throw handOver
+    if (bytes[newline - 1] === byte.SPACE) throw exactReaderRequired
     return this.nextQuotedLine(newline)
   }
 
@@ -378,37 +398,37 @@ class RegularYaml {
     const { bytes } = this
     let at = newline
     while (bytes[at] === byte.NEWLINE) this.lines.add(++at)
-    if (bytes[at] !== byte.SPACE) throw handOver
+    if (bytes[at] !== byte.SPACE) throw exactReaderRequired
     while (bytes[at] === byte.SPACE) at++
-    if (bytes[at] === byte.NEWLINE) throw handOver
+    if (bytes[at] === byte.NEWLINE) throw exactReaderRequired
     return at
   }
 
   private escape(backslash: number): number {
     const code = this.bytes[backslash + 1]
-    if (code === undefined) throw handOver
+    if (code === undefined) throw exactReaderRequired
     if (code === byte.NEWLINE) return this.nextQuotedLine(backslash + 1)
-    if (byte.simpleEscapes[code] === 1) return backslash + 2
+    if (byte.simpleEscapeBytes[code] === 1) return backslash + 2
     const digits = code === 0x78 ? 2 : code === 0x75 ? 4 : code === 0x55 ? 8 : 0
     const after = backslash + 2 + digits
-    if (digits === 0 || after > this.end) throw handOver
-    const hex = texts.text(this.bytes, backslash + 2, after)
-    if (!/^[0-9a-fA-F]+$/.test(hex)) throw handOver
+    if (digits === 0 || after > this.end) throw exactReaderRequired
+    const hex = sharedInternTable.intern(this.bytes, backslash + 2, after)
+    if (!/^[0-9a-fA-F]+$/.test(hex)) throw exactReaderRequired
     const point = parseInt(hex, 16)
-    if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) throw handOver
+    if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) throw exactReaderRequired
     return after
   }
 
   private literal(column: number): Value {
     const { bytes, blocks, lines, at: start, depth } = this
-    const slot = blocks.slotOf(start, column)
+    const slot = blocks.computeSlot(start, column)
     const known = blocks.find(slot, 'literal', start, column, depth)
-    if (known && this.pass(known))
-      return new LazyString(bytes, start, start + known.length, Style.literal, known.literalIndent)
-    const block = newBlock('literal', start, column, depth, lines.noted, noMemo)
+    if (known && this.skipKnownBlock(known))
+      return new LazyString(bytes, start, start + known.length, ScalarStyle.literal, known.literalIndent)
+    const block = createKnownBlock('literal', start, column, depth, lines.count, noMemo)
     const value = this.unknownLiteral(column)
     block.literalIndent = value.indent
-    this.remember(slot, block)
+    this.recordBlock(slot, block)
     return value
   }
 
@@ -420,9 +440,9 @@ class RegularYaml {
     for (; bytes[at] !== byte.NEWLINE; at++) {
       const sign = bytes[at]
       if (sign !== undefined && sign > 0x30 && sign <= 0x39 && explicit === 0) explicit = sign - 0x30
-      else if (at > start + 2 || (sign !== byte.DASH && sign !== byte.PLUS)) throw handOver
+      else if (at > start + 2 || (sign !== byte.DASH && sign !== byte.PLUS)) throw exactReaderRequired
     }
-    if (at > start + 3 || (at === start + 3 && explicit === 0)) throw handOver
+    if (at > start + 3 || (at === start + 3 && explicit === 0)) throw exactReaderRequired
     lines.add(++at)
     while (bytes[at] === byte.NEWLINE) lines.add(++at)
     const firstLine = at
@@ -430,15 +450,15 @@ class RegularYaml {
     const indent = explicit === 0 ? at - firstLine : column + explicit
     const first = bytes[at]
     // The rules for literals that are empty or have only spaces are complicated.
-    if (at - firstLine < indent || indent <= column || first === undefined) throw handOver
-    if (indent > deepestIndent) throw handOver
-    if (first === byte.NEWLINE || first === byte.TAB) throw handOver
+    if (at - firstLine < indent || indent <= column || first === undefined) throw exactReaderRequired
+    if (indent > maxIndent) throw exactReaderRequired
+    if (first === byte.NEWLINE || first === byte.TAB) throw exactReaderRequired
     let lineStart: number
     do {
       // Here `at` is after the indentation of a content line.
       for (;;) {
-        while (at < end && inText[bytes[at] as number] === 0) at++
-        if (at >= end) throw handOver
+        while (at < end && blockTextStops[bytes[at] as number] === 0) at++
+        if (at >= end) throw exactReaderRequired
         if (bytes[at] === byte.NEWLINE) break
         at += this.wide(at)
       }
@@ -452,9 +472,9 @@ class RegularYaml {
         lineStart = at
       }
     } while (at === lineStart + indent && at < end)
-    if (bytes[at] === byte.TAB || (at >= end && at > lineStart)) throw handOver
+    if (bytes[at] === byte.TAB || (at >= end && at > lineStart)) throw exactReaderRequired
     this.startLine(lineStart)
-    return new LazyString(bytes, start, lineStart, Style.literal, indent)
+    return new LazyString(bytes, start, lineStart, ScalarStyle.literal, indent)
   }
 
   /** opm writes no flow collections but `{}` and `[]`. */
@@ -462,8 +482,8 @@ class RegularYaml {
     const start = this.at
     const closing = opening === byte.OPEN_BRACE ? byte.CLOSE_BRACE : byte.CLOSE_BRACKET
     const end = start + 2
-    if (this.bytes[start + 1] !== closing) throw handOver
-    if (end < this.end && this.bytes[end] !== byte.NEWLINE) throw handOver
+    if (this.bytes[start + 1] !== closing) throw exactReaderRequired
+    if (end < this.end && this.bytes[end] !== byte.NEWLINE) throw exactReaderRequired
     this.startLine(end)
     return closing === byte.CLOSE_BRACE
       ? { kind: 'map', start, end, entries: [] }
@@ -505,8 +525,8 @@ class RegularYaml {
     const { bytes, end } = this
     let at = start
     while (at < end) {
-      const stop = inText[bytes[at] as number]
-      if (stop === Stop.newline) {
+      const stop = blockTextStops[bytes[at] as number]
+      if (stop === StopByte.newline) {
         this.lines.add(++at)
         return at
       }
@@ -515,7 +535,7 @@ class RegularYaml {
     return at
   }
 
-  private atDash(): boolean {
+  private isAtDash(): boolean {
     const { bytes, at, end } = this
     if (bytes[at] !== byte.DASH) return false
     const next = at + 1 < end ? bytes[at + 1] : byte.NEWLINE
@@ -524,13 +544,13 @@ class RegularYaml {
 
   /** Hands over at Unicode line ends and other characters special to YAML. */
   private wide(at: number): number {
-    const width = wideWidth(this.bytes, at)
-    if (width === 0) throw handOver
+    const width = getMultibyteLength(this.bytes, at)
+    if (width === 0) throw exactReaderRequired
     return width
   }
 }
 
-function newBlock(
+function createKnownBlock(
   kind: KnownBlock['kind'],
   start: number,
   column: number,
@@ -542,12 +562,12 @@ function newBlock(
 }
 
 /** Lines of a block that is read again are already recorded. */
-const unneededLines = new LineStarts()
+const discardedLines = new LineStarts()
 
 /** Never reads a literal. */
-const readAgain: ReadBlock = (bytes, start, { kind, column, depth }) => {
-  unneededLines.clear()
-  return new RegularYaml(bytes, start, unneededLines, new RecurringBlocks(bytes)).blockHere(
+const rereadBlock: ReadBlock = (bytes, start, { kind, column, depth }) => {
+  discardedLines.clear()
+  return new RegularYamlParser(bytes, start, discardedLines, new RecurringBlocks(bytes)).blockHere(
     kind,
     column,
     depth,
@@ -558,17 +578,17 @@ const readAgain: ReadBlock = (bytes, start, { kind, column, depth }) => {
  * Returns whether the scalar may be something other than text: a short word, or only number characters with at most one
  * point. Most that begin with a digit are versions.
  */
-function mayResolve(bytes: Uint8Array, start: number, end: number): boolean {
+function mayHaveNonStringType(bytes: Uint8Array, start: number, end: number): boolean {
   if (end - start <= 5) return true
   let points = 0
   for (let at = start; at < end; at++) {
     const value = bytes[at] as number
-    if (byte.inNumber[value] !== 1) return false
+    if (byte.numberBytes[value] !== 1) return false
     if (value === byte.POINT && ++points > 1) return false
   }
   return true
 }
 
-function plainNode(value: string, start: number, end: number): Parameters<typeof toValue>[1] {
+function createPlainNode(value: string, start: number, end: number): Parameters<typeof toScalarValue>[1] {
   return { kind: 'scalar', start, end, tag: '', value, implicit: true, anchor: '' }
 }

@@ -4,53 +4,53 @@ import { letterEscapes } from '../yaml/letter-escapes.ts'
 import { TextBuilder } from '../text-builder.ts'
 import { BACKSLASH, DASH, NEWLINE, PLUS, SPACE } from './byte-classes.ts'
 
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+const utf8Decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-const escapes = new Uint16Array(128)
+const codeUnitByEscape = new Uint16Array(128)
 for (const [letter, meaning] of Object.entries(letterEscapes))
-  escapes[letter.charCodeAt(0)] = meaning.charCodeAt(0)
+  codeUnitByEscape[letter.charCodeAt(0)] = meaning.charCodeAt(0)
 
-const built = new TextBuilder()
+const textBuilder = new TextBuilder()
 
-export function decode(bytes: Uint8Array, start: number, end: number): string {
-  return decoder.decode(bytes.subarray(start, end))
+export function decodeUtf8(bytes: Uint8Array, start: number, end: number): string {
+  return utf8Decoder.decode(bytes.subarray(start, end))
 }
 
 /** Joins the lines of a plain scalar without empty lines. */
-export function foldedPlain(text: string): string {
+export function foldPlainScalar(text: string): string {
   return text.replace(/\n */g, ' ')
 }
 
-export function singleQuoted(text: string): string {
+export function decodeSingleQuoted(text: string): string {
   return foldLines(text).replaceAll("''", "'")
 }
 
-export function doubleQuoted(text: string): string {
+export function decodeDoubleQuoted(text: string): string {
   if (!text.includes('\\')) return foldLines(text)
   const hasLines = text.includes('\n')
-  built.clear()
+  textBuilder.clear()
   // Keeps spaces before an escaped line end, because the escape ends the line.
   const addPlain = (start: number, end: number): void => {
-    if (hasLines) built.add(foldLines(text.slice(start, end)))
-    else built.add(text, start, end)
+    if (hasLines) textBuilder.add(foldLines(text.slice(start, end)))
+    else textBuilder.add(text, start, end)
   }
   let plainStart = 0
   let at = 0
   for (;;) {
     while (at < text.length && text.charCodeAt(at) !== BACKSLASH) at++
     addPlain(plainStart, at)
-    if (at >= text.length) return built.take()
+    if (at >= text.length) return textBuilder.take()
     const code = text.charCodeAt(at + 1)
     if (code === NEWLINE) {
       plainStart = at + 2
-      for (; text.charCodeAt(plainStart) === NEWLINE; plainStart++) built.addUnit(NEWLINE)
+      for (; text.charCodeAt(plainStart) === NEWLINE; plainStart++) textBuilder.addUnit(NEWLINE)
       while (text.charCodeAt(plainStart) === SPACE) plainStart++
     } else if (code === 0x78 || code === 0x75 || code === 0x55) {
       const digits = code === 0x78 ? 2 : code === 0x75 ? 4 : 8
-      built.add(String.fromCodePoint(parseInt(text.slice(at + 2, at + 2 + digits), 16)))
+      textBuilder.add(String.fromCodePoint(parseInt(text.slice(at + 2, at + 2 + digits), 16)))
       plainStart = at + 2 + digits
     } else {
-      built.addUnit(escapes[code] as number)
+      textBuilder.addUnit(codeUnitByEscape[code] as number)
       plainStart = at + 2
     }
     at = plainStart
@@ -73,11 +73,11 @@ function countLines(text: string): number {
  * Decodes a literal block from its `|` to the end of its last line, each line indented by `indent` spaces. Chomping:
  * `-` drops the last line end, `+` keeps all, default keeps one.
  */
-export function literal(bytes: Uint8Array, start: number, end: number, indent: number): string {
+export function decodeLiteralBlock(bytes: Uint8Array, start: number, end: number, indent: number): string {
   const headerEnd = bytes.indexOf(NEWLINE, start)
   const header = bytes.subarray(start + 1, headerEnd)
   // With its line end before it, every line is the same to the pattern.
-  const lines = decode(bytes, headerEnd, end)
+  const lines = decodeUtf8(bytes, headerEnd, end)
   const text = lines.replace(new RegExp(`\\n {0,${indent}}`, 'g'), '\n').slice(1)
   if (header.includes(PLUS)) return text
   let last = text.length

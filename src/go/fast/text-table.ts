@@ -1,28 +1,28 @@
 // Shares repeated short texts: catalogs repeat a few hundred keys, names and types a hundred thousand times.
 
-const slots = 4096
-const longest = 64
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+const slotCount = 4096
+const maxInternedBytes = 64
+const utf8Decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-class TextTable {
-  private readonly texts: (string | undefined)[] = Array.from({ length: slots }, () => undefined)
+class StringInternTable {
+  private readonly texts: (string | undefined)[] = Array.from({ length: slotCount }, () => undefined)
 
-  text(bytes: Uint8Array, start: number, end: number): string {
+  intern(bytes: Uint8Array, start: number, end: number): string {
     const length = end - start
-    if (length > longest) return decoder.decode(bytes.subarray(start, end))
+    if (length > maxInternedBytes) return utf8Decoder.decode(bytes.subarray(start, end))
     let hash = length
     for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + (bytes[at] as number)) | 0
-    const slot = (hash ^ (hash >>> 13)) & (slots - 1)
+    const slot = (hash ^ (hash >>> 13)) & (slotCount - 1)
     const known = this.texts[slot]
-    if (known?.length === length && matches(known, bytes, start)) return known
-    const text = decoder.decode(bytes.subarray(start, end))
+    if (known?.length === length && equalsBytes(known, bytes, start)) return known
+    const text = utf8Decoder.decode(bytes.subarray(start, end))
     // Only ASCII has as many bytes as characters, and only ASCII can be compared as above.
     if (text.length === length) this.texts[slot] = text
     return text
   }
 }
 
-function matches(text: string, bytes: Uint8Array, start: number): boolean {
+function equalsBytes(text: string, bytes: Uint8Array, start: number): boolean {
   for (let index = 0; index < text.length; index++) {
     if (text.charCodeAt(index) !== bytes[start + index]) return false
   }
@@ -30,4 +30,4 @@ function matches(text: string, bytes: Uint8Array, start: number): boolean {
 }
 
 /** All readers share one table, because files repeat each other's texts. It never grows. */
-export const texts = new TextTable()
+export const sharedInternTable = new StringInternTable()

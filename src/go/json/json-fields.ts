@@ -4,8 +4,8 @@ import type { Json } from './json.ts'
 import { compareBytes } from '../text.ts'
 
 /** Returns '' if the field is absent, null or of another type. */
-export function textField(value: Json, name: string): string {
-  const values = fieldValues(value, name)
+export function getJsonTextField(value: Json, name: string): string {
+  const values = getJsonFieldValues(value, name)
   for (let at = values.length - 1; at >= 0; at--) {
     const candidate = values[at]
     if (typeof candidate === 'string') return candidate
@@ -14,23 +14,23 @@ export function textField(value: Json, name: string): string {
 }
 
 /** The values of all spellings of a field, in Go's order of assignment. */
-export function fieldValues(value: Json, name: string): Json[] {
-  if (!isObject(value)) return []
+export function getJsonFieldValues(value: Json, name: string): Json[] {
+  if (!isJsonObject(value)) return []
   const exact = value[name]
   const keys = Object.keys(value)
   if (exact !== undefined && keys.every((key) => key === name || key.length !== name.length)) return [exact]
-  const wanted = folded(name)
+  const wanted = foldFieldName(name)
   return keys
-    .filter((key) => key.length === name.length && folded(key) === wanted)
+    .filter((key) => key.length === name.length && foldFieldName(key) === wanted)
     .sort(compareBytes)
     .map((key) => value[key] ?? null)
 }
 
 /** Simple case folding for ASCII names: the long s and the Kelvin sign fold to s and k. */
-function folded(name: string): string {
+function foldFieldName(name: string): string {
   return name.toLowerCase().replaceAll('ſ', 's')
 }
 
-export function isObject(value: Json): value is Readonly<Record<string, Json>> {
+export function isJsonObject(value: Json): value is Readonly<Record<string, Json>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

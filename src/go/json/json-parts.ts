@@ -7,13 +7,13 @@ export type JsonPart = string | { readonly json: string } | { readonly text: str
 export type JsonParts = readonly JsonPart[]
 
 /** Sharing shorter values saves nothing. */
-const long = 256
+const minSharedLength = 256
 
-export function joinedParts(parts: JsonParts): string {
-  return parts.map(partText).join('')
+export function joinJsonParts(parts: JsonParts): string {
+  return parts.map(formatJsonPart).join('')
 }
 
-function partText(part: JsonPart): string {
+function formatJsonPart(part: JsonPart): string {
   if (typeof part === 'string') return part
   return 'json' in part ? part.json : marshalString(part.text)
 }
@@ -43,14 +43,14 @@ export class JsonPartsWriter {
   field(name: string, json: string | undefined): void {
     if (json === undefined) return
     this.key(name)
-    if (json.length < long) this.pending += json
+    if (json.length < minSharedLength) this.pending += json
     else this.add({ json })
     this.separator = ','
   }
 
   string(text: string): void {
     this.pending += this.separator
-    if (text.length < long) this.pending += marshalString(text)
+    if (text.length < minSharedLength) this.pending += marshalString(text)
     else this.add({ text })
     this.separator = ','
   }

@@ -4,51 +4,51 @@ import { TextBuilder } from '../text-builder.ts'
 import { JsonError } from './json-error.ts'
 
 /** Code units of one-letter escapes by letter; -1 for others. */
-const escapes = new Int32Array(128).fill(-1)
+const codeUnitByEscape = new Int32Array(128).fill(-1)
 for (const [letter, meaning] of ['""', '\\\\', '//', 'b\b', 'f\f', 'n\n', 'r\r', 't\t'].map((pair) => [
   ...pair,
 ]))
-  escapes[letter?.charCodeAt(0) ?? 0] = meaning?.charCodeAt(0) ?? -1
+  codeUnitByEscape[letter?.charCodeAt(0) ?? 0] = meaning?.charCodeAt(0) ?? -1
 
-const built = new TextBuilder()
+const textBuilder = new TextBuilder()
 
 /** Reads a string from its opening quote. Lone surrogates become U+FFFD. */
 export function scanString(text: string, from: number): { value: string; end: number } {
   let at = from + 1
   let pieceStart = at
-  built.clear()
+  textBuilder.clear()
   for (;;) {
     const c = text.charCodeAt(at)
     if (c === 0x22) break
     // Past the end, NaN is not below 0x20 either.
-    if (c < 0x20) throw unexpected(text, at, 'in string literal')
+    if (c < 0x20) throw unexpectedCharacterError(text, at, 'in string literal')
     if (c !== 0x5c) {
-      if (at >= text.length) throw unexpected(text, at, '')
+      if (at >= text.length) throw unexpectedCharacterError(text, at, '')
       at++
       continue
     }
-    built.add(text, pieceStart, at)
+    textBuilder.add(text, pieceStart, at)
     const letter = text.charCodeAt(at + 1)
-    const meaning = letter < 128 ? (escapes[letter] as number) : -1
+    const meaning = letter < 128 ? (codeUnitByEscape[letter] as number) : -1
     if (meaning >= 0) {
-      built.addUnit(meaning)
+      textBuilder.addUnit(meaning)
       at += 2
     } else if (letter === 0x75) {
-      built.addUnit(scanHex(text, at + 2))
+      textBuilder.addUnit(scanHex(text, at + 2))
       at += 6
-    } else throw unexpected(text, at + 1, 'in string escape code')
+    } else throw unexpectedCharacterError(text, at + 1, 'in string escape code')
     pieceStart = at
   }
-  if (built.isEmpty) return { value: text.slice(pieceStart, at), end: at + 1 }
-  built.add(text, pieceStart, at)
-  return { value: built.take().toWellFormed(), end: at + 1 }
+  if (textBuilder.isEmpty) return { value: text.slice(pieceStart, at), end: at + 1 }
+  textBuilder.add(text, pieceStart, at)
+  return { value: textBuilder.take().toWellFormed(), end: at + 1 }
 }
 
 function scanHex(text: string, from: number): number {
   let unit = 0
   for (let at = from; at < from + 4; at++) {
     const digit = at < text.length ? hexValue(text.charCodeAt(at)) : -1
-    if (digit < 0) throw unexpected(text, at, 'in \\u hexadecimal character escape')
+    if (digit < 0) throw unexpectedCharacterError(text, at, 'in \\u hexadecimal character escape')
     unit = unit * 16 + digit
   }
   return unit
@@ -56,27 +56,27 @@ function scanHex(text: string, from: number): number {
 
 export function scanNumber(text: string, from: number): number {
   let at = from
-  const digit = (): boolean => at < text.length && isDigit(text.charCodeAt(at))
-  const digits = (context: string): void => {
-    if (!digit()) throw unexpected(text, at, context)
-    while (digit()) at++
+  const isAtDigit = (): boolean => at < text.length && isDigit(text.charCodeAt(at))
+  const skipDigits = (context: string): void => {
+    if (!isAtDigit()) throw unexpectedCharacterError(text, at, context)
+    while (isAtDigit()) at++
   }
   if (text.charCodeAt(at) === 0x2d) at++
   if (text.charCodeAt(at) === 0x30) at++
-  else digits('in numeric literal')
+  else skipDigits('in numeric literal')
   if (text.charCodeAt(at) === 0x2e) {
     at++
-    digits('after decimal point in numeric literal')
+    skipDigits('after decimal point in numeric literal')
   }
   if ((text.charCodeAt(at) | 0x20) === 0x65) {
     at++
     if (text.charCodeAt(at) === 0x2b || text.charCodeAt(at) === 0x2d) at++
-    digits('in exponent of numeric literal')
+    skipDigits('in exponent of numeric literal')
   }
   return at
 }
 
-function unexpected(text: string, at: number, context: string): JsonError {
+function unexpectedCharacterError(text: string, at: number, context: string): JsonError {
   if (at >= text.length) return new JsonError('end', 'unexpected EOF', at)
   return new JsonError('syntax', context, at)
 }

@@ -1,10 +1,10 @@
 // Writes values like Go's encoding/json: keys sorted by bytes, no spaces. Never recurses.
 import { compareBytes } from '../text.ts'
-import { jsonNumber } from '../number.ts'
+import { formatJsonNumber } from '../number.ts'
 import { printValue } from '../print-value.ts'
 import type { ListValue, MapEntry, MapValue, Value } from '../tree.ts'
 
-export interface TextOptions {
+export interface GoJsonOptions {
   /** Escapes `<`, `>` and `&` as json.Marshal does; opm's own blobs do not. */
   readonly escapeHtml: boolean
   /** Writes numbers as they were read, not as floats. */
@@ -14,25 +14,25 @@ export interface TextOptions {
 }
 
 /** Limits aliases, which can expand a short text without end. */
-const maxLength = 1 << 24
+const maxJsonLength = 1 << 24
 
 /** The text opm keeps of a blob, without the final line feed. */
-export function blobText(value: Value): string {
-  return jsonText(value, { escapeHtml: false, exactNumbers: false })
+export function formatBlobJson(value: Value): string {
+  return formatGoJson(value, { escapeHtml: false, exactNumbers: false })
 }
 
-export function jsonText(root: Value, options: TextOptions): string {
+export function formatGoJson(root: Value, options: GoJsonOptions): string {
   return printValue(
     root,
     {
-      partsOf: (value) => partsOf(value, options.escapeHtml),
-      scalar: (value) => scalarText(value, options),
+      partsOf: (value) => getJsonPrintParts(value, options.escapeHtml),
+      scalar: (value) => formatJsonScalar(value, options),
     },
-    options.maxLength ?? maxLength,
+    options.maxLength ?? maxJsonLength,
   )
 }
 
-function* partsOf(value: ListValue | MapValue, escapeHtml: boolean): Generator<Value | string> {
+function* getJsonPrintParts(value: ListValue | MapValue, escapeHtml: boolean): Generator<Value | string> {
   let between = ''
   if (value.kind === 'list') {
     yield '['
@@ -44,8 +44,8 @@ function* partsOf(value: ListValue | MapValue, escapeHtml: boolean): Generator<V
     yield ']'
   } else {
     yield '{'
-    for (const { key, value: inner } of sortedEntries(value.entries)) {
-      yield `${between}${jsonString(key, escapeHtml)}:`
+    for (const { key, value: inner } of sortEntries(value.entries)) {
+      yield `${between}${formatJsonString(key, escapeHtml)}:`
       yield inner
       between = ','
     }
@@ -54,7 +54,7 @@ function* partsOf(value: ListValue | MapValue, escapeHtml: boolean): Generator<V
 }
 
 /** Entries in the order in which Go writes and decodes them. */
-export function sortedEntries(entries: readonly MapEntry[]): readonly MapEntry[] {
+export function sortEntries(entries: readonly MapEntry[]): readonly MapEntry[] {
   for (let at = 1; at < entries.length; at++) {
     if (compareBytes((entries[at - 1] as MapEntry).key, (entries[at] as MapEntry).key) > 0) {
       return [...entries].sort((a, b) => compareBytes(a.key, b.key))
@@ -63,35 +63,35 @@ export function sortedEntries(entries: readonly MapEntry[]): readonly MapEntry[]
   return entries
 }
 
-function scalarText(value: Exclude<Value, { kind: 'list' | 'map' }>, options: TextOptions): string {
+function formatJsonScalar(value: Exclude<Value, { kind: 'list' | 'map' }>, options: GoJsonOptions): string {
   switch (value.kind) {
     case 'null':
       return 'null'
     case 'bool':
       return String(value.value)
     case 'number':
-      return options.exactNumbers ? value.text : jsonNumber(value.value)
+      return options.exactNumbers ? value.text : formatJsonNumber(value.value)
     case 'string':
-      return jsonString(value.value, options.escapeHtml)
+      return formatJsonString(value.value, options.escapeHtml)
   }
 }
 
 // Go escapes these and JavaScript does not: line separators always, the rest for browsers.
-const separators = { some: /[\u2028\u2029]/, all: /[\u2028\u2029]/g }
-const html = { some: /[<>&\u2028\u2029]/, all: /[<>&\u2028\u2029]/g }
+const lineSeparatorPatterns = { some: /[\u2028\u2029]/, all: /[\u2028\u2029]/g }
+const htmlEscapePatterns = { some: /[<>&\u2028\u2029]/, all: /[<>&\u2028\u2029]/g }
 
 /** A lone surrogate represents an invalid UTF-8 byte (`brokenByte`), which Go escapes. */
-export function jsonString(text: string, escapeHtml: boolean): string {
-  const quoted = text.isWellFormed() ? JSON.stringify(text) : quotedWithBroken(text)
-  const { some, all } = escapeHtml ? html : separators
-  return some.test(quoted) ? quoted.replace(all, escapeCharacter) : quoted
+export function formatJsonString(text: string, escapeHtml: boolean): string {
+  const quoted = text.isWellFormed() ? JSON.stringify(text) : quoteWithInvalidBytes(text)
+  const { some, all } = escapeHtml ? htmlEscapePatterns : lineSeparatorPatterns
+  return some.test(quoted) ? quoted.replace(all, escapeJsonCharacter) : quoted
 }
 
-function quotedWithBroken(text: string): string {
+function quoteWithInvalidBytes(text: string): string {
   const whole = text.split(/\p{Surrogate}/u).map((piece) => JSON.stringify(piece).slice(1, -1))
   return `"${whole.join('\\ufffd')}"`
 }
 
-function escapeCharacter(character: string): string {
+function escapeJsonCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

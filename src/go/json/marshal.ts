@@ -1,10 +1,10 @@
 // Builds JSON from finished JSON parts like Go's json.Marshal: struct fields in type order, map keys sorted by bytes,
 // HTML characters escaped.
 import { compareBytes } from '../text.ts'
-import { jsonString } from './json-text.ts'
+import { formatJsonString } from './json-text.ts'
 
 export function marshalString(text: string): string {
-  return jsonString(text, true)
+  return formatJsonString(text, true)
 }
 
 /** Field names must need no escapes. Omits undefined fields (`omitempty`). */
@@ -24,10 +24,10 @@ export function marshalList(items: readonly string[]): string {
   return `[${items.join(',')}]`
 }
 
-export function unlessEmpty(text: string): string | undefined {
+export function marshalNonEmptyString(text: string): string | undefined {
   return text === '' ? undefined : marshalString(text)
 }
 
-export function unlessNone(items: readonly string[]): string | undefined {
+export function marshalNonEmptyList(items: readonly string[]): string | undefined {
   return items.length === 0 ? undefined : marshalList(items)
 }

@@ -1,21 +1,21 @@
 // Reads one JSON value with positions like Go's streaming decoder, with the same errors. Uses its own stack, so nesting
 // cannot overflow the call stack.
 import type { Value } from '../tree.ts'
-import { MapBuilder, trimmed } from '../tree.ts'
+import { MapBuilder, trimSpareCapacity } from '../tree.ts'
 import { JsonError } from './json-error.ts'
 import { scanNumber, scanString } from './json-scalars.ts'
 
 /** Go's limit. */
 const maxDepth = 10_000
 
-interface Frame {
+interface JsonFrame {
   readonly start: number
   readonly map: MapBuilder | undefined
   readonly items: Value[]
   key: { readonly text: string; readonly start: number; readonly end: number } | undefined
 }
 
-export interface JsonResult {
+export interface ReadJsonResult {
   readonly value: Value
   readonly end: number
   /** The first number beyond float64: Go reads on, then rejects the whole value. */
@@ -32,23 +32,23 @@ export function skipJsonSpace(text: string, from: number): number {
 }
 
 /** Throws a JsonError. */
-export function readJson(text: string, from: number): JsonResult {
-  const frames: Frame[] = []
-  let hugeNumber: JsonResult['hugeNumber']
+export function readJson(text: string, from: number): ReadJsonResult {
+  const frames: JsonFrame[] = []
+  let hugeNumber: ReadJsonResult['hugeNumber']
   let at = skipJsonSpace(text, from)
   for (;;) {
     let value: Value | undefined
     const start = at
     const c = text.charCodeAt(at)
     if (c === 0x7b || c === 0x5b) {
-      const frame: Frame = {
+      const frame: JsonFrame = {
         start,
         map: c === 0x7b ? new MapBuilder() : undefined,
         items: [],
         key: undefined,
       }
       frames.push(frame)
-      if (frames.length > maxDepth) throw unexpected(text, at, 'exceeded max depth')
+      if (frames.length > maxDepth) throw unexpectedCharacterError(text, at, 'exceeded max depth')
       at = skipJsonSpace(text, at + 1)
       if (frame.map) {
         if (text.charCodeAt(at) !== 0x7d) {
@@ -56,7 +56,7 @@ export function readJson(text: string, from: number): JsonResult {
           continue
         }
       } else if (text.charCodeAt(at) !== 0x5d) continue
-      value = close(frames, ++at)
+      value = closeFrame(frames, ++at)
     } else if (c === 0x22) {
       const scanned = scanString(text, at)
       at = scanned.end
@@ -69,7 +69,7 @@ export function readJson(text: string, from: number): JsonResult {
       value = { kind: 'number', start, end: at, value: number, text: digits }
     } else {
       const word = c === 0x74 ? 'true' : c === 0x66 ? 'false' : c === 0x6e ? 'null' : undefined
-      if (word === undefined) throw unexpected(text, at, 'looking for beginning of value')
+      if (word === undefined) throw unexpectedCharacterError(text, at, 'looking for beginning of value')
       at = scanWord(text, at, word)
       value =
         word === 'null'
@@ -91,39 +91,43 @@ export function readJson(text: string, from: number): JsonResult {
         break
       }
       if (next !== (frame.map ? 0x7d : 0x5d)) {
-        throw unexpected(text, at, frame.map ? 'after object key:value pair' : 'after array element')
+        throw unexpectedCharacterError(
+          text,
+          at,
+          frame.map ? 'after object key:value pair' : 'after array element',
+        )
       }
-      value = close(frames, ++at)
+      value = closeFrame(frames, ++at)
     }
   }
 }
 
 /** Reads `"key":` and the white space after it. */
-function readKey(text: string, from: number, frame: Frame): number {
+function readKey(text: string, from: number, frame: JsonFrame): number {
   if (text.charCodeAt(from) !== 0x22)
-    throw unexpected(text, from, 'looking for beginning of object key string')
+    throw unexpectedCharacterError(text, from, 'looking for beginning of object key string')
   const { value, end } = scanString(text, from)
   frame.key = { text: value, start: from, end }
   const at = skipJsonSpace(text, end)
-  if (text.charCodeAt(at) !== 0x3a) throw unexpected(text, at, 'after object key')
+  if (text.charCodeAt(at) !== 0x3a) throw unexpectedCharacterError(text, at, 'after object key')
   return skipJsonSpace(text, at + 1)
 }
 
-function close(frames: Frame[], end: number): Value {
-  const { start, map, items } = frames.pop() as Frame
-  return map ? map.build(start, end) : { kind: 'list', start, end, items: trimmed(items) }
+function closeFrame(frames: JsonFrame[], end: number): Value {
+  const { start, map, items } = frames.pop() as JsonFrame
+  return map ? map.build(start, end) : { kind: 'list', start, end, items: trimSpareCapacity(items) }
 }
 
 function scanWord(text: string, from: number, word: string): number {
   for (let offset = 1; offset < word.length; offset++) {
     if (text[from + offset] !== word[offset]) {
-      throw unexpected(text, from + offset, `in literal ${word} (expecting '${word[offset]}')`)
+      throw unexpectedCharacterError(text, from + offset, `in literal ${word} (expecting '${word[offset]}')`)
     }
   }
   return from + word.length
 }
 
-function unexpected(text: string, at: number, context: string): JsonError {
+function unexpectedCharacterError(text: string, at: number, context: string): JsonError {
   if (at >= text.length) return new JsonError('end', 'unexpected EOF', at)
   return new JsonError('syntax', context, at)
 }

@@ -1,6 +1,6 @@
 // Parses image references for registry requests and explains invalid ones. opm's grammar (go/reference/pull-spec.ts)
 // decides validity. Never guesses and never contacts a registry.
-import { readPullSpec } from './pull-spec.ts'
+import { parsePullSpec } from './pull-spec.ts'
 
 export interface ImageReference {
   /** As in references: `quay.io`, `docker.io`, `localhost:5000`. Lower case. */
@@ -18,13 +18,13 @@ export type ParsedImageReference =
 
 // The longest name (255, plus 6 for index.docker.io), tag (128) and digest (sha512 in hex, 135) with separators.
 // Rejects longer texts before running a regular expression.
-const longestReference = 255 + 6 + 1 + 128 + 1 + 135
+const maxReferenceLength = 255 + 6 + 1 + 128 + 1 + 135
 
-const label = /^[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?$/
-const component = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/
-const tagGrammar = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/
-const digestGrammar = /^([A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*):([0-9a-fA-F]{32,})$/
-const hexLength: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sha512: 128 }
+const hostLabelPattern = /^[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?$/
+const pathComponentPattern = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/
+const tagPattern = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/
+const digestPattern = /^([A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*):([0-9a-fA-F]{32,})$/
+const hexLengthByAlgorithm: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sha512: 128 }
 
 /**
  * Parses `[host[:port]/]path[:tag][@digest]`. A name without a host is on Docker Hub, as is `index.docker.io`. Adds no
@@ -32,12 +32,13 @@ const hexLength: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sh
  * Rejects what opm rejects, and also impossible ports, which opm accepts.
  */
 export function parseImageReference(text: string): ParsedImageReference {
-  if (text.length > longestReference) return refuse(`it is longer than ${longestReference} characters`)
-  const { spec, error } = readPullSpec(text)
-  if (!spec) return refuse(plainReason(text) ?? error)
+  if (text.length > maxReferenceLength)
+    return rejectReference(`it is longer than ${maxReferenceLength} characters`)
+  const { spec, error } = parsePullSpec(text)
+  if (!spec) return rejectReference(explainInvalidReference(text) ?? error)
   const [, port] = spec.host.split(':')
   if (port !== undefined && !(port.length <= 5 && Number(port) <= 65_535))
-    return refuse(`"${port}" is not a port`)
+    return rejectReference(`"${port}" is not a port`)
   const lowerHost = spec.host.toLowerCase()
   const host = lowerHost === 'index.docker.io' ? 'docker.io' : lowerHost
   const repository = host === 'docker.io' && !spec.path.includes('/') ? `library/${spec.path}` : spec.path
@@ -58,12 +59,12 @@ export function formatImageReference(reference: ImageReference): string {
   return `${reference.host}/${reference.repository}${tag}${digest}`
 }
 
-function refuse(reason: string): ParsedImageReference {
+function rejectReference(reason: string): ParsedImageReference {
   return { reason }
 }
 
 /** Explains an invalid reference; undefined if opm's own words are the best explanation. */
-function plainReason(text: string): string | undefined {
+function explainInvalidReference(text: string): string | undefined {
   if (text === '') return 'it is empty'
   if (/^\w+:\/\//.test(text))
     return `it begins with "${text.slice(0, text.indexOf('://') + 3)}", and references have no scheme`
@@ -71,15 +72,15 @@ function plainReason(text: string): string | undefined {
   if (/^[0-9a-f]{64}$/.test(text)) return 'it is a bare image id, not a name'
   const [beforeDigest = '', digest, ...more] = text.split('@')
   if (more.length > 0) return 'it has more than one "@"'
-  const digestReason = digest === undefined ? undefined : digestRefusal(digest)
+  const digestReason = digest === undefined ? undefined : findDigestProblem(digest)
   if (digestReason !== undefined) return digestReason
   const { host, path: pathAndTag } = splitHost(beforeDigest)
   const colon = pathAndTag.indexOf(':')
   const path = colon < 0 ? pathAndTag : pathAndTag.slice(0, colon)
   const tag = colon < 0 ? undefined : pathAndTag.slice(colon + 1)
-  if (tag !== undefined && !tagGrammar.test(tag))
+  if (tag !== undefined && !tagPattern.test(tag))
     return tag === '' ? 'nothing follows the ":"' : `"${tag}" is not a valid tag`
-  const nameReason = hostRefusal(host) ?? pathRefusal(path)
+  const nameReason = findHostProblem(host) ?? findPathProblem(path)
   if (nameReason !== undefined) return nameReason
   return host.length + 1 + path.length > 230 ? 'its name is longer than 255 characters' : undefined
 }
@@ -92,27 +93,27 @@ function splitHost(name: string): { host: string; path: string } {
   return isHost ? { host: first, path: name.slice(slash + 1) } : { host: 'docker.io', path: name }
 }
 
-function hostRefusal(host: string): string | undefined {
+function findHostProblem(host: string): string | undefined {
   const [name = '', port, ...more] = host.split(':')
   if (more.length > 0) return `"${host}" is not a host name`
   if (port !== undefined && !/^[0-9]+$/.test(port)) return `"${port}" is not a port`
-  if (!name.split('.').every((part) => label.test(part))) return `"${name}" is not a host name`
+  if (!name.split('.').every((part) => hostLabelPattern.test(part))) return `"${name}" is not a host name`
   return undefined
 }
 
-function pathRefusal(path: string): string | undefined {
+function findPathProblem(path: string): string | undefined {
   if (path === '') return 'it names no repository'
   if (/[A-Z]/.test(path)) return `its path "${path}" has capital letters`
-  const bad = path.split('/').find((part) => !component.test(part))
+  const bad = path.split('/').find((part) => !pathComponentPattern.test(part))
   if (bad === undefined) return undefined
   return bad === '' ? `its path "${path}" has an empty component` : `"${bad}" is not a valid path component`
 }
 
-function digestRefusal(digest: string): string | undefined {
-  const match = digestGrammar.exec(digest)
+function findDigestProblem(digest: string): string | undefined {
+  const match = digestPattern.exec(digest)
   if (!match) return `"${digest}" is not a digest`
   const [, algorithm = '', hex = ''] = match
-  const length = Object.hasOwn(hexLength, algorithm) ? hexLength[algorithm] : undefined
+  const length = Object.hasOwn(hexLengthByAlgorithm, algorithm) ? hexLengthByAlgorithm[algorithm] : undefined
   if (length === undefined) return `the digest algorithm "${algorithm}" is not supported`
   if (hex.length !== length)
     return `a ${algorithm} digest has ${length} hexadecimal digits, this one has ${hex.length}`

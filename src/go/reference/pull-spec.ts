@@ -1,22 +1,22 @@
 // Validates image references like opm: Docker's reference grammar after normalization. go/reference/image-reference.ts
 // uses it too. Never checks whether the image exists.
-import { lowerCase } from '../text.ts'
+import { toLower } from '../text.ts'
 
-const label = '[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?'
-const domain = `${label}(?:\\.${label})*(?::[0-9]+)?`
-const component = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*'
-const name = `(?:${domain}/)?${component}(?:/${component})*`
-const tag = '[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}'
-const digest = '[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9A-Fa-f]{32,}'
-const reference = new RegExp(`^(${name})(?::(${tag}))?(?:@(${digest}))?$`)
+const labelSource = '[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?'
+const domainSource = `${labelSource}(?:\\.${labelSource})*(?::[0-9]+)?`
+const componentSource = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*'
+const nameSource = `(?:${domainSource}/)?${componentSource}(?:/${componentSource})*`
+const tagSource = '[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}'
+const digestSource = '[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9A-Fa-f]{32,}'
+const referencePattern = new RegExp(`^(${nameSource})(?::(${tagSource}))?(?:@(${digestSource}))?$`)
 
-const invalidFormat = 'invalid reference format'
-const upperCase = 'repository name must be lowercase'
-const longestName = 255
+const invalidFormatMessage = 'invalid reference format'
+const upperCaseMessage = 'repository name must be lowercase'
+const maxNameLength = 255
 /** Valid references are shorter, so longer ones are not even matched. */
-const longestReference = 4096
+const maxReferenceLength = 4096
 
-const digestLengths: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sha512: 128 }
+const hexLengthByAlgorithm: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sha512: 128 }
 
 export interface PullSpec {
   /** As written, in any case; `docker.io` if absent or `index.docker.io`. */
@@ -27,48 +27,48 @@ export interface PullSpec {
   readonly digest?: string
 }
 
-export type ReadPullSpec =
+export type PullSpecResult =
   | { readonly spec: PullSpec; readonly error?: undefined }
   | { readonly spec?: undefined; readonly error: string }
 
 /** `@sha256:` and 64 digits. */
-const digestLength = 72
-const plainDigest = /^@sha256:[a-f0-9]{64}$/
+const sha256SuffixLength = 72
+const sha256SuffixPattern = /^@sha256:[a-f0-9]{64}$/
 
 /** Caches the verdict on names before a digest, up to `mostNames`. */
-const names = new Map<string, string | undefined>()
-const mostNames = 2000
+const errorByNameCache = new Map<string, string | undefined>()
+const maxCachedNames = 2000
 
 /** Returns opm's error for an invalid pull spec, or undefined. */
-export function pullSpecError(text: string): string | undefined {
+export function findPullSpecError(text: string): string | undefined {
   // Nearly all images are a recurring name with a unique digest.
-  const name = text.slice(0, -digestLength)
-  if (name.length > longestName || !plainDigest.test(text.slice(-digestLength)))
-    return readPullSpec(text).error
-  if (names.has(name)) return names.get(name)
-  const { error } = readPullSpec(text)
-  if (names.size < mostNames) names.set(name, error)
+  const name = text.slice(0, -sha256SuffixLength)
+  if (name.length > maxNameLength || !sha256SuffixPattern.test(text.slice(-sha256SuffixLength)))
+    return parsePullSpec(text).error
+  if (errorByNameCache.has(name)) return errorByNameCache.get(name)
+  const { error } = parsePullSpec(text)
+  if (errorByNameCache.size < maxCachedNames) errorByNameCache.set(name, error)
   return error
 }
 
 /** Returns the parts, or opm's error. */
-export function readPullSpec(text: string): ReadPullSpec {
+export function parsePullSpec(text: string): PullSpecResult {
   if (/^[a-f0-9]{64}$/.test(text))
     return { error: `invalid repository name (${text}), cannot specify 64-byte hexadecimal strings` }
   const [host, rest] = splitHost(text)
   const beforeColon = rest.split(':', 1)[0] ?? ''
-  if (lowerCase(beforeColon) !== beforeColon) return { error: `${invalidFormat}: ${upperCase}` }
+  if (toLower(beforeColon) !== beforeColon) return { error: `${invalidFormatMessage}: ${upperCaseMessage}` }
   const full = `${host}/${rest}`
-  const match = full.length > longestReference ? null : reference.exec(full)
+  const match = full.length > maxReferenceLength ? null : referencePattern.exec(full)
   if (match === null) {
     // Only a non-ASCII host gets here (Go folds the Kelvin sign to k): the parser's error has no prefix then.
-    const isForeign = full.length <= longestReference && reference.test(lowerCase(full))
-    return { error: isForeign ? upperCase : invalidFormat }
+    const isForeign = full.length <= maxReferenceLength && referencePattern.test(toLower(full))
+    return { error: isForeign ? upperCaseMessage : invalidFormatMessage }
   }
   const [, fullName = '', tag, digest] = match
-  if (fullName.length > longestName)
-    return { error: `repository name must not be more than ${longestName} characters` }
-  const error = digest === undefined ? undefined : digestError(digest)
+  if (fullName.length > maxNameLength)
+    return { error: `repository name must not be more than ${maxNameLength} characters` }
+  const error = digest === undefined ? undefined : findDigestError(digest)
   if (error !== undefined) return { error }
   return {
     spec: {
@@ -90,11 +90,11 @@ function splitHost(text: string): [host: string, rest: string] {
   return [host, host === 'docker.io' && !rest.includes('/') ? `library/${rest}` : rest]
 }
 
-function digestError(text: string): string | undefined {
+function findDigestError(text: string): string | undefined {
   const colon = text.indexOf(':')
   const algorithm = text.slice(0, colon)
   const hex = text.slice(colon + 1)
-  const length = Object.hasOwn(digestLengths, algorithm) ? digestLengths[algorithm] : undefined
+  const length = Object.hasOwn(hexLengthByAlgorithm, algorithm) ? hexLengthByAlgorithm[algorithm] : undefined
   if (length === undefined) {
     return /^[a-z0-9]+(?:[.+_-][a-z0-9]+)*$/.test(algorithm)
       ? 'unsupported digest algorithm'

@@ -1,51 +1,51 @@
 // Archives a folder in the order of Go's tree walk: each directory once, before its contents.
-import { compareWalk } from '../walk-order.ts'
-import { lengthOf, type Piece } from './pieces.ts'
-import { tarEnd, tarHeader, tarPadding } from './tar-header.ts'
+import { compareWalkOrder } from '../walk-order.ts'
+import { getPieceLength, type BytePiece } from './pieces.ts'
+import { tarEndBytes, encodeTarHeader, getTarPadding } from './tar-header.ts'
 
-export interface TreeFile {
+export interface TarTreeFile {
   /** Relative to the tree's root, separated by `/`. */
   readonly path: string
-  readonly pieces: readonly Piece[]
+  readonly pieces: readonly BytePiece[]
 }
 
-export interface TreeModes {
+export interface TarTreeModes {
   readonly directory: number
   readonly file: number
 }
 
 /** Returns a path's name in the archive; undefined omits the member and its content. */
-export type NameInArchive = (path: string, kind: 'file' | 'directory') => string | undefined
+export type GetArchiveName = (path: string, kind: 'file' | 'directory') => string | undefined
 
-const zeros = new Uint8Array(tarEnd)
+const zeroBytes = new Uint8Array(tarEndBytes)
 
 /** Yields the archive without its end. The root's path is empty. */
-export function* tarTree(
-  files: readonly TreeFile[],
-  modes: TreeModes,
-  nameOf: NameInArchive,
-): Generator<Piece> {
-  const told = new Set<string>()
-  function* directory(path: string): Generator<Uint8Array> {
-    if (told.has(path)) return
-    told.add(path)
-    if (path !== '') yield* directory(path.slice(0, Math.max(path.lastIndexOf('/'), 0)))
+export function* packTarTree(
+  files: readonly TarTreeFile[],
+  modes: TarTreeModes,
+  nameOf: GetArchiveName,
+): Generator<BytePiece> {
+  const packedDirectories = new Set<string>()
+  function* packDirectory(path: string): Generator<Uint8Array> {
+    if (packedDirectories.has(path)) return
+    packedDirectories.add(path)
+    if (path !== '') yield* packDirectory(path.slice(0, Math.max(path.lastIndexOf('/'), 0)))
     const name = nameOf(path, 'directory')
-    if (name !== undefined) yield tarHeader({ kind: 'directory', name, mode: modes.directory, size: 0 })
+    if (name !== undefined) yield encodeTarHeader({ kind: 'directory', name, mode: modes.directory, size: 0 })
   }
-  yield* directory('')
-  for (const { path, pieces } of [...files].sort((a, b) => compareWalk(a.path, b.path))) {
-    yield* directory(path.slice(0, Math.max(path.lastIndexOf('/'), 0)))
+  yield* packDirectory('')
+  for (const { path, pieces } of [...files].sort((a, b) => compareWalkOrder(a.path, b.path))) {
+    yield* packDirectory(path.slice(0, Math.max(path.lastIndexOf('/'), 0)))
     const name = nameOf(path, 'file')
     if (name === undefined) continue
-    const size = lengthOf(pieces)
-    yield tarHeader({ kind: 'file', name, mode: modes.file, size })
+    const size = getPieceLength(pieces)
+    yield encodeTarHeader({ kind: 'file', name, mode: modes.file, size })
     yield* pieces
-    const padding = tarPadding(size)
-    if (padding > 0) yield zeros.subarray(0, padding)
+    const padding = getTarPadding(size)
+    if (padding > 0) yield zeroBytes.subarray(0, padding)
   }
 }
 
-export function endOfTar(): Uint8Array {
-  return zeros
+export function getTarEnd(): Uint8Array {
+  return zeroBytes
 }

@@ -1,10 +1,10 @@
 // go-yaml's limit for documents that consist largely of aliases.
-import type { Node } from './node.ts'
+import type { YamlNode } from './node.ts'
 import { YamlError } from './yaml-error.ts'
 
 /** Up to here 99% may come from aliases, from the second limit on 10% (go-yaml's decode.go). */
-const lenientUpTo = 400_000
-const strictFrom = 4_000_000
+const aliasRatioRangeLow = 400_000
+const aliasRatioRangeHigh = 4_000_000
 
 export class AliasBudget {
   /** Includes the document itself. */
@@ -13,7 +13,7 @@ export class AliasBudget {
   private depth = 0
 
   /** Throws if too many of all nodes so far came from aliases. */
-  count(node: Node): void {
+  count(node: YamlNode): void {
     this.decoded++
     if (this.depth > 0) {
       this.aliased++
@@ -22,7 +22,7 @@ export class AliasBudget {
   }
 
   /** Counts the `size` nodes of an alias whose value is already known. */
-  countAliased(alias: Node, size: number): void {
+  countAliased(alias: YamlNode, size: number): void {
     this.decoded += size
     this.aliased += size
     this.check(alias)
@@ -36,16 +36,16 @@ export class AliasBudget {
     this.depth--
   }
 
-  private check(node: Node): void {
+  private check(node: YamlNode): void {
     const { aliased, decoded } = this
-    if (aliased > 100 && decoded > 1000 && aliased / decoded > allowedShare(decoded)) {
+    if (aliased > 100 && decoded > 1000 && aliased / decoded > getAllowedAliasRatio(decoded)) {
       throw new YamlError('yaml: document contains excessive aliasing', node.start)
     }
   }
 }
 
-function allowedShare(decoded: number): number {
-  if (decoded <= lenientUpTo) return 0.99
-  if (decoded >= strictFrom) return 0.1
-  return 0.99 - 0.89 * ((decoded - lenientUpTo) / (strictFrom - lenientUpTo))
+function getAllowedAliasRatio(decoded: number): number {
+  if (decoded <= aliasRatioRangeLow) return 0.99
+  if (decoded >= aliasRatioRangeHigh) return 0.1
+  return 0.99 - 0.89 * ((decoded - aliasRatioRangeLow) / (aliasRatioRangeHigh - aliasRatioRangeLow))
 }

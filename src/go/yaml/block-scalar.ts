@@ -4,7 +4,7 @@ import { TextBuilder } from '../text-builder.ts'
 import type { Cursor } from './cursor.ts'
 import { scannerError } from './yaml-error.ts'
 
-interface Header {
+interface BlockScalarHeader {
   /** 1 keeps all final breaks, -1 none, 0 the first. */
   readonly chomping: number
   /** Explicit indentation relative to the parent; 0 to detect it. */
@@ -18,7 +18,7 @@ export function scanBlockScalar(cursor: Cursor, parentIndent: number): { value: 
   cursor.skip()
   const { chomping, increment } = scanHeader(cursor)
 
-  built.clear()
+  scalarBuilder.clear()
   const stated = increment > 0 ? Math.max(parentIndent, 0) + increment : 0
   const indent = scanBreaks(cursor, stated, parentIndent)
   let leadingBreak = 0
@@ -28,44 +28,44 @@ export function scanBlockScalar(cursor: Cursor, parentIndent: number): { value: 
     const blank = isBlank(cursor.peek())
     // A break between two text lines folds to a space, or disappears before empty lines.
     if (!literal && !leadingBlank && !blank && leadingBreak === LF) {
-      if (gap.isEmpty) built.addUnit(SPACE)
-    } else if (leadingBreak !== 0) built.addUnit(leadingBreak)
-    if (!gap.isEmpty) built.add(gap.take())
+      if (trailingBreaks.isEmpty) scalarBuilder.addUnit(SPACE)
+    } else if (leadingBreak !== 0) scalarBuilder.addUnit(leadingBreak)
+    if (!trailingBreaks.isEmpty) scalarBuilder.add(trailingBreaks.take())
     leadingBlank = blank
     let at = cursor.index
     for (; at < size; at++) {
       const c = text.charCodeAt(at)
       if ((c <= CR || c >= 0x7f) && isBreakOrEnd(c)) break
     }
-    built.add(text, cursor.index, at)
+    scalarBuilder.add(text, cursor.index, at)
     cursor.index = at
     cursor.need(2)
     leadingBreak = cursor.readBreak()
-    if (!atNextLine(cursor, indent)) scanBreaks(cursor, indent, parentIndent)
+    if (!skipNextLineIndent(cursor, indent)) scanBreaks(cursor, indent, parentIndent)
   }
-  if (chomping !== -1 && leadingBreak !== 0) built.addUnit(leadingBreak)
-  if (chomping === 1) built.add(gap.take())
-  return { value: built.take(), end: gapEnd }
+  if (chomping !== -1 && leadingBreak !== 0) scalarBuilder.addUnit(leadingBreak)
+  if (chomping === 1) scalarBuilder.add(trailingBreaks.take())
+  return { value: scalarBuilder.take(), end: trailingBreaksEnd }
 }
 
 /** The scalar so far, and the breaks after its last line, which may not belong to it. */
-const built = new TextBuilder()
-const gap = new TextBuilder()
-let gapEnd = 0
+const scalarBuilder = new TextBuilder()
+const trailingBreaks = new TextBuilder()
+let trailingBreaksEnd = 0
 
 /** Fast path: skips the next line's indentation if scanBreaks() would do nothing else. */
-function atNextLine(cursor: Cursor, indent: number): boolean {
+function skipNextLineIndent(cursor: Cursor, indent: number): boolean {
   const { text, index, size } = cursor
   const content = index + indent
   if (content >= size || content + 2 > cursor.watched || cursor.column !== 0) return false
   for (let at = index; at < content; at++) if (text.charCodeAt(at) !== SPACE) return false
   if (isBreak(text.charCodeAt(content))) return false
   cursor.index = content
-  gapEnd = index
+  trailingBreaksEnd = index
   return true
 }
 
-function scanHeader(cursor: Cursor): Header {
+function scanHeader(cursor: Cursor): BlockScalarHeader {
   let chomping = 0
   let increment = 0
   cursor.need(1)
@@ -107,27 +107,27 @@ function scanHeader(cursor: Cursor): Header {
  * the deepest one or the parent's + 1.
  */
 function scanBreaks(cursor: Cursor, indent: number, parentIndent: number): number {
-  gap.clear()
-  let deepest = 0
-  gapEnd = cursor.index
+  trailingBreaks.clear()
+  let maxIndent = 0
+  trailingBreaksEnd = cursor.index
   for (;;) {
     cursor.need(1)
     while ((indent === 0 || cursor.column < indent) && cursor.peek() === SPACE) {
       cursor.skip()
       cursor.need(1)
     }
-    deepest = Math.max(deepest, cursor.column)
+    maxIndent = Math.max(maxIndent, cursor.column)
     const c = cursor.peek()
     if ((indent === 0 || cursor.column < indent) && c === TAB) {
       throw scannerError('found a tab character where an indentation space is expected', cursor)
     }
     if (!isBreak(c)) break
     cursor.need(2)
-    gap.addUnit(cursor.readBreak())
+    trailingBreaks.addUnit(cursor.readBreak())
     const { index } = cursor
     cursor.skipLineFeeds()
-    if (cursor.index > index) gap.add(cursor.text, index, cursor.index)
-    gapEnd = cursor.index
+    if (cursor.index > index) trailingBreaks.add(cursor.text, index, cursor.index)
+    trailingBreaksEnd = cursor.index
   }
-  return indent === 0 ? Math.max(deepest, parentIndent + 1, 1) : indent
+  return indent === 0 ? Math.max(maxIndent, parentIndent + 1, 1) : indent
 }

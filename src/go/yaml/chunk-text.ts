@@ -1,21 +1,23 @@
 import { decodeStrictly } from '../utf8.ts'
 import type { YamlText } from './encoding.ts'
-import { decodeYaml, hasRefused } from './encoding.ts'
+import { decodeYaml, hasRejectedCharacter } from './encoding.ts'
 
 /** Normalizes line ends to line feeds, including one at the end. */
-export function chunkText(bytes: Uint8Array): YamlText {
+export function decodeYamlChunk(bytes: Uint8Array): YamlText {
   if (bytes[0] !== 0xff && bytes[0] !== 0xfe) {
     const text = decodeStrictly(bytes)
     if (text !== undefined && !text.startsWith('\ufeff')) {
       const lines = text.includes('\r') ? text.replaceAll('\r\n', '\n') : text
       const whole = bytes[bytes.length - 1] === 0x0a ? lines : `${lines}\n`
-      return hasRefused(whole) ? decodeYaml(withLineFeeds(bytes)) : { text: whole, unreadable: undefined }
+      return hasRejectedCharacter(whole)
+        ? decodeYaml(normalizeLineEnds(bytes))
+        : { text: whole, unreadable: undefined }
     }
   }
-  return decodeYaml(withLineFeeds(bytes))
+  return decodeYaml(normalizeLineEnds(bytes))
 }
 
-function withLineFeeds(bytes: Uint8Array): Uint8Array {
+function normalizeLineEnds(bytes: Uint8Array): Uint8Array {
   const out = new Uint8Array(bytes.length + 1)
   let size = 0
   for (let at = 0; at < bytes.length; at++) {

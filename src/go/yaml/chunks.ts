@@ -1,7 +1,7 @@
 // Splits a YAML stream into documents by line, before parsing, like Kubernetes' stream decoder.
 import { trimSpace } from '../text.ts'
 
-export interface Chunk {
+export interface YamlChunk {
   readonly start: number
   readonly end: number
   /** From 0. */
@@ -13,13 +13,13 @@ export interface Chunk {
 const LF = 0x0a
 const DASH = 0x2d
 
-const leadingSpaces = /^[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/
+const leadingSpacesPattern = /^[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/
 
 export function trimLeadingSpace(text: string): string {
-  return text.replace(leadingSpaces, '')
+  return text.replace(leadingSpacesPattern, '')
 }
 
-interface LineCount {
+interface LineCounter {
   linesBefore(end: number): number
 }
 
@@ -27,13 +27,13 @@ interface LineCount {
  * Yields the chunks from byte `from` on; `line` is its line, from 0. `pass` may find a chunk's end in another way: its
  * `end` is the line of the next separator or the end of the file.
  */
-export function* chunksOf(
+export function* splitYamlChunks(
   bytes: Uint8Array,
   from: number,
   line: number,
   decode: (bytes: Uint8Array) => string,
-  pass?: (start: number) => { end: number; lines: LineCount } | undefined,
-): Generator<Chunk> {
+  pass?: (start: number) => { end: number; lines: LineCounter } | undefined,
+): Generator<YamlChunk> {
   let start = from
   let startLine = line
   let isEmpty = true

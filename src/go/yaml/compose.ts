@@ -2,17 +2,17 @@
 // takes no more memory than its text.
 import { quote } from '../text.ts'
 import type { StringValue, Value } from '../tree.ts'
-import { MapBuilder, trimmed } from '../tree.ts'
+import { MapBuilder, trimSpareCapacity } from '../tree.ts'
 import { AliasBudget } from './alias-budget.ts'
-import { invalidKey, keySyntax, unsupportedKey, type TypedKeys } from './go-syntax.ts'
-import { badKeyBelow, firstRefusal } from './json-limits.ts'
-import type { AliasNode, CollectionNode, Node, ScalarNode } from './node.ts'
-import type { Resolved } from './resolve-scalar.ts'
-import { keyText, resolveScalar, toValue } from './resolve-scalar.ts'
+import { invalidKeyError, keySyntax, unsupportedKeyError, type TypedKeys } from './go-syntax.ts'
+import { findBadKeyBelow, findJsonRejection } from './json-limits.ts'
+import type { AliasNode, CollectionNode, YamlNode, ScalarNode } from './node.ts'
+import type { ResolvedScalar } from './resolve-scalar.ts'
+import { formatKey, resolveScalar, toScalarValue } from './resolve-scalar.ts'
 import { YamlError } from './yaml-error.ts'
 
 /** Throws a YamlError for what go-yaml or the JSON conversion rejects. */
-export function compose(root: Node, repeated?: RepeatedKeys): Value {
+export function compose(root: YamlNode, repeated?: RepeatedKeys): Value {
   return new Composer(repeated).run(root)
 }
 
@@ -30,49 +30,49 @@ export class RepeatedKeys {
   }
 }
 
-interface Frame {
+interface ComposeFrame {
   readonly node: CollectionNode
   /** `merge` writes into the map of the frame below; `merge-list` is a list of merges. */
   readonly purpose: 'value' | 'merge' | 'merge-list'
   readonly items: Value[]
   readonly map: MapBuilder
   at: number
-  key: { readonly scalar: Resolved | StringValue; readonly node: Node } | undefined
+  key: { readonly scalar: ResolvedScalar | StringValue; readonly node: YamlNode } | undefined
   /** Set if JSON cannot have a key. */
   bad: YamlError | undefined
   readonly sizeBefore: number
   readonly inAlias: boolean
   height: number
   /** The value's non-text keys, by their text. */
-  typed: Map<string, Resolved> | undefined
-  lost: LostValues | undefined
+  typed: Map<string, ResolvedScalar> | undefined
+  lost: OverwrittenValues | undefined
 }
 
 /**
  * Values of keys with the same text but different types, such as `1` and `1.0`. go-yaml keeps them apart and converts
  * all of them to JSON before one wins.
  */
-interface LostValues {
-  readonly types: Map<string, Resolved['type']>
+interface OverwrittenValues {
+  readonly types: Map<string, ResolvedScalar['type']>
   readonly values: Map<string, Value>
 }
 
 /** A completed anchored collection. */
-interface Finished {
+interface FinishedCollection {
   readonly value: Value
   readonly size: number
   readonly height: number
 }
 
-const unused = new MapBuilder()
+const unusedMapBuilder = new MapBuilder()
 
 /** The limit of Go's encoding/json. */
 const maxJsonDepth = 10_000
 
 class Composer {
-  private readonly frames: Frame[] = []
-  private readonly finished = new Map<Node, Finished>()
-  private readonly open = new Set<Node>()
+  private readonly frames: ComposeFrame[] = []
+  private readonly finished = new Map<YamlNode, FinishedCollection>()
+  private readonly open = new Set<YamlNode>()
   private readonly badKeys = new Map<Value, YamlError>()
   private readonly withoutBadKeys = new Set<Value>()
   private readonly typedKeys: TypedKeys = new Map()
@@ -86,7 +86,7 @@ class Composer {
     this.repeated = repeated
   }
 
-  run(root: Node): Value {
+  run(root: YamlNode): Value {
     this.visit(root)
     for (;;) {
       const frame = this.frames[this.frames.length - 1]
@@ -96,26 +96,26 @@ class Composer {
     const value = this.result as Value
     if (this.repeated && this.repeated.found.length > 0) return value
     if (this.hasInfinite || this.badKeys.size > 0 || this.height > maxJsonDepth) {
-      const refusal = firstRefusal(value, this.badKeys, maxJsonDepth)
-      if (refusal) throw refusal
+      const rejection = findJsonRejection(value, this.badKeys, maxJsonDepth)
+      if (rejection) throw rejection
     }
     return value
   }
 
-  private advance(frame: Frame): void {
+  private advance(frame: ComposeFrame): void {
     const { children } = frame.node
     if (frame.purpose === 'merge-list') {
       // Backwards, so that earlier maps overwrite later ones.
       if (frame.at === 0) {
         this.frames.pop()
         this.open.delete(frame.node)
-      } else this.mergeItem(children[--frame.at] as Node, frame)
+      } else this.mergeItem(children[--frame.at] as YamlNode, frame)
       return
     }
     if (frame.at >= children.length) return this.finish(frame)
-    const child = children[frame.at++] as Node
+    const child = children[frame.at++] as YamlNode
     if (frame.node.kind === 'list' || frame.key) return this.visit(child)
-    if (isMergeKey(child)) return this.merge(children[frame.at++] as Node, frame)
+    if (isMergeKey(child)) return this.merge(children[frame.at++] as YamlNode, frame)
     const scalar = child.kind === 'alias' ? child.target : child
     if (scalar.kind !== 'scalar' && scalar.kind !== 'string') return this.visit(child)
     this.budget.count(child)
@@ -123,12 +123,12 @@ class Composer {
     frame.key = { scalar: scalar.kind === 'scalar' ? resolveScalar(scalar) : scalar, node: child }
   }
 
-  private visit(node: Node): void {
+  private visit(node: YamlNode): void {
     this.budget.count(node)
     if (node.kind === 'alias') return this.follow(node)
     if (node.kind === 'string') return this.deliver(node, node, 0)
     if (node.kind === 'scalar') return this.deliver(this.scalarValue(node), node, 0)
-    this.push(node, 'value', node.kind === 'map' ? new MapBuilder() : unused, false)
+    this.push(node, 'value', node.kind === 'map' ? new MapBuilder() : unusedMapBuilder, false)
   }
 
   private follow(alias: AliasNode): void {
@@ -141,11 +141,11 @@ class Composer {
     if (finished) return this.deliver(finished.value, alias, finished.height)
     this.budget.enterAlias()
     this.budget.count(target)
-    this.push(target, 'value', target.kind === 'map' ? new MapBuilder() : unused, true)
+    this.push(target, 'value', target.kind === 'map' ? new MapBuilder() : unusedMapBuilder, true)
   }
 
   /** Counts an alias and returns its collection; undefined if it was only ever merged. */
-  private finishedTarget(alias: AliasNode): Finished | undefined {
+  private finishedTarget(alias: AliasNode): FinishedCollection | undefined {
     if (this.open.has(alias.target)) {
       throw new YamlError(`yaml: anchor '${alias.name}' value contains itself`, alias.start)
     }
@@ -155,20 +155,20 @@ class Composer {
   }
 
   private scalarValue(node: ScalarNode): Value {
-    const value = toValue(resolveScalar(node), node)
+    const value = toScalarValue(resolveScalar(node), node)
     if (value.kind === 'number' && !Number.isFinite(value.value)) this.hasInfinite = true
     return value
   }
 
-  private merge(node: Node, frame: Frame): void {
+  private merge(node: YamlNode, frame: ComposeFrame): void {
     if (node.kind === 'list') {
       this.push(node, 'merge-list', frame.map, false)
-      const list = this.frames[this.frames.length - 1] as Frame
+      const list = this.frames[this.frames.length - 1] as ComposeFrame
       list.at = node.children.length
     } else this.mergeItem(node, frame)
   }
 
-  private mergeItem(node: Node, into: Frame): void {
+  private mergeItem(node: YamlNode, into: ComposeFrame): void {
     const target = node.kind === 'alias' ? node.target : node
     if (target.kind !== 'map') {
       throw new YamlError('yaml: map merge requires map or sequence of maps as the value', node.start)
@@ -194,13 +194,18 @@ class Composer {
   }
 
   /** The frame that the innermost merges write into. */
-  private owner(): Frame {
+  private owner(): ComposeFrame {
     let at = this.frames.length - 1
     while (this.frames[at]?.purpose !== 'value') at--
-    return this.frames[at] as Frame
+    return this.frames[at] as ComposeFrame
   }
 
-  private push(node: CollectionNode, purpose: Frame['purpose'], map: MapBuilder, inAlias: boolean): void {
+  private push(
+    node: CollectionNode,
+    purpose: ComposeFrame['purpose'],
+    map: MapBuilder,
+    inAlias: boolean,
+  ): void {
     if (node.anchor !== '') this.open.add(node)
     this.frames.push({
       node,
@@ -218,7 +223,7 @@ class Composer {
     })
   }
 
-  private finish(frame: Frame): void {
+  private finish(frame: ComposeFrame): void {
     const { node } = frame
     this.frames.pop()
     if (node.anchor !== '') this.open.delete(node)
@@ -232,11 +237,11 @@ class Composer {
     const value: Value =
       node.kind === 'map'
         ? frame.map.build(node.start, node.end)
-        : { kind: 'list', start: node.start, end: node.end, items: trimmed(frame.items) }
+        : { kind: 'list', start: node.start, end: node.end, items: trimSpareCapacity(frame.items) }
     const height = frame.height + 1
     if (this.badKeys.size > 0)
       for (const lost of frame.lost?.values.values() ?? [])
-        frame.bad ??= badKeyBelow(lost, this.badKeys, this.withoutBadKeys)
+        frame.bad ??= findBadKeyBelow(lost, this.badKeys, this.withoutBadKeys)
     if (frame.bad) this.badKeys.set(value, frame.bad)
     if (frame.typed) this.typedKeys.set(value, frame.typed)
     if (node.anchor !== '') {
@@ -245,7 +250,7 @@ class Composer {
     this.deliver(value, node, height)
   }
 
-  private deliver(value: Value, node: Node, height: number): void {
+  private deliver(value: Value, node: YamlNode, height: number): void {
     const frame = this.frames[this.frames.length - 1]
     if (!frame) {
       this.result = value
@@ -258,7 +263,7 @@ class Composer {
       return
     }
     const { key } = frame
-    if (!key) throw invalidKey(value, this.typedKeys, node.start)
+    if (!key) throw invalidKeyError(value, this.typedKeys, node.start)
     frame.key = undefined
     const { scalar } = key
     const { start, end } = key.node
@@ -266,26 +271,27 @@ class Composer {
     if ('kind' in scalar) {
       this.repeated?.note(frame.map, quote(scalar.value), node.start)
       const before = frame.map.set(scalar.value, start, end, value, isMerge)
-      if (before) this.keepLost(scalar.value, 'str', this.owner().typed?.get(scalar.value)?.type, before)
+      if (before)
+        this.recordOverwritten(scalar.value, 'str', this.owner().typed?.get(scalar.value)?.type, before)
       return
     }
-    const text = keyText(scalar)
+    const text = formatKey(scalar)
     this.repeated?.note(frame.map, keySyntax(scalar), node.start)
     if (text === undefined) {
-      frame.bad ??= unsupportedKey(scalar, value, this.typedKeys, start)
+      frame.bad ??= unsupportedKeyError(scalar, value, this.typedKeys, start)
       return
     }
     const before = frame.map.set(text, start, end, value, isMerge)
     const owner = this.owner()
-    if (before) this.keepLost(text, scalar.type, owner.typed?.get(text)?.type, before)
+    if (before) this.recordOverwritten(text, scalar.type, owner.typed?.get(text)?.type, before)
     if (scalar.type !== 'str') (owner.typed ??= new Map()).set(text, scalar)
   }
 
   /** `before` is the earlier value of the text, `typeBefore` the type of its key if not text. */
-  private keepLost(
+  private recordOverwritten(
     text: string,
-    type: Resolved['type'],
-    typeBefore: Resolved['type'] = 'str',
+    type: ResolvedScalar['type'],
+    typeBefore: ResolvedScalar['type'] = 'str',
     before: Value,
   ): void {
     const owner = this.owner()
@@ -298,7 +304,7 @@ class Composer {
   }
 }
 
-function isMergeKey(node: Node): boolean {
+function isMergeKey(node: YamlNode): boolean {
   return (
     node.kind === 'scalar' && node.value === '<<' && (node.implicit || node.tag === 'tag:yaml.org,2002:merge')
   )

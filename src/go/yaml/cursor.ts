@@ -1,23 +1,23 @@
 // A forward-only position in a YAML text that counts lines.
 import { CR, LF, isBreak } from './characters.ts'
-import type { Mark } from './yaml-error.ts'
+import type { YamlMark } from './yaml-error.ts'
 import { YamlError } from './yaml-error.ts'
 
 /** Text that go-yaml's reader rejects. It reads in blocks, so the error comes before the scanner gets there. */
-export interface Unreadable {
+export interface UnreadableText {
   readonly message: string
   /** Start of the block with the rejected character: reading it is the error. */
   readonly from: number
   readonly at: number
 }
 
-export class Cursor implements Mark {
+export class Cursor implements YamlMark {
   readonly text: string
   readonly size: number
   index = 0
   line = 0
   private lineStart = 0
-  private readonly unreadable: Unreadable | undefined
+  private readonly unreadable: UnreadableText | undefined
   /**
    * A go-yaml bug: it looks for a byte order mark at the start of its buffer instead of the line. After a second mark
    * at the start it skips one character per line, until the buffer moves on.
@@ -26,12 +26,12 @@ export class Cursor implements Mark {
   /** need() has nothing to check before this index. */
   watched: number
 
-  constructor(text: string, unreadable?: Unreadable) {
+  constructor(text: string, unreadable?: UnreadableText) {
     this.text = text
     this.size = text.length
     this.unreadable = unreadable
     this.skipsLineStarts = text.charCodeAt(0) === 0xfeff
-    this.watched = this.skipsLineStarts ? firstBlock(text) : (unreadable?.from ?? Infinity)
+    this.watched = this.skipsLineStarts ? getFirstBlockLength(text) : (unreadable?.from ?? Infinity)
   }
 
   get column(): number {
@@ -46,10 +46,10 @@ export class Cursor implements Mark {
 
   /** Declares that the scanner reads the next `count` characters. Throws where go-yaml's reader would fail. */
   need(count: number): void {
-    if (this.index + count > this.watched) this.readOn(count)
+    if (this.index + count > this.watched) this.readAhead(count)
   }
 
-  private readOn(count: number): void {
+  private readAhead(count: number): void {
     this.skipsLineStarts = false
     this.watched = this.unreadable?.from ?? Infinity
     if (this.unreadable && this.index + count > this.watched) {
@@ -91,7 +91,7 @@ export class Cursor implements Mark {
     return next === 0 || next === 0x20 || next === 0x09 || isBreak(next)
   }
 
-  mark(): Mark {
+  mark(): YamlMark {
     return { index: this.index, line: this.line }
   }
 
@@ -104,7 +104,7 @@ export class Cursor implements Mark {
 }
 
 /** Characters in go-yaml's first block of 512 bytes, less three for an initial byte order mark. */
-function firstBlock(text: string): number {
+function getFirstBlockLength(text: string): number {
   let bytes = 3
   let units = 0
   for (const character of text) {

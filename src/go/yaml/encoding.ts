@@ -1,50 +1,51 @@
 // Decodes UTF-8, or UTF-16 with a byte order mark, like go-yaml's reader. Returns rejected bytes instead of throwing,
 // because they only matter if the scanner reads that far.
 import { decodeStrictly } from '../utf8.ts'
-import type { Unreadable } from './cursor.ts'
+import type { UnreadableText } from './cursor.ts'
 
 export interface YamlText {
   readonly text: string
-  readonly unreadable: Unreadable | undefined
+  readonly unreadable: UnreadableText | undefined
 }
 
 /** go-yaml decodes blocks of this many bytes before the scanner continues. */
-const blockSize = 512
+const blockBytes = 512
 
 /** C0 but TAB, LF, CR; DEL; C1 but NEL; the two noncharacters of the first plane. */
-const refused = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/
+const rejectedCharacterPattern = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/
 
-export function hasRefused(text: string): boolean {
-  return refused.test(text)
+export function hasRejectedCharacter(text: string): boolean {
+  return rejectedCharacterPattern.test(text)
 }
 
 export function decodeYaml(bytes: Uint8Array): YamlText {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return decodeInBlocks(bytes, 2, utf16(bytes, true))
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return decodeInBlocks(bytes, 2, utf16(bytes, false))
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return decodeInBlocks(bytes, 2, createUtf16Decoder(bytes, true))
+  if (bytes[0] === 0xfe && bytes[1] === 0xff)
+    return decodeInBlocks(bytes, 2, createUtf16Decoder(bytes, false))
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
   const body = hasMark ? bytes.subarray(3) : bytes
   const text = decodeStrictly(body)
-  if (text !== undefined && !refused.test(text)) return { text, unreadable: undefined }
-  return decodeInBlocks(bytes, hasMark ? 3 : 0, utf8(bytes))
+  if (text !== undefined && !rejectedCharacterPattern.test(text)) return { text, unreadable: undefined }
+  return decodeInBlocks(bytes, hasMark ? 3 : 0, createUtf8Decoder(bytes))
 }
 
 /** Decodes one character at a byte offset; `end` is the end of the available bytes. */
-type Decoder = (
+type CharacterDecoder = (
   at: number,
   end: number,
 ) => { point: number; width: number } | 'incomplete' | { problem: string }
 
 /** Reads like go-yaml's reader, block by block, up to the first rejected character. */
-function decodeInBlocks(bytes: Uint8Array, start: number, decode: Decoder): YamlText {
+function decodeInBlocks(bytes: Uint8Array, start: number, decode: CharacterDecoder): YamlText {
   let text = ''
   let at = start
-  let end = Math.min(blockSize, bytes.length)
+  let end = Math.min(blockBytes, bytes.length)
   for (;;) {
     const from = text.length
     if (start !== 2) {
       // Fast path: nearly all blocks are valid and can be decoded whole.
       const whole = decodeStrictly(bytes.subarray(at, end))
-      if (whole !== undefined && !refused.test(whole)) {
+      if (whole !== undefined && !rejectedCharacterPattern.test(whole)) {
         text += whole
         at = end
       }
@@ -52,7 +53,8 @@ function decodeInBlocks(bytes: Uint8Array, start: number, decode: Decoder): Yaml
     while (at < end) {
       const character = decode(at, end)
       if (character === 'incomplete') break
-      const problem = 'problem' in character ? character.problem : controlProblem(character.point)
+      const problem =
+        'problem' in character ? character.problem : findControlCharacterProblem(character.point)
       if (problem !== undefined)
         return { text: `${text}\ufffd`, unreadable: { message: problem, from, at: text.length } }
       if ('point' in character) {
@@ -62,23 +64,24 @@ function decodeInBlocks(bytes: Uint8Array, start: number, decode: Decoder): Yaml
     }
     if (end >= bytes.length) {
       if (at >= end) return { text, unreadable: undefined }
-      const message = start === 2 ? incompleteUtf16(bytes.length - at) : 'incomplete UTF-8 octet sequence'
+      const message =
+        start === 2 ? describeIncompleteUtf16(bytes.length - at) : 'incomplete UTF-8 octet sequence'
       return { text: `${text}\ufffd`, unreadable: { message, from: text.length, at: text.length } }
     }
-    end = Math.min(at + blockSize, bytes.length)
+    end = Math.min(at + blockBytes, bytes.length)
   }
 }
 
-function incompleteUtf16(left: number): string {
-  return left < 2 ? 'incomplete UTF-16 character' : 'incomplete UTF-16 surrogate pair'
+function describeIncompleteUtf16(remainingBytes: number): string {
+  return remainingBytes < 2 ? 'incomplete UTF-16 character' : 'incomplete UTF-16 surrogate pair'
 }
 
-function controlProblem(point: number): string | undefined {
-  const isRefused = point <= 0xffff && refused.test(String.fromCharCode(point))
-  return isRefused ? 'control characters are not allowed' : undefined
+function findControlCharacterProblem(point: number): string | undefined {
+  const isRejected = point <= 0xffff && rejectedCharacterPattern.test(String.fromCharCode(point))
+  return isRejected ? 'control characters are not allowed' : undefined
 }
 
-function utf8(bytes: Uint8Array): Decoder {
+function createUtf8Decoder(bytes: Uint8Array): CharacterDecoder {
   return (at, end) => {
     const first = bytes[at] as number
     const width =
@@ -99,18 +102,18 @@ function utf8(bytes: Uint8Array): Decoder {
   }
 }
 
-function utf16(bytes: Uint8Array, littleEndian: boolean): Decoder {
-  const unit = (at: number): number => {
+function createUtf16Decoder(bytes: Uint8Array, littleEndian: boolean): CharacterDecoder {
+  const readUnit = (at: number): number => {
     const [low, high] = littleEndian ? [bytes[at], bytes[at + 1]] : [bytes[at + 1], bytes[at]]
     return ((high as number) << 8) | (low as number)
   }
   return (at, end) => {
     if (at + 2 > end) return 'incomplete'
-    const first = unit(at)
+    const first = readUnit(at)
     if ((first & 0xfc00) === 0xdc00) return { problem: 'unexpected low surrogate area' }
     if ((first & 0xfc00) !== 0xd800) return { point: first, width: 2 }
     if (at + 4 > end) return 'incomplete'
-    const second = unit(at + 2)
+    const second = readUnit(at + 2)
     if ((second & 0xfc00) !== 0xdc00) return { problem: 'expected low surrogate area' }
     return { point: 0x10000 + ((first & 0x3ff) << 10) + (second & 0x3ff), width: 4 }
   }

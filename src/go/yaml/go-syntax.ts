@@ -1,9 +1,9 @@
 // Formats values like Go's %#v, for the two errors about keys that show the value.
-import { goFloat } from '../number.ts'
+import { formatGoFloat } from '../number.ts'
 import { compareBytes, quote } from '../text.ts'
 import { printValue, type ValuePrinter } from '../print-value.ts'
 import type { ListValue, MapValue, NumberValue, Value } from '../tree.ts'
-import type { Resolved } from './resolve-scalar.ts'
+import type { ResolvedScalar } from './resolve-scalar.ts'
 import { YamlError } from './yaml-error.ts'
 
 /** More is not useful, and would expand alias bombs. */
@@ -12,21 +12,26 @@ const maxLength = 1 << 20
 const maxInt64 = 2n ** 63n - 1n
 
 /** For maps with non-text keys: those keys, by their text. */
-export type TypedKeys = Map<Value, ReadonlyMap<string, Resolved>>
+export type TypedKeys = Map<Value, ReadonlyMap<string, ResolvedScalar>>
 
-export function invalidKey(value: Value, typedKeys: TypedKeys, at: number): YamlError {
-  return new YamlError(`yaml: invalid map key: ${goSyntax(value, typedKeys)}`, at)
+export function invalidKeyError(value: Value, typedKeys: TypedKeys, at: number): YamlError {
+  return new YamlError(`yaml: invalid map key: ${formatGoSyntax(value, typedKeys)}`, at)
 }
 
 /** For keys that JSON cannot have: null, or a 64-bit integer. */
-export function unsupportedKey(key: Resolved, value: Value, typedKeys: TypedKeys, at: number): YamlError {
-  const shown = value.kind === 'null' ? '<nil>' : goSyntax(value, typedKeys)
+export function unsupportedKeyError(
+  key: ResolvedScalar,
+  value: Value,
+  typedKeys: TypedKeys,
+  at: number,
+): YamlError {
+  const shown = value.kind === 'null' ? '<nil>' : formatGoSyntax(value, typedKeys)
   const [type, text] =
     key.type === 'uint' ? ['uint64', `0x${BigInt(key.text).toString(16)}`] : ['%!s(<nil>)', '<nil>']
   return new YamlError(`unsupported map key of type: ${type}, key: ${text}, value: ${shown}`, at)
 }
 
-export function keySyntax(key: Resolved): string {
+export function keySyntax(key: ResolvedScalar): string {
   switch (key.type) {
     case 'null':
       return '<nil>'
@@ -37,41 +42,41 @@ export function keySyntax(key: Resolved): string {
     case 'uint':
       return `0x${BigInt(key.text).toString(16)}`
     case 'float':
-      return goFloat(key.value)
+      return formatGoFloat(key.value)
     case 'str':
       return quote(key.value)
   }
 }
 
-function goSyntax(root: Value, typedKeys: TypedKeys): string {
+function formatGoSyntax(root: Value, typedKeys: TypedKeys): string {
   const printer = {
-    partsOf: (value: ListValue | MapValue) => partsOf(value, typedKeys),
-    scalar: scalarSyntax,
+    partsOf: (value: ListValue | MapValue) => getGoSyntaxParts(value, typedKeys),
+    scalar: formatScalarSyntax,
   }
   return printValue(root, printer, maxLength)
 }
 
-function scalarSyntax(value: Parameters<ValuePrinter['scalar']>[0]): string {
+function formatScalarSyntax(value: Parameters<ValuePrinter['scalar']>[0]): string {
   switch (value.kind) {
     case 'null':
       return 'interface {}(nil)'
     case 'bool':
       return String(value.value)
     case 'number':
-      return integerSyntax(value) ?? goFloat(value.value)
+      return formatIntegerSyntax(value) ?? formatGoFloat(value.value)
     case 'string':
       return quote(value.value)
   }
 }
 
 /** Shows integers beyond int64 in hexadecimal. */
-function integerSyntax({ text, isFloat }: NumberValue): string | undefined {
+function formatIntegerSyntax({ text, isFloat }: NumberValue): string | undefined {
   if (isFloat === true || !/^-?\d+$/.test(text)) return undefined
   const number = BigInt(text)
   return number > maxInt64 ? `0x${number.toString(16)}` : text
 }
 
-function* partsOf(value: ListValue | MapValue, typedKeys: TypedKeys): Generator<Value | string> {
+function* getGoSyntaxParts(value: ListValue | MapValue, typedKeys: TypedKeys): Generator<Value | string> {
   let between = ''
   if (value.kind === 'list') {
     yield '[]interface {}{'
@@ -83,7 +88,7 @@ function* partsOf(value: ListValue | MapValue, typedKeys: TypedKeys): Generator<
   } else {
     const typed = typedKeys.get(value)
     const entries = value.entries.map((entry) => ({
-      key: typed?.get(entry.key) ?? textKey(entry.key),
+      key: typed?.get(entry.key) ?? toStringKey(entry.key),
       inner: entry.value,
     }))
     yield 'map[interface {}]interface {}{'
@@ -96,15 +101,15 @@ function* partsOf(value: ListValue | MapValue, typedKeys: TypedKeys): Generator<
   yield '}'
 }
 
-function textKey(key: string): Resolved {
+function toStringKey(key: string): ResolvedScalar {
   return { type: 'str', value: key }
 }
 
 /** Go sorts keys of several types by the addresses of the types: this is opm's order. */
-const typeOrder: readonly Resolved['type'][] = ['null', 'str', 'uint', 'int', 'float', 'bool']
+const keyTypeOrder: readonly ResolvedScalar['type'][] = ['null', 'str', 'uint', 'int', 'float', 'bool']
 
-function compareKeys(a: Resolved, b: Resolved): number {
-  if (a.type !== b.type) return typeOrder.indexOf(a.type) - typeOrder.indexOf(b.type)
+function compareKeys(a: ResolvedScalar, b: ResolvedScalar): number {
+  if (a.type !== b.type) return keyTypeOrder.indexOf(a.type) - keyTypeOrder.indexOf(b.type)
   if (a.type === 'str' && b.type === 'str') return compareBytes(a.value, b.value)
   return a.type === 'null' || b.type === 'null' ? 0 : Number(a.value) - Number(b.value)
 }

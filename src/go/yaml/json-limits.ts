@@ -1,6 +1,6 @@
 // Rejects what YAML allows but JSON does not: odd keys, infinities, nesting beyond Go's limit.
 import { compareBytes } from '../text.ts'
-import { goFloat } from '../number.ts'
+import { formatGoFloat } from '../number.ts'
 import type { Value } from '../tree.ts'
 import { YamlError } from './yaml-error.ts'
 
@@ -8,7 +8,7 @@ import { YamlError } from './yaml-error.ts'
  * Returns the first JSON conversion error, if any: keys first, then infinities in Go's writing order (keys sorted),
  * then nesting.
  */
-export function firstRefusal(
+export function findJsonRejection(
   root: Value,
   badKeys: ReadonlyMap<Value, YamlError>,
   maxDepth: number,
@@ -17,23 +17,23 @@ export function firstRefusal(
   let tooDeep: YamlError | undefined
   const todo: { value: Value; depth: number }[] = [{ value: root, depth: 1 }]
   // Aliases share values, so a value is only checked again where it is nested deeper.
-  const deepest = new Map<Value, number>()
+  const maxDepthByValue = new Map<Value, number>()
   for (let next = todo.pop(); next; next = todo.pop()) {
     const { value, depth } = next
     if (value.kind === 'number' && !Number.isFinite(value.value)) {
-      infinite ??= new YamlError(`json: unsupported value: ${goFloat(value.value)}`, value.start)
+      infinite ??= new YamlError(`json: unsupported value: ${formatGoFloat(value.value)}`, value.start)
     }
     if (value.kind !== 'list' && value.kind !== 'map') continue
     const bad = badKeys.get(value)
     if (bad) return bad
-    if ((deepest.get(value) ?? 0) >= depth) continue
-    deepest.set(value, depth)
+    if ((maxDepthByValue.get(value) ?? 0) >= depth) continue
+    maxDepthByValue.set(value, depth)
     if (depth > maxDepth) {
       const bracket = value.kind === 'list' ? '[' : '{'
       tooDeep ??= new YamlError(`invalid character '${bracket}' exceeded max depth`, value.start, 'decoding')
       continue
     }
-    for (const child of childrenFromLast(value)) todo.push({ value: child, depth: depth + 1 })
+    for (const child of getChildrenReversed(value)) todo.push({ value: child, depth: depth + 1 })
   }
   return infinite ?? tooDeep
 }
@@ -41,7 +41,7 @@ export function firstRefusal(
 /**
  * Returns the error of a key below `root` that JSON cannot have, if any. Skips values in `clean` and adds valid ones.
  */
-export function badKeyBelow(
+export function findBadKeyBelow(
   root: Value,
   badKeys: ReadonlyMap<Value, YamlError>,
   clean: Set<Value>,
@@ -63,7 +63,7 @@ export function badKeyBelow(
   return undefined
 }
 
-function childrenFromLast(value: Value): Value[] {
+function getChildrenReversed(value: Value): Value[] {
   if (value.kind === 'list') return [...value.items].reverse()
   if (value.kind !== 'map') return []
   return [...value.entries].sort((a, b) => compareBytes(b.key, a.key)).map((entry) => entry.value)

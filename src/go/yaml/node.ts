@@ -2,7 +2,7 @@
 import type { StringValue } from '../tree.ts'
 
 /** StringValue is for scalars that are certainly text and have no anchor. */
-export type Node = ScalarNode | StringValue | CollectionNode | AliasNode
+export type YamlNode = ScalarNode | StringValue | CollectionNode | AliasNode
 
 export interface ScalarNode {
   readonly kind: 'scalar'
@@ -21,7 +21,7 @@ export interface CollectionNode {
   end: number
   readonly anchor: string
   /** Items; for a map key, value, key, value. */
-  children: Node[]
+  children: YamlNode[]
 }
 
 export interface AliasNode {

@@ -1,19 +1,19 @@
 // Parses YAML tokens into the first document's nodes. Uses its own stack, so nesting cannot overflow the call stack.
-import type { AliasNode, CollectionNode, Node, ScalarNode } from './node.ts'
-import { trimmed } from '../tree.ts'
+import type { AliasNode, CollectionNode, YamlNode, ScalarNode } from './node.ts'
+import { trimSpareCapacity } from '../tree.ts'
 import { resolvePlain } from './resolve-scalar.ts'
-import type { Scanner } from './scanner.ts'
-import type { Token, TokenKind } from './token.ts'
+import type { YamlScanner } from './scanner.ts'
+import type { YamlToken, YamlTokenKind } from './token.ts'
 import { YamlError, parserError } from './yaml-error.ts'
 
-const yamlTags = 'tag:yaml.org,2002:'
+const yamlTagPrefix = 'tag:yaml.org,2002:'
 
-interface Frame {
-  step: Step
+interface ParserFrame {
+  step: ParserState
   readonly node: CollectionNode
 }
 
-type Step =
+type ParserState =
   | 'block-sequence-entry'
   | 'indentless-sequence-entry'
   | 'block-mapping-key'
@@ -28,8 +28,11 @@ type Step =
   | 'flow-mapping-value'
   | 'flow-mapping-no-value'
 
-const openings: Partial<
-  Record<TokenKind, { readonly node: 'list' | 'map'; readonly step: Step; readonly inBlockOnly: boolean }>
+const collectionByOpeningToken: Partial<
+  Record<
+    YamlTokenKind,
+    { readonly node: 'list' | 'map'; readonly step: ParserState; readonly inBlockOnly: boolean }
+  >
 > = {
   'flow-sequence-start': { node: 'list', step: 'flow-sequence-first', inBlockOnly: false },
   'flow-mapping-start': { node: 'map', step: 'flow-mapping-first', inBlockOnly: false },
@@ -38,24 +41,24 @@ const openings: Partial<
 }
 
 export interface ParsedDocument {
-  readonly root: Node | undefined
+  readonly root: YamlNode | undefined
   /** The token after the document: unless the stream ends, go-yaml ignores the text from here. */
-  readonly next: Token
+  readonly next: YamlToken
 }
 
 /** Throws a YamlError at the first invalid token. */
-export function parseDocument(scanner: Scanner): ParsedDocument {
-  return new Parser(scanner).run()
+export function parseDocument(scanner: YamlScanner): ParsedDocument {
+  return new YamlParser(scanner).run()
 }
 
-class Parser {
-  private readonly scanner: Scanner
-  private readonly frames: Frame[] = []
+class YamlParser {
+  private readonly scanner: YamlScanner
+  private readonly frames: ParserFrame[] = []
   private readonly anchors = new Map<string, ScalarNode | CollectionNode>()
   private readonly handles = new Map<string, string>()
-  private root: Node | undefined
+  private root: YamlNode | undefined
 
-  constructor(scanner: Scanner) {
+  constructor(scanner: YamlScanner) {
     this.scanner = scanner
   }
 
@@ -102,10 +105,10 @@ class Parser {
       this.scanner.take()
     }
     if (!this.handles.has('!')) this.handles.set('!', '!')
-    if (!this.handles.has('!!')) this.handles.set('!!', yamlTags)
+    if (!this.handles.has('!!')) this.handles.set('!!', yamlTagPrefix)
   }
 
-  private advance(frame: Frame): void {
+  private advance(frame: ParserFrame): void {
     switch (frame.step) {
       case 'block-sequence-entry':
         return this.blockSequenceEntry()
@@ -157,7 +160,7 @@ class Parser {
     else this.parseNode(true, false)
   }
 
-  private blockMappingKey(frame: Frame): void {
+  private blockMappingKey(frame: ParserFrame): void {
     const token = this.scanner.peek()
     if (token.kind === 'key') {
       frame.step = 'block-mapping-value'
@@ -172,7 +175,7 @@ class Parser {
     }
   }
 
-  private blockMappingValue(frame: Frame): void {
+  private blockMappingValue(frame: ParserFrame): void {
     const token = this.scanner.peek()
     frame.step = 'block-mapping-key'
     if (token.kind !== 'value') return this.addEmpty(token.index)
@@ -181,7 +184,7 @@ class Parser {
     else this.parseNode(true, true)
   }
 
-  private flowSequenceEntry(frame: Frame): void {
+  private flowSequenceEntry(frame: ParserFrame): void {
     let token = this.scanner.peek()
     if (token.kind !== 'flow-sequence-end') {
       if (frame.step === 'flow-sequence-entry') {
@@ -203,7 +206,7 @@ class Parser {
     this.close(token.end)
   }
 
-  private pairKey(frame: Frame): void {
+  private pairKey(frame: ParserFrame): void {
     const token = this.scanner.peek()
     frame.step = 'pair-value'
     if (!isOneOf(token, 'value', 'flow-entry', 'flow-sequence-end')) return this.parseNode(false, false)
@@ -212,7 +215,7 @@ class Parser {
     this.addEmpty(token.end)
   }
 
-  private pairValue(frame: Frame): void {
+  private pairValue(frame: ParserFrame): void {
     let token = this.scanner.peek()
     frame.step = 'pair-end'
     if (token.kind === 'value') {
@@ -223,7 +226,7 @@ class Parser {
     this.addEmpty(token.index)
   }
 
-  private flowMappingKey(frame: Frame): void {
+  private flowMappingKey(frame: ParserFrame): void {
     let token = this.scanner.peek()
     if (token.kind !== 'flow-mapping-end') {
       if (frame.step === 'flow-mapping-key') {
@@ -249,7 +252,7 @@ class Parser {
     this.close(token.end)
   }
 
-  private flowMappingValue(frame: Frame): void {
+  private flowMappingValue(frame: ParserFrame): void {
     let token = this.scanner.peek()
     frame.step = 'flow-mapping-key'
     if (token.kind === 'value') {
@@ -268,7 +271,7 @@ class Parser {
     }
     const start = token
     let anchor = ''
-    let tagToken: Token | undefined
+    let tagToken: YamlToken | undefined
     while ((token.kind === 'anchor' && anchor === '') || (token.kind === 'tag' && !tagToken)) {
       if (token.kind === 'anchor') anchor = token.value
       else tagToken = token
@@ -281,7 +284,7 @@ class Parser {
     if (kind === 'scalar') {
       this.scanner.take()
       const { value, end } = token
-      if (tag === '' && anchor === '' && (!token.plain || isText(value)))
+      if (tag === '' && anchor === '' && (!token.plain || isPlainText(value)))
         return this.put({ kind: 'string', start: index, end, value, quoted: !token.plain })
       const implicit = tag === '!' || (token.plain && tag === '')
       return this.add({ kind, start: index, end, tag, value, implicit, anchor })
@@ -289,7 +292,7 @@ class Parser {
     if (kind === 'block-entry' && mayBeIndentless) {
       return this.open('list', 'indentless-sequence-entry', index, anchor)
     }
-    const opening = openings[kind]
+    const opening = collectionByOpeningToken[kind]
     if (opening && (inBlock || !opening.inBlockOnly)) {
       this.scanner.take()
       return this.open(opening.node, opening.step, index, anchor)
@@ -306,14 +309,14 @@ class Parser {
     })
   }
 
-  private resolveTag(token: Token): string {
+  private resolveTag(token: YamlToken): string {
     if (token.handle === '') return token.value
     const prefix = this.handles.get(token.handle)
     if (prefix === undefined) throw parserError('found undefined tag handle', token)
     return prefix + token.value
   }
 
-  private addAlias(token: Token): void {
+  private addAlias(token: YamlToken): void {
     const target = this.anchors.get(token.value)
     if (!target) throw new YamlError(`yaml: unknown anchor '${token.value}' referenced`, token.index)
     const alias: AliasNode = { kind: 'alias', start: token.index, end: token.end, name: token.value, target }
@@ -329,13 +332,13 @@ class Parser {
     this.put(node)
   }
 
-  private put(node: Node): void {
+  private put(node: YamlNode): void {
     const frame = this.frames[this.frames.length - 1]
     if (frame) frame.node.children.push(node)
     else this.root = node
   }
 
-  private open(kind: 'list' | 'map', step: Step, start: number, anchor: string): void {
+  private open(kind: 'list' | 'map', step: ParserState, start: number, anchor: string): void {
     const node: CollectionNode = { kind, start, end: start, anchor, children: [] }
     this.add(node)
     this.frames.push({ step, node })
@@ -345,16 +348,16 @@ class Parser {
   private close(end?: number): void {
     const node = this.frames.pop()?.node
     if (!node) return
-    node.children = trimmed(node.children)
+    node.children = trimSpareCapacity(node.children)
     node.end = end ?? node.children.at(-1)?.end ?? node.start
   }
 }
 
 /** Returns whether a plain scalar is text and not a merge key. */
-function isText(value: string): boolean {
+function isPlainText(value: string): boolean {
   return value !== '<<' && resolvePlain(value).type === 'str'
 }
 
-function isOneOf(token: Token, ...kinds: TokenKind[]): boolean {
+function isOneOf(token: YamlToken, ...kinds: YamlTokenKind[]): boolean {
   return kinds.includes(token.kind)
 }

@@ -15,7 +15,7 @@ export interface ScannedScalar {
 /** The cursor is on the first character. `indent` is the enclosing block's column. */
 export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean): ScannedScalar {
   const { text, size } = cursor
-  built.clear()
+  scalarBuilder.clear()
   let pieceStart = cursor.index
   let pieceEnd = cursor.index
   let firstBreak = 0
@@ -30,7 +30,7 @@ export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean)
     for (; at < size; at++) {
       const c = text.charCodeAt(at)
       if ((c <= SPACE || c >= 0x7f) && isBlankOrEnd(c)) {
-        const next = c === SPACE ? behindBlanks(cursor, at, inFlow) : 0
+        const next = c === SPACE ? findTextAfterBlanks(cursor, at, inFlow) : 0
         if (next === 0) break
         at = next
         continue
@@ -40,11 +40,11 @@ export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean)
     }
     if (at > cursor.index) {
       if (newLine) {
-        built.add(text, pieceStart, pieceEnd)
+        scalarBuilder.add(text, pieceStart, pieceEnd)
         // One line feed folds to a space; of several all but the first stay. LS and PS stay.
-        if (firstBreak !== LF) built.addUnit(firstBreak)
-        else if (moreBreaks.isEmpty) built.addUnit(SPACE)
-        if (!moreBreaks.isEmpty) built.add(moreBreaks.take())
+        if (firstBreak !== LF) scalarBuilder.addUnit(firstBreak)
+        else if (pendingBreaks.isEmpty) scalarBuilder.addUnit(SPACE)
+        if (!pendingBreaks.isEmpty) scalarBuilder.add(pendingBreaks.take())
         pieceStart = cursor.index
         newLine = false
       }
@@ -64,31 +64,32 @@ export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean)
         cursor.skip()
       } else if (isBreak(c)) {
         cursor.need(2)
-        if (newLine) moreBreaks.addUnit(cursor.readBreak())
+        if (newLine) pendingBreaks.addUnit(cursor.readBreak())
         else {
           firstBreak = cursor.readBreak()
-          moreBreaks.clear()
+          pendingBreaks.clear()
           newLine = true
         }
         const from = cursor.index
         cursor.skipLineFeeds()
-        if (cursor.index > from) moreBreaks.add(text, from, cursor.index)
+        if (cursor.index > from) pendingBreaks.add(text, from, cursor.index)
       } else break
       cursor.need(1)
     }
     if (!inFlow && cursor.column < indent + 1) break
   }
-  if (built.isEmpty) return { value: text.slice(pieceStart, pieceEnd), end: pieceEnd, endedLine: newLine }
-  built.add(text, pieceStart, pieceEnd)
-  return { value: built.take(), end: pieceEnd, endedLine: newLine }
+  if (scalarBuilder.isEmpty)
+    return { value: text.slice(pieceStart, pieceEnd), end: pieceEnd, endedLine: newLine }
+  scalarBuilder.add(text, pieceStart, pieceEnd)
+  return { value: scalarBuilder.take(), end: pieceEnd, endedLine: newLine }
 }
 
 /** The scalar before its last line, and the breaks after it, which belong to it only if more text follows. */
-const built = new TextBuilder()
-const moreBreaks = new TextBuilder()
+const scalarBuilder = new TextBuilder()
+const pendingBreaks = new TextBuilder()
 
 /** Fast path: where text continues after the blanks on the same line in any case, or 0. */
-function behindBlanks(cursor: Cursor, blank: number, inFlow: boolean): number {
+function findTextAfterBlanks(cursor: Cursor, blank: number, inFlow: boolean): number {
   const { text, size } = cursor
   let at = blank + 1
   while (text.charCodeAt(at) === SPACE) at++

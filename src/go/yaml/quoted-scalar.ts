@@ -4,21 +4,21 @@ import { TextBuilder } from '../text-builder.ts'
 import type { Cursor } from './cursor.ts'
 import { scannerError } from './yaml-error.ts'
 
-const SINGLE = 0x27
-const DOUBLE = 0x22
+const SINGLE_QUOTE = 0x27
+const DOUBLE_QUOTE = 0x22
 const BACKSLASH = 0x5c
 
 /** Code units of one-letter escapes by letter; -1 for others. */
-const escapes = new Int32Array(128).fill(-1)
+const codeUnitByEscape = new Int32Array(128).fill(-1)
 for (const [letter, meaning] of Object.entries({ ...letterEscapes, '\t': '\t' }))
-  escapes[letter.charCodeAt(0)] = meaning.charCodeAt(0)
+  codeUnitByEscape[letter.charCodeAt(0)] = meaning.charCodeAt(0)
 
-const built = new TextBuilder()
+const scalarBuilder = new TextBuilder()
 
 export function scanQuotedScalar(cursor: Cursor): string {
   const { text, size } = cursor
   const quote = cursor.peek()
-  built.clear()
+  scalarBuilder.clear()
   cursor.skip()
   for (;;) {
     cursor.need(4)
@@ -33,12 +33,12 @@ export function scanQuotedScalar(cursor: Cursor): string {
     for (;;) {
       const c = at < size ? text.charCodeAt(at) : 0
       if (c === quote) {
-        if (quote !== SINGLE || text.charCodeAt(at + 1) !== SINGLE) break
-        built.add(text, pieceStart, at + 1)
+        if (quote !== SINGLE_QUOTE || text.charCodeAt(at + 1) !== SINGLE_QUOTE) break
+        scalarBuilder.add(text, pieceStart, at + 1)
         at += 2
         pieceStart = at
-      } else if (c === BACKSLASH && quote === DOUBLE) {
-        built.add(text, pieceStart, at)
+      } else if (c === BACKSLASH && quote === DOUBLE_QUOTE) {
+        scalarBuilder.add(text, pieceStart, at)
         cursor.index = at
         newLine = isBreak(cursor.peek(1))
         if (newLine) {
@@ -50,7 +50,7 @@ export function scanQuotedScalar(cursor: Cursor): string {
         pieceStart = at
         if (newLine) break
       } else if ((c <= SPACE || c >= 0x7f) && isBlankOrEnd(c)) {
-        const next = c === SPACE ? behindBlanks(cursor, at) : 0
+        const next = c === SPACE ? findTextAfterBlanks(cursor, at) : 0
         if (next === 0) break
         at = next
       } else at++
@@ -58,22 +58,22 @@ export function scanQuotedScalar(cursor: Cursor): string {
     cursor.index = at
     cursor.need(2)
     if (cursor.peek() === quote) {
-      if (built.isEmpty) {
+      if (scalarBuilder.isEmpty) {
         cursor.skip()
         return text.slice(pieceStart, at)
       }
-      built.add(text, pieceStart, at)
+      scalarBuilder.add(text, pieceStart, at)
       break
     }
-    built.add(text, pieceStart, at)
-    scanGap(cursor, newLine)
+    scalarBuilder.add(text, pieceStart, at)
+    scanBlanksAndBreaks(cursor, newLine)
   }
   cursor.skip()
-  return built.take()
+  return scalarBuilder.take()
 }
 
 /** Fast path: where text continues after blanks on the same line; 0 if scanGap() must check. */
-function behindBlanks(cursor: Cursor, blank: number): number {
+function findTextAfterBlanks(cursor: Cursor, blank: number): number {
   const { text, size } = cursor
   let at = blank + 1
   while (text.charCodeAt(at) === SPACE) at++
@@ -81,7 +81,7 @@ function behindBlanks(cursor: Cursor, blank: number): number {
 }
 
 /** Keeps blanks inside quotes unless a line ends there; folds breaks. */
-function scanGap(cursor: Cursor, afterEscapedBreak: boolean): void {
+function scanBlanksAndBreaks(cursor: Cursor, afterEscapedBreak: boolean): void {
   const start = cursor.index
   let newLine = afterEscapedBreak
   // One line feed folds to a space; of several all but the first stay. LS and PS stay.
@@ -93,27 +93,27 @@ function scanGap(cursor: Cursor, afterEscapedBreak: boolean): void {
       cursor.need(2)
       const lineBreak = cursor.readBreak()
       foldsToBlank = !newLine && lineBreak === LF
-      if (!foldsToBlank) built.addUnit(lineBreak)
+      if (!foldsToBlank) scalarBuilder.addUnit(lineBreak)
       newLine = true
       const from = cursor.index
       cursor.skipLineFeeds()
       if (cursor.index > from) {
-        built.add(cursor.text, from, cursor.index)
+        scalarBuilder.add(cursor.text, from, cursor.index)
         foldsToBlank = false
       }
     } else break
     cursor.need(1)
   }
-  if (foldsToBlank) built.addUnit(SPACE)
-  else if (!newLine) built.add(cursor.text, start, cursor.index)
+  if (foldsToBlank) scalarBuilder.addUnit(SPACE)
+  else if (!newLine) scalarBuilder.add(cursor.text, start, cursor.index)
 }
 
 function scanEscape(cursor: Cursor): void {
   const letter = cursor.peek(1)
-  const meaning = letter < 128 ? (escapes[letter] as number) : -1
+  const meaning = letter < 128 ? (codeUnitByEscape[letter] as number) : -1
   if (meaning >= 0) {
     cursor.skip(2)
-    built.addUnit(meaning)
+    scalarBuilder.addUnit(meaning)
     return
   }
   const digits = letter === 0x78 ? 2 : letter === 0x75 ? 4 : letter === 0x55 ? 8 : 0
@@ -130,6 +130,6 @@ function scanEscape(cursor: Cursor): void {
     throw scannerError('found invalid Unicode character escape code', cursor)
   }
   cursor.skip(digits)
-  if (point < 0x10000) built.addUnit(point)
-  else built.add(String.fromCodePoint(point))
+  if (point < 0x10000) scalarBuilder.addUnit(point)
+  else scalarBuilder.add(String.fromCodePoint(point))
 }

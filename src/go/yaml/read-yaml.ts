@@ -1,15 +1,15 @@
 // Reads the first YAML document like opm's conversion to JSON. Never throws for invalid text.
-import { TextPlaces } from '../places.ts'
+import { TextPositionLookup } from '../places.ts'
 import type { Value } from '../tree.ts'
 import { compose, RepeatedKeys } from './compose.ts'
 import { Cursor } from './cursor.ts'
 import type { YamlText } from './encoding.ts'
 import { parseDocument } from './parser.ts'
-import { Scanner } from './scanner.ts'
-import type { Token } from './token.ts'
+import { YamlScanner } from './scanner.ts'
+import type { YamlToken } from './token.ts'
 import { YamlError } from './yaml-error.ts'
 
-export interface YamlOptions {
+export interface ReadYamlOptions {
   /** Rejects repeated keys like go-yaml's UnmarshalStrict. */
   readonly isStrict?: boolean
 }
@@ -24,20 +24,20 @@ export type YamlResult =
     }
   | { readonly ok: false; readonly error: YamlError }
 
-export function readYaml({ text, unreadable }: YamlText, options: YamlOptions = {}): YamlResult {
+export function readYaml({ text, unreadable }: YamlText, options: ReadYamlOptions = {}): YamlResult {
   try {
-    const { root, next } = parseDocument(new Scanner(new Cursor(text, unreadable)))
+    const { root, next } = parseDocument(new YamlScanner(new Cursor(text, unreadable)))
     const repeated = options.isStrict === true ? new RepeatedKeys() : undefined
     const value = root && compose(root, repeated)
-    if (repeated && repeated.found.length > 0) throw repeatedKeys(text, repeated)
-    return { ok: true, value, unread: unreadText(text, next) }
+    if (repeated && repeated.found.length > 0) throw repeatedKeysError(text, repeated)
+    return { ok: true, value, unread: findUnreadOffset(text, next) }
   } catch (error) {
     if (error instanceof YamlError) return { ok: false, error }
     throw error
   }
 }
 
-function unreadText(text: string, next: Token): number | undefined {
+function findUnreadOffset(text: string, next: YamlToken): number | undefined {
   if (next.kind === 'stream-end') return undefined
   if (next.kind !== 'document-end' && next.kind !== 'document-start') return next.index
   // After `...`, only blank lines, comments and more markers are allowed.
@@ -46,8 +46,10 @@ function unreadText(text: string, next: Token): number | undefined {
 }
 
 /** go-yaml reports all of them, each with the line of the later value. */
-function repeatedKeys(text: string, { found }: RepeatedKeys): YamlError {
-  const places = new TextPlaces(text.replace(/\r(?!\n)|[\u0085\u2028\u2029]/g, '\n'))
-  const lines = found.map(({ key, at }) => `  line ${places.mark(at).line}: key ${key} already set in map`)
+function repeatedKeysError(text: string, { found }: RepeatedKeys): YamlError {
+  const positions = new TextPositionLookup(text.replace(/\r(?!\n)|[\u0085\u2028\u2029]/g, '\n'))
+  const lines = found.map(
+    ({ key, at }) => `  line ${positions.positionAt(at).line}: key ${key} already set in map`,
+  )
   return new YamlError(['yaml: unmarshal errors:', ...lines].join('\n'), found[0]?.at ?? 0)
 }

@@ -2,7 +2,7 @@
 import { decodeBase64 } from '../base64.ts'
 import { decodeLikeGo } from '../utf8.ts'
 import type { BoolValue, NullValue, NumberValue, StringValue } from '../tree.ts'
-import { goFloat32, jsonNumber } from '../number.ts'
+import { formatGoFloat32, formatJsonNumber } from '../number.ts'
 import { hexValue, isDigit } from './characters.ts'
 import type { ScalarNode } from './node.ts'
 import { YamlError } from './yaml-error.ts'
@@ -10,7 +10,7 @@ import { YamlError } from './yaml-error.ts'
 export type ScalarValue = NullValue | BoolValue | NumberValue | StringValue
 
 /** Integers keep all digits in keys and messages; floats are separate because they print shorter as keys. */
-export type Resolved =
+export type ResolvedScalar =
   | { readonly type: 'null' }
   | { readonly type: 'bool'; readonly value: boolean }
   | { readonly type: 'int'; readonly value: number; readonly text: string }
@@ -19,27 +19,27 @@ export type Resolved =
   | { readonly type: 'float'; readonly value: number }
   | { readonly type: 'str'; readonly value: string }
 
-const prefix = 'tag:yaml.org,2002:'
+const yamlTagPrefix = 'tag:yaml.org,2002:'
 
-const words: ReadonlyMap<string, Resolved> = new Map<string, Resolved>([
-  ...listOf(['', '~', 'null', 'Null', 'NULL'], { type: 'null' }),
-  ...listOf('y Y yes Yes YES true True TRUE on On ON'.split(' '), { type: 'bool', value: true }),
-  ...listOf('n N no No NO false False FALSE off Off OFF'.split(' '), { type: 'bool', value: false }),
-  ...listOf(['.nan', '.NaN', '.NAN'], { type: 'float', value: NaN }),
-  ...listOf(['.inf', '.Inf', '.INF', '+.inf', '+.Inf', '+.INF'], { type: 'float', value: Infinity }),
-  ...listOf(['-.inf', '-.Inf', '-.INF'], { type: 'float', value: -Infinity }),
+const resolvedByWord: ReadonlyMap<string, ResolvedScalar> = new Map<string, ResolvedScalar>([
+  ...toWordEntries(['', '~', 'null', 'Null', 'NULL'], { type: 'null' }),
+  ...toWordEntries('y Y yes Yes YES true True TRUE on On ON'.split(' '), { type: 'bool', value: true }),
+  ...toWordEntries('n N no No NO false False FALSE off Off OFF'.split(' '), { type: 'bool', value: false }),
+  ...toWordEntries(['.nan', '.NaN', '.NAN'], { type: 'float', value: NaN }),
+  ...toWordEntries(['.inf', '.Inf', '.INF', '+.inf', '+.Inf', '+.INF'], { type: 'float', value: Infinity }),
+  ...toWordEntries(['-.inf', '-.Inf', '-.INF'], { type: 'float', value: -Infinity }),
 ])
 
-function listOf(spellings: readonly string[], meaning: Resolved): [string, Resolved][] {
+function toWordEntries(spellings: readonly string[], meaning: ResolvedScalar): [string, ResolvedScalar][] {
   return spellings.map((spelling) => [spelling, meaning])
 }
 
 /** Throws a YamlError if the tag requires another type, or the base64 is invalid. */
-export function resolveScalar(node: ScalarNode): Resolved {
+export function resolveScalar(node: ScalarNode): ResolvedScalar {
   const { tag, value } = node
   if (tag === '') return node.implicit ? resolvePlain(value) : { type: 'str', value }
-  if (!tag.startsWith(prefix)) return { type: 'str', value }
-  switch (tag.slice(prefix.length)) {
+  if (!tag.startsWith(yamlTagPrefix)) return { type: 'str', value }
+  switch (tag.slice(yamlTagPrefix.length)) {
     case 'binary': {
       const decoded = decodeBase64(value)
       if (typeof decoded === 'number') {
@@ -49,36 +49,36 @@ export function resolveScalar(node: ScalarNode): Resolved {
     }
     case 'timestamp':
       if (isTimestamp(value)) return { type: 'str', value }
-      return demand(node, 'timestamp', resolvePlain(value))
+      return requireType(node, 'timestamp', resolvePlain(value))
     case 'float': {
       const found = resolvePlain(value)
-      return demand(node, 'float', found.type === 'int' ? { type: 'float', value: found.value } : found)
+      return requireType(node, 'float', found.type === 'int' ? { type: 'float', value: found.value } : found)
     }
     case 'int':
-      return demand(node, 'int', resolvePlain(value))
+      return requireType(node, 'int', resolvePlain(value))
     case 'bool':
-      return demand(node, 'bool', resolvePlain(value))
+      return requireType(node, 'bool', resolvePlain(value))
     case 'null':
-      return demand(node, 'null', resolvePlain(value))
+      return requireType(node, 'null', resolvePlain(value))
     default:
       return { type: 'str', value }
   }
 }
 
-function demand(node: ScalarNode, wanted: string, found: Resolved): Resolved {
+function requireType(node: ScalarNode, wanted: string, found: ResolvedScalar): ResolvedScalar {
   const type = found.type === 'uint' ? 'int' : found.type
   if (type === wanted) return found
   throw new YamlError(`yaml: cannot decode !!${type} \`${node.value}\` as a !!${wanted}`, node.start)
 }
 
-export function resolvePlain(text: string): Resolved {
+export function resolvePlain(text: string): ResolvedScalar {
   const first = text === '' ? 0 : text.charCodeAt(0)
   const isNumeric = (first >= 0x30 && first <= 0x39) || first === 0x2b || first === 0x2d
   if (!isNumeric && first !== 0x2e && first !== 0 && !isWordStart(first)) return { type: 'str', value: text }
-  const word = text.length <= 5 ? words.get(text) : undefined
+  const word = text.length <= 5 ? resolvedByWord.get(text) : undefined
   if (word) return word
   if (isNumeric) return resolveNumber(text)
-  return first === 0x2e ? resolveDotted(text) : { type: 'str', value: text }
+  return first === 0x2e ? resolveLeadingPoint(text) : { type: 'str', value: text }
 }
 
 /** n, t, f, o, y in either case, and the tilde. */
@@ -88,62 +88,62 @@ function isWordStart(c: number): boolean {
 }
 
 /** A number that starts with its point: underscores only between digits. */
-function resolveDotted(text: string): Resolved {
+function resolveLeadingPoint(text: string): ResolvedScalar {
   const misplaced = text.includes('_') && (/[^0-9]_|_[^0-9]|_$/.test(text) || text.startsWith('_'))
   const plain = text.includes('_') ? text.replaceAll('_', '') : text
-  return (misplaced ? undefined : parseFloat(plain)) ?? { type: 'str', value: text }
+  return (misplaced ? undefined : parseFloatScalar(plain)) ?? { type: 'str', value: text }
 }
 
-const maxInt = 2n ** 63n - 1n
-const maxUint = 2n ** 64n - 1n
+const maxInt64 = 2n ** 63n - 1n
+const maxUint64 = 2n ** 64n - 1n
 
-function resolveNumber(text: string): Resolved {
+function resolveNumber(text: string): ResolvedScalar {
   // Most texts that begin with a digit are versions and dates.
   if (!/^[-+]?[0-9._]/.test(text)) return { type: 'str', value: text }
   const plain = text.includes('_') ? text.replaceAll('_', '') : text
-  const integer = parseInteger(plain)
+  const integer = parseIntegerScalar(plain)
   if (integer !== undefined) {
-    if (integer >= -maxInt - 1n && integer <= maxInt) {
+    if (integer >= -maxInt64 - 1n && integer <= maxInt64) {
       return { type: 'int', value: Number(integer), text: String(integer) }
     }
-    const isUnsigned = integer > 0n && integer <= maxUint && !plain.startsWith('+')
+    const isUnsigned = integer > 0n && integer <= maxUint64 && !plain.startsWith('+')
     if (isUnsigned) return { type: 'uint', value: Number(integer), text: String(integer) }
   }
-  return parseFloat(plain) ?? { type: 'str', value: text }
+  return parseFloatScalar(plain) ?? { type: 'str', value: text }
 }
 
 /** A decimal float64. Linear, because a text may be a hundred megabytes. */
-function parseFloat(text: string): Resolved | undefined {
+function parseFloatScalar(text: string): ResolvedScalar | undefined {
   let at = text.startsWith('-') || text.startsWith('+') ? 1 : 0
-  const digits = (): number => {
+  const skipDigits = (): number => {
     const from = at
     while (at < text.length && isDigit(text.charCodeAt(at))) at++
     return at - from
   }
-  const whole = digits()
+  const whole = skipDigits()
   if (text[at] === '.') {
     at++
-    if (digits() + whole === 0) return undefined
+    if (skipDigits() + whole === 0) return undefined
   } else if (whole === 0) return undefined
   if (text[at] === 'e' || text[at] === 'E') {
     at++
     if (text[at] === '-' || text[at] === '+') at++
-    if (digits() === 0) return undefined
+    if (skipDigits() === 0) return undefined
   }
   if (at < text.length) return undefined
   const value = Number(text)
   return Number.isFinite(value) ? { type: 'float', value } : undefined
 }
 
-const bases: Readonly<Record<string, number>> = { x: 16, o: 8, b: 2 }
+const radixByPrefix: Readonly<Record<string, number>> = { x: 16, o: 8, b: 2 }
 
 /** Go's integers with base prefixes; a leading zero means octal. Undefined beyond 64 bits. */
-function parseInteger(text: string): bigint | undefined {
+function parseIntegerScalar(text: string): bigint | undefined {
   const isNegative = text.startsWith('-')
   let at = isNegative || text.startsWith('+') ? 1 : 0
   let base = 10
   if (text[at] === '0' && at + 1 < text.length) {
-    const named = bases[(text[at + 1] as string).toLowerCase()]
+    const named = radixByPrefix[(text[at + 1] as string).toLowerCase()]
     base = named ?? 8
     at += named === undefined ? 1 : 2
   }
@@ -179,7 +179,7 @@ export function isTimestamp(text: string): boolean {
 }
 
 /** Throws if JSON has no such value. */
-export function toValue(resolved: Resolved, node: ScalarNode): ScalarValue {
+export function toScalarValue(resolved: ResolvedScalar, node: ScalarNode): ScalarValue {
   const { start, end } = node
   switch (resolved.type) {
     case 'null':
@@ -189,9 +189,9 @@ export function toValue(resolved: Resolved, node: ScalarNode): ScalarValue {
     case 'str':
       return { kind: 'string', start, end, value: resolved.value, quoted: !node.implicit }
     case 'float': {
-      const text = jsonNumber(resolved.value)
+      const text = formatJsonNumber(resolved.value)
       const number = { kind: 'number' as const, start, end, value: resolved.value, text }
-      return integer.test(text) ? { ...number, isFloat: true } : number
+      return integerPattern.test(text) ? { ...number, isFloat: true } : number
     }
     case 'int':
     case 'uint':
@@ -199,16 +199,16 @@ export function toValue(resolved: Resolved, node: ScalarNode): ScalarValue {
   }
 }
 
-const integer = /^-?\d+$/
+const integerPattern = /^-?\d+$/
 
 /** The text of a scalar as a key; undefined for null and integers beyond 63 bits, which are rejected. */
-export function keyText(resolved: Resolved): string | undefined {
+export function formatKey(resolved: ResolvedScalar): string | undefined {
   switch (resolved.type) {
     case 'null':
     case 'uint':
       return undefined
     case 'float':
-      return goFloat32(resolved.value)
+      return formatGoFloat32(resolved.value)
     case 'int':
       return resolved.text
     case 'bool':

@@ -4,17 +4,17 @@ import type { Cursor } from './cursor.ts'
 import { scanBlockScalar } from './block-scalar.ts'
 import { scanPlainScalar } from './plain-scalar.ts'
 import { scanQuotedScalar } from './quoted-scalar.ts'
-import type { Directive } from './tag.ts'
+import type { YamlDirective } from './tag.ts'
 import { scanAnchor, scanDirective, scanTag } from './tag.ts'
-import type { Token, TokenKind } from './token.ts'
-import type { Mark } from './yaml-error.ts'
+import type { YamlToken, YamlTokenKind } from './token.ts'
+import type { YamlMark } from './yaml-error.ts'
 import { scannerError } from './yaml-error.ts'
 
 /** go-yaml's limit on flow nesting and on indentation levels. */
 const maxDepth = 10_000
 
 /** A key without `?` must end within this many characters, on one line (YAML 1.2, 7.4.3). */
-const maxSimpleKey = 1024
+const maxSimpleKeyLength = 1024
 
 /** A position where a key without `?` may have begun. */
 interface SimpleKey {
@@ -29,12 +29,12 @@ interface SimpleKey {
   /** Number of the key's first token, from the start of the stream. */
   token: number
   column: number
-  mark: Mark
+  mark: YamlMark
 }
 
-export class Scanner {
+export class YamlScanner {
   private readonly cursor: Cursor
-  private readonly queue: Token[] = []
+  private readonly queue: YamlToken[] = []
   private head = 0
   private taken = 0
   private ended = false
@@ -51,9 +51,9 @@ export class Scanner {
   }
 
   /** Returns the next token without taking it. */
-  peek(): Token {
+  peek(): YamlToken {
     while (this.mustFetch()) this.fetch()
-    return this.queue[this.head] as Token
+    return this.queue[this.head] as YamlToken
   }
 
   take(): void {
@@ -89,14 +89,14 @@ export class Scanner {
   /** Counts characters; checks only long stretches for surrogate pairs. */
   private isTooFar(from: number): boolean {
     const units = this.cursor.index - from
-    if (units <= maxSimpleKey) return false
-    if (units > 2 * maxSimpleKey) return true
+    if (units <= maxSimpleKeyLength) return false
+    if (units > 2 * maxSimpleKeyLength) return true
     let characters = units
     for (let at = from; at < this.cursor.index; at++) {
       const c = this.cursor.text.charCodeAt(at)
       if (c >= 0xdc00 && c <= 0xdfff) characters--
     }
-    return characters > maxSimpleKey
+    return characters > maxSimpleKeyLength
   }
 
   private fetch(): void {
@@ -158,8 +158,8 @@ export class Scanner {
     if (c === 0x2d) return !isBlank(next)
     if (c === 0x3f || c === 0x3a) return this.flowLevel === 0 && !isBlankOrEnd(next)
     // # | > % @ ` and blanks; all other indicators were handled above.
-    const refused = c === 0x23 || c === 0x7c || c === 0x3e || c === 0x25 || c === 0x40 || c === 0x60
-    return !refused && !isBlankOrEnd(c)
+    const isIndicator = c === 0x23 || c === 0x7c || c === 0x3e || c === 0x25 || c === 0x40 || c === 0x60
+    return !isIndicator && !isBlankOrEnd(c)
   }
 
   private skipToToken(): void {
@@ -203,14 +203,14 @@ export class Scanner {
     this.push('directive', start, '', false, '', scanDirective(this.cursor))
   }
 
-  private fetchDocumentMarker(kind: TokenKind): void {
+  private fetchDocumentMarker(kind: YamlTokenKind): void {
     this.unrollIndent(-1)
     this.removeSimpleKey()
     this.simpleKeyAllowed = false
     this.pushIndicator(kind, 3)
   }
 
-  private fetchFlowStart(kind: TokenKind): void {
+  private fetchFlowStart(kind: YamlTokenKind): void {
     const { cursor } = this
     this.saveSimpleKey()
     this.simpleKeys.push(this.noSimpleKey())
@@ -220,7 +220,7 @@ export class Scanner {
     this.pushIndicator(kind, 1)
   }
 
-  private fetchFlowEnd(kind: TokenKind): void {
+  private fetchFlowEnd(kind: YamlTokenKind): void {
     this.removeSimpleKey()
     if (this.flowLevel > 0) {
       this.flowLevel--
@@ -286,7 +286,7 @@ export class Scanner {
     this.pushIndicator('value', 1)
   }
 
-  private fetchAnchor(kind: TokenKind): void {
+  private fetchAnchor(kind: YamlTokenKind): void {
     this.saveSimpleKey()
     this.simpleKeyAllowed = false
     const start = this.cursor.mark()
@@ -369,7 +369,7 @@ export class Scanner {
   }
 
   /** Opens a block at `column` unless it is open. `at` is its token's place in the queue. */
-  private rollIndent(column: number, kind: TokenKind, mark: Mark, at?: number): void {
+  private rollIndent(column: number, kind: YamlTokenKind, mark: YamlMark, at?: number): void {
     if (this.flowLevel > 0 || this.indent >= column) return
     this.indents.push(this.indent)
     this.indent = column
@@ -387,26 +387,26 @@ export class Scanner {
     }
   }
 
-  private pushIndicator(kind: TokenKind, width: number): void {
+  private pushIndicator(kind: YamlTokenKind, width: number): void {
     const { index, line } = this.cursor
     this.cursor.skip(width)
     this.queue.push(makeToken(kind, { index, line }, index + width))
   }
 
   private push(
-    kind: TokenKind,
-    at: Mark,
+    kind: YamlTokenKind,
+    at: YamlMark,
     value = '',
     plain = false,
     handle = '',
-    directive?: Directive,
+    directive?: YamlDirective,
   ): void {
     const { index, line } = at
     this.queue.push({ kind, index, line, end: this.cursor.index, value, plain, handle, directive })
   }
 }
 
-function makeToken(kind: TokenKind, at: Mark, end: number): Token {
+function makeToken(kind: YamlTokenKind, at: YamlMark, end: number): YamlToken {
   return {
     kind,
     index: at.index,

@@ -6,16 +6,16 @@ const BANG = 0x21
 const PERCENT = 0x25
 
 /** Characters of a tag's URI besides word characters. */
-const uriCharacters = new Set([...";/?:@&=+$,.!~*'()[]%"].map((c) => c.charCodeAt(0)))
+const tagUriCharacters = new Set([...";/?:@&=+$,.!~*'()[]%"].map((c) => c.charCodeAt(0)))
 
 /** Characters that may follow an anchor's name directly, besides blanks. */
-const afterAnchor = new Set([...'?:,]}%@`'].map((c) => c.charCodeAt(0)))
+const charactersAfterAnchor = new Set([...'?:,]}%@`'].map((c) => c.charCodeAt(0)))
 
 export function scanAnchor(cursor: Cursor): string {
   cursor.skip()
   const name = scanWord(cursor)
   const next = cursor.peek()
-  if (name === '' || !(isBlankOrEnd(next) || afterAnchor.has(next))) {
+  if (name === '' || !(isBlankOrEnd(next) || charactersAfterAnchor.has(next))) {
     throw scannerError('did not find expected alphabetic or numeric character', cursor)
   }
   return name
@@ -48,11 +48,11 @@ export function scanTag(cursor: Cursor): { handle: string; suffix: string } {
   return { handle, suffix }
 }
 
-export type Directive =
+export type YamlDirective =
   | { readonly name: 'YAML'; readonly major: number; readonly minor: number }
   | { readonly name: 'TAG'; readonly handle: string; readonly prefix: string }
 
-export function scanDirective(cursor: Cursor): Directive {
+export function scanDirective(cursor: Cursor): YamlDirective {
   cursor.skip()
   const name = scanWord(cursor)
   if (name === '') throw scannerError('could not find expected directive name', cursor)
@@ -72,7 +72,7 @@ export function scanDirective(cursor: Cursor): Directive {
   return directive
 }
 
-function scanVersion(cursor: Cursor): Directive {
+function scanVersion(cursor: Cursor): YamlDirective {
   skipBlanks(cursor)
   const major = scanVersionNumber(cursor)
   if (cursor.peek() !== 0x2e) throw scannerError("did not find expected digit or '.' character", cursor)
@@ -94,7 +94,7 @@ function scanVersionNumber(cursor: Cursor): number {
   return value
 }
 
-function scanTagDirective(cursor: Cursor): Directive {
+function scanTagDirective(cursor: Cursor): YamlDirective {
   skipBlanks(cursor)
   const handle = scanHandle(cursor, true)
   cursor.need(1)
@@ -125,19 +125,19 @@ function scanHandle(cursor: Cursor, inDirective: boolean): string {
 /** `head` is the part already read, with its leading `!`, which does not belong to the URI. */
 function scanUri(cursor: Cursor, head: string): string {
   let uri = head.slice(1)
-  let found = head.length > 0
+  let hasContent = head.length > 0
   cursor.need(1)
   for (;;) {
     const c = cursor.peek()
-    if (!isWordCharacter(c) && !uriCharacters.has(c)) break
+    if (!isWordCharacter(c) && !tagUriCharacters.has(c)) break
     if (c === PERCENT) uri += scanUriEscape(cursor)
     else {
       uri += String.fromCharCode(c)
       skipOne(cursor)
     }
-    found = true
+    hasContent = true
   }
-  if (!found) throw scannerError('did not find expected tag URI', cursor)
+  if (!hasContent) throw scannerError('did not find expected tag URI', cursor)
   return uri
 }
 
@@ -165,10 +165,10 @@ function scanUriEscape(cursor: Cursor): string {
 }
 
 function scanWord(cursor: Cursor): string {
-  const begin = cursor.index
+  const start = cursor.index
   cursor.need(1)
   while (isWordCharacter(cursor.peek())) skipOne(cursor)
-  return cursor.text.slice(begin, cursor.index)
+  return cursor.text.slice(start, cursor.index)
 }
 
 function skipBlanks(cursor: Cursor): void {

@@ -1,6 +1,6 @@
-import type { Directive } from './tag.ts'
+import type { YamlDirective } from './tag.ts'
 
-export type TokenKind =
+export type YamlTokenKind =
   | 'stream-end'
   | 'directive'
   | 'document-start'
@@ -21,8 +21,8 @@ export type TokenKind =
   | 'tag'
   | 'scalar'
 
-export interface Token {
-  readonly kind: TokenKind
+export interface YamlToken {
+  readonly kind: YamlTokenKind
   readonly index: number
   readonly line: number
   readonly end: number
@@ -30,5 +30,5 @@ export interface Token {
   readonly value: string
   readonly plain: boolean
   readonly handle: string
-  readonly directive: Directive | undefined
+  readonly directive: YamlDirective | undefined
 }

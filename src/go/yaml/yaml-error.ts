@@ -16,17 +16,17 @@ export class YamlError extends Error {
 }
 
 /** A position as the scanner counts: line from 0. */
-export interface Mark {
+export interface YamlMark {
   readonly index: number
   readonly line: number
 }
 
 /** go-yaml counts scanner errors' lines from one, but omits the first line. */
-export function scannerError(problem: string, at: Mark): YamlError {
+export function scannerError(problem: string, at: YamlMark): YamlError {
   return new YamlError(at.line > 0 ? `yaml: line ${at.line + 1}: ${problem}` : `yaml: ${problem}`, at.index)
 }
 
 /** go-yaml counts parser errors' lines from zero. */
-export function parserError(problem: string, at: Mark): YamlError {
+export function parserError(problem: string, at: YamlMark): YamlError {
   return new YamlError(at.line > 0 ? `yaml: line ${at.line}: ${problem}` : `yaml: ${problem}`, at.index)
 }

@@ -1,16 +1,16 @@
 // Turns a catalog's files into layer content, validated and cached as opm does. Pure; untrusted files run in
 // layer-process.ts.
-import { cacheDigest, cacheModes } from '../../catalog/api/cache-digest.ts'
-import { writeCache } from '../../catalog/api/write-cache.ts'
-import { assemble } from '../../catalog/facts/assemble.ts'
-import { ignoreFileText } from '../../catalog/load/indexignore.ts'
+import { computeCacheDigest, cacheFileModes } from '../../catalog/api/cache-digest.ts'
+import { buildOpmCache } from '../../catalog/api/write-cache.ts'
+import { assembleCatalog } from '../../catalog/facts/assemble.ts'
+import { decodeIgnoreFile } from '../../catalog/load/indexignore.ts'
 import type { Meta } from '../../catalog/load/meta.ts'
-import { readFile } from '../../catalog/load/read-file.ts'
+import { parseCatalogFile } from '../../catalog/load/read-file.ts'
 import { isIgnoreFile, selectFiles } from '../../catalog/load/select-files.ts'
 import { validateAsOpm } from '../../catalog/model/validate-as-opm.ts'
-import type { Piece } from '../../go/tar/pieces.ts'
-import { endOfTar, tarTree, type TreeFile } from '../../go/tar/tar-tree.ts'
-import type { CatalogFile } from '../catalog-publisher.ts'
+import type { BytePiece } from '../../go/tar/pieces.ts'
+import { getTarEnd, packTarTree, type TarTreeFile } from '../../go/tar/tar-tree.ts'
+import type { CatalogImageFile } from '../catalog-publisher.ts'
 import { ImageError } from '../image-error.ts'
 import { listBundles, type ListedBundle } from '../provenance/listed-bundles.ts'
 
@@ -19,13 +19,13 @@ const catalogFolder = 'configs'
 export const cacheFolder = 'tmp/cache'
 
 /** As `ADD` copies a checkout with the usual umask, regardless of the local modes. */
-export const catalogModes = { directory: 0o755, file: 0o644 }
+export const catalogFileModes = { directory: 0o755, file: 0o644 }
 /** The usual mode of /tmp. */
-const temporaryMode = 0o1777
+const tmpDirectoryMode = 0o1777
 
-export interface CatalogContent {
+export interface CatalogLayerContent {
   /** The layer's archive in pieces; repeated content is the same object. */
-  readonly archive: readonly Piece[]
+  readonly archive: readonly BytePiece[]
   readonly packages: readonly string[]
   readonly bundles: number
   readonly listed: readonly ListedBundle[]
@@ -33,89 +33,95 @@ export interface CatalogContent {
 }
 
 /** Throws an ImageError for a catalog that opm would not serve, or for impossible paths. */
-export function catalogContent(files: readonly CatalogFile[], hasCache: boolean): CatalogContent {
-  checkPaths(files)
-  const catalog: TreeFile[] = files.map(({ path, bytes }) => ({ path, pieces: [bytes] }))
-  const { documents, listed } = validDocuments(files)
-  const cache = writeCache(documents)
+export function createCatalogLayerContent(
+  files: readonly CatalogImageFile[],
+  hasCache: boolean,
+): CatalogLayerContent {
+  validatePaths(files)
+  const catalog: TarTreeFile[] = files.map(({ path, bytes }) => ({ path, pieces: [bytes] }))
+  const { documents, listed } = parseValidCatalog(files)
+  const cache = buildOpmCache(documents)
   // Without a cache in the image, opm would build it at startup and fail there.
   if (!cache.ok) throw new ImageError('no-cache', cache.error)
-  const archive = [...tarTree(catalog, catalogModes, (path, kind) => inFolder(catalogFolder, path, kind))]
+  const archive = [
+    ...packTarTree(catalog, catalogFileModes, (path, kind) => formatArchivePath(catalogFolder, path, kind)),
+  ]
   const counted = { packages: cache.packages, bundles: cache.bundles, listed }
-  if (!hasCache) return { archive: [...archive, endOfTar()], ...counted }
-  const digest = cacheDigest(catalog, catalogModes, cache.files)
+  if (!hasCache) return { archive: [...archive, getTarEnd()], ...counted }
+  const digest = computeCacheDigest(catalog, catalogFileModes, cache.files)
   const below = cache.files.map(({ path, pieces }) => ({ path: `cache/${path}`, pieces }))
   const all = [...below, { path: 'digest', pieces: [new TextEncoder().encode(digest)] }]
-  const temporary = { directory: temporaryMode, file: 0 }
+  const temporary = { directory: tmpDirectoryMode, file: 0 }
   return {
     archive: [
       ...archive,
-      ...tarTree([], temporary, () => 'tmp/'),
-      ...tarTree(all, cacheModes, (path, kind) => inFolder(cacheFolder, path, kind)),
-      endOfTar(),
+      ...packTarTree([], temporary, () => 'tmp/'),
+      ...packTarTree(all, cacheFileModes, (path, kind) => formatArchivePath(cacheFolder, path, kind)),
+      getTarEnd(),
     ],
     ...counted,
     cacheDigest: digest,
   }
 }
 
-function inFolder(folder: string, path: string, kind: 'file' | 'directory'): string {
+function formatArchivePath(folder: string, path: string, kind: 'file' | 'directory'): string {
   const name = path === '' ? folder : `${folder}/${path}`
   return kind === 'directory' ? `${name}/` : name
 }
 
 /** Throws an ImageError for a catalog that opm would not serve. */
-export function bundlesIn(files: readonly CatalogFile[]): readonly ListedBundle[] {
-  return validDocuments(files).listed
+export function extractListedBundles(files: readonly CatalogImageFile[]): readonly ListedBundle[] {
+  return parseValidCatalog(files).listed
 }
 
-function validDocuments(files: readonly CatalogFile[]): {
+function parseValidCatalog(files: readonly CatalogImageFile[]): {
   readonly documents: readonly Meta[]
   readonly listed: readonly ListedBundle[]
 } {
   const byPath = new Map(files.map(({ path, bytes }) => [path, bytes]))
   const ignores = files
     .filter(({ path }) => isIgnoreFile(path))
-    .map(({ path, bytes }): [string, string] => [path, ignoreFileText(bytes)])
+    .map(({ path, bytes }): [string, string] => [path, decodeIgnoreFile(bytes)])
   const selection = selectFiles(byPath.keys(), new Map(ignores))
   if (selection.loadError) throw new ImageError('invalid-catalog', selection.loadError.message)
   const documents: Meta[] = []
   const onMeta = (meta: Meta) => void documents.push(meta)
   const read = selection.files.map((path) => {
-    const facts = readFile(byPath.get(path) ?? new Uint8Array(), { forVerdict: true, onMeta })
+    const facts = parseCatalogFile(byPath.get(path) ?? new Uint8Array(), { forVerdict: true, onMeta })
     if (facts.loadError !== undefined) throw new ImageError('invalid-catalog', `${path}: ${facts.loadError}`)
     return { path, facts }
   })
-  const catalog = assemble(read)
+  const catalog = assembleCatalog(read)
   const { message } = validateAsOpm(catalog)
   if (message !== undefined) throw new ImageError('invalid-catalog', message)
   return { documents, listed: listBundles(catalog) }
 }
 
 /** Linux's longest file name, and our longest archive path. */
-const longestName = 255
-const longestPath = 4096
+const maxFileNameLength = 255
+const maxPathLength = 4096
 
-function checkPaths(files: readonly CatalogFile[]): void {
+function validatePaths(files: readonly CatalogImageFile[]): void {
   const paths = new Set<string>()
   const directories = new Set<string>()
-  const refuse = (path: string, why: string) => {
+  const reject = (path: string, why: string) => {
     throw new ImageError('order', `the file ${JSON.stringify(path)} cannot be put into an image: ${why}`)
   }
   for (const { path } of files) {
-    if (paths.has(path)) refuse(path, 'it is there twice')
+    if (paths.has(path)) reject(path, 'it is there twice')
     paths.add(path)
     const parts = path.split('/')
     if (parts.some((part) => part === '' || part === '.' || part === '..'))
-      refuse(path, 'it is no path below the catalog')
-    if (path.includes('\0')) refuse(path, 'its name has a NUL in it')
-    if (!path.isWellFormed()) refuse(path, 'its name is no UTF-8')
+      reject(path, 'it is no path below the catalog')
+    if (path.includes('\0')) reject(path, 'its name has a NUL in it')
+    if (!path.isWellFormed()) reject(path, 'its name is no UTF-8')
     // Whiteouts would delete files of the base.
-    if (parts.some((part) => part.startsWith('.wh.'))) refuse(path, 'the name is a whiteout in an image')
-    if (Buffer.byteLength(path) > longestPath) refuse(path, 'its path is too long')
-    if (parts.some((part) => Buffer.byteLength(part) > longestName)) refuse(path, 'its name is too long')
+    if (parts.some((part) => part.startsWith('.wh.'))) reject(path, 'the name is a whiteout in an image')
+    if (Buffer.byteLength(path) > maxPathLength) reject(path, 'its path is too long')
+    if (parts.some((part) => Buffer.byteLength(part) > maxFileNameLength))
+      reject(path, 'its name is too long')
     for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1))
       directories.add(path.slice(0, at))
   }
-  for (const path of paths) if (directories.has(path)) refuse(path, 'it is a file and a directory')
+  for (const path of paths) if (directories.has(path)) reject(path, 'it is a file and a directory')
 }

@@ -2,33 +2,33 @@
 // concatenated (RFC 1951, section 3.2.4; RFC 1952). The output depends only on the pieces and Node's zlib.
 import { promisify } from 'node:util'
 import { constants, crc32, deflateRaw, deflateRawSync, type ZlibOptions } from 'node:zlib'
-import { forEachPiece, joinedPieces, lengthOf, type Piece } from '../../go/tar/pieces.ts'
+import { forEachPiece, joinPieces, getPieceLength, type BytePiece } from '../../go/tar/pieces.ts'
 
 /**
  * Sharing shorter pieces costs more than compressing them again, because parts cannot refer to each other. (8192 made
  * layers of public catalogs 40% larger and took three times as long in the waiting thread.)
  */
-const worthSharing = 65_536
+const minSharedBytes = 65_536
 /** Keeps all processors busy at almost no cost in size. */
-const partSize = 512 * 1024
+const compressedPartBytes = 512 * 1024
 /** Shorter parts are compressed inline: a thread handoff costs as much. */
-const worthAThread = 65_536
+const minThreadedBytes = 65_536
 
 /** The fastest level: a catalog's cache is largely base64 images, which higher levels hardly shrink. */
-const options: ZlibOptions = { level: 1, finishFlush: constants.Z_SYNC_FLUSH }
-const inThread = promisify<Uint8Array, ZlibOptions, Uint8Array>(deflateRaw)
+const deflateOptions: ZlibOptions = { level: 1, finishFlush: constants.Z_SYNC_FLUSH }
+const deflateInThread = promisify<Uint8Array, ZlibOptions, Uint8Array>(deflateRaw)
 
 /** No name, time or system, which could differ between machines. */
-const header = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff)
+const gzipHeader = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff)
 /** A last block without content. */
-const lastBlock = Uint8Array.of(0x03, 0x00)
+const finalDeflateBlock = Uint8Array.of(0x03, 0x00)
 
-type Parts = readonly Promise<Uint8Array>[]
+type DeflatedParts = readonly Promise<Uint8Array>[]
 
-export async function gzipPieces(pieces: readonly Piece[]): Promise<Buffer> {
-  const counts = new Map<Piece, number>()
-  for (const piece of pieces) count(piece, counts)
-  const parts = partsOf(pieces, counts, new Map())
+export async function gzipPieces(pieces: readonly BytePiece[]): Promise<Buffer> {
+  const counts = new Map<BytePiece, number>()
+  for (const piece of pieces) countPieces(piece, counts)
+  const parts = deflateParts(pieces, counts, new Map())
   let crc = 0
   let size = 0
   forEachPiece(pieces, (bytes) => {
@@ -38,54 +38,56 @@ export async function gzipPieces(pieces: readonly Piece[]): Promise<Buffer> {
   const trailer = Buffer.alloc(8)
   trailer.writeUInt32LE(crc, 0)
   trailer.writeUInt32LE(size % 2 ** 32, 4)
-  return Buffer.concat([header, ...(await Promise.all(parts)), lastBlock, trailer])
+  return Buffer.concat([gzipHeader, ...(await Promise.all(parts)), finalDeflateBlock, trailer])
 }
 
-function count(piece: Piece, counts: Map<Piece, number>): void {
+function countPieces(piece: BytePiece, counts: Map<BytePiece, number>): void {
   const known = counts.get(piece) ?? 0
   counts.set(piece, known + 1)
-  if (known === 0 && !(piece instanceof Uint8Array)) for (const part of piece) count(part, counts)
+  if (known === 0 && !(piece instanceof Uint8Array)) for (const part of piece) countPieces(part, counts)
 }
 
-function partsOf(
-  pieces: readonly Piece[],
-  counts: ReadonlyMap<Piece, number>,
-  shared: Map<Piece, Parts>,
-): Parts {
+function deflateParts(
+  pieces: readonly BytePiece[],
+  counts: ReadonlyMap<BytePiece, number>,
+  shared: Map<BytePiece, DeflatedParts>,
+): DeflatedParts {
   const parts: Promise<Uint8Array>[] = []
   let run: Uint8Array[] = []
   let length = 0
-  const endRun = () => {
-    if (length > 0) parts.push(deflated(run.length === 1 ? (run[0] as Uint8Array) : joinedPieces(run)))
+  const flushRun = () => {
+    if (length > 0) parts.push(deflateBytes(run.length === 1 ? (run[0] as Uint8Array) : joinPieces(run)))
     run = []
     length = 0
   }
-  const add = (bytes: Uint8Array) => {
+  const appendBytes = (bytes: Uint8Array) => {
     for (let rest = bytes; rest.length > 0;) {
-      const taken = rest.subarray(0, partSize - length)
+      const taken = rest.subarray(0, compressedPartBytes - length)
       run.push(taken)
       length += taken.length
       rest = rest.subarray(taken.length)
-      if (length === partSize) endRun()
+      if (length === compressedPartBytes) flushRun()
     }
   }
-  const put = (piece: Piece): void => {
-    if ((counts.get(piece) ?? 0) > 1 && lengthOf(piece) >= worthSharing) {
-      endRun()
+  const appendPiece = (piece: BytePiece): void => {
+    if ((counts.get(piece) ?? 0) > 1 && getPieceLength(piece) >= minSharedBytes) {
+      flushRun()
       let own = shared.get(piece)
       if (!own) {
-        own = piece instanceof Uint8Array ? [deflated(piece)] : partsOf(piece, counts, shared)
+        own = piece instanceof Uint8Array ? [deflateBytes(piece)] : deflateParts(piece, counts, shared)
         shared.set(piece, own)
       }
       parts.push(...own)
-    } else if (piece instanceof Uint8Array) add(piece)
-    else for (const part of piece) put(part)
+    } else if (piece instanceof Uint8Array) appendBytes(piece)
+    else for (const part of piece) appendPiece(part)
   }
-  for (const piece of pieces) put(piece)
-  endRun()
+  for (const piece of pieces) appendPiece(piece)
+  flushRun()
   return parts
 }
 
-async function deflated(bytes: Uint8Array): Promise<Uint8Array> {
-  return bytes.length < worthAThread ? deflateRawSync(bytes, options) : inThread(bytes, options)
+async function deflateBytes(bytes: Uint8Array): Promise<Uint8Array> {
+  return bytes.length < minThreadedBytes
+    ? deflateRawSync(bytes, deflateOptions)
+    : deflateInThread(bytes, deflateOptions)
 }

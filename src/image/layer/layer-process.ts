@@ -1,39 +1,41 @@
 // Reads, packs and renders untrusted catalogs in a process without secrets.
-import { inRenderedOrder } from '../../catalog/write/rendered-order.ts'
-import { writeJson } from '../../catalog/write/write-json.ts'
+import { sortForRendering } from '../../catalog/write/rendered-order.ts'
+import { formatCatalogJson } from '../../catalog/write/write-json.ts'
 import { answerOrders } from '../../workers/answer-orders.ts'
 import { ImageError, type ImageErrorCode } from '../image-error.ts'
 import { renderImage, type PulledFiles } from '../rendered-image.ts'
-import type { CatalogFile } from '../catalog-publisher.ts'
+import type { CatalogImageFile } from '../catalog-publisher.ts'
 import type { ListedBundle } from '../provenance/listed-bundles.ts'
-import { bundlesIn } from './catalog-content.ts'
-import { packLayer, type LayerOrder, type PackedLayer } from './pack-layer.ts'
+import { extractListedBundles } from './catalog-content.ts'
+import { packLayer, type PackLayerRequest, type PackedCatalogLayer } from './pack-layer.ts'
 
-export interface RenderOrder extends PulledFiles {
+export interface RenderImageRequest extends PulledFiles {
   readonly reference: string
 }
 
-export type PackingOrder =
-  { readonly pack: LayerOrder } | { readonly list: readonly CatalogFile[] } | { readonly render: RenderOrder }
+export type LayerWorkerRequest =
+  | { readonly pack: PackLayerRequest }
+  | { readonly list: readonly CatalogImageFile[] }
+  | { readonly render: RenderImageRequest }
 
-export type PackingAnswer =
-  | { readonly layer: PackedLayer }
+export type LayerWorkerResponse =
+  | { readonly layer: PackedCatalogLayer }
   | { readonly listed: readonly ListedBundle[] }
   | { readonly text: string }
   | { readonly refused: { readonly code: ImageErrorCode; readonly message: string } }
 
-async function work(order: PackingOrder): Promise<PackingAnswer> {
+async function handleLayerRequest(order: LayerWorkerRequest): Promise<LayerWorkerResponse> {
   try {
     if ('pack' in order) return { layer: await packLayer(order.pack) }
-    if ('list' in order) return { listed: bundlesIn(order.list) }
+    if ('list' in order) return { listed: extractListedBundles(order.list) }
     const { reference, ...image } = order.render
     const rendered = renderImage(image, reference)
     if (!rendered.ok) throw new ImageError('invalid-catalog', rendered.error)
-    return { text: writeJson(inRenderedOrder(rendered.value)) }
+    return { text: formatCatalogJson(sortForRendering(rendered.value)) }
   } catch (error) {
     if (error instanceof ImageError) return { refused: { code: error.code, message: error.message } }
     throw error
   }
 }
 
-answerOrders(work)
+answerOrders(handleLayerRequest)

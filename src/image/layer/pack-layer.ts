@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import { forEachPiece, joinedPieces } from '../../go/tar/pieces.ts'
-import type { CatalogFile, CatalogLayerSummary } from '../catalog-publisher.ts'
-import { catalogContent } from './catalog-content.ts'
+import { forEachPiece, joinPieces } from '../../go/tar/pieces.ts'
+import type { CatalogImageFile, CatalogLayerSummary } from '../catalog-publisher.ts'
+import { createCatalogLayerContent } from './catalog-content.ts'
 import { gzipPieces } from './gzip-pieces.ts'
 
-export interface LayerOrder {
-  readonly files: readonly CatalogFile[]
+export interface PackLayerRequest {
+  readonly files: readonly CatalogImageFile[]
   readonly cache: boolean
   readonly compression: 'gzip' | 'none'
   /** Diff ids whose bytes the caller already has. */
@@ -13,13 +13,13 @@ export interface LayerOrder {
 }
 
 /** Without bytes if the caller already has them. */
-export interface PackedLayer {
+export interface PackedCatalogLayer {
   readonly summary: Omit<CatalogLayerSummary, 'digest' | 'size'>
   readonly packed?: { readonly bytes: Uint8Array; readonly digest: string }
 }
 
-export async function packLayer(order: LayerOrder): Promise<PackedLayer> {
-  const { archive, ...content } = catalogContent(order.files, order.cache)
+export async function packLayer(order: PackLayerRequest): Promise<PackedCatalogLayer> {
+  const { archive, ...content } = createCatalogLayerContent(order.files, order.cache)
   // Starts first, because other threads do this work.
   const compressed =
     order.compression === 'gzip' && order.unlessDiffId.length === 0 ? gzipPieces(archive) : undefined
@@ -32,8 +32,7 @@ export async function packLayer(order: LayerOrder): Promise<PackedLayer> {
   const diffId = `sha256:${hash.digest('hex')}`
   const summary = { ...content, diffId, uncompressed }
   if (order.unlessDiffId.includes(diffId)) return { summary }
-  if (order.compression === 'none')
-    return { summary, packed: { bytes: joinedPieces(archive), digest: diffId } }
+  if (order.compression === 'none') return { summary, packed: { bytes: joinPieces(archive), digest: diffId } }
   const bytes = await (compressed ?? gzipPieces(archive))
   return {
     summary,

@@ -1,18 +1,18 @@
 // Builds the OCI manifests that refer to an image: bill of images, provenance, and cosign's artifacts.
 import { createHash } from 'node:crypto'
-import type { Attachment } from '../catalog-publisher.ts'
+import type { ImageAttachment } from '../catalog-publisher.ts'
 import type { BlobToPush } from '../open-pusher.ts'
 import type { ImageReference } from '../../go/reference/image-reference.ts'
 import { mediaTypes, type IndexEntry } from '../../registry/manifest.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
-import { billType } from './bill-of-images.ts'
+import { sbomMediaType } from './bill-of-images.ts'
 import { envelopeType, inTotoType } from './envelope.ts'
-import { simpleSigningType } from './simple-signing.ts'
-import { provenanceType } from './statement.ts'
+import { simpleSigningMediaType } from './simple-signing.ts'
+import { slsaProvenanceType } from './statement.ts'
 
 /** The top document of the image that the artifacts belong to. */
-export interface Subject {
+export interface ArtifactSubject {
   readonly host: string
   readonly repository: string
   readonly digest: string
@@ -29,10 +29,10 @@ export interface ArtifactLayer {
 }
 
 /** The subject for artifacts of a reference's current image. */
-export async function subjectOf(
+export async function fetchSubject(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   reference: ImageReference,
-): Promise<Subject> {
+): Promise<ArtifactSubject> {
   const { digest, mediaType, bytes } = await registry.fetchManifest(reference)
   const { host, repository } = reference
   return { host, repository, digest, mediaType, size: bytes.length }
@@ -41,11 +41,11 @@ export async function subjectOf(
 const maxPlatforms = 200
 
 /** Every manifest below an index, nested ones first; empty for a single-platform image. Nodes pull these by digest. */
-export async function platformsOf(
+export async function fetchPlatformManifests(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   image: ImageReference & { readonly digest: string },
-  found = new Map<string, Subject & Pick<IndexEntry, 'platform'>>(),
-): Promise<readonly (Subject & Pick<IndexEntry, 'platform'>)[]> {
+  found = new Map<string, ArtifactSubject & Pick<IndexEntry, 'platform'>>(),
+): Promise<readonly (ArtifactSubject & Pick<IndexEntry, 'platform'>)[]> {
   const { host, repository, digest } = image
   const { manifest } = await registry.fetchManifest({ host, repository, digest })
   if (manifest.kind !== 'index') return []
@@ -53,7 +53,7 @@ export async function platformsOf(
     if (found.has(digest)) continue
     const one = { host, repository, digest, mediaType, size, ...(platform && { platform }) }
     if (mediaType === mediaTypes.ociIndex || mediaType === mediaTypes.dockerList)
-      await platformsOf(registry, one, found)
+      await fetchPlatformManifests(registry, one, found)
     found.set(digest, one)
     if (found.size > maxPlatforms)
       throw new RegistryError('unsupported', `it has more than ${maxPlatforms} manifests`)
@@ -63,65 +63,68 @@ export async function platformsOf(
 
 export const signatureAnnotation = 'dev.cosignproject.cosign/signature'
 
-export function repositoryName({ host, repository }: Pick<Subject, 'host' | 'repository'>): string {
+export function formatRepositoryName({
+  host,
+  repository,
+}: Pick<ArtifactSubject, 'host' | 'repository'>): string {
   return `${host}/${repository}`
 }
 
 /** The tag where cosign looks: `.sig` for signatures, `.att` for attestations. */
-export function cosignTag(digest: string, kind: 'sig' | 'att'): string {
+export function formatCosignTag(digest: string, kind: 'sig' | 'att'): string {
   return `${digest.replace(':', '-')}.${kind}`
 }
 
-export function billAttachment(subject: Subject, bill: Uint8Array): Attachment {
-  return artifact(subject, billType, [{ bytes: bill, mediaType: billType }])
+export function createSbomAttachment(subject: ArtifactSubject, bill: Uint8Array): ImageAttachment {
+  return createOciArtifact(subject, sbomMediaType, [{ bytes: bill, mediaType: sbomMediaType }])
 }
 
 /** Unsigned provenance, for users who trust the registry. */
-export function provenanceAttachment(subject: Subject, statement: Uint8Array): Attachment {
-  return artifact(subject, inTotoType, [
-    { bytes: statement, mediaType: inTotoType, annotations: predicateAnnotation },
+export function createProvenanceAttachment(subject: ArtifactSubject, statement: Uint8Array): ImageAttachment {
+  return createOciArtifact(subject, inTotoType, [
+    { bytes: statement, mediaType: inTotoType, annotations: predicateTypeAnnotation },
   ])
 }
 
-const predicateAnnotation = { 'in-toto.io/predicate-type': provenanceType }
+const predicateTypeAnnotation = { 'in-toto.io/predicate-type': slsaProvenanceType }
 
-export function attestationAttachment(
-  subject: Subject,
+export function createAttestationAttachment(
+  subject: ArtifactSubject,
   envelope: Uint8Array,
   present: readonly ArtifactLayer[],
-): Attachment {
-  const layer = layerOf(envelope, envelopeType, {
+): ImageAttachment {
+  const layer = toArtifactLayer(envelope, envelopeType, {
     [signatureAnnotation]: '',
-    predicateType: provenanceType,
-    ...predicateAnnotation,
+    predicateType: slsaProvenanceType,
+    ...predicateTypeAnnotation,
   })
-  return cosignImage(subject, 'att', [...present, layer], envelope)
+  return createCosignImage(subject, 'att', [...present, layer], envelope)
 }
 
-export function signatureAttachment(
-  subject: Subject,
+export function createSignatureAttachment(
+  subject: ArtifactSubject,
   payload: Uint8Array,
   signature: Uint8Array,
   present: readonly ArtifactLayer[],
-): Attachment {
-  const layer = layerOf(payload, simpleSigningType, {
+): ImageAttachment {
+  const layer = toArtifactLayer(payload, simpleSigningMediaType, {
     [signatureAnnotation]: Buffer.from(signature).toString('base64'),
   })
-  return cosignImage(subject, 'sig', [...present, layer], payload)
+  return createCosignImage(subject, 'sig', [...present, layer], payload)
 }
 
-const artifactTypes = {
+const cosignArtifactTypes = {
   sig: 'application/vnd.dev.cosign.artifact.sig.v1+json',
   att: 'application/vnd.dev.cosign.artifact.att.v1+json',
 } as const
 
 /** cosign's format: an empty image with a layer for each signature. */
-function cosignImage(
-  subject: Subject,
+function createCosignImage(
+  subject: ArtifactSubject,
   kind: 'sig' | 'att',
   layers: readonly ArtifactLayer[],
   bytes: Uint8Array,
-): Attachment {
+): ImageAttachment {
   const created = '0001-01-01T00:00:00Z'
   const config = Buffer.from(
     JSON.stringify({
@@ -136,68 +139,70 @@ function cosignImage(
   const manifest = {
     schemaVersion: 2,
     mediaType: mediaTypes.ociManifest,
-    artifactType: artifactTypes[kind],
-    config: descriptorOf(config, 'application/vnd.oci.image.config.v1+json'),
+    artifactType: cosignArtifactTypes[kind],
+    config: toDescriptor(config, 'application/vnd.oci.image.config.v1+json'),
     layers,
-    subject: subjectDescriptor(subject),
+    subject: toSubjectDescriptor(subject),
   }
   return {
-    repository: repositoryName(subject),
+    repository: formatRepositoryName(subject),
     manifest: { mediaType: mediaTypes.ociManifest, bytes: Buffer.from(JSON.stringify(manifest)) },
-    blobs: [blobOf(config), blobOf(bytes)],
-    tags: [cosignTag(subject.digest, kind)],
+    blobs: [toBlobToPush(config), toBlobToPush(bytes)],
+    tags: [formatCosignTag(subject.digest, kind)],
   }
 }
 
-const empty = Buffer.from('{}')
+const emptyJsonConfig = Buffer.from('{}')
 
 /** An OCI 1.1 artifact: a type, an empty config, and its content. */
-function artifact(
-  subject: Subject,
+function createOciArtifact(
+  subject: ArtifactSubject,
   artifactType: string,
   content: readonly {
     readonly bytes: Uint8Array
     readonly mediaType: string
     readonly annotations?: Readonly<Record<string, string>>
   }[],
-): Attachment {
+): ImageAttachment {
   const [first] = content
   const manifest = {
     schemaVersion: 2,
     mediaType: mediaTypes.ociManifest,
     artifactType,
-    config: descriptorOf(empty, 'application/vnd.oci.empty.v1+json'),
-    layers: content.map(({ bytes, mediaType, annotations }) => layerOf(bytes, mediaType, annotations)),
-    subject: subjectDescriptor(subject),
+    config: toDescriptor(emptyJsonConfig, 'application/vnd.oci.empty.v1+json'),
+    layers: content.map(({ bytes, mediaType, annotations }) =>
+      toArtifactLayer(bytes, mediaType, annotations),
+    ),
+    subject: toSubjectDescriptor(subject),
     ...(first?.annotations && { annotations: first.annotations }),
   }
   return {
-    repository: repositoryName(subject),
+    repository: formatRepositoryName(subject),
     manifest: { mediaType: mediaTypes.ociManifest, bytes: Buffer.from(JSON.stringify(manifest)) },
-    blobs: [blobOf(empty), ...content.map(({ bytes }) => blobOf(bytes))],
+    blobs: [toBlobToPush(emptyJsonConfig), ...content.map(({ bytes }) => toBlobToPush(bytes))],
   }
 }
 
-function subjectDescriptor({ mediaType, digest, size }: Subject): object {
+function toSubjectDescriptor({ mediaType, digest, size }: ArtifactSubject): object {
   return { mediaType, digest, size }
 }
 
-function descriptorOf(bytes: Uint8Array, mediaType: string): object {
-  return { mediaType, digest: sha256Of(bytes), size: bytes.length }
+function toDescriptor(bytes: Uint8Array, mediaType: string): object {
+  return { mediaType, digest: sha256Digest(bytes), size: bytes.length }
 }
 
-function layerOf(
+function toArtifactLayer(
   bytes: Uint8Array,
   mediaType: string,
   annotations?: Readonly<Record<string, string>>,
 ): ArtifactLayer {
-  return { mediaType, digest: sha256Of(bytes), size: bytes.length, ...(annotations && { annotations }) }
+  return { mediaType, digest: sha256Digest(bytes), size: bytes.length, ...(annotations && { annotations }) }
 }
 
-function blobOf(bytes: Uint8Array): BlobToPush {
-  return { digest: sha256Of(bytes), size: bytes.length, read: () => Promise.resolve(bytes) }
+function toBlobToPush(bytes: Uint8Array): BlobToPush {
+  return { digest: sha256Digest(bytes), size: bytes.length, read: () => Promise.resolve(bytes) }
 }
 
-export function sha256Of(bytes: Uint8Array): string {
+export function sha256Digest(bytes: Uint8Array): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 }

@@ -5,9 +5,9 @@ import { compareBytes } from '../../go/text.ts'
 import type { ListedBundle } from './listed-bundles.ts'
 import type { SignedImage } from './simple-signing.ts'
 
-export const billType = 'application/vnd.cyclonedx+json'
+export const sbomMediaType = 'application/vnd.cyclonedx+json'
 
-export function billOfImages(
+export function createImageSbom(
   image: SignedImage,
   listed: readonly ListedBundle[],
   version: string,
@@ -22,7 +22,9 @@ export function billOfImages(
       images: [bundle.image, ...bundle.relatedImages].filter((reference) => reference !== ''),
     }))
     .sort((a, b) => compareBytes(a.ref, b.ref))
-  const references = sorted(bundles.flatMap(({ images }) => images)).filter((reference) => reference !== top)
+  const references = sortUnique(bundles.flatMap(({ images }) => images)).filter(
+    (reference) => reference !== top,
+  )
   const bill = {
     $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
     bomFormat: 'CycloneDX',
@@ -30,7 +32,7 @@ export function billOfImages(
     version: 1,
     metadata: {
       tools: { components: [{ type: 'application', name: 'catalog-bot', version }] },
-      component: imageComponent(top),
+      component: toImageComponent(top),
     },
     components: [
       ...bundles.map((bundle) => ({
@@ -40,21 +42,21 @@ export function billOfImages(
         name: bundle.name,
         ...(bundle.version !== '' && { version: bundle.version }),
       })),
-      ...references.map(imageComponent),
+      ...references.map(toImageComponent),
     ],
     dependencies: [
       { ref: top, dependsOn: bundles.map(({ ref }) => ref) },
-      ...bundles.map(({ ref, images }) => ({ ref, dependsOn: sorted(images) })),
+      ...bundles.map(({ ref, images }) => ({ ref, dependsOn: sortUnique(images) })),
     ],
   }
   return new TextEncoder().encode(JSON.stringify(bill))
 }
 
-function sorted(texts: readonly string[]): readonly string[] {
-  return [...new Set(texts)].sort(compareBytes)
+function sortUnique(strings: readonly string[]): readonly string[] {
+  return [...new Set(strings)].sort(compareBytes)
 }
 
-function imageComponent(text: string): object {
+function toImageComponent(text: string): object {
   const { reference } = parseImageReference(text)
   const sha256 = /^sha256:(?<hex>[0-9a-f]{64})$/.exec(reference?.digest ?? '')?.groups?.['hex']
   const version = reference?.digest ?? reference?.tag
@@ -63,15 +65,17 @@ function imageComponent(text: string): object {
     'bom-ref': text,
     name: reference ? `${reference.host}/${reference.repository}` : text,
     ...(version !== undefined && { version }),
-    ...(reference && { purl: packageUrl(reference) }),
+    ...(reference && { purl: formatPackageUrl(reference) }),
     ...(sha256 !== undefined && { hashes: [{ alg: 'SHA-256', content: sha256 }] }),
   }
 }
 
 /** https://github.com/package-url/purl-spec, type `oci`: the name is the last part of the repository. */
-function packageUrl({ host, repository, tag, digest }: ImageReference): string {
+function formatPackageUrl({ host, repository, tag, digest }: ImageReference): string {
   const name = repository.slice(repository.lastIndexOf('/') + 1)
   const version = digest === undefined ? '' : `@${encodeURIComponent(digest)}`
-  const place = encodeURIComponent(`${host}/${repository}`).replaceAll('%2F', '/').replaceAll('%3A', ':')
-  return `pkg:oci/${name}${version}?repository_url=${place}${tag === undefined ? '' : `&tag=${tag}`}`
+  const repositoryUrl = encodeURIComponent(`${host}/${repository}`)
+    .replaceAll('%2F', '/')
+    .replaceAll('%3A', ':')
+  return `pkg:oci/${name}${version}?repository_url=${repositoryUrl}${tag === undefined ? '' : `&tag=${tag}`}`
 }

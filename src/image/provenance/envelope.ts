@@ -1,23 +1,25 @@
 // DSSE envelopes (https://github.com/secure-systems-lab/dsse) around in-toto statements, the format of cosign
 // attestations.
 import { decodeBase64 } from '../../go/base64.ts'
-import type { Shape } from '../../registry/strict-json.ts'
-import { readClaim } from './read-claim.ts'
+import type { JsonShape } from '../../registry/strict-json.ts'
+import { parseClaim } from './read-claim.ts'
 import type { SigningKey, VerifyingKey } from './signing-key.ts'
 
 export const envelopeType = 'application/vnd.dsse.envelope.v1+json'
 export const inTotoType = 'application/vnd.in-toto+json'
 
-export function signedEnvelope(statement: Uint8Array, key: SigningKey): Uint8Array {
+export function createSignedEnvelope(statement: Uint8Array, key: SigningKey): Uint8Array {
   const envelope = {
     payloadType: inTotoType,
     payload: Buffer.from(statement).toString('base64'),
-    signatures: [{ keyid: '', sig: Buffer.from(key.sign(toSign(inTotoType, statement))).toString('base64') }],
+    signatures: [
+      { keyid: '', sig: Buffer.from(key.sign(preAuthEncoding(inTotoType, statement))).toString('base64') },
+    ],
   }
   return Buffer.from(JSON.stringify(envelope))
 }
 
-const envelopeShape: Shape = {
+const envelopeShape: JsonShape = {
   fields: {
     payloadType: 'string',
     payload: 'string',
@@ -25,24 +27,24 @@ const envelopeShape: Shape = {
   },
 }
 
-interface Envelope {
+interface DsseEnvelope {
   readonly payloadType?: string
   readonly payload?: string
   readonly signatures?: readonly { readonly sig?: string }[]
 }
 
 /** The statement if this key signed the envelope, or the reason why not. */
-export function openEnvelope(
+export function verifyEnvelope(
   bytes: Uint8Array,
   key: VerifyingKey,
 ): { readonly statement: Uint8Array } | { readonly problem: string } {
-  const read = readClaim<Envelope>(bytes, envelopeShape, 'its envelope')
+  const read = parseClaim<DsseEnvelope>(bytes, envelopeShape, 'its envelope')
   if ('problem' in read) return read
   const { claim: envelope } = read
   if (envelope.payloadType !== inTotoType) return { problem: 'its envelope holds no in-toto statement' }
   const statement = decodeBase64(envelope.payload ?? '')
   if (typeof statement === 'number') return { problem: 'its envelope is not base64' }
-  const signed = toSign(inTotoType, statement)
+  const signed = preAuthEncoding(inTotoType, statement)
   for (const { sig } of envelope.signatures ?? []) {
     const signature = decodeBase64(sig ?? '')
     if (typeof signature !== 'number' && key.verifies(signed, signature)) return { statement }
@@ -51,6 +53,6 @@ export function openEnvelope(
 }
 
 /** DSSE's "pre-authentication encoding": the signature covers the type too. */
-function toSign(type: string, payload: Uint8Array): Uint8Array {
+function preAuthEncoding(type: string, payload: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(`DSSEv1 ${Buffer.byteLength(type)} ${type} ${payload.length} `), payload])
 }

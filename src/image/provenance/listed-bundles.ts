@@ -1,6 +1,6 @@
 // A catalog's bundles as plain rows, which can be passed between processes.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
-import { textField } from '../../go/json/json-fields.ts'
+import { getJsonTextField } from '../../go/json/json-fields.ts'
 
 export interface ListedBundle {
   readonly package: string
@@ -16,13 +16,13 @@ export function listBundles({ bundles }: Pick<Catalog, 'bundles'>): readonly Lis
   return bundles.map((bundle) => ({
     package: bundle.package,
     name: bundle.name,
-    version: versionOf(bundle),
+    version: getBundleVersion(bundle),
     image: bundle.image,
     relatedImages: bundle.relatedImages.map((related) => related.image),
   }))
 }
 
-function versionOf(bundle: Catalog['bundles'][number]): string {
+function getBundleVersion(bundle: Catalog['bundles'][number]): string {
   const identity = bundle.properties.find(({ type }) => type === 'olm.package')
-  return identity ? textField(identity.value, 'version') : ''
+  return identity ? getJsonTextField(identity.value, 'version') : ''
 }

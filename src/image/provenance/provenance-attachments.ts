@@ -2,73 +2,79 @@
 // the registry; pushes nothing.
 import { decodeBase64 } from '../../go/base64.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
-import type { Attachment } from '../catalog-publisher.ts'
+import type { ImageAttachment } from '../catalog-publisher.ts'
 import {
-  attestationAttachment,
-  billAttachment,
-  platformsOf,
-  provenanceAttachment,
-  repositoryName,
-  sha256Of,
+  createAttestationAttachment,
+  createSbomAttachment,
+  fetchPlatformManifests,
+  createProvenanceAttachment,
+  formatRepositoryName,
+  sha256Digest,
   signatureAnnotation,
-  signatureAttachment,
+  createSignatureAttachment,
   type ArtifactLayer,
-  type Subject,
+  type ArtifactSubject,
 } from './artifacts.ts'
-import { billOfImages } from './bill-of-images.ts'
-import { signedEnvelope } from './envelope.ts'
+import { createImageSbom } from './bill-of-images.ts'
+import { createSignedEnvelope } from './envelope.ts'
 import type { ListedBundle } from './listed-bundles.ts'
-import { signedPayload, type SignedImage } from './simple-signing.ts'
-import { signedLayers } from './signed-layers.ts'
+import { createSigningPayload, type SignedImage } from './simple-signing.ts'
+import { fetchSignedLayers } from './signed-layers.ts'
 import type { SigningKey } from './signing-key.ts'
-import { provenanceStatement, type BuildRecord } from './statement.ts'
-import { readAttestation } from './verify-image.ts'
+import { createProvenanceStatement, type ImageBuildRecord } from './statement.ts'
+import { fetchAttestation } from './verify-image.ts'
 
-export interface ProvenanceOrder {
-  readonly image: Subject
+export interface ProvenanceOptions {
+  readonly image: ArtifactSubject
   readonly listed: readonly ListedBundle[]
-  readonly build: BuildRecord
+  readonly build: ImageBuildRecord
   /** Default: no signatures. */
   readonly key?: SigningKey
   /** Default: true. */
   readonly signPlatforms?: boolean | undefined
 }
 
-type Reader = Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'>
+type ProvenanceReader = Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'>
 
 /** In attachment order. The signature is last, so that what is signed is complete. */
-export async function provenanceAttachments(
-  registry: Reader,
-  { image, listed, build, key, signPlatforms }: ProvenanceOrder,
-): Promise<readonly Attachment[]> {
-  const signed: SignedImage = { repository: repositoryName(image), digest: image.digest }
-  const bill = billAttachment(image, billOfImages(signed, listed, build.version))
-  const statement = provenanceStatement(signed, build)
-  if (!key) return [bill, provenanceAttachment(image, statement)]
-  const attestations = await signedLayers(registry, image, 'att')
+export async function createProvenanceAttachments(
+  registry: ProvenanceReader,
+  { image, listed, build, key, signPlatforms }: ProvenanceOptions,
+): Promise<readonly ImageAttachment[]> {
+  const signed: SignedImage = { repository: formatRepositoryName(image), digest: image.digest }
+  const bill = createSbomAttachment(image, createImageSbom(signed, listed, build.version))
+  const statement = createProvenanceStatement(signed, build)
+  if (!key) return [bill, createProvenanceAttachment(image, statement)]
+  const attestations = await fetchSignedLayers(registry, image, 'att')
   const isAttested = await isAttestedBy(registry, image, attestations, key)
   return [
     bill,
-    ...(isAttested ? [] : [attestationAttachment(image, signedEnvelope(statement, key), attestations)]),
-    ...(await signaturesFor(registry, image, key, signPlatforms)),
+    ...(isAttested
+      ? []
+      : [createAttestationAttachment(image, createSignedEnvelope(statement, key), attestations)]),
+    ...(await createMissingSignatures(registry, image, key, signPlatforms)),
   ]
 }
 
-export async function isVouchedFor(registry: Reader, image: Subject, key: SigningKey): Promise<boolean> {
-  if ((await signatureFor(registry, image, key)) !== undefined) return false
-  return isAttestedBy(registry, image, await signedLayers(registry, image, 'att'), key)
+export async function isSignedAndAttested(
+  registry: ProvenanceReader,
+  image: ArtifactSubject,
+  key: SigningKey,
+): Promise<boolean> {
+  if ((await createMissingSignature(registry, image, key)) !== undefined) return false
+  return isAttestedBy(registry, image, await fetchSignedLayers(registry, image, 'att'), key)
 }
 
 /** One attestation by the key per image is enough: the image was built once, however often it is published. */
 async function isAttestedBy(
-  registry: Reader,
-  image: Subject,
+  registry: ProvenanceReader,
+  image: ArtifactSubject,
   layers: readonly ArtifactLayer[],
   { verifier }: SigningKey,
 ): Promise<boolean> {
-  const signed = { repository: repositoryName(image), digest: image.digest }
+  const signed = { repository: formatRepositoryName(image), digest: image.digest }
   for (const layer of layers)
-    if ('provenance' in (await readAttestation(registry, image, layer, signed, verifier))) return true
+    if ('provenance' in (await fetchAttestation(registry, image, layer, signed, verifier))) return true
   return false
 }
 
@@ -76,35 +82,35 @@ async function isAttestedBy(
  * This key's missing signatures: each platform's manifest, as with `cosign sign --recursive`, then the image. Cluster
  * policies may require the one for the manifest that the node pulls.
  */
-export async function signaturesFor(
+export async function createMissingSignatures(
   registry: Pick<RegistryClient, 'fetchManifest'>,
-  image: Subject,
+  image: ArtifactSubject,
   key: SigningKey,
   signPlatforms = true,
-): Promise<readonly Attachment[]> {
-  const platforms = signPlatforms ? await platformsOf(registry, image) : []
-  const missing: Attachment[] = []
+): Promise<readonly ImageAttachment[]> {
+  const platforms = signPlatforms ? await fetchPlatformManifests(registry, image) : []
+  const missing: ImageAttachment[] = []
   for (const one of [...platforms, image]) {
-    const attachment = await signatureFor(registry, one, key)
+    const attachment = await createMissingSignature(registry, one, key)
     if (attachment) missing.push(attachment)
   }
   return missing
 }
 
 /** Adds the image's signature to the existing ones; undefined if this key has signed already. */
-export async function signatureFor(
+export async function createMissingSignature(
   registry: Pick<RegistryClient, 'fetchManifest'>,
-  image: Subject,
+  image: ArtifactSubject,
   key: SigningKey,
-): Promise<Attachment | undefined> {
-  const payload = signedPayload({ repository: repositoryName(image), digest: image.digest })
-  const present = await signedLayers(registry, image, 'sig')
-  const digest = sha256Of(payload)
+): Promise<ImageAttachment | undefined> {
+  const payload = createSigningPayload({ repository: formatRepositoryName(image), digest: image.digest })
+  const present = await fetchSignedLayers(registry, image, 'sig')
+  const digest = sha256Digest(payload)
   const isSigned = present.some((layer) => {
     const signature = decodeBase64(layer.annotations?.[signatureAnnotation] ?? '')
     return (
       layer.digest === digest && typeof signature !== 'number' && key.verifier.verifies(payload, signature)
     )
   })
-  return isSigned ? undefined : signatureAttachment(image, payload, key.sign(payload), present)
+  return isSigned ? undefined : createSignatureAttachment(image, payload, key.sign(payload), present)
 }

@@ -2,15 +2,15 @@
 import type { ImageReference } from '../../go/reference/image-reference.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
-import { parseStrictJson, type Shape } from '../../registry/strict-json.ts'
-import { cosignTag, type ArtifactLayer } from './artifacts.ts'
+import { parseStrictJson, type JsonShape } from '../../registry/strict-json.ts'
+import { formatCosignTag, type ArtifactLayer } from './artifacts.ts'
 
 /** cosign's own limit. */
-const mostLayers = 1000
+const maxSignedLayers = 1000
 /** All payloads together; a hundred signatures and attestations have a megabyte. */
-const mostBytes = 64 * 1024 * 1024
+const maxPayloadBytes = 64 * 1024 * 1024
 
-const layersShape: Shape = {
+const signedLayersShape: JsonShape = {
   fields: {
     layers: {
       list: {
@@ -25,13 +25,13 @@ const layersShape: Shape = {
   },
 }
 
-export async function signedLayers(
+export async function fetchSignedLayers(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   image: ImageReference & { readonly digest: string },
   kind: 'sig' | 'att',
 ): Promise<readonly ArtifactLayer[]> {
   const { host, repository, digest } = image
-  const reference = { host, repository, tag: cosignTag(digest, kind) }
+  const reference = { host, repository, tag: formatCosignTag(digest, kind) }
   let found
   try {
     found = await registry.fetchManifest(reference)
@@ -42,22 +42,32 @@ export async function signedLayers(
   if (found.manifest.kind !== 'image')
     throw new RegistryError('unsupported', `what lies behind ${reference.tag} is an index, and no signatures`)
   // The manifest already passed the strict parser; only the annotations are new here.
-  const { layers = [] } = parseStrictJson(found.bytes, layersShape) as { layers?: readonly ArtifactLayer[] }
-  if (layers.length > mostLayers)
-    throw new RegistryError('unsupported', `there are more than ${mostLayers} layers behind ${reference.tag}`)
-  if (layers.reduce((sum, { size }) => sum + size, 0) > mostBytes)
+  const { layers = [] } = parseStrictJson(found.bytes, signedLayersShape) as {
+    layers?: readonly ArtifactLayer[]
+  }
+  if (layers.length > maxSignedLayers)
     throw new RegistryError(
       'unsupported',
-      `the layers behind ${reference.tag} have more than ${mostBytes} bytes`,
+      `there are more than ${maxSignedLayers} layers behind ${reference.tag}`,
+    )
+  if (layers.reduce((sum, { size }) => sum + size, 0) > maxPayloadBytes)
+    throw new RegistryError(
+      'unsupported',
+      `the layers behind ${reference.tag} have more than ${maxPayloadBytes} bytes`,
     )
   return layers
 }
 
 /** Failures that concern one layer only. */
-const ofLayer: ReadonlySet<string> = new Set(['missing', 'digest-mismatch', 'too-large', 'unsupported'])
+const layerErrorCodes: ReadonlySet<string> = new Set([
+  'missing',
+  'digest-mismatch',
+  'too-large',
+  'unsupported',
+])
 
 /** A layer's payload, or the reason why there is none: a manifest may name a layer that does not exist. */
-export async function payloadOf(
+export async function fetchPayload(
   registry: Pick<RegistryClient, 'fetchBlob'>,
   at: ImageReference,
   layer: ArtifactLayer,
@@ -65,7 +75,7 @@ export async function payloadOf(
   try {
     return await registry.fetchBlob(at, layer)
   } catch (error) {
-    if (!(error instanceof RegistryError) || !ofLayer.has(error.code)) throw error
+    if (!(error instanceof RegistryError) || !layerErrorCodes.has(error.code)) throw error
     return { problem: `its payload cannot be had: ${error.message}` }
   }
 }

@@ -2,7 +2,7 @@
 // #8, and PEM public keys. Supports cosign's algorithms.
 import { createPrivateKey, createPublicKey, scrypt, sign, verify, type KeyObject } from 'node:crypto'
 import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js'
-import { parseStrictJson, type Shape } from '../../registry/strict-json.ts'
+import { parseStrictJson, type JsonShape } from '../../registry/strict-json.ts'
 
 export interface SigningKey {
   /** The signature of the unmodified bytes, as cosign encodes it. */
@@ -19,13 +19,13 @@ class KeyError extends Error {
   override readonly name = 'KeyError'
 }
 
-const guarded = ['ENCRYPTED SIGSTORE PRIVATE KEY', 'ENCRYPTED COSIGN PRIVATE KEY']
+const encryptedKeyLabels = ['ENCRYPTED SIGSTORE PRIVATE KEY', 'ENCRYPTED COSIGN PRIVATE KEY']
 
 /** `password` is for encrypted keys; cosign uses none if it is empty. */
 export async function openSigningKey(pem: string, password = ''): Promise<SigningKey> {
-  const { label, body } = readPem(pem)
-  const der = guarded.includes(label) ? await unguard(body, password) : body
-  if (!guarded.includes(label) && label !== 'PRIVATE KEY')
+  const { label, body } = parsePem(pem)
+  const der = encryptedKeyLabels.includes(label) ? await decryptPrivateKey(body, password) : body
+  if (!encryptedKeyLabels.includes(label) && label !== 'PRIVATE KEY')
     throw new KeyError(`the file holds a ${label}, which is no key to sign with`)
   let key: KeyObject
   try {
@@ -34,16 +34,16 @@ export async function openSigningKey(pem: string, password = ''): Promise<Signin
     // The cause may quote the key, so it is dropped.
     throw new KeyError('the key is none that can be read')
   }
-  const algorithm = algorithmOf(key)
+  const algorithm = getHashAlgorithm(key)
   return {
     sign: (message) => sign(algorithm, message, key),
-    verifier: verifierOf(createPublicKey(key)),
+    verifier: createVerifyingKey(createPublicKey(key)),
   }
 }
 
 /** Accepts only public keys: Node would also derive one from a private key or a certificate. */
 export function openVerifyingKey(pem: string): VerifyingKey {
-  const { label, body } = readPem(pem)
+  const { label, body } = parsePem(pem)
   if (label !== 'PUBLIC KEY')
     throw new KeyError(`the file holds a ${label}; the public key is what verifies (cosign.pub)`)
   let key: KeyObject
@@ -52,32 +52,32 @@ export function openVerifyingKey(pem: string): VerifyingKey {
   } catch {
     throw new KeyError('the public key is none that can be read')
   }
-  return verifierOf(key)
+  return createVerifyingKey(key)
 }
 
-function verifierOf(key: KeyObject): VerifyingKey {
-  const algorithm = algorithmOf(key)
+function createVerifyingKey(key: KeyObject): VerifyingKey {
+  const algorithm = getHashAlgorithm(key)
   return { verifies: (message, signature) => verify(algorithm, message, key, signature) }
 }
 
-const shortestRsa = 2048
-const curves: ReadonlySet<string | undefined> = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
+const minRsaBits = 2048
+const allowedCurves: ReadonlySet<string | undefined> = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
 
 /** SHA-256, except for Ed25519, which hashes internally: like sigstore's LoadVerifier with cosign's choice. */
-function algorithmOf(key: KeyObject): 'sha256' | null {
+function getHashAlgorithm(key: KeyObject): 'sha256' | null {
   const { namedCurve, modulusLength } = key.asymmetricKeyDetails ?? {}
   const kind = key.asymmetricKeyType
   if (kind === 'ed25519') return null
   if (kind === 'ec') {
-    if (curves.has(namedCurve)) return 'sha256'
+    if (allowedCurves.has(namedCurve)) return 'sha256'
     throw new KeyError('the key lies on a curve that cosign does not know')
   }
   if (kind !== 'rsa') throw new KeyError('the key is of a kind that cosign does not know')
-  if ((modulusLength ?? 0) >= shortestRsa) return 'sha256'
-  throw new KeyError(`an RSA key of less than ${shortestRsa} bits is too weak`)
+  if ((modulusLength ?? 0) >= minRsaBits) return 'sha256'
+  throw new KeyError(`an RSA key of less than ${minRsaBits} bits is too weak`)
 }
 
-function readPem(pem: string): { readonly label: string; readonly body: Uint8Array } {
+function parsePem(pem: string): { readonly label: string; readonly body: Uint8Array } {
   const found =
     /^\s*-----BEGIN (?<label>[A-Z ]+)-----\r?\n(?<body>[A-Za-z0-9+/=\r\n]+)-----END \k<label>-----\s*$/.exec(
       pem,
@@ -87,7 +87,7 @@ function readPem(pem: string): { readonly label: string; readonly body: Uint8Arr
   return { label, body: Buffer.from(body, 'base64') }
 }
 
-const guardedShape: Shape = {
+const encryptedKeyShape: JsonShape = {
   fields: {
     kdf: {
       fields: {
@@ -101,7 +101,7 @@ const guardedShape: Shape = {
   },
 }
 
-interface Guarded {
+interface EncryptedKey {
   readonly kdf?: {
     readonly name?: string
     readonly params?: { readonly N?: number; readonly r?: number; readonly p?: number }
@@ -112,22 +112,23 @@ interface Guarded {
 }
 
 /** cosign's current and earlier parameters. Others could demand excessive work. */
-const strengths: ReadonlySet<string> = new Set(['32768,8,1', '65536,8,1'])
+const allowedScryptParameters: ReadonlySet<string> = new Set(['32768,8,1', '65536,8,1'])
 
-async function unguard(body: Uint8Array, password: string): Promise<Uint8Array> {
-  let file: Guarded
+async function decryptPrivateKey(body: Uint8Array, password: string): Promise<Uint8Array> {
+  let file: EncryptedKey
   try {
-    file = parseStrictJson(body, guardedShape)
+    file = parseStrictJson(body, encryptedKeyShape)
   } catch {
     throw new KeyError('the key is none that cosign wrote')
   }
   const { N, r, p } = file.kdf?.params ?? {}
   const isKnown = file.kdf?.name === 'scrypt' && file.cipher?.name === 'nacl/secretbox'
-  if (!isKnown || !strengths.has([N, r, p].join())) throw new KeyError('the key is guarded in an unknown way')
+  if (!isKnown || !allowedScryptParameters.has([N, r, p].join()))
+    throw new KeyError('the key is guarded in an unknown way')
   const salt = Buffer.from(file.kdf?.salt ?? '', 'base64')
   const nonce = Buffer.from(file.cipher?.nonce ?? '', 'base64')
   if (nonce.length !== 24) throw new KeyError('the key is guarded in an unknown way')
-  const secret = await derive(password, salt, { N: N ?? 0, r: r ?? 0, p: p ?? 0 })
+  const secret = await deriveKey(password, salt, { N: N ?? 0, r: r ?? 0, p: p ?? 0 })
   try {
     return xsalsa20poly1305(secret, nonce).decrypt(Buffer.from(file.ciphertext ?? '', 'base64'))
   } catch {
@@ -135,7 +136,7 @@ async function unguard(body: Uint8Array, password: string): Promise<Uint8Array> 
   }
 }
 
-function derive(
+function deriveKey(
   password: string,
   salt: Uint8Array,
   cost: { readonly N: number; readonly r: number; readonly p: number },

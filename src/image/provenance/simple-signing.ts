@@ -1,11 +1,11 @@
 // cosign's "simple signing" payload: the signed digest and name. Pure; signing-key.ts verifies signatures.
 import { formatImageReference, parseImageReference } from '../../go/reference/image-reference.ts'
 import { marshalObject, marshalString } from '../../go/json/marshal.ts'
-import type { Shape } from '../../registry/strict-json.ts'
-import { readClaim } from './read-claim.ts'
+import type { JsonShape } from '../../registry/strict-json.ts'
+import { parseClaim } from './read-claim.ts'
 
-export const simpleSigningType = 'application/vnd.dev.cosign.simplesigning.v1+json'
-const claimType = 'cosign container image signature'
+export const simpleSigningMediaType = 'application/vnd.dev.cosign.simplesigning.v1+json'
+const cosignSignatureType = 'cosign container image signature'
 
 export interface SignedImage {
   readonly repository: string
@@ -13,11 +13,11 @@ export interface SignedImage {
 }
 
 /** The bytes that cosign signs for the same image. */
-export function signedPayload({ repository, digest }: SignedImage): Uint8Array {
+export function createSigningPayload({ repository, digest }: SignedImage): Uint8Array {
   const critical = marshalObject([
     ['identity', marshalObject([['docker-reference', marshalString(repository)]])],
     ['image', marshalObject([['docker-manifest-digest', marshalString(digest)]])],
-    ['type', marshalString(claimType)],
+    ['type', marshalString(cosignSignatureType)],
   ])
   return new TextEncoder().encode(
     marshalObject([
@@ -27,7 +27,7 @@ export function signedPayload({ repository, digest }: SignedImage): Uint8Array {
   )
 }
 
-const payloadShape: Shape = {
+const signingPayloadShape: JsonShape = {
   fields: {
     critical: {
       fields: {
@@ -40,7 +40,7 @@ const payloadShape: Shape = {
   },
 }
 
-interface Payload {
+interface SimpleSigningPayload {
   readonly critical?: {
     readonly identity?: { readonly 'docker-reference'?: string }
     readonly image?: { readonly 'docker-manifest-digest'?: string }
@@ -52,21 +52,21 @@ interface Payload {
  * Why a payload does not match this image; undefined if it does. Stricter than cosign, which ignores the name: a
  * signature for one repository must not count for another with the same bytes.
  */
-export function payloadProblem(payload: Uint8Array, image: SignedImage): string | undefined {
-  const read = readClaim<Payload>(payload, payloadShape, 'its payload')
+export function findPayloadProblem(payload: Uint8Array, image: SignedImage): string | undefined {
+  const read = parseClaim<SimpleSigningPayload>(payload, signingPayloadShape, 'its payload')
   if ('problem' in read) return read.problem
   const { type, image: signed, identity } = read.claim.critical ?? {}
-  if (type !== claimType) return 'its payload is no signature of an image'
+  if (type !== cosignSignatureType) return 'its payload is no signature of an image'
   const digest = signed?.['docker-manifest-digest']
   if (digest !== image.digest) return `it signs ${digest ?? 'no digest'}`
   const name = identity?.['docker-reference'] ?? ''
-  if (repositoryOf(name) !== repositoryOf(image.repository))
+  if (parseRepositoryName(name) !== parseRepositoryName(image.repository))
     return `it signs ${name === '' ? 'no name' : name}`
   return undefined
 }
 
 /** The full name without tag and digest, because a repository has several spellings. */
-export function repositoryOf(name: string): string | undefined {
+export function parseRepositoryName(name: string): string | undefined {
   const { reference } = parseImageReference(name)
   return reference && formatImageReference({ host: reference.host, repository: reference.repository })
 }

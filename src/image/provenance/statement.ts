@@ -1,14 +1,14 @@
 // SLSA provenance v1 as an in-toto statement. Pure.
-import type { Shape } from '../../registry/strict-json.ts'
-import { readClaim } from './read-claim.ts'
+import type { JsonShape } from '../../registry/strict-json.ts'
+import { parseClaim } from './read-claim.ts'
 import type { SignedImage } from './simple-signing.ts'
 
-export const provenanceType = 'https://slsa.dev/provenance/v1'
-const statementType = 'https://in-toto.io/Statement/v1'
+export const slsaProvenanceType = 'https://slsa.dev/provenance/v1'
+const inTotoStatementType = 'https://in-toto.io/Statement/v1'
 /** Names the schema of the parameters below (see docs/publishing.md). */
-const buildType = 'urn:catalog-bot:catalog-image:v1'
+const catalogImageBuildType = 'urn:catalog-bot:catalog-image:v1'
 
-export interface BuildRecord {
+export interface ImageBuildRecord {
   /** The catalog's repository, commit and directory. */
   readonly source?: { readonly repository: string; readonly revision: string; readonly path?: string }
   readonly base?: { readonly name: string; readonly digest: string }
@@ -24,32 +24,34 @@ export interface BuildRecord {
   readonly finished?: number
 }
 
-export function provenanceStatement(image: SignedImage, build: BuildRecord): Uint8Array {
+export function createProvenanceStatement(image: SignedImage, build: ImageBuildRecord): Uint8Array {
   const { source, base, rebased } = build
   const statement = {
-    _type: statementType,
-    subject: [{ name: image.repository, digest: digestSet(image.digest) }],
-    predicateType: provenanceType,
+    _type: inTotoStatementType,
+    subject: [{ name: image.repository, digest: toDigestSet(image.digest) }],
+    predicateType: slsaProvenanceType,
     predicate: {
       buildDefinition: {
-        buildType,
+        buildType: catalogImageBuildType,
         externalParameters: {
-          ...(source && { source: sourceOf(source) }),
+          ...(source && { source: toSourceDependency(source) }),
           ...(base && { base: base.name }),
           platforms: build.platforms,
         },
         resolvedDependencies: [
-          ...(source ? [{ uri: gitUri(source.repository), digest: { gitCommit: source.revision } }] : []),
-          ...(base ? [{ uri: `oci://${base.name}`, digest: digestSet(base.digest) }] : []),
-          ...(rebased ? [{ uri: `oci://${rebased.name}`, digest: digestSet(rebased.digest) }] : []),
+          ...(source
+            ? [{ uri: formatGitUri(source.repository), digest: { gitCommit: source.revision } }]
+            : []),
+          ...(base ? [{ uri: `oci://${base.name}`, digest: toDigestSet(base.digest) }] : []),
+          ...(rebased ? [{ uri: `oci://${rebased.name}`, digest: toDigestSet(rebased.digest) }] : []),
         ],
       },
       runDetails: {
         builder: { id: build.builder, version: { 'catalog-bot': build.version } },
         metadata: {
           ...(build.invocation !== undefined && { invocationId: build.invocation }),
-          ...(build.started !== undefined && { startedOn: timeText(build.started) }),
-          ...(build.finished !== undefined && { finishedOn: timeText(build.finished) }),
+          ...(build.started !== undefined && { startedOn: formatTime(build.started) }),
+          ...(build.finished !== undefined && { finishedOn: formatTime(build.finished) }),
         },
       },
     },
@@ -57,24 +59,24 @@ export function provenanceStatement(image: SignedImage, build: BuildRecord): Uin
   return new TextEncoder().encode(JSON.stringify(statement))
 }
 
-function sourceOf({ repository, path }: NonNullable<BuildRecord['source']>): object {
-  return { uri: gitUri(repository), ...(path !== undefined && { path }) }
+function toSourceDependency({ repository, path }: NonNullable<ImageBuildRecord['source']>): object {
+  return { uri: formatGitUri(repository), ...(path !== undefined && { path }) }
 }
 
-function gitUri(repository: string): string {
+function formatGitUri(repository: string): string {
   return repository.startsWith('git+') ? repository : `git+${repository}`
 }
 
-function digestSet(digest: string): Readonly<Record<string, string>> {
+function toDigestSet(digest: string): Readonly<Record<string, string>> {
   const at = digest.indexOf(':')
   return { [digest.slice(0, at)]: digest.slice(at + 1) }
 }
 
-function timeText(milliseconds: number): string {
+function formatTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
 }
 
-const statementShape: Shape = {
+const statementShape: JsonShape = {
   fields: {
     _type: 'string',
     predicateType: 'string',
@@ -83,7 +85,7 @@ const statementShape: Shape = {
   },
 }
 
-interface Statement {
+interface InTotoStatement {
   readonly _type?: string
   readonly predicateType?: string
   readonly subject?: readonly { readonly name?: string; readonly digest?: Readonly<Record<string, string>> }[]
@@ -91,38 +93,38 @@ interface Statement {
 }
 
 /** An image's origin; missing strings are absent. */
-export interface Provenance {
+export interface ImageProvenance {
   readonly builder?: string
   readonly sources: readonly string[]
 }
 
 /** cosign uses an older in-toto version. */
-const statementTypes: ReadonlySet<string | undefined> = new Set([
-  statementType,
+const acceptedStatementTypes: ReadonlySet<string | undefined> = new Set([
+  inTotoStatementType,
   'https://in-toto.io/Statement/v0.1',
 ])
 
 /** The statement's provenance for this image, or the reason for rejecting it. */
-export function readProvenance(
+export function parseProvenance(
   bytes: Uint8Array,
   image: SignedImage,
-): { readonly provenance: Provenance } | { readonly problem: string } {
-  const read = readClaim<Statement>(bytes, statementShape, 'its statement')
+): { readonly provenance: ImageProvenance } | { readonly problem: string } {
+  const read = parseClaim<InTotoStatement>(bytes, statementShape, 'its statement')
   if ('problem' in read) return read
   const { claim: statement } = read
-  if (!statementTypes.has(statement._type)) return { problem: 'it is no in-toto statement' }
-  if (statement.predicateType !== provenanceType) return { problem: 'it is no SLSA provenance v1' }
-  const { sha256 } = digestSet(image.digest)
+  if (!acceptedStatementTypes.has(statement._type)) return { problem: 'it is no in-toto statement' }
+  if (statement.predicateType !== slsaProvenanceType) return { problem: 'it is no SLSA provenance v1' }
+  const { sha256 } = toDigestSet(image.digest)
   const isAbout = (statement.subject ?? []).some(({ digest }) => digest?.['sha256'] === sha256)
   if (sha256 === undefined || !isAbout) return { problem: 'it speaks of another image' }
-  return { provenance: provenanceOf(statement.predicate) }
+  return { provenance: parsePredicate(statement.predicate) }
 }
 
-function provenanceOf(predicate: unknown): Provenance {
-  const builder = at(predicate, 'runDetails', 'builder', 'id')
-  const dependencies = at(predicate, 'buildDefinition', 'resolvedDependencies')
+function parsePredicate(predicate: unknown): ImageProvenance {
+  const builder = getNestedValue(predicate, 'runDetails', 'builder', 'id')
+  const dependencies = getNestedValue(predicate, 'buildDefinition', 'resolvedDependencies')
   const sources = (Array.isArray(dependencies) ? dependencies : []).flatMap((one: unknown) => {
-    const [uri, digest] = [at(one, 'uri'), at(one, 'digest')]
+    const [uri, digest] = [getNestedValue(one, 'uri'), getNestedValue(one, 'digest')]
     if (typeof uri !== 'string') return []
     const digests: readonly unknown[] =
       typeof digest === 'object' && digest !== null ? Object.values(digest) : []
@@ -132,7 +134,7 @@ function provenanceOf(predicate: unknown): Provenance {
   return { ...(typeof builder === 'string' && { builder }), sources }
 }
 
-function at(value: unknown, ...path: readonly string[]): unknown {
+function getNestedValue(value: unknown, ...path: readonly string[]): unknown {
   let current = value
   for (const key of path)
     current =

@@ -3,14 +3,19 @@
 import type { ImageReference } from '../../go/reference/image-reference.ts'
 import { decodeBase64 } from '../../go/base64.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
-import { platformsOf, repositoryName, signatureAnnotation, type ArtifactLayer } from './artifacts.ts'
-import { envelopeType, openEnvelope } from './envelope.ts'
-import { payloadProblem, simpleSigningType, type SignedImage } from './simple-signing.ts'
-import { payloadOf, signedLayers } from './signed-layers.ts'
+import {
+  fetchPlatformManifests,
+  formatRepositoryName,
+  signatureAnnotation,
+  type ArtifactLayer,
+} from './artifacts.ts'
+import { envelopeType, verifyEnvelope } from './envelope.ts'
+import { findPayloadProblem, simpleSigningMediaType, type SignedImage } from './simple-signing.ts'
+import { fetchPayload, fetchSignedLayers } from './signed-layers.ts'
 import type { VerifyingKey } from './signing-key.ts'
-import { readProvenance, type Provenance } from './statement.ts'
+import { parseProvenance, type ImageProvenance } from './statement.ts'
 
-export interface Verification {
+export interface ImageVerification {
   readonly digest: string
   readonly signatures: number
   /** Why each rejected signature does not count. */
@@ -18,69 +23,69 @@ export interface Verification {
   /** For each manifest below an index, which nodes pull by digest; empty unless requested. */
   readonly platforms: readonly PlatformVerification[]
   /** From attestations by the key. */
-  readonly provenance: readonly Provenance[]
+  readonly provenance: readonly ImageProvenance[]
   readonly refusedAttestations: readonly string[]
 }
 
-type PlatformVerification = Pick<Verification, 'digest' | 'signatures' | 'refused'> & {
+type PlatformVerification = Pick<ImageVerification, 'digest' | 'signatures' | 'refused'> & {
   /** `linux/arm64`; '' if the index has none. */
   readonly platform: string
 }
 
-export interface VerifyOptions {
+export interface VerifyImageOptions {
   /** The repository in the signature. Default: the image's own; set it for a mirror. */
   readonly signedAs?: string
   /** Whether to check the manifests below an index too. Default: true. */
   readonly recursive?: boolean
 }
 
-type Reader = Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'>
+type ProvenanceReader = Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'>
 
 /** A payload has some 300 bytes, a statement a few thousand. */
-const longestPayload = 1024 * 1024
-const longestEnvelope = 16 * 1024 * 1024
+const maxSignaturePayloadBytes = 1024 * 1024
+const maxEnvelopeBytes = 16 * 1024 * 1024
 
 /** Rejects with a RegistryError if something cannot be read, which says nothing about the image. */
 export async function verifyImage(
-  registry: Reader,
+  registry: ProvenanceReader,
   reference: ImageReference,
   key: VerifyingKey,
-  { signedAs, recursive = true }: VerifyOptions = {},
-): Promise<Verification> {
+  { signedAs, recursive = true }: VerifyImageOptions = {},
+): Promise<ImageVerification> {
   // Pins the tag's current digest.
   const { digest } = await registry.fetchManifest(reference)
   const { host, repository } = reference
   const at = { host, repository, digest }
-  const image: SignedImage = { repository: signedAs ?? repositoryName(at), digest }
-  const { signatures, refused } = await readSignatures(registry, at, image, key)
+  const image: SignedImage = { repository: signedAs ?? formatRepositoryName(at), digest }
+  const { signatures, refused } = await verifySignatures(registry, at, image, key)
   const platforms: PlatformVerification[] = []
-  for (const below of recursive ? await platformsOf(registry, at) : []) {
+  for (const below of recursive ? await fetchPlatformManifests(registry, at) : []) {
     const { os, architecture, variant } = below.platform ?? {}
     platforms.push({
       digest: below.digest,
       platform: [os, architecture, variant].filter(Boolean).join('/'),
-      ...(await readSignatures(registry, below, { ...image, digest: below.digest }, key)),
+      ...(await verifySignatures(registry, below, { ...image, digest: below.digest }, key)),
     })
   }
-  const provenance: Provenance[] = []
+  const provenance: ImageProvenance[] = []
   const refusedAttestations: string[] = []
-  for (const layer of await signedLayers(registry, at, 'att')) {
-    const read = await readAttestation(registry, at, layer, image, key)
+  for (const layer of await fetchSignedLayers(registry, at, 'att')) {
+    const read = await fetchAttestation(registry, at, layer, image, key)
     if ('provenance' in read) provenance.push(read.provenance)
     else refusedAttestations.push(read.problem)
   }
   return { digest, signatures, refused, platforms, provenance, refusedAttestations }
 }
 
-async function readSignatures(
-  registry: Reader,
+async function verifySignatures(
+  registry: ProvenanceReader,
   at: ImageReference & { readonly digest: string },
   image: SignedImage,
   key: VerifyingKey,
-): Promise<Pick<Verification, 'signatures' | 'refused'>> {
-  const layers = await signedLayers(registry, at, 'sig')
+): Promise<Pick<ImageVerification, 'signatures' | 'refused'>> {
+  const layers = await fetchSignedLayers(registry, at, 'sig')
   const problems: (string | undefined)[] = []
-  for (const layer of layers) problems.push(await signatureProblem(registry, at, layer, image, key))
+  for (const layer of layers) problems.push(await findSignatureProblem(registry, at, layer, image, key))
   const refused = problems.filter((problem) => problem !== undefined)
   return { signatures: layers.length - refused.length, refused }
 }
@@ -88,43 +93,43 @@ async function readSignatures(
 /** cosign rejects bad certificates even with a key, so this accepts none. */
 const certificateAnnotations = ['dev.sigstore.cosign/certificate', 'dev.sigstore.cosign/chain']
 
-function layerProblem(layer: ArtifactLayer, mediaType: string, longest: number): string | undefined {
+function findLayerProblem(layer: ArtifactLayer, mediaType: string, maxBytes: number): string | undefined {
   if (layer.mediaType !== mediaType) return `its media type is ${layer.mediaType}`
-  if (layer.size > longest) return `it has more than ${longest} bytes`
+  if (layer.size > maxBytes) return `it has more than ${maxBytes} bytes`
   if (certificateAnnotations.some((name) => (layer.annotations?.[name] ?? '') !== ''))
     return 'it is signed with a certificate'
   return undefined
 }
 
-async function signatureProblem(
-  registry: Reader,
+async function findSignatureProblem(
+  registry: ProvenanceReader,
   at: ImageReference,
   layer: ArtifactLayer,
   image: SignedImage,
   key: VerifyingKey,
 ): Promise<string | undefined> {
-  const problem = layerProblem(layer, simpleSigningType, longestPayload)
+  const problem = findLayerProblem(layer, simpleSigningMediaType, maxSignaturePayloadBytes)
   if (problem !== undefined) return problem
   const signature = decodeBase64(layer.annotations?.[signatureAnnotation] ?? '')
   if (typeof signature === 'number' || signature.length === 0) return 'it has no signature'
-  const payload = await payloadOf(registry, at, layer)
+  const payload = await fetchPayload(registry, at, layer)
   if ('problem' in payload) return payload.problem
   if (!key.verifies(payload, signature)) return 'it is not by this key'
-  return payloadProblem(payload, image)
+  return findPayloadProblem(payload, image)
 }
 
 /** The attestation's provenance for the image, or the reason for rejecting it. */
-export async function readAttestation(
-  registry: Reader,
+export async function fetchAttestation(
+  registry: ProvenanceReader,
   at: ImageReference,
   layer: ArtifactLayer,
   image: SignedImage,
   key: VerifyingKey,
-): Promise<{ readonly provenance: Provenance } | { readonly problem: string }> {
-  const problem = layerProblem(layer, envelopeType, longestEnvelope)
+): Promise<{ readonly provenance: ImageProvenance } | { readonly problem: string }> {
+  const problem = findLayerProblem(layer, envelopeType, maxEnvelopeBytes)
   if (problem !== undefined) return { problem }
-  const envelope = await payloadOf(registry, at, layer)
+  const envelope = await fetchPayload(registry, at, layer)
   if ('problem' in envelope) return envelope
-  const opened = openEnvelope(envelope, key)
-  return 'problem' in opened ? opened : readProvenance(opened.statement, image)
+  const opened = verifyEnvelope(envelope, key)
+  return 'problem' in opened ? opened : parseProvenance(opened.statement, image)
 }

@@ -2,17 +2,26 @@
 // equivalent image from elsewhere is replaced by ours.
 import type { RegistryClient } from '../../registry/registry-client.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
-import { referenceOf, type Document } from '../base-image.ts'
-import type { CatalogImage, CatalogPublisher, Published, Target } from '../catalog-publisher.ts'
-import { subjectOf } from './artifacts.ts'
-import { billType } from './bill-of-images.ts'
+import { parseReferenceOrThrow, type OciDocument } from '../base-image.ts'
+import type {
+  BuiltCatalogImage,
+  CatalogPublisher,
+  ImagePublishResult,
+  PublishImageTarget,
+} from '../catalog-publisher.ts'
+import { fetchSubject } from './artifacts.ts'
+import { sbomMediaType } from './bill-of-images.ts'
 import { inTotoType } from './envelope.ts'
 import type { ListedBundle } from './listed-bundles.ts'
-import { isVouchedFor, provenanceAttachments, signaturesFor } from './provenance-attachments.ts'
+import {
+  isSignedAndAttested,
+  createProvenanceAttachments,
+  createMissingSignatures,
+} from './provenance-attachments.ts'
 import type { SigningKey } from './signing-key.ts'
-import type { BuildRecord } from './statement.ts'
+import type { ImageBuildRecord } from './statement.ts'
 
-export interface VouchRoom {
+export interface AttestationContext {
   readonly publisher: Pick<CatalogPublisher, 'push' | 'attach' | 'attached'>
   /** Reads published images without mirrors. */
   readonly registry: Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'>
@@ -26,85 +35,88 @@ export interface VouchRoom {
  * The published image, if the key has signed it or it equals our build except for annotations. Otherwise ours replaces
  * it despite equal content, because other software may read its layers differently.
  */
-export async function signablePublished(
-  { publisher, registry, key }: VouchRoom,
-  published: Published,
-  built: () => Promise<CatalogImage>,
-  target: Target,
-): Promise<Published> {
+export async function ensureSignableImage(
+  { publisher, registry, key }: AttestationContext,
+  published: ImagePublishResult,
+  built: () => Promise<BuiltCatalogImage>,
+  target: PublishImageTarget,
+): Promise<ImagePublishResult> {
   if (!key || !published.unchanged || target.dryRun === true) return published
-  const at = { ...referenceOf(target.repository), digest: published.digest }
-  if (await isVouchedFor(registry, await subjectOf(registry, at), key)) return published
+  const at = { ...parseReferenceOrThrow(target.repository), digest: published.digest }
+  if (await isSignedAndAttested(registry, await fetchSubject(registry, at), key)) return published
   const image = published.image ?? (await built())
-  if (await isSameButForAnnotations(registry, at, image)) return { ...published, image }
+  if (await isEqualIgnoringAnnotations(registry, at, image)) return { ...published, image }
   return publisher.push(image, { ...target, evenIfUnchanged: true })
 }
 
-export interface Vouching {
+export interface AttestationRequest {
   readonly repository: string
   readonly digest: string
   /** Called only if something is missing, because it may have to read the image. */
-  readonly made: () => Promise<{ readonly listed: readonly ListedBundle[]; readonly build: BuildRecord }>
+  readonly loadBuild: () => Promise<{
+    readonly listed: readonly ListedBundle[]
+    readonly build: ImageBuildRecord
+  }>
 }
 
 /** Attaches only what is missing. Returns true if something was. */
-export async function vouchFor(
-  { publisher, registry, key, signPlatforms }: VouchRoom,
-  { repository, digest, made }: Vouching,
+export async function attestImage(
+  { publisher, registry, key, signPlatforms }: AttestationContext,
+  { repository, digest, loadBuild }: AttestationRequest,
 ): Promise<boolean> {
-  const image = await subjectOf(registry, { ...referenceOf(repository), digest })
-  const isVouched = key !== undefined && (await isVouchedFor(registry, image, key))
+  const image = await fetchSubject(registry, { ...parseReferenceOrThrow(repository), digest })
+  const isAttested = key !== undefined && (await isSignedAndAttested(registry, image, key))
   if (!key) {
     const types = new Set(
       (await publisher.attached(repository, digest)).map(({ artifactType }) => artifactType),
     )
-    if (types.has(billType) && types.has(inTotoType)) return false
+    if (types.has(sbomMediaType) && types.has(inTotoType)) return false
   }
   // An attested index names its platforms, so they can lack only signatures.
   const attachments =
-    key && isVouched
-      ? await signaturesFor(registry, image, key, signPlatforms)
-      : await provenanceAttachments(registry, {
+    key && isAttested
+      ? await createMissingSignatures(registry, image, key, signPlatforms)
+      : await createProvenanceAttachments(registry, {
           image,
-          ...(await made()),
+          ...(await loadBuild()),
           ...(key && { key }),
           signPlatforms,
         })
   if (attachments.length === 0) return false
   for (const attachment of attachments) await publisher.attach(attachment)
   // A registry may accept a signature but not return it.
-  if (key && (await signaturesFor(registry, image, key, signPlatforms)).length > 0)
+  if (key && (await createMissingSignatures(registry, image, key, signPlatforms)).length > 0)
     throw new RegistryError('server', `${image.host} does not give back the signature of ${digest}`)
   return true
 }
 
 /** Compares documents byte for byte, ignoring annotations. */
-async function isSameButForAnnotations(
+async function isEqualIgnoringAnnotations(
   registry: Pick<RegistryClient, 'fetchManifest'>,
-  at: ReturnType<typeof referenceOf> & { readonly digest: string },
-  image: CatalogImage,
+  at: ReturnType<typeof parseReferenceOrThrow> & { readonly digest: string },
+  image: BuiltCatalogImage,
 ): Promise<boolean> {
   if (image.digest === at.digest) return true
   const top = await registry.fetchManifest(at)
-  const ours = image.manifests.map(({ bytes }) => withoutAnnotations(bytes))
-  if (top.manifest.kind === 'image') return ours.length === 1 && ours[0] === withoutAnnotations(top.bytes)
+  const ours = image.manifests.map(({ bytes }) => stripAnnotations(bytes))
+  if (top.manifest.kind === 'image') return ours.length === 1 && ours[0] === stripAnnotations(top.bytes)
   const { manifests } = top.manifest
   if (manifests.length + 1 !== ours.length) return false
   const { host, repository } = at
   const theirs = await Promise.all(
     manifests.map(async ({ digest }) => {
       const { bytes } = await registry.fetchManifest({ host, repository, digest })
-      return withoutAnnotations(bytes)
+      return stripAnnotations(bytes)
     }),
   )
-  return [...theirs, withoutAnnotations(top.bytes)].every((text, index) => text === ours[index])
+  return [...theirs, stripAnnotations(top.bytes)].every((text, index) => text === ours[index])
 }
 
 /** Drops image digests from an index, because annotations change them; the images are compared separately. */
-function withoutAnnotations(bytes: Uint8Array): string {
-  const { annotations: _, ...document } = JSON.parse(new TextDecoder().decode(bytes)) as Document
+function stripAnnotations(bytes: Uint8Array): string {
+  const { annotations: _, ...document } = JSON.parse(new TextDecoder().decode(bytes)) as OciDocument
   if (!Array.isArray(document['manifests'])) return JSON.stringify(document)
-  const manifests = (document['manifests'] as readonly Document[]).map(
+  const manifests = (document['manifests'] as readonly OciDocument[]).map(
     ({ digest: _digest, size: _size, ...entry }) => entry,
   )
   return JSON.stringify({ ...document, manifests })

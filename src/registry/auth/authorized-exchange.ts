@@ -3,15 +3,15 @@
 import type { AbortSignalLike } from '../../ports/registry.ts'
 import { parseChallenges, type Challenge } from './challenges.ts'
 import { credentialIdentity } from './credential-identity.ts'
-import { findCredential, type Credential, type CredentialSource } from './credentials.ts'
-import type { Endpoint } from '../endpoints.ts'
+import { findCredential, type RegistryCredential, type CredentialSource } from './credentials.ts'
+import type { RegistryEndpoint } from '../endpoints.ts'
 import { RegistryError } from '../registry-error.ts'
-import { basicAuthorization, type TokenRequest, type TokenService } from './token-service.ts'
-import type { Exchange, Reply, Transport } from '../transport/transport.ts'
+import { formatBasicAuthorization, type TokenRequest, type TokenService } from './token-service.ts'
+import type { TransportRequest, TransportReply, Transport } from '../transport/transport.ts'
 
-export interface RegistryRequest {
-  readonly endpoint: Endpoint
-  readonly method: Exchange['method']
+export interface RegistryHttpRequest {
+  readonly endpoint: RegistryEndpoint
+  readonly method: TransportRequest['method']
   /** Relative to the repository (`manifests/latest`), or a URL on the same host, as for uploads. */
   readonly path: string | URL
   readonly headers: Readonly<Record<string, string>>
@@ -23,24 +23,24 @@ export interface RegistryRequest {
   readonly signal?: AbortSignalLike | undefined
 }
 
-export type AuthorizedExchange = (request: RegistryRequest) => Promise<Reply>
+export type AuthorizedExchange = (request: RegistryHttpRequest) => Promise<TransportReply>
 
-type Known =
+type KnownAuthScheme =
   | { readonly scheme: 'basic' }
   | { readonly scheme: 'bearer'; readonly realm: string; readonly service: string }
 
 /** The most that a token may allow, even if the registry's challenge asks for more. */
-export type Rights = 'pull' | 'pull,push' | 'delete'
+export type RegistryTokenRights = 'pull' | 'pull,push' | 'delete'
 
-export function authorizedExchange(
+export function createAuthorizedExchange(
   transport: Transport,
   tokens: TokenService,
   sources: readonly CredentialSource[],
-  rights: Rights = 'pull',
+  rights: RegistryTokenRights = 'pull',
 ): AuthorizedExchange {
   // What each host asked for last time, so that a token is ready before the first request to the next repository.
-  const remembered = new Map<string, Known>()
-  const originOf = plainOrigins(transport)
+  const knownSchemes = new Map<string, KnownAuthScheme>()
+  const originOf = createOriginResolver(transport)
 
   return async (request) => {
     const { endpoint, signal } = request
@@ -53,7 +53,7 @@ export function authorizedExchange(
         : request.path
     // Keeps our authorization on its host.
     if (url.origin !== origin) throw new RegistryError('blocked', `${url.host} is not ${endpoint.host}`)
-    const send = (authorization: string | undefined): Promise<Reply> =>
+    const send = (authorization: string | undefined): Promise<TransportReply> =>
       transport.exchange({
         method: request.method,
         url,
@@ -64,7 +64,7 @@ export function authorizedExchange(
         signal,
       })
     const ownScope = `repository:${endpoint.repository}:${rights}`
-    const tokenRequest = (known: Known & { scheme: 'bearer' }, scope: string): TokenRequest => ({
+    const tokenRequest = (known: KnownAuthScheme & { scheme: 'bearer' }, scope: string): TokenRequest => ({
       host: endpoint.host,
       realm: known.realm,
       service: known.service,
@@ -73,7 +73,7 @@ export function authorizedExchange(
       credential,
     })
 
-    let known = remembered.get(memory)
+    let known = knownSchemes.get(memory)
     let used: TokenRequest | undefined
     if (known?.scheme === 'bearer' && credential.kind !== 'bearer') used = tokenRequest(known, ownScope)
     let reply = await send(await authorizationFor(known, credential, used))
@@ -82,7 +82,7 @@ export function authorizedExchange(
     for (let round = 0; round < 3 && reply.status === 401; round += 1) {
       // After a redirect, the challenge is not the registry's.
       if (reply.url.origin !== url.origin) return reply
-      const challenge = await challengeOf(reply, origin, signal)
+      const challenge = await findChallenge(reply, origin, signal)
       if (!challenge) return reply
       if (challenge.scheme === 'basic') {
         if (credential.kind !== 'basic') return reply
@@ -97,38 +97,38 @@ export function authorizedExchange(
           realm: challenge.parameters.get('realm') ?? '',
           service: challenge.parameters.get('service') ?? '',
         }
-        if (used) tokens.forget(used)
-        const asked = allowedScope(challenge.parameters.get('scope') ?? '', rights)
-        const scopes = asked === '' ? [ownScope] : [ownScope, asked]
+        if (used) tokens.invalidate(used)
+        const requestedScope = restrictScope(challenge.parameters.get('scope') ?? '', rights)
+        const scopes = requestedScope === '' ? [ownScope] : [ownScope, requestedScope]
         if (challenge.parameters.get('error') === 'insufficient_scope') tried.add(ownScope)
         const scope = scopes.find((scope) => !tried.has(scope))
         if (scope === undefined) return reply
         tried.add(scope)
         used = tokenRequest(known, scope)
       }
-      remembered.set(memory, known)
+      knownSchemes.set(memory, known)
       reply = await send(await authorizationFor(known, credential, used))
     }
     return reply
   }
 
   async function authorizationFor(
-    known: Known | undefined,
-    credential: Credential,
+    known: KnownAuthScheme | undefined,
+    credential: RegistryCredential,
     token: TokenRequest | undefined,
   ): Promise<string | undefined> {
     if (credential.kind === 'bearer') return `Bearer ${credential.token}`
     if (known?.scheme === 'bearer' && token) return `Bearer ${await tokens.token(token)}`
-    if (known?.scheme === 'basic' && credential.kind === 'basic') return basicAuthorization(credential)
+    if (known?.scheme === 'basic' && credential.kind === 'basic') return formatBasicAuthorization(credential)
     return undefined
   }
 
-  async function challengeOf(
-    reply: Reply,
+  async function findChallenge(
+    reply: TransportReply,
     origin: string,
     signal: AbortSignalLike | undefined,
   ): Promise<Challenge | undefined> {
-    const own = choose(parseChallenges(reply.headers.get('www-authenticate') ?? []))
+    const own = chooseChallenge(parseChallenges(reply.headers.get('www-authenticate') ?? []))
     if (own) return own
     // Some proxies send their challenge only for `/v2/`.
     const ping = await transport.exchange({
@@ -140,16 +140,16 @@ export function authorizedExchange(
       signal,
     })
     return ping.status === 401
-      ? choose(parseChallenges(ping.headers.get('www-authenticate') ?? []))
+      ? chooseChallenge(parseChallenges(ping.headers.get('www-authenticate') ?? []))
       : undefined
   }
 }
 
 // A catalog names a few dozen hosts; an attacker's references could name any number.
-const mostOrigins = 1000
+const maxCachedOrigins = 1000
 
 /** Maps `quay.io` to `https://quay.io`. Throws `blocked` unless it is a plain host name. */
-function plainOrigins(transport: Transport): (host: string) => string {
+function createOriginResolver(transport: Transport): (host: string) => string {
   const known = new Map<string, string>()
   return (host) => {
     const found = known.get(host)
@@ -158,28 +158,30 @@ function plainOrigins(transport: Transport): (host: string) => string {
     // The URL parser rewrites some hosts (0x7f.1 is an IP address to it), so the result must equal the input.
     if (hostname !== host.replace(/:\d+$/, ''))
       throw new RegistryError('blocked', `"${host}" is not a plain host name`)
-    if (known.size >= mostOrigins) known.clear()
+    if (known.size >= maxCachedOrigins) known.clear()
     known.set(host, origin)
     return origin
   }
 }
 
 /** The part of a challenge's scope that is within `rights`; empty if nothing is left. */
-function allowedScope(scope: string, rights: Rights): string {
+function restrictScope(scope: string, rights: RegistryTokenRights): string {
   const wanted = rights.split(',')
   return scope
     .split(' ')
     .flatMap((entry) => {
       const [, name, actions] = /^repository:(.+):([^:]*)$/.exec(entry) ?? []
       if (name === undefined || actions === undefined) return []
-      const asked = actions.split(',')
-      const allowed = asked.includes('*') ? wanted : wanted.filter((action) => asked.includes(action))
+      const requestedActions = actions.split(',')
+      const allowed = requestedActions.includes('*')
+        ? wanted
+        : wanted.filter((action) => requestedActions.includes(action))
       return allowed.length === 0 ? [] : [`repository:${name}:${allowed.join(',')}`]
     })
     .join(' ')
 }
 
-function choose(challenges: readonly Challenge[]): Challenge | undefined {
+function chooseChallenge(challenges: readonly Challenge[]): Challenge | undefined {
   return (
     challenges.find(({ scheme, parameters }) => scheme === 'bearer' && parameters.has('realm')) ??
     challenges.find(({ scheme }) => scheme === 'basic')

@@ -7,56 +7,56 @@ export interface Challenge {
 }
 
 // Registries need no longer challenge. Node limits all headers together to 16 KiB.
-const longestHeader = 8192
+const maxHeaderLength = 8192
 
-const token = /[!#$%&'*+\-.^_`|~0-9A-Za-z]+/y
-const token68 = /[A-Za-z0-9\-._~+/]+=*(?=\s*(?:,|$))/y
-const blanks = /[ \t]*/y
-const separators = /[ \t,]*/y
+const tokenPattern = /[!#$%&'*+\-.^_`|~0-9A-Za-z]+/y
+const token68Pattern = /[A-Za-z0-9\-._~+/]+=*(?=\s*(?:,|$))/y
+const whitespacePattern = /[ \t]*/y
+const separatorPattern = /[ \t,]*/y
 
 /** Every challenge in order. Parsing stops silently at the first syntax error of a header. */
 export function parseChallenges(headers: readonly string[]): readonly Challenge[] {
-  return headers.flatMap((header) => (header.length > longestHeader ? [] : parseHeader(header)))
+  return headers.flatMap((header) => (header.length > maxHeaderLength ? [] : parseChallengeHeader(header)))
 }
 
-function parseHeader(header: string): Challenge[] {
+function parseChallengeHeader(header: string): Challenge[] {
   const challenges: Challenge[] = []
   let at = 0
-  const take = (pattern: RegExp): string => {
+  const takeMatch = (pattern: RegExp): string => {
     pattern.lastIndex = at
     const text = pattern.exec(header)?.[0] ?? ''
     at += text.length
     return text
   }
-  take(separators)
+  takeMatch(separatorPattern)
   while (at < header.length) {
-    const scheme = take(token)
+    const scheme = takeMatch(tokenPattern)
     if (scheme === '') break
     const parameters = new Map<string, string>()
-    take(blanks)
+    takeMatch(whitespacePattern)
     // A token68 (Negotiate, Basic) has no parameters; an auth-param always has "=" and a value.
     const parameterAhead = /[!#$%&'*+\-.^_`|~0-9A-Za-z]+[ \t]*=[ \t]*[^=,\s]/y
     parameterAhead.lastIndex = at
-    if (!parameterAhead.test(header)) take(token68)
+    if (!parameterAhead.test(header)) takeMatch(token68Pattern)
     for (;;) {
       const before = at
-      take(separators)
-      const name = take(token).toLowerCase()
-      take(blanks)
+      takeMatch(separatorPattern)
+      const name = takeMatch(tokenPattern).toLowerCase()
+      takeMatch(whitespacePattern)
       if (name === '' || header[at] !== '=') {
         // Not a parameter, so the next challenge starts here.
         at = before
         break
       }
       at += 1
-      take(blanks)
-      const value = header[at] === '"' ? takeQuoted() : take(token)
+      takeMatch(whitespacePattern)
+      const value = header[at] === '"' ? takeQuoted() : takeMatch(tokenPattern)
       if (value === undefined) return challenges
       if (!parameters.has(name)) parameters.set(name, value)
     }
     challenges.push({ scheme: scheme.toLowerCase(), parameters })
     const before = at
-    take(separators)
+    takeMatch(separatorPattern)
     if (at === before && at < header.length) break
   }
   return challenges

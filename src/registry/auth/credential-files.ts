@@ -3,30 +3,35 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { rememberedHelpers, type AskHelper, type HelperOptions } from './credential-helper.ts'
+import {
+  createCachedHelperQuery,
+  type QueryCredentialHelper,
+  type CredentialHelperOptions,
+} from './credential-helper.ts'
 import type { CredentialSource } from './credentials.ts'
 import { dockerConfigCredentials, parseDockerConfig } from './docker-config.ts'
 import { RegistryError } from '../registry-error.ts'
 
 // Milliseconds between checks for a changed file.
-const lookAgainAfter = 10_000
+const recheckIntervalMs = 10_000
 
 /**
  * `PULL_SECRETS`, then docker's and podman's files, by precedence. Skips missing files; rejects if one cannot be read.
  * `environment` is the process's environment.
  */
-export async function systemCredentials(
+export async function loadSystemCredentials(
   environment: Readonly<Record<string, string | undefined>>,
-  options: HelperOptions = {},
+  options: CredentialHelperOptions = {},
 ): Promise<readonly CredentialSource[]> {
   const home = environment['HOME'] ?? homedir()
   const configHome = environment['XDG_CONFIG_HOME'] ?? join(home, '.config')
   const runtime = environment['XDG_RUNTIME_DIR']
-  const ask = rememberedHelpers(options)
+  const queryHelper = createCachedHelperQuery(options)
   const secrets = environment['PULL_SECRETS']
-  const sources = secrets ? [...(await mountedPullSecrets(secrets, options))] : []
+  const sources = secrets ? [...(await loadMountedPullSecrets(secrets, options))] : []
   const inline = environment['DOCKER_AUTH_CONFIG']
-  if (inline) sources.push(dockerConfigCredentials(parseDockerConfig(inline, 'DOCKER_AUTH_CONFIG'), ask))
+  if (inline)
+    sources.push(dockerConfigCredentials(parseDockerConfig(inline, 'DOCKER_AUTH_CONFIG'), queryHelper))
   const paths = [
     environment['REGISTRY_AUTH_FILE'],
     runtime && join(runtime, 'containers', 'auth.json'),
@@ -35,7 +40,7 @@ export async function systemCredentials(
     join(home, '.dockercfg'),
   ]
   for (const path of paths) {
-    const source = path ? await fileCredentials(path, ask, options.now) : undefined
+    const source = path ? await fileCredentials(path, queryHelper, options.now) : undefined
     if (source) sources.push(source)
   }
   return sources
@@ -45,17 +50,17 @@ export async function systemCredentials(
  * The pull secrets mounted below a directory, sorted by name: `.dockerconfigjson` or `.dockercfg`, in the directory or
  * its folders. Rejects if there is none.
  */
-export async function mountedPullSecrets(
+export async function loadMountedPullSecrets(
   directory: string,
-  options: HelperOptions = {},
+  options: CredentialHelperOptions = {},
 ): Promise<readonly CredentialSource[]> {
   // A helper named in a cluster secret runs as a local program like any other.
-  const ask = rememberedHelpers(options)
-  const folders = [directory, ...(await foldersOf(directory)).map((folder) => join(directory, folder))]
+  const queryHelper = createCachedHelperQuery(options)
+  const folders = [directory, ...(await listFolders(directory)).map((folder) => join(directory, folder))]
   const sources: CredentialSource[] = []
   for (const folder of folders)
     for (const name of ['.dockerconfigjson', '.dockercfg']) {
-      const source = await fileCredentials(join(folder, name), ask, options.now)
+      const source = await fileCredentials(join(folder, name), queryHelper, options.now)
       if (source) sources.push(source)
     }
   if (sources.length === 0)
@@ -67,11 +72,11 @@ export async function mountedPullSecrets(
 }
 
 /** The credentials of one file only. Rejects if it is missing or cannot be used. */
-export async function credentialsInFile(
+export async function loadCredentialFile(
   path: string,
-  options: HelperOptions = {},
+  options: CredentialHelperOptions = {},
 ): Promise<CredentialSource> {
-  const source = await fileCredentials(path, rememberedHelpers(options), options.now)
+  const source = await fileCredentials(path, createCachedHelperQuery(options), options.now)
   if (source === undefined) throw new RegistryError('credentials', `${path} does not exist`)
   return source
 }
@@ -79,20 +84,20 @@ export async function credentialsInFile(
 /** Undefined if the file does not exist. Rejects if it cannot be used. */
 async function fileCredentials(
   path: string,
-  ask: AskHelper,
+  queryHelper: QueryCredentialHelper,
   now: () => number = () => performance.now(),
 ): Promise<CredentialSource | undefined> {
-  let version = await versionOf(path)
+  let version = await readFileVersion(path)
   if (version === undefined) return undefined
   const load = async (): Promise<CredentialSource> =>
-    dockerConfigCredentials(parseDockerConfig(await read(path), path), ask)
+    dockerConfigCredentials(parseDockerConfig(await readCredentialFile(path), path), queryHelper)
   let source = Promise.resolve(await load())
-  let lookedAt = now()
+  let checkedAt = now()
   return {
     async find(host, repository) {
-      if (now() - lookedAt >= lookAgainAfter) {
-        lookedAt = now()
-        const found = await versionOf(path)
+      if (now() - checkedAt >= recheckIntervalMs) {
+        checkedAt = now()
+        const found = await readFileVersion(path)
         // A missing file keeps its last content: it is being replaced, or the registry will soon reject the
         // credentials.
         if (found !== undefined && found !== version) {
@@ -107,7 +112,7 @@ async function fileCredentials(
   }
 }
 
-async function versionOf(path: string): Promise<string | undefined> {
+async function readFileVersion(path: string): Promise<string | undefined> {
   try {
     const { mtimeMs, size, ino } = await stat(path)
     return `${mtimeMs} ${size} ${ino}`
@@ -117,7 +122,7 @@ async function versionOf(path: string): Promise<string | undefined> {
   }
 }
 
-async function read(path: string): Promise<string> {
+async function readCredentialFile(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch (cause) {
@@ -125,7 +130,7 @@ async function read(path: string): Promise<string> {
   }
 }
 
-async function foldersOf(directory: string): Promise<readonly string[]> {
+async function listFolders(directory: string): Promise<readonly string[]> {
   try {
     // Kubernetes keeps the real files in folders that start with ".." and links to them.
     return (await readdir(directory)).filter((name) => !name.startsWith('.')).sort()

@@ -1,10 +1,10 @@
 // Runs a docker-credential-<name> program that the operator's config names: without a shell, with limits on time and
 // output.
 import { spawn } from 'node:child_process'
-import { anonymous, type Credential } from './credentials.ts'
+import { anonymousCredential, type RegistryCredential } from './credentials.ts'
 import { RegistryError } from '../registry-error.ts'
 
-export interface HelperOptions {
+export interface CredentialHelperOptions {
   /** Milliseconds, default 10,000. */
   readonly helperTimeout?: number
   readonly helperPath?: string
@@ -13,45 +13,45 @@ export interface HelperOptions {
 }
 
 /** Asks a helper by name for a server's credential, or returns the cached answer. */
-export type AskHelper = (name: string, server: string) => Promise<Credential>
+export type QueryCredentialHelper = (name: string, server: string) => Promise<RegistryCredential>
 
 // Cloud helpers call their cloud for each question. Cloud tokens live for 12 h.
-const answerLife = 3_600_000
+const helperAnswerTtlMs = 3_600_000
 // Long enough that a catalog's references do not each wait for the same broken program.
-const failureLife = 5_000
+const helperFailureTtlMs = 5_000
 
 /** Caches each server's answer for an hour, and a failure for five seconds. */
-export function rememberedHelpers(options: HelperOptions = {}): AskHelper {
+export function createCachedHelperQuery(options: CredentialHelperOptions = {}): QueryCredentialHelper {
   const now = options.now ?? (() => performance.now())
-  const known = new Map<string, { readonly answer: Promise<Credential>; until: number }>()
+  const known = new Map<string, { readonly answer: Promise<RegistryCredential>; until: number }>()
   return (name, server) => {
     const key = JSON.stringify([name, server])
     const found = known.get(key)
     if (found && found.until > now()) return found.answer
-    const entry = { answer: askCredentialHelper(name, server, options), until: now() + answerLife }
+    const entry = { answer: queryCredentialHelper(name, server, options), until: now() + helperAnswerTtlMs }
     known.set(key, entry)
     // The caller handles the failure; this only shortens how long it is cached.
-    entry.answer.catch(() => (entry.until = now() + failureLife))
+    entry.answer.catch(() => (entry.until = now() + helperFailureTtlMs))
     return entry.answer
   }
 }
 
-const outputLimit = 65_536
+const maxHelperOutputBytes = 65_536
 
 /**
  * Anonymous if the helper has no credential. Rejects with a RegistryError `credentials` if the helper fails, times out
  * or returns something unreadable.
  */
-async function askCredentialHelper(
+async function queryCredentialHelper(
   name: string,
   server: string,
-  options: HelperOptions = {},
-): Promise<Credential> {
+  options: CredentialHelperOptions = {},
+): Promise<RegistryCredential> {
   if (!/^[A-Za-z0-9._-]+$/.test(name) || name.startsWith('.'))
     throw new RegistryError('credentials', `"${name.slice(0, 40)}" is not a credential helper's name`)
-  const { code, output } = await run(`docker-credential-${name}`, server, options)
+  const { code, output } = await runHelperProgram(`docker-credential-${name}`, server, options)
   if (code !== 0) {
-    if (/credentials not found/i.test(output)) return anonymous
+    if (/credentials not found/i.test(output)) return anonymousCredential
     throw new RegistryError('credentials', `docker-credential-${name} ended with code ${code}`)
   }
   try {
@@ -69,10 +69,10 @@ async function askCredentialHelper(
   throw new RegistryError('credentials', `docker-credential-${name} did not answer with a user and a secret`)
 }
 
-function run(
+function runHelperProgram(
   program: string,
   input: string,
-  options: HelperOptions,
+  options: CredentialHelperOptions,
 ): Promise<{ code: number; output: string }> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, ['get'], {
@@ -85,14 +85,14 @@ function run(
     let length = 0
     child.stdout.on('data', (piece: Buffer) => {
       length += piece.length
-      if (length > outputLimit) child.kill('SIGKILL')
+      if (length > maxHelperOutputBytes) child.kill('SIGKILL')
       else pieces.push(piece)
     })
     child.on('error', (cause) =>
       reject(new RegistryError('credentials', `${program} cannot be run`, { cause })),
     )
     child.on('close', (code, signal) => {
-      if (signal !== null || length > outputLimit)
+      if (signal !== null || length > maxHelperOutputBytes)
         reject(new RegistryError('credentials', `${program} took too long or said too much`))
       else resolve({ code: code ?? 1, output: Buffer.concat(pieces).toString('utf8') })
     })

@@ -1,9 +1,9 @@
 // Identifies a credential in cache keys without revealing it, because what one credential may see, another may not.
 import { createHash } from 'node:crypto'
-import type { Credential } from './credentials.ts'
+import type { RegistryCredential } from './credentials.ts'
 
 /** `anonymous`, or 32 hex digits of a digest over the credential. */
-export function credentialIdentity(credential: Credential): string {
+export function credentialIdentity(credential: RegistryCredential): string {
   if (credential.kind === 'anonymous') return 'anonymous'
   return createHash('sha256').update(JSON.stringify(credential)).digest('hex').slice(0, 32)
 }

@@ -1,6 +1,6 @@
 // Parses docker's and podman's credential files and Kubernetes pull secrets, which share one format.
-import { rememberedHelpers, type AskHelper } from './credential-helper.ts'
-import type { Credential, CredentialSource } from './credentials.ts'
+import { createCachedHelperQuery, type QueryCredentialHelper } from './credential-helper.ts'
+import type { RegistryCredential, CredentialSource } from './credentials.ts'
 import { RegistryError } from '../registry-error.ts'
 
 interface AuthEntry {
@@ -29,22 +29,23 @@ export function parseDockerConfig(text: string, name: string): DockerConfig {
     // The parser's message quotes the file, which holds passwords.
     throw new RegistryError('credentials', `${name} is not JSON`)
   }
-  const top = asObject(data, name)
-  const isOld = !['auths', 'credsStore', 'credHelpers'].some((key) => key in top) && looksLikeAuths(top)
-  const auths = isOld ? top : top['auths'] === undefined ? {} : asObject(top['auths'], `${name}, auths`)
-  const helpers = top['credHelpers'] === undefined ? {} : asObject(top['credHelpers'], `${name}, credHelpers`)
+  const top = requireObject(data, name)
+  const isOld = !['auths', 'credsStore', 'credHelpers'].some((key) => key in top) && isAuthsMap(top)
+  const auths = isOld ? top : top['auths'] === undefined ? {} : requireObject(top['auths'], `${name}, auths`)
+  const helpers =
+    top['credHelpers'] === undefined ? {} : requireObject(top['credHelpers'], `${name}, credHelpers`)
   const store = top['credsStore']
   return {
     auths: new Map(
       Object.entries(auths).map(([key, entry]) => [
-        canonicalKey(key),
-        asObject(entry ?? {}, `${name}, auths, ${key}`),
+        normalizeAuthKey(key),
+        requireObject(entry ?? {}, `${name}, auths, ${key}`),
       ]),
     ),
     ...(typeof store === 'string' && store !== '' && { credsStore: store }),
     credHelpers: new Map(
       Object.entries(helpers).map(([key, helper]) => [
-        canonicalKey(key),
+        normalizeAuthKey(key),
         typeof helper === 'string' ? helper : '',
       ]),
     ),
@@ -54,19 +55,19 @@ export function parseDockerConfig(text: string, name: string): DockerConfig {
 /** Looks in `credHelpers`, then `credsStore`, then at the most specific key of `auths`. */
 export function dockerConfigCredentials(
   config: DockerConfig,
-  ask: AskHelper = rememberedHelpers(),
+  queryHelper: QueryCredentialHelper = createCachedHelperQuery(),
 ): CredentialSource {
   return {
     async find(host, repository) {
       const helper = config.credHelpers.get(host)
-      if (helper !== undefined) return ask(helper, serverUrl(host))
-      const stored = config.credsStore && (await ask(config.credsStore, serverUrl(host)))
+      if (helper !== undefined) return queryHelper(helper, getHelperServerUrl(host))
+      const stored = config.credsStore && (await queryHelper(config.credsStore, getHelperServerUrl(host)))
       if (stored && stored.kind !== 'anonymous') return stored
       // podman's keys may name repositories; the longest prefix of whole path components wins.
       const parts = [host, ...repository.split('/')]
       for (let length = parts.length; length > 0; length -= 1) {
         const entry = config.auths.get(parts.slice(0, length).join('/'))
-        const credential = entry && readEntry(entry, parts.slice(0, length).join('/'))
+        const credential = entry && parseAuthEntry(entry, parts.slice(0, length).join('/'))
         if (credential) return credential
       }
       return undefined
@@ -74,13 +75,13 @@ export function dockerConfigCredentials(
   }
 }
 
-function readEntry(entry: AuthEntry, key: string): Credential | undefined {
-  const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
-  const registryToken = text(entry.registrytoken)
+function parseAuthEntry(entry: AuthEntry, key: string): RegistryCredential | undefined {
+  const nonEmptyString = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
+  const registryToken = nonEmptyString(entry.registrytoken)
   if (registryToken !== undefined) return { kind: 'bearer', token: registryToken }
-  const identityToken = text(entry.identitytoken)
+  const identityToken = nonEmptyString(entry.identitytoken)
   if (identityToken !== undefined) return { kind: 'identity', token: identityToken }
-  const auth = text(entry.auth)
+  const auth = nonEmptyString(entry.auth)
   if (auth !== undefined) {
     if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(auth))
       throw new RegistryError('credentials', `the "auth" of ${key} is not base64`)
@@ -91,8 +92,8 @@ function readEntry(entry: AuthEntry, key: string): Credential | undefined {
     const password = decoded.slice(colon + 1).replace(/\0+$/, '')
     return { kind: 'basic', username: decoded.slice(0, colon), password }
   }
-  const username = text(entry.username)
-  const password = text(entry.password)
+  const username = nonEmptyString(entry.username)
+  const password = nonEmptyString(entry.password)
   if (username !== undefined && password !== undefined) return { kind: 'basic', username, password }
   if (username !== undefined || password !== undefined)
     throw new RegistryError('credentials', `the entry of ${key} has a user without a password`)
@@ -100,7 +101,7 @@ function readEntry(entry: AuthEntry, key: string): Credential | undefined {
 }
 
 // Keys may be URLs of old API versions. Host names must match exactly, not as substrings.
-function canonicalKey(key: string): string {
+function normalizeAuthKey(key: string): string {
   const bare = key.replace(/^https?:\/\//i, '').replace(/\/(?:v[12])?\/?$/i, '')
   const slash = bare.indexOf('/')
   const host = (slash < 0 ? bare : bare.slice(0, slash)).toLowerCase()
@@ -109,17 +110,17 @@ function canonicalKey(key: string): string {
 }
 
 /** What a helper is asked for. Docker Hub's entry still has the name of its first API. */
-function serverUrl(host: string): string {
+function getHelperServerUrl(host: string): string {
   return host === 'docker.io' ? 'https://index.docker.io/v1/' : host
 }
 
-function asObject(value: unknown, name: string): Record<string, unknown> {
+function requireObject(value: unknown, name: string): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new RegistryError('credentials', `${name} is not an object`)
   return value as Record<string, unknown>
 }
 
-function looksLikeAuths(top: Record<string, unknown>): boolean {
+function isAuthsMap(top: Record<string, unknown>): boolean {
   const entries = Object.values(top)
   return (
     entries.length > 0 &&

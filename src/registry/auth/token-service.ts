@@ -3,10 +3,10 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { AbortSignalLike } from '../../ports/registry.ts'
 import { credentialIdentity } from './credential-identity.ts'
-import type { Credential } from './credentials.ts'
+import type { RegistryCredential } from './credentials.ts'
 import { RegistryError } from '../registry-error.ts'
-import { errorText, failureOf } from '../transport/reply-failure.ts'
-import type { Reply, Transport } from '../transport/transport.ts'
+import { parseErrorBody, toReplyError } from '../transport/reply-failure.ts'
+import type { TransportReply, Transport } from '../transport/transport.ts'
 
 export interface TokenRequest {
   readonly host: string
@@ -14,73 +14,80 @@ export interface TokenRequest {
   readonly service: string
   /** `repository:NAME:pull`, the most important first. */
   readonly scopes: readonly string[]
-  readonly credential: Credential
+  readonly credential: RegistryCredential
 }
 
 export interface TokenService {
   /** Rejects with a RegistryError; `private` if the service denies an anonymous token. */
   token(request: TokenRequest, signal?: AbortSignalLike): Promise<string>
   /** Drops a token that a registry no longer accepts. */
-  forget(request: TokenRequest): void
+  invalidate(request: TokenRequest): void
   readonly size: number
 }
 
 // Token replies are small, but some services include whole certificates.
-const tokenLimit = 1_048_576
+const maxTokenReplyBytes = 1_048_576
 // The specification's default, and our minimum because some services say 0.
-const shortestLife = 60
+const minTokenLifetimeSeconds = 60
 // Seconds before expiry, so that a token does not expire in transit. Docker Hub's live for 300 s.
-const earlyRefresh = 30
+const earlyRefreshSeconds = 30
 // A catalog has a few thousand repositories. Expired tokens are evicted first.
-const mostTokens = 10_000
+const maxCachedTokens = 10_000
 
 export function openTokenService(transport: Transport, clock: Clock): TokenService {
-  const kept = new Map<string, { readonly token: string; readonly until: number }>()
-  const underWay = new Map<string, Promise<string>>()
+  const cachedTokens = new Map<string, { readonly token: string; readonly until: number }>()
+  const pendingTokens = new Map<string, Promise<string>>()
 
   async function fetchToken(request: TokenRequest): Promise<string> {
     const realm = realmUrl(request)
     const shares = transport.policy.mayShareCredentials(request.host, realm)
-    const credential: Credential = shares ? request.credential : { kind: 'anonymous' }
-    let reply: Reply | undefined
+    const credential: RegistryCredential = shares ? request.credential : { kind: 'anonymous' }
+    let reply: TransportReply | undefined
     if (credential.kind === 'identity') {
-      reply = await post(realm, request, credential.token)
+      reply = await postToken(realm, request, credential.token)
       // Services without OAuth2 support only GET.
       if (reply.status === 404 || reply.status === 405) reply = undefined
     }
-    reply ??= await get(realm, request, credential)
+    reply ??= await getToken(realm, request, credential)
     if (reply.status === 401 || reply.status === 403) {
       // Red Hat's text says how to get an account.
-      const { text } = errorText(reply)
-      const said = text === '' ? '' : `: ${text}`
+      const { text } = parseErrorBody(reply)
+      const detail = text === '' ? '' : `: ${text}`
       if (credential.kind === 'anonymous' && request.credential.kind === 'anonymous')
-        throw new RegistryError('private', `${request.host} gives no anonymous access to it${said}`)
+        throw new RegistryError('private', `${request.host} gives no anonymous access to it${detail}`)
       const why = shares
         ? 'does not take our credentials'
         : 'may not be given the credentials of the registry'
       throw new RegistryError('credentials', `the token service ${realm.host} ${why}`)
     }
-    if (reply.status !== 200) throw failureOf(reply, clock.now(), `the token service ${realm.host}`)
-    const { token, seconds } = readToken(reply, realm.host)
-    if (kept.size >= mostTokens) dropExpired()
-    kept.set(keyOf(request), { token, until: clock.now() + (seconds - earlyRefresh) * 1000 })
+    if (reply.status !== 200) throw toReplyError(reply, clock.now(), `the token service ${realm.host}`)
+    const { token, seconds } = parseToken(reply, realm.host)
+    if (cachedTokens.size >= maxCachedTokens) dropExpired()
+    cachedTokens.set(tokenCacheKey(request), {
+      token,
+      until: clock.now() + (seconds - earlyRefreshSeconds) * 1000,
+    })
     return token
   }
 
   // The first caller's signal is not passed on because others wait for the same token.
-  function get(realm: URL, request: TokenRequest, credential: Credential): Promise<Reply> {
+  function getToken(
+    realm: URL,
+    request: TokenRequest,
+    credential: RegistryCredential,
+  ): Promise<TransportReply> {
     const url = new URL(realm)
     if (request.service !== '') url.searchParams.set('service', request.service)
     for (const scope of request.scopes) url.searchParams.append('scope', scope)
     const headers: Record<string, string> = { accept: 'application/json' }
     if (credential.kind === 'basic') {
       url.searchParams.set('account', credential.username)
-      headers['authorization'] = basicAuthorization(credential)
+      headers['authorization'] = formatBasicAuthorization(credential)
     }
-    return transport.exchange({ method: 'GET', url, headers, bodyLimit: tokenLimit, redirects: 1 })
+    return transport.exchange({ method: 'GET', url, headers, bodyLimit: maxTokenReplyBytes, redirects: 1 })
   }
 
-  function post(realm: URL, request: TokenRequest, refreshToken: string): Promise<Reply> {
+  function postToken(realm: URL, request: TokenRequest, refreshToken: string): Promise<TransportReply> {
     const form = new URLSearchParams({
       grant_type: 'refresh_token',
       refresh_token: refreshToken,
@@ -93,31 +100,31 @@ export function openTokenService(transport: Transport, clock: Clock): TokenServi
       url: realm,
       headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
       body: form.toString(),
-      bodyLimit: tokenLimit,
+      bodyLimit: maxTokenReplyBytes,
       redirects: 0,
     })
   }
 
   function dropExpired(): void {
-    for (const [key, { until }] of kept) if (until <= clock.now()) kept.delete(key)
-    while (kept.size >= mostTokens) kept.delete(kept.keys().next().value ?? '')
+    for (const [key, { until }] of cachedTokens) if (until <= clock.now()) cachedTokens.delete(key)
+    while (cachedTokens.size >= maxCachedTokens) cachedTokens.delete(cachedTokens.keys().next().value ?? '')
   }
 
   return {
     token(request) {
-      const key = keyOf(request)
-      const known = kept.get(key)
+      const key = tokenCacheKey(request)
+      const known = cachedTokens.get(key)
       if (known && known.until > clock.now()) return Promise.resolve(known.token)
-      let pending = underWay.get(key)
+      let pending = pendingTokens.get(key)
       if (!pending) {
-        pending = fetchToken(request).finally(() => underWay.delete(key))
-        underWay.set(key, pending)
+        pending = fetchToken(request).finally(() => pendingTokens.delete(key))
+        pendingTokens.set(key, pending)
       }
       return pending
     },
-    forget: (request) => void kept.delete(keyOf(request)),
+    invalidate: (request) => void cachedTokens.delete(tokenCacheKey(request)),
     get size() {
-      return kept.size + underWay.size
+      return cachedTokens.size + pendingTokens.size
     },
   }
 
@@ -129,12 +136,12 @@ export function openTokenService(transport: Transport, clock: Clock): TokenServi
       throw new RegistryError('blocked', `${request.host} names a token service that is no URL`)
     }
     transport.policy.checkUrl(realm)
-    transport.policy.checkStep(new URL(`${transport.policy.schemeOf(request.host)}//${request.host}`), realm)
+    transport.policy.checkHop(new URL(`${transport.policy.schemeOf(request.host)}//${request.host}`), realm)
     return realm
   }
 }
 
-export function basicAuthorization(credential: {
+export function formatBasicAuthorization(credential: {
   readonly username: string
   readonly password: string
 }): string {
@@ -142,7 +149,7 @@ export function basicAuthorization(credential: {
 }
 
 // The key includes the realm: a registry that names another realm must not get the first one's token.
-function keyOf(request: TokenRequest): string {
+function tokenCacheKey(request: TokenRequest): string {
   return JSON.stringify([
     request.host,
     request.realm,
@@ -152,7 +159,7 @@ function keyOf(request: TokenRequest): string {
   ])
 }
 
-function readToken(reply: Reply, host: string): { token: string; seconds: number } {
+function parseToken(reply: TransportReply, host: string): { token: string; seconds: number } {
   try {
     const data = JSON.parse(Buffer.from(reply.body).toString('utf8')) as Record<string, unknown> | null
     const token = [data?.['token'], data?.['access_token']].find(
@@ -160,7 +167,10 @@ function readToken(reply: Reply, host: string): { token: string; seconds: number
     )
     const life = data?.['expires_in']
     if (token !== undefined)
-      return { token, seconds: Math.max(shortestLife, typeof life === 'number' ? life : shortestLife) }
+      return {
+        token,
+        seconds: Math.max(minTokenLifetimeSeconds, typeof life === 'number' ? life : minTokenLifetimeSeconds),
+      }
   } catch {
     // The text may hold a token, so the message does not quote it.
   }

@@ -11,12 +11,12 @@ export interface AdaptiveWindow {
   readonly active: number
 }
 
-export interface WindowLimits {
+export interface WindowSizes {
   readonly start: number
-  readonly most: number
+  readonly max: number
 }
 
-export function adaptiveWindow(limits: WindowLimits, clock: Clock): AdaptiveWindow {
+export function createAdaptiveWindow(limits: WindowSizes, clock: Clock): AdaptiveWindow {
   let size = limits.start
   let active = 0
   let pausedUntil = 0
@@ -25,7 +25,7 @@ export function adaptiveWindow(limits: WindowLimits, clock: Clock): AdaptiveWind
   const waiting: (() => void)[] = []
   let head = 0
 
-  function next(): void {
+  function startNext(): void {
     while (active < size && head < waiting.length) {
       const start = waiting[head]
       head += 1
@@ -49,12 +49,12 @@ export function adaptiveWindow(limits: WindowLimits, clock: Clock): AdaptiveWind
         return await work()
       } finally {
         active -= 1
-        next()
+        startNext()
       }
     },
     succeeded() {
-      if (size < limits.most) size += 1
-      next()
+      if (size < limits.max) size += 1
+      startNext()
     },
     limited(pause) {
       const now = clock.now()

@@ -6,19 +6,19 @@ export interface ClosableClock extends Clock {
   close(): void
 }
 
-export function closableClock(clock: Clock): ClosableClock {
+export function createClosableClock(clock: Clock): ClosableClock {
   // One controller per sleep: a signal as old as the client would accumulate listeners.
   const sleeping = new Set<AbortController>()
   let closed = false
 
-  function goOn(): void {
+  function throwIfClosed(): void {
     if (closed) throw new RegistryError('aborted', 'the bot is shutting down')
   }
 
   return {
     now: () => clock.now(),
     async sleep(milliseconds, signal) {
-      goOn()
+      throwIfClosed()
       if (signal?.aborted) return
       const woken = new AbortController()
       signal?.addEventListener('abort', () => woken.abort())
@@ -28,7 +28,7 @@ export function closableClock(clock: Clock): ClosableClock {
       } finally {
         sleeping.delete(woken)
       }
-      goOn()
+      throwIfClosed()
     },
     close() {
       closed = true

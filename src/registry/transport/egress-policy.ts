@@ -1,9 +1,9 @@
 // Decides where registry requests may connect. An image reference chooses a host, which chooses realms and redirects,
 // so every hop and every resolved address is checked.
 import ipaddr from 'ipaddr.js'
-import type { Proxy } from '../../ports/proxy.ts'
+import type { ProxyServer } from '../../ports/proxy.ts'
 import { RegistryError } from '../registry-error.ts'
-import { canonicalHostname, isGlobalUnicast, isInternalName, type Address } from './public-host.ts'
+import { canonicalHostname, isGlobalUnicast, isInternalName, type IpAddress } from './public-host.ts'
 
 export interface EgressOptions {
   /** Hosts (`host` or `host:port`, exact) to reach without TLS. */
@@ -21,12 +21,12 @@ export interface EgressOptions {
   /** PEM certificates to trust besides the system's, by host. */
   readonly certificates?: Readonly<Record<string, string>>
   /** The operator's proxy. */
-  readonly proxy?: ProxyWay
+  readonly proxy?: EgressProxy
 }
 
-export interface ProxyWay {
+export interface EgressProxy {
   /** Undefined means a direct connection. */
-  readonly to: (url: URL) => Proxy | undefined
+  readonly to: (url: URL) => ProxyServer | undefined
   /**
    * `address`: we resolve and check the name, and give the proxy a checked address. `name`: the operator trusts the
    * proxy to resolve it and to block non-public addresses.
@@ -43,21 +43,24 @@ export interface EgressPolicy {
    * Throws a RegistryError `blocked` if `to` is an internal host that the operator opened and `from` is not, so that an
    * untrusted registry cannot redirect us there.
    */
-  checkStep(from: URL, to: URL): void
+  checkHop(from: URL, to: URL): void
   schemeOf(host: string): 'https:' | 'http:'
   /** True when credentials for `host` may be sent to the token service at `realm`. */
   mayShareCredentials(host: string, realm: URL): boolean
   certificateOf(hostname: string): string | undefined
   /** The proxy for an https origin, if any. */
-  proxyTo(hostname: string, port: number): { readonly proxy: Proxy; readonly by: ProxyWay['by'] } | undefined
+  proxyTo(
+    hostname: string,
+    port: number,
+  ): { readonly proxy: ProxyServer; readonly by: EgressProxy['by'] } | undefined
 }
 
-const defaultPorts = [443, 80, 5000, 5001, 8443]
+const defaultAllowedPorts = [443, 80, 5000, 5001, 8443]
 
-const mostPassed = 1000
+const maxCachedOrigins = 1000
 
 // Public by registry, but served by the cloud's own infrastructure.
-const alwaysDenied = ['168.63.129.16/32']
+const alwaysDeniedRanges = ['168.63.129.16/32']
 
 // Token services outside their registry's domain.
 const knownTokenHosts: Readonly<Record<string, readonly string[]>> = {
@@ -68,30 +71,30 @@ const knownTokenHosts: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Throws a RangeError for an invalid CIDR in the options. */
-export function egressPolicy(options: EgressOptions = {}): EgressPolicy {
-  const plainHttp = new Set((options.plainHttp ?? []).map(lower))
-  const only = options.onlyHosts && new Set(options.onlyHosts.map(lower))
-  const ports = new Set(options.ports ?? defaultPorts)
-  const denied = [...alwaysDenied, ...(options.deniedAddresses ?? [])].map(parseCidr)
+export function createEgressPolicy(options: EgressOptions = {}): EgressPolicy {
+  const plainHttp = new Set((options.plainHttp ?? []).map(toLower))
+  const only = options.onlyHosts && new Set(options.onlyHosts.map(toLower))
+  const ports = new Set(options.ports ?? defaultAllowedPorts)
+  const denied = [...alwaysDeniedRanges, ...(options.deniedAddresses ?? [])].map(parseCidr)
   const internal = new Map(
-    Object.entries(options.internal ?? {}).map(([host, cidrs]) => [lower(host), cidrs.map(parseCidr)]),
+    Object.entries(options.internal ?? {}).map(([host, cidrs]) => [toLower(host), cidrs.map(parseCidr)]),
   )
   const tokenHosts = new Map(
     [...Object.entries(knownTokenHosts), ...Object.entries(options.tokenHosts ?? {})].map(
-      ([host, realms]) => [lower(host), realms.map(lower)] as const,
+      ([host, realms]) => [toLower(host), realms.map(toLower)] as const,
     ),
   )
   const listedPorts = new Set([...plainHttp, ...internal.keys()].filter((host) => /:\d+$/.test(host)))
 
-  const entryOf = (hostname: string, port: number): readonly Cidr[] | undefined =>
+  const getInternalRanges = (hostname: string, port: number): readonly CidrRange[] | undefined =>
     internal.get(`${hostname}:${port}`) ?? internal.get(hostname)
 
   function checkAddress(hostname: string, port: number, address: string): void {
     const parsed = ipaddr.isValid(address) ? ipaddr.process(address) : undefined
-    if (!parsed) throw blocked(`"${address}" is not an address`)
-    if (entryOf(hostname, port)?.some((cidr) => contains(cidr, parsed))) return
-    if (!isGlobalUnicast(parsed) || denied.some((cidr) => contains(cidr, parsed)))
-      throw blocked(
+    if (!parsed) throw blockedError(`"${address}" is not an address`)
+    if (getInternalRanges(hostname, port)?.some((cidr) => isInCidr(cidr, parsed))) return
+    if (!isGlobalUnicast(parsed) || denied.some((cidr) => isInCidr(cidr, parsed)))
+      throw blockedError(
         canonicalHostname(address) === hostname
           ? `${address} is not a public address`
           : `${hostname} is at ${address}, which is not a public address`,
@@ -103,14 +106,14 @@ export function egressPolicy(options: EgressOptions = {}): EgressPolicy {
     const port = portOf(url)
     const isPlain = plainHttp.has(`${hostname}:${port}`) || (plainHttp.has(hostname) && port === 80)
     if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isPlain))
-      throw blocked(`${url.host} must not be contacted without TLS (${url.protocol}//)`)
+      throw blockedError(`${url.host} must not be contacted without TLS (${url.protocol}//)`)
     if (only && !only.has(hostname) && !only.has(`${hostname}:${port}`))
-      throw blocked(`${url.host} is not an allowed registry`)
+      throw blockedError(`${url.host} is not an allowed registry`)
     if (!ports.has(port) && !listedPorts.has(`${hostname}:${port}`))
-      throw blocked(`port ${port} of ${hostname} is not one that registries use`)
+      throw blockedError(`port ${port} of ${hostname} is not one that registries use`)
     if (ipaddr.isValid(hostname)) checkAddress(hostname, port, hostname)
-    else if (!entryOf(hostname, port) && isInternalName(hostname))
-      throw blocked(`"${hostname}" is a name of an internal network`)
+    else if (!getInternalRanges(hostname, port) && isInternalName(hostname))
+      throw blockedError(`"${hostname}" is a name of an internal network`)
   }
 
   // Origins that passed: thousands of references share a few, and the options never change.
@@ -119,18 +122,19 @@ export function egressPolicy(options: EgressOptions = {}): EgressPolicy {
   return {
     checkUrl(url) {
       if (url.username !== '' || url.password !== '')
-        throw blocked(`a URL of ${url.host} carries a user name`)
+        throw blockedError(`a URL of ${url.host} carries a user name`)
       // Other schemes share the origin "null".
       const key = `${url.protocol}//${url.host}`
       if (passed.has(key)) return
       checkHost(url)
-      if (passed.size >= mostPassed) passed.clear()
+      if (passed.size >= maxCachedOrigins) passed.clear()
       passed.add(key)
     },
-    checkStep(from, to) {
-      const isOpened = (url: URL) => entryOf(canonicalHostname(url.hostname), portOf(url)) !== undefined
-      if (isOpened(to) && !isOpened(from))
-        throw blocked(`${from.host} redirects to ${to.host}, which is in an internal network`)
+    checkHop(from, to) {
+      const isOpenedInternal = (url: URL) =>
+        getInternalRanges(canonicalHostname(url.hostname), portOf(url)) !== undefined
+      if (isOpenedInternal(to) && !isOpenedInternal(from))
+        throw blockedError(`${from.host} redirects to ${to.host}, which is in an internal network`)
     },
     checkAddresses(host, port, addresses) {
       const hostname = canonicalHostname(host)
@@ -139,11 +143,11 @@ export function egressPolicy(options: EgressOptions = {}): EgressPolicy {
       for (const address of addresses) checkAddress(hostname, port, address)
     },
     schemeOf(host) {
-      const name = lower(host)
+      const name = toLower(host)
       return plainHttp.has(name) || plainHttp.has(`${name}:80`) ? 'http:' : 'https:'
     },
     mayShareCredentials(host, realm) {
-      const name = lower(host)
+      const name = toLower(host)
       const realmHost = realm.host.toLowerCase()
       if (realmHost === name) return true
       if (tokenHosts.get(name)?.includes(realmHost)) return true
@@ -154,18 +158,18 @@ export function egressPolicy(options: EgressOptions = {}): EgressPolicy {
         realmHost.endsWith(`.${name.replace(/:443$/, '')}`)
       )
     },
-    certificateOf: (hostname) => options.certificates?.[lower(hostname)],
+    certificateOf: (hostname) => options.certificates?.[toLower(hostname)],
     proxyTo(hostname, port) {
-      const { proxy: way } = options
+      const { proxy: egressProxy } = options
       const url = new URL(`https://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`)
-      const proxy = way?.to(url)
-      return way && proxy && { proxy, by: way.by }
+      const proxy = egressProxy?.to(url)
+      return egressProxy && proxy && { proxy, by: egressProxy.by }
     },
   }
 }
 
 /** Opens only these hosts, on loopback without TLS: for the sandbox and tests. */
-export function loopbackRegistries(...hosts: readonly string[]): EgressOptions {
+export function allowLoopbackRegistries(...hosts: readonly string[]): EgressOptions {
   return {
     plainHttp: hosts,
     internal: Object.fromEntries(hosts.map((host) => [host, ['127.0.0.0/8', '::1/128']])),
@@ -176,9 +180,9 @@ function portOf(url: URL): number {
   return url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : Number(url.port)
 }
 
-type Cidr = readonly [Address, number]
+type CidrRange = readonly [IpAddress, number]
 
-function parseCidr(text: string): Cidr {
+function parseCidr(text: string): CidrRange {
   try {
     return ipaddr.parseCIDR(text)
   } catch (cause) {
@@ -186,14 +190,14 @@ function parseCidr(text: string): Cidr {
   }
 }
 
-function contains([network, bits]: Cidr, address: Address): boolean {
+function isInCidr([network, bits]: CidrRange, address: IpAddress): boolean {
   return network.kind() === address.kind() && address.match(network, bits)
 }
 
-function blocked(message: string): RegistryError {
+function blockedError(message: string): RegistryError {
   return new RegistryError('blocked', message)
 }
 
-function lower(text: string): string {
+function toLower(text: string): string {
   return text.toLowerCase()
 }

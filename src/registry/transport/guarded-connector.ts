@@ -5,23 +5,23 @@ import { isIP, type Socket } from 'node:net'
 import { createSecureContext, getCACertificates } from 'node:tls'
 import { buildConnector } from 'undici'
 import type { EgressPolicy } from './egress-policy.ts'
-import { openTunnel } from './proxy-tunnel.ts'
+import { openProxyTunnel } from './proxy-tunnel.ts'
 import { canonicalHostname } from './public-host.ts'
 import { RegistryError } from '../registry-error.ts'
 
 /** Every address of a name, in the order to try them. Rejects when there is none. */
-export type Resolve = (hostname: string) => Promise<readonly string[]>
+export type ResolveHostname = (hostname: string) => Promise<readonly string[]>
 
 // IPv4 first: without an IPv6 route, each such address would cost a failed attempt.
-const resolveBySystem: Resolve = async (hostname) =>
+const resolveWithSystem: ResolveHostname = async (hostname) =>
   (await lookup(hostname, { all: true, order: 'ipv4first' })).map(({ address }) => address)
 
 /** A connector for undici's Agent. Fails with RegistryErrors `blocked`, `dns`, or the socket's own errors. */
-export function guardedConnector(
+export function createGuardedConnector(
   policy: EgressPolicy,
-  options: { readonly connectTimeout: number; readonly resolve?: Resolve | undefined },
+  options: { readonly connectTimeout: number; readonly resolve?: ResolveHostname | undefined },
 ): buildConnector.connector {
-  const resolve = options.resolve ?? resolveBySystem
+  const resolve = options.resolve ?? resolveWithSystem
   const connectors = new Map<string, buildConnector.connector>()
 
   function connectorFor(hostname: string): buildConnector.connector {
@@ -46,10 +46,10 @@ export function guardedConnector(
   async function connect(target: buildConnector.Options): Promise<Parameters<buildConnector.Callback>> {
     const hostname = canonicalHostname(target.hostname)
     const port = Number(target.port || (target.protocol === 'https:' ? 443 : 80))
-    const way = target.protocol === 'https:' ? policy.proxyTo(hostname, port) : undefined
+    const proxyRoute = target.protocol === 'https:' ? policy.proxyTo(hostname, port) : undefined
     // The policy has checked the name already; the proxy resolves it.
-    const isNamed = way?.by === 'name' && !isIP(hostname)
-    const addresses = isNamed || isIP(hostname) ? [hostname] : await resolveName(hostname, resolve)
+    const isNamed = proxyRoute?.by === 'name' && !isIP(hostname)
+    const addresses = isNamed || isIP(hostname) ? [hostname] : await resolveAddresses(hostname, resolve)
     if (!isNamed) policy.checkAddresses(hostname, port, addresses)
     let failure: Error = new RegistryError('dns', `${hostname} has no address`)
     for (const address of addresses) {
@@ -62,7 +62,9 @@ export function guardedConnector(
       }
       let tunnel: Socket | undefined
       try {
-        tunnel = way && (await openTunnel(way.proxy, { host: address, port }, options.connectTimeout))
+        tunnel =
+          proxyRoute &&
+          (await openProxyTunnel(proxyRoute.proxy, { host: address, port }, options.connectTimeout))
       } catch (error) {
         failure = error as Error
         continue
@@ -87,7 +89,7 @@ export function guardedConnector(
   }
 }
 
-async function resolveName(hostname: string, resolve: Resolve): Promise<readonly string[]> {
+async function resolveAddresses(hostname: string, resolve: ResolveHostname): Promise<readonly string[]> {
   try {
     return await resolve(hostname)
   } catch (cause) {

@@ -1,15 +1,15 @@
 // A CONNECT tunnel through the operator's proxy. Reads only the proxy's reply, within a limit.
 import { connect as connectPlain, isIPv6, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import type { Proxy } from '../../ports/proxy.ts'
+import type { ProxyServer } from '../../ports/proxy.ts'
 import { RegistryError } from '../registry-error.ts'
 
 /** A proxy's reply to CONNECT is a few lines. */
-const mostHead = 16 * 1024
+const maxProxyHeadBytes = 16 * 1024
 
 /** Rejects with a RegistryError (`timeout`, or `network` if the proxy rejects), or the socket's own error. */
-export async function openTunnel(
-  proxy: Proxy,
+export async function openProxyTunnel(
+  proxy: ProxyServer,
   target: { readonly host: string; readonly port: number },
   milliseconds: number,
 ): Promise<Socket> {
@@ -25,13 +25,15 @@ export async function openTunnel(
       )
       socket.once('error', reject)
       socket.once('close', () => reject(new RegistryError('network', 'the proxy closed the connection')))
-      socket.once(isTls ? 'secureConnect' : 'connect', () => socket.write(connectRequest(proxy, target)))
+      socket.once(isTls ? 'secureConnect' : 'connect', () =>
+        socket.write(formatConnectRequest(proxy, target)),
+      )
       let head = Buffer.alloc(0)
-      const read = (piece: Buffer) => {
+      const onData = (piece: Buffer) => {
         head = Buffer.concat([head, piece])
         const end = head.indexOf('\r\n\r\n')
-        if (end < 0 && head.length <= mostHead) return
-        socket.off('data', read)
+        if (end < 0 && head.length <= maxProxyHeadBytes) return
+        socket.off('data', onData)
         socket.pause()
         clearTimeout(timer)
         const status =
@@ -46,7 +48,7 @@ export async function openTunnel(
         socket.removeAllListeners('error').removeAllListeners('close')
         resolve(socket)
       }
-      socket.on('data', read)
+      socket.on('data', onData)
       socket.once('close', () => clearTimeout(timer))
     })
   } catch (error) {
@@ -56,7 +58,10 @@ export async function openTunnel(
   }
 }
 
-function connectRequest({ credential }: Proxy, { host, port }: { host: string; port: number }): string {
+function formatConnectRequest(
+  { credential }: ProxyServer,
+  { host, port }: { host: string; port: number },
+): string {
   const authority = `${isIPv6(host) ? `[${host}]` : host}:${port}`
   const { username, password } = credential ?? {}
   const authorization =

@@ -1,7 +1,7 @@
 // Decides from a name or an address alone whether a host is public.
 import ipaddr from 'ipaddr.js'
 
-export type Address = ipaddr.IPv4 | ipaddr.IPv6
+export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6
 
 // Names that mean this machine or network wherever they are resolved.
 const internalSuffixes = ['localhost', 'local', 'internal', 'intranet', 'lan', 'home', 'corp', 'svc', 'arpa']
@@ -9,7 +9,7 @@ const internalSuffixes = ['localhost', 'local', 'internal', 'intranet', 'lan', '
 // ipaddr.js calls some dead or translated IPv6 ranges unicast; only 2000::/3 is allocated.
 const [globalNetwork, globalBits] = ipaddr.IPv6.parseCIDR('2000::/3')
 
-export function isGlobalUnicast(address: Address): boolean {
+export function isGlobalUnicast(address: IpAddress): boolean {
   const isHandedOut = address.kind() === 'ipv4' || address.match(globalNetwork, globalBits)
   return address.range() === 'unicast' && isHandedOut
 }

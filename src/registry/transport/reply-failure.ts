@@ -1,34 +1,44 @@
 // Interprets failures mainly by status, since error codes are optional and often wrong. Registry text is untrusted:
 // shortened, one line, never treated as Markdown.
 import { RegistryError } from '../registry-error.ts'
-import type { Reply } from './transport.ts'
+import type { TransportReply } from './transport.ts'
 
 /** `who` starts the message: `quay.io`. */
-export function failureOf(reply: Reply, now: number, who: string): RegistryError {
+export function toReplyError(reply: TransportReply, now: number, registryName: string): RegistryError {
   const { status } = reply
-  const { codes, text } = errorText(reply)
-  const said = text === '' ? '' : `: ${text}`
+  const { codes, text } = parseErrorBody(reply)
+  const detail = text === '' ? '' : `: ${text}`
   if (status === 429 || codes.includes('TOOMANYREQUESTS'))
-    return new RegistryError('rate-limited', `${who} limits requests (${status})${said}`, {
+    return new RegistryError('rate-limited', `${registryName} limits requests (${status})${detail}`, {
       status,
-      retryAfter: retryAfterOf(reply, now),
+      retryAfter: parseRetryAfter(reply, now),
     })
   if (status === 404)
-    return new RegistryError('missing', `${who} does not have it (404${codeText(codes)})`, { status })
+    return new RegistryError('missing', `${registryName} does not have it (404${formatErrorCodes(codes)})`, {
+      status,
+    })
   if (status === 401 || status === 403)
-    return new RegistryError('private', `${who} denies access (${status}${codeText(codes)})${said}`, {
-      status,
-    })
+    return new RegistryError(
+      'private',
+      `${registryName} denies access (${status}${formatErrorCodes(codes)})${detail}`,
+      {
+        status,
+      },
+    )
   if (status >= 500 || status === 408 || status === 499)
-    return new RegistryError('server', `${who} answered ${status}${said}`, {
+    return new RegistryError('server', `${registryName} answered ${status}${detail}`, {
       status,
-      retryAfter: retryAfterOf(reply, now),
+      retryAfter: parseRetryAfter(reply, now),
     })
-  return new RegistryError('bad-reply', `${who} answered ${status}${codeText(codes)}${said}`, { status })
+  return new RegistryError(
+    'bad-reply',
+    `${registryName} answered ${status}${formatErrorCodes(codes)}${detail}`,
+    { status },
+  )
 }
 
 /** Seconds from now, from a number or an HTTP date; undefined if absent or invalid. */
-function retryAfterOf(reply: Reply, now: number): number | undefined {
+function parseRetryAfter(reply: TransportReply, now: number): number | undefined {
   const value = reply.headers.get('retry-after')?.[0]?.trim()
   if (value === undefined) return undefined
   if (/^\d{1,9}$/.test(value)) return Number(value)
@@ -37,7 +47,7 @@ function retryAfterOf(reply: Reply, now: number): number | undefined {
 }
 
 /** `errors[].code`, and one line of the first message. */
-export function errorText(reply: Reply): { codes: readonly string[]; text: string } {
+export function parseErrorBody(reply: TransportReply): { codes: readonly string[]; text: string } {
   let data: unknown
   try {
     data = JSON.parse(Buffer.from(reply.body).toString('utf8'))
@@ -57,16 +67,16 @@ export function errorText(reply: Reply): { codes: readonly string[]; text: strin
     (text): text is string => typeof text === 'string' && text !== '',
   )
   return {
-    codes: codes.slice(0, 5).map(oneLine),
-    text: oneLine(message ?? ''),
+    codes: codes.slice(0, 5).map(toOneLine),
+    text: toOneLine(message ?? ''),
   }
 }
 
-function codeText(codes: readonly string[]): string {
+function formatErrorCodes(codes: readonly string[]): string {
   return codes.length === 0 ? '' : ` ${codes.join(', ')}`
 }
 
-function oneLine(text: string): string {
+function toOneLine(text: string): string {
   const plain = text
     .replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]+/g, ' ')
     .trim()

@@ -2,11 +2,11 @@
 // origins. Does not decompress, retry or authenticate.
 import { Agent, errors, type Dispatcher } from 'undici'
 import type { AbortSignalLike } from '../../ports/registry.ts'
-import { egressPolicy, type EgressOptions, type EgressPolicy } from './egress-policy.ts'
-import { guardedConnector, type Resolve } from './guarded-connector.ts'
+import { createEgressPolicy, type EgressOptions, type EgressPolicy } from './egress-policy.ts'
+import { createGuardedConnector, type ResolveHostname } from './guarded-connector.ts'
 import { RegistryError } from '../registry-error.ts'
 
-export interface Exchange {
+export interface TransportRequest {
   /** Redirects are followed for GET and HEAD only. */
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly url: URL
@@ -19,15 +19,15 @@ export interface Exchange {
   readonly signal?: AbortSignalLike | undefined
 }
 
-export interface Reply {
+export interface TransportReply {
   readonly status: number
-  readonly headers: ReplyHeaders
+  readonly headers: TransportReplyHeaders
   /** Empty for HEAD. Cut to 64 KiB if the reply is not 2xx. */
   readonly body: Uint8Array
   readonly url: URL
 }
 
-export interface ReplyHeaders {
+export interface TransportReplyHeaders {
   get(name: string): readonly string[] | undefined
 }
 
@@ -52,41 +52,49 @@ const defaultTransportLimits: TransportLimits = {
 
 export interface Transport {
   readonly policy: EgressPolicy
-  exchange(exchange: Exchange): Promise<Reply>
+  exchange(exchange: TransportRequest): Promise<TransportReply>
   close(): Promise<void>
 }
 
 // Bytes of an error body to read.
-const errorBodyLimit = 65_536
+const maxErrorBodyBytes = 65_536
 
 export function openTransport(
   options: {
     readonly egress?: EgressOptions
     readonly limits?: Partial<TransportLimits> | undefined
-    readonly resolve?: Resolve | undefined
+    readonly resolve?: ResolveHostname | undefined
     /** False restores undici's default of closing the connection after a HEAD, for the benchmark. */
     readonly keepAliveAfterHead?: boolean | undefined
   } = {},
 ): Transport {
   const limits = { ...defaultTransportLimits, ...options.limits }
-  const policy = egressPolicy(options.egress)
+  const policy = createEgressPolicy(options.egress)
   const agent = new Agent({
     connections: limits.connections,
     allowH2: false,
     headersTimeout: limits.headersTimeout,
     bodyTimeout: limits.bodyTimeout,
     keepAliveTimeout: 30_000,
-    connect: guardedConnector(policy, { connectTimeout: limits.connectTimeout, resolve: options.resolve }),
+    connect: createGuardedConnector(policy, {
+      connectTimeout: limits.connectTimeout,
+      resolve: options.resolve,
+    }),
   })
 
   // undici's dispatch instead of request() avoids a stream, signal and iterator per reply, which halves the cost of a
   // check.
-  function once(exchange: Exchange, url: URL, headers: Exchange['headers'], run: Run): Promise<Reply> {
+  function exchangeOnce(
+    exchange: TransportRequest,
+    url: URL,
+    headers: TransportRequest['headers'],
+    run: ExchangeRun,
+  ): Promise<TransportReply> {
     policy.checkUrl(url)
     return new Promise((resolve, reject) => {
       const pieces: Uint8Array[] = []
       let status = 0
-      let received: ReplyHeaders = noHeaders
+      let received: TransportReplyHeaders = noHeaders
       let limit = 0
       let length = 0
       const succeed = () => resolve({ status, headers: received, body: Buffer.concat(pieces), url })
@@ -111,8 +119,8 @@ export function openTransport(
             // Skips interim replies (100, 103).
             if (code < 200) return
             status = code
-            received = replyHeaders(map)
-            limit = isSuccess(code) ? exchange.bodyLimit : errorBodyLimit
+            received = toReplyHeaders(map)
+            limit = isSuccessStatus(code) ? exchange.bodyLimit : maxErrorBodyBytes
           },
           onResponseData(controller, piece) {
             length += piece.length
@@ -122,7 +130,7 @@ export function openTransport(
               contentType,
             })
             // The start of an error body is enough.
-            if (isSuccess(status)) reject(error)
+            if (isSuccessStatus(status)) reject(error)
             else succeed()
             controller.abort(error)
           },
@@ -133,19 +141,19 @@ export function openTransport(
     })
   }
 
-  async function follow(exchange: Exchange, run: Run): Promise<Reply> {
+  async function followRedirects(exchange: TransportRequest, run: ExchangeRun): Promise<TransportReply> {
     let url = exchange.url
     let headers = exchange.headers
     for (let hop = 0; ; hop += 1) {
-      const reply = await once(exchange, url, headers, run)
-      const location = redirects.has(reply.status) ? reply.headers.get('location')?.[0] : undefined
+      const reply = await exchangeOnce(exchange, url, headers, run)
+      const location = redirectStatuses.has(reply.status) ? reply.headers.get('location')?.[0] : undefined
       if (location === undefined || !(exchange.method === 'GET' || exchange.method === 'HEAD')) return reply
       if (hop >= exchange.redirects)
         throw new RegistryError('blocked', `${url.host} redirects more than ${exchange.redirects} times`)
-      const next = redirectTarget(location, url)
+      const next = parseRedirectUrl(location, url)
       if (url.protocol === 'https:' && next.protocol !== 'https:')
         throw new RegistryError('blocked', `${url.host} redirects from https to ${next.protocol}//`)
-      policy.checkStep(url, next)
+      policy.checkHop(url, next)
       // Another scheme or port is another origin, which must not get our headers.
       if (next.origin !== url.origin)
         headers = headers['accept'] === undefined ? {} : { accept: headers['accept'] }
@@ -156,24 +164,24 @@ export function openTransport(
   return {
     policy,
     async exchange(exchange) {
-      const run: Run = { stop: undefined, stopped: undefined }
-      const end = (error: RegistryError) => {
+      const run: ExchangeRun = { stop: undefined, stopped: undefined }
+      const abortExchange = (error: RegistryError) => {
         run.stopped ??= error
         run.stop?.(run.stopped)
       }
       const { host } = exchange.url
       const deadline = setTimeout(
-        () => end(new RegistryError('timeout', `${host} did not finish in time`)),
+        () => abortExchange(new RegistryError('timeout', `${host} did not finish in time`)),
         limits.exchangeTimeout,
       )
-      const abort = () => end(new RegistryError('aborted', 'the request was cancelled'))
+      const abort = () => abortExchange(new RegistryError('aborted', 'the request was cancelled'))
       exchange.signal?.addEventListener('abort', abort)
       try {
         if (exchange.signal?.aborted) abort()
         if (run.stopped) throw run.stopped
-        return await follow(exchange, run)
+        return await followRedirects(exchange, run)
       } catch (error) {
-        throw run.stopped ?? asRegistryError(error, host)
+        throw run.stopped ?? toTransportError(error, host)
       } finally {
         clearTimeout(deadline)
         ;(exchange.signal as Partial<AbortSignal> | undefined)?.removeEventListener?.('abort', abort)
@@ -184,18 +192,18 @@ export function openTransport(
 }
 
 /** Lets the caller abort an exchange. */
-interface Run {
+interface ExchangeRun {
   stop: ((error: RegistryError) => void) | undefined
   stopped: RegistryError | undefined
 }
 
-const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-function isSuccess(status: number): boolean {
+function isSuccessStatus(status: number): boolean {
   return status >= 200 && status < 300
 }
 
-function redirectTarget(location: string, base: URL): URL {
+function parseRedirectUrl(location: string, base: URL): URL {
   try {
     return new URL(location, base)
   } catch (cause) {
@@ -203,9 +211,9 @@ function redirectTarget(location: string, base: URL): URL {
   }
 }
 
-const noHeaders: ReplyHeaders = { get: () => undefined }
+const noHeaders: TransportReplyHeaders = { get: () => undefined }
 
-function replyHeaders(map: Readonly<Record<string, string | string[] | undefined>>): ReplyHeaders {
+function toReplyHeaders(map: Readonly<Record<string, string | string[] | undefined>>): TransportReplyHeaders {
   return {
     get(name) {
       const value = Object.hasOwn(map, name) ? map[name] : undefined
@@ -214,7 +222,7 @@ function replyHeaders(map: Readonly<Record<string, string | string[] | undefined
   }
 }
 
-const networkCodes: Readonly<Record<string, string>> = {
+const networkErrorMessages: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refuses connections',
   ECONNRESET: 'closed the connection',
   EHOSTUNREACH: 'cannot be reached',
@@ -223,7 +231,7 @@ const networkCodes: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'closed the connection',
 }
 
-function asRegistryError(error: unknown, host: string): RegistryError {
+function toTransportError(error: unknown, host: string): RegistryError {
   if (error instanceof RegistryError) return error
   const { code = '', message = '' } = error as { code?: string; message?: string }
   if (
@@ -237,7 +245,7 @@ function asRegistryError(error: unknown, host: string): RegistryError {
     return new RegistryError('tls', `the TLS connection to ${host} fails: ${code}`, { cause: error })
   return new RegistryError(
     'network',
-    `${host} ${networkCodes[code] ?? `cannot be asked (${code || message})`}`,
+    `${host} ${networkErrorMessages[code] ?? `cannot be asked (${code || message})`}`,
     {
       cause: error,
     },

@@ -1,20 +1,20 @@
 // Renders a bundle's files and finds their problems. Depends only on the image's digest and this code, so results can
 // be cached. Runs in unpack-process.ts.
 import type { BundleFiles } from '../../bundle/bundle-files.ts'
-import { suites } from '../../findings/suites.ts'
+import { suiteNames } from '../../findings/suites.ts'
 import { readRegistryBundle } from '../../bundle/registry-bundle.ts'
 import { renderBundle } from '../../bundle/render/render-bundle.ts'
-import { templateCsv } from '../../bundle/render/template-csv.ts'
-import { optionalRules } from '../../bundle/content-rules.ts'
+import { trimCsvForTemplates } from '../../bundle/render/template-csv.ts'
+import { optionalRuleIds } from '../../bundle/content-rules.ts'
 import { unreadableBundle } from '../../bundle/rules/unreadable-bundle.ts'
 import { validateBundle } from '../../bundle/validate-bundle.ts'
 import { bulkyProperties } from '../../catalog/template/drift.ts'
-import { bundleFacts, type BundleFacts } from '../../checks/install/bundle-facts.ts'
+import { computeInstallFacts, type InstallFacts } from '../../checks/install/bundle-facts.ts'
 import type { BundleAnswer } from '../../checks/questions.ts'
 import { compareFindings, type Finding } from '../../findings/finding.ts'
 import { mostImportant } from '../../findings/most-important.ts'
-import { finding } from '../../findings/rule.ts'
-import { packedSize } from './packed-size.ts'
+import { createFinding } from '../../findings/rule.ts'
+import { computeGzippedSize } from './packed-size.ts'
 
 /**
  * Raise this when bundles are read, rendered or judged differently: it invalidates cached answers
@@ -31,38 +31,40 @@ export type BundleReading = Omit<
  * The result of one pull: the content, and the outcome of installing it. Cached separately because few callers need
  * both.
  */
-export interface WholeReading extends BundleReading {
-  readonly install: BundleFacts
+export interface BundleReadingWithInstall extends BundleReading {
+  readonly install: InstallFacts
 }
 
 // An evaluation holds the readings of all its bundles; honest ones have a few kilobytes. Applies separately to the
 // rules that always count and to the others.
-const mostFindings = 100
+const maxFindings = 100
 /** Characters of JSON, separately for content and findings. */
-const mostText = 512 * 1024
-const longestWords = 1000
+const maxJsonCharacters = 512 * 1024
+const maxQuotedLength = 1000
 
 export function readBundleFiles(
   files: BundleFiles,
   labels: Readonly<Record<string, string>> = {},
-): WholeReading {
+): BundleReadingWithInstall {
   return {
-    ...readingOf(files),
-    install: withinText(bundleFacts(files, { labels, packedSize, mostCrds: mostText })),
+    ...toBundleReading(files),
+    install: truncateFacts(
+      computeInstallFacts(files, { labels, packedSize: computeGzippedSize, maxCrds: maxJsonCharacters }),
+    ),
   }
 }
 
-function readingOf(files: BundleFiles): BundleReading {
+function toBundleReading(files: BundleFiles): BundleReading {
   const { format, findings } = validateBundle(files, {
-    packedSize,
+    packedSize: computeGzippedSize,
     // The configuration decides later which suites count.
-    suites,
+    suites: suiteNames,
   })
   const [optional, usual] = [true, false].map((wanted) =>
-    findings.filter(({ rule }) => optionalRules.has(rule) === wanted),
+    findings.filter(({ rule }) => optionalRuleIds.has(rule) === wanted),
   )
   const shown = [usual, optional]
-    .flatMap((some) => mostImportant(some ?? [], mostFindings).findings.map(withinBounds))
+    .flatMap((some) => mostImportant(some ?? [], maxFindings).findings.map(truncateFinding))
     .sort(compareFindings)
   const reading = { ...(format !== undefined && { format }), findings: shown }
   const { bundle } = readRegistryBundle(files)
@@ -75,58 +77,59 @@ function readingOf(files: BundleFiles): BundleReading {
     properties: properties.filter(({ type }) => !bulkyProperties.has(type)),
     relatedImages,
   }
-  const csv = templateCsv(bundle.csv.data)
-  const described = { ...reading, ...(JSON.stringify(csv).length <= mostText && { csv }) }
-  if (JSON.stringify(content).length <= mostText) return { ...described, content }
-  const reason = `its properties and related images are larger than ${mostText} characters`
-  return { ...reading, findings: [...shown, finding(unreadableBundle, undefined, { reason })] }
+  const csv = trimCsvForTemplates(bundle.csv.data)
+  const described = { ...reading, ...(JSON.stringify(csv).length <= maxJsonCharacters && { csv }) }
+  if (JSON.stringify(content).length <= maxJsonCharacters) return { ...described, content }
+  const reason = `its properties and related images are larger than ${maxJsonCharacters} characters`
+  return { ...reading, findings: [...shown, createFinding(unreadableBundle, undefined, { reason })] }
 }
 
 /** Facts are as long as what they quote. */
-function withinText(facts: BundleFacts): BundleFacts {
-  const short = (text: string) => (text.length <= longestWords ? text : `${text.slice(0, longestWords)}…`)
-  const few = (texts: readonly string[]) => texts.slice(0, mostFindings).map(short)
+function truncateFacts(facts: InstallFacts): InstallFacts {
+  const truncate = (text: string) =>
+    text.length <= maxQuotedLength ? text : `${text.slice(0, maxQuotedLength)}…`
+  const truncateList = (strings: readonly string[]) => strings.slice(0, maxFindings).map(truncate)
   const { unpacked, statement, invalid, manifests, examples, rendering, rukPak, ...others } = facts
-  const findings = (all: readonly Finding[]) => all.slice(0, mostFindings).map(withinBounds)
-  const isLong = statement !== undefined && JSON.stringify(statement).length > mostText
+  const truncateFindings = (all: readonly Finding[]) => all.slice(0, maxFindings).map(truncateFinding)
+  const isLong = statement !== undefined && JSON.stringify(statement).length > maxJsonCharacters
   return {
     ...others,
     ...(statement && !isLong && { statement }),
     ...(unpacked && {
       unpacked: {
         ...unpacked,
-        keys: few(unpacked.keys),
-        problems: few(unpacked.problems),
-        largest: unpacked.largest.map(({ file, bytes }) => ({ file: short(file), bytes })),
+        keys: truncateList(unpacked.keys),
+        problems: truncateList(unpacked.problems),
+        largest: unpacked.largest.map(({ file, bytes }) => ({ file: truncate(file), bytes })),
       },
     }),
-    invalid: findings(invalid),
-    manifests: findings(manifests),
-    examples: findings(examples),
+    invalid: truncateFindings(invalid),
+    manifests: truncateFindings(manifests),
+    examples: truncateFindings(examples),
     rendering: {
       ...rendering,
-      refusals: few(rendering.refusals),
-      open: few(rendering.open),
-      findings: findings(rendering.findings),
-      kinds: rendering.kinds.slice(0, mostFindings).map(([kind, count]) => [short(kind), count] as const),
+      refusals: truncateList(rendering.refusals),
+      open: truncateList(rendering.open),
+      findings: truncateFindings(rendering.findings),
+      kinds: rendering.kinds.slice(0, maxFindings).map(([kind, count]) => [truncate(kind), count] as const),
     },
-    rukPak: few(rukPak),
+    rukPak: truncateList(rukPak),
   }
 }
 
 /** Shortens findings that quote megabytes of untrusted text. */
-function withinBounds(one: Finding): Finding {
-  if (JSON.stringify(one).length <= mostText / mostFindings / 2) return one
+function truncateFinding(one: Finding): Finding {
+  if (JSON.stringify(one).length <= maxJsonCharacters / maxFindings / 2) return one
   const { data: _, at, what, ...rest } = one
   return {
     ...rest,
-    what: `${what.slice(0, longestWords)}…`,
-    ...(at && { at: { ...at, file: at.file.slice(0, longestWords) } }),
+    what: `${what.slice(0, maxQuotedLength)}…`,
+    ...(at && { at: { ...at, file: at.file.slice(0, maxQuotedLength) } }),
   }
 }
 
 /** Chart directories among an image's paths, with `` for its root. Only for the helm format. */
-export function chartDirectories(paths: Iterable<string>): readonly string[] {
+export function findChartDirectories(paths: Iterable<string>): readonly string[] {
   const found: string[] = []
   for (const path of paths) {
     const [directory = '', name, ...more] = path.split('/')

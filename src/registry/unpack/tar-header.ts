@@ -11,97 +11,100 @@ export interface TarHeader {
   readonly size: number
 }
 
-export const tarBlock = 512
+export const tarBlockBytes = 512
 
 /** Throws a RegistryError `unsupported`. */
-export function readTarHeader(header: Uint8Array): TarHeader {
+export function parseTarHeader(header: Uint8Array): TarHeader {
   // Go also accepts a signed checksum (Sun's tar), which differs only for names outside ASCII.
-  if (octal(header.subarray(148, 156)) !== checkSums(header)[0]) throw refused('a header of it is damaged')
-  const form = formOf(header)
-  const fields = form === 'v7' ? commonFields : allFields
+  if (parseOctal(header.subarray(148, 156)) !== computeChecksums(header)[0])
+    throw rejectedArchiveError('a header of it is damaged')
+  const form = detectTarFormat(header)
+  const fields = form === 'v7' ? commonNumericFields : ustarNumericFields
   for (const [start, end] of fields)
-    if (number(header.subarray(start, end)) === undefined) throw refused('a header has a number that is none')
-  const size = number(header.subarray(124, 136)) ?? -1
-  if (!Number.isSafeInteger(size) || size < 0) throw refused('an entry has no valid size')
-  const name = untilNul(header.subarray(0, 100))
-  const prefix = form === 'ustar' ? untilNul(header.subarray(345, 500)) : nothing
+    if (parseTarNumber(header.subarray(start, end)) === undefined)
+      throw rejectedArchiveError('a header has a number that is none')
+  const size = parseTarNumber(header.subarray(124, 136)) ?? -1
+  if (!Number.isSafeInteger(size) || size < 0) throw rejectedArchiveError('an entry has no valid size')
+  const name = sliceUntilNul(header.subarray(0, 100))
+  const prefix = form === 'ustar' ? sliceUntilNul(header.subarray(345, 500)) : emptyBytes
   return {
     type: String.fromCharCode(header[156] ?? 0),
-    name: prefix.length === 0 ? name : Uint8Array.from([...prefix, slash, ...name]),
-    link: untilNul(header.subarray(157, 257)),
+    name: prefix.length === 0 ? name : Uint8Array.from([...prefix, slashByte, ...name]),
+    link: sliceUntilNul(header.subarray(157, 257)),
     size,
   }
 }
 
 /** Whether some reader would take the block for a header: its signed or unsigned checksum matches. */
 export function isTarHeader(block: Uint8Array): boolean {
-  if (block.length < tarBlock) return false
-  const written = latin1(block.subarray(148, 156))
+  if (block.length < tarBlockBytes) return false
+  const written = decodeLatin1(block.subarray(148, 156))
     .replace(/^[ \0]+/, '')
     .replace(/[ \0].*$/s, '')
-  return /^[0-7]{1,8}$/.test(written) && checkSums(block).includes(Number.parseInt(written, 8))
+  return /^[0-7]{1,8}$/.test(written) && computeChecksums(block).includes(Number.parseInt(written, 8))
 }
 
 /** Rejects names that are not UTF-8, because two could decode to the same text. */
-export function textOf(bytes: Uint8Array): string {
+export function decodeUtf8(bytes: Uint8Array): string {
   try {
-    return utf8.decode(bytes)
+    return utf8Decoder.decode(bytes)
   } catch (cause) {
-    throw refused('a name in it is not UTF-8', cause)
+    throw rejectedArchiveError('a name in it is not UTF-8', cause)
   }
 }
 
-export function untilNul(bytes: Uint8Array): Uint8Array {
+export function sliceUntilNul(bytes: Uint8Array): Uint8Array {
   const end = bytes.indexOf(0)
   return end < 0 ? bytes : bytes.subarray(0, end)
 }
 
-export function latin1(bytes: Uint8Array): string {
+export function decodeLatin1(bytes: Uint8Array): string {
   return String.fromCharCode(...bytes)
 }
 
-export function refused(reason: string, cause?: unknown): RegistryError {
+export function rejectedArchiveError(reason: string, cause?: unknown): RegistryError {
   return new RegistryError('unsupported', `the archive is refused: ${reason}`, { cause })
 }
 
-const nothing = new Uint8Array(0)
-const slash = 0x2f
+const emptyBytes = new Uint8Array(0)
+const slashByte = 0x2f
 // Keeps the byte order mark.
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const utf8Decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Mode, user, group and time do not matter here, but Go fails if they are not numbers. */
-const commonFields = [
+const commonNumericFields = [
   [100, 108],
   [108, 116],
   [116, 124],
   [136, 148],
 ] as const
-const allFields = [...commonFields, [329, 337], [337, 345]] as const
+const ustarNumericFields = [...commonNumericFields, [329, 337], [337, 345]] as const
 
-function formOf(header: Uint8Array): 'v7' | 'ustar' | 'gnu' {
-  const magic = latin1(header.subarray(257, 265))
+function detectTarFormat(header: Uint8Array): 'v7' | 'ustar' | 'gnu' {
+  const magic = decodeLatin1(header.subarray(257, 265))
   if (magic.startsWith('ustar\0')) {
     // Schily's star has a shorter prefix.
-    if (latin1(header.subarray(508, 512)) === 'tar\0') throw refused('a header of it is star’s')
+    if (decodeLatin1(header.subarray(508, 512)) === 'tar\0')
+      throw rejectedArchiveError('a header of it is star’s')
     return 'ustar'
   }
   if (magic === 'ustar  \0') {
     // Go reads invalid times as a prefix, which its own writer once put there (golang.org/issue/12594).
     for (const start of [345, 357])
-      if (header[start] !== 0 && number(header.subarray(start, start + 12)) === undefined)
-        throw refused('a header of GNU’s form has a prefix')
+      if (header[start] !== 0 && parseTarNumber(header.subarray(start, start + 12)) === undefined)
+        throw rejectedArchiveError('a header of GNU’s form has a prefix')
     return 'gnu'
   }
   if (/^\0*$/.test(magic)) return 'v7'
-  throw refused('a header of it is of no known form')
+  throw rejectedArchiveError('a header of it is of no known form')
 }
 
-function number(field: Uint8Array): number | undefined {
-  return ((field[0] ?? 0) & 0x80) === 0 ? octal(field) : base256(field)
+function parseTarNumber(field: Uint8Array): number | undefined {
+  return ((field[0] ?? 0) & 0x80) === 0 ? parseOctal(field) : parseBase256(field)
 }
 
 /** Spaces, digits, then spaces and NULs. Readers disagree on anything else. */
-function octal(field: Uint8Array): number | undefined {
+function parseOctal(field: Uint8Array): number | undefined {
   let at = 0
   let value = 0
   while (field[at] === 0x20) at += 1
@@ -114,7 +117,7 @@ function octal(field: Uint8Array): number | undefined {
 }
 
 /** GNU's form for large numbers: two's complement, first bit set. */
-function base256(field: Uint8Array): number | undefined {
+function parseBase256(field: Uint8Array): number | undefined {
   const inverse = ((field[0] ?? 0) & 0x40) === 0 ? 0 : 0xff
   let value = 0
   for (const [index, byte] of field.entries())
@@ -124,10 +127,10 @@ function base256(field: Uint8Array): number | undefined {
 }
 
 /** Unsigned and signed sums, with the checksum field as spaces. */
-function checkSums(header: Uint8Array): readonly [number, number] {
+function computeChecksums(header: Uint8Array): readonly [number, number] {
   let unsigned = 8 * 0x20
   let negative = 0
-  for (let at = 0; at < tarBlock; at += 1) {
+  for (let at = 0; at < tarBlockBytes; at += 1) {
     if (at >= 148 && at < 156) continue
     const byte = header[at] ?? 0
     unsigned += byte

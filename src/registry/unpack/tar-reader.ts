@@ -1,7 +1,14 @@
 // Streams an untrusted tar archive (USTAR, PAX, GNU long names). Yields exactly the entries of Go's archive/tar, with
 // clean names and bounded content, and rejects anything ambiguous.
-import { checkGlobalRecords, readPaxRecords, type PaxRecords } from './pax-records.ts'
-import { readTarHeader, refused, tarBlock, textOf, untilNul, type TarHeader } from './tar-header.ts'
+import { checkGlobalPaxRecords, parsePaxRecords, type PaxRecords } from './pax-records.ts'
+import {
+  parseTarHeader,
+  rejectedArchiveError,
+  tarBlockBytes,
+  decodeUtf8,
+  sliceUntilNul,
+  type TarHeader,
+} from './tar-header.ts'
 
 export type TarEntry =
   | { readonly kind: 'file'; readonly path: string; readonly bytes: Uint8Array }
@@ -27,8 +34,8 @@ export interface TarLimits {
 export const defaultTarLimits: TarLimits = { entries: 20_000, file: 8 * 1024 * 1024, extension: 65_536 }
 
 // Linux's own limits. Longer paths cannot exist on disk and are expensive to split.
-const longestPath = 4096
-const longestPart = 255
+const maxPathLength = 4096
+const maxPathPartLength = 255
 
 export interface TarReader {
   /** Throws a RegistryError `unsupported` at the first violation. */
@@ -38,9 +45,9 @@ export interface TarReader {
 }
 
 /** `keep` decides before a file's content is read. `onEntry` gets each entry in order. */
-export function tarReader(
+export function createTarReader(
   onEntry: (entry: TarEntry) => void,
-  keep: (path: string, size: number) => boolean,
+  shouldRead: (path: string, size: number) => boolean,
   limits: TarLimits = defaultTarLimits,
 ): TarReader {
   let pending = new Uint8Array(0)
@@ -58,7 +65,7 @@ export function tarReader(
   function push(piece: Uint8Array): void {
     let at = 0
     while (at < piece.length) {
-      if (ended) return checkRest(piece.subarray(at))
+      if (ended) return checkTrailingBytes(piece.subarray(at))
       if (dataLeft > 0) {
         const take = Math.min(dataLeft, piece.length - at)
         sink?.pieces?.push(piece.slice(at, at + take))
@@ -70,13 +77,13 @@ export function tarReader(
         paddingLeft -= take
         at += take
       } else {
-        const take = Math.min(tarBlock - pending.length, piece.length - at)
+        const take = Math.min(tarBlockBytes - pending.length, piece.length - at)
         const joined = new Uint8Array(pending.length + take)
         joined.set(pending)
         joined.set(piece.subarray(at, at + take), pending.length)
         pending = joined
         at += take
-        if (pending.length === tarBlock) {
+        if (pending.length === tarBlockBytes) {
           const header = pending
           pending = new Uint8Array(0)
           readBlock(header)
@@ -88,21 +95,21 @@ export function tarReader(
   function finishData(): void {
     const done = sink
     sink = undefined
-    done?.finish(done.pieces === undefined ? new Uint8Array(0) : concatenate(done.pieces))
+    done?.finish(done.pieces === undefined ? new Uint8Array(0) : concatBytes(done.pieces))
   }
 
   function readBlock(block: Uint8Array): void {
     if (block.every((byte) => byte === 0)) {
-      if (isExtended()) throw refused('it ends behind an extended header')
+      if (isExtended()) throw rejectedArchiveError('it ends behind an extended header')
       if (sawZeroBlock) ended = true
       sawZeroBlock = true
       return
     }
     // After one empty block some readers end, some go on, and Go fails.
-    if (sawZeroBlock) throw refused('it goes on after an empty block')
+    if (sawZeroBlock) throw rejectedArchiveError('it goes on after an empty block')
     entries += 1
-    if (entries > limits.entries) throw refused(`it has more than ${limits.entries} entries`)
-    const header = readTarHeader(block)
+    if (entries > limits.entries) throw rejectedArchiveError(`it has more than ${limits.entries} entries`)
+    const header = parseTarHeader(block)
     if ('xgLK'.includes(header.type)) readExtension(header)
     else readEntry(header)
   }
@@ -112,32 +119,33 @@ export function tarReader(
   }
 
   function readExtension({ type, name, size }: TarHeader): void {
-    if (size > limits.extension) throw refused(`an extended header is larger than ${limits.extension} bytes`)
+    if (size > limits.extension)
+      throw rejectedArchiveError(`an extended header is larger than ${limits.extension} bytes`)
     // Readers disagree on which duplicate counts, and on a global header in between.
     const isSecond =
       type === 'L' ? longName !== undefined : type === 'K' ? longLink !== undefined : isExtended()
-    if (isSecond || pax !== undefined) throw refused('an entry has several extended headers')
+    if (isSecond || pax !== undefined) throw rejectedArchiveError('an entry has several extended headers')
     expectData(size, true, (bytes) => {
-      if (type === 'x') pax = readPaxRecords(bytes)
-      else if (type === 'L') longName = longText(bytes)
-      else if (type === 'K') longLink = longText(bytes)
+      if (type === 'x') pax = parsePaxRecords(bytes)
+      else if (type === 'L') longName = decodeLongName(bytes)
+      else if (type === 'K') longLink = decodeLongName(bytes)
       else {
-        checkGlobalRecords(bytes)
-        onEntry({ kind: 'global', path: cleanPath(textOf(name)) })
+        checkGlobalPaxRecords(bytes)
+        onEntry({ kind: 'global', path: cleanPath(decodeUtf8(name)) })
       }
     })
   }
 
   function readEntry({ type, name, link, size }: TarHeader): void {
     // A PAX size may only repeat the header's size, because readers disagree otherwise.
-    if ((pax?.size ?? size) !== size) throw refused('an entry has two sizes')
-    const written = pax?.path ?? longName ?? textOf(name)
-    const target = () => pax?.linkpath ?? longLink ?? textOf(link)
+    if ((pax?.size ?? size) !== size) throw rejectedArchiveError('an entry has two sizes')
+    const written = pax?.path ?? longName ?? decodeUtf8(name)
+    const target = () => pax?.linkpath ?? longLink ?? decodeUtf8(link)
     const path = cleanPath(written)
     const isFile = type === '0' || (type === '\0' && !written.endsWith('/'))
     // Go reads these as files without the slash, others as directories.
     if (type === '0' && written.endsWith('/'))
-      throw refused(`the file ${shown(written)} is called a directory`)
+      throw rejectedArchiveError(`the file ${quotePath(written)} is called a directory`)
     if (isFile) readFile(path, size)
     else readBodiless(type, path, size, target)
     pax = longName = longLink = undefined
@@ -145,31 +153,32 @@ export function tarReader(
 
   /** Entries without content. If they have a size, some readers skip that many bytes, Go does not. */
   function readBodiless(type: string, path: string, size: number, target: () => string): void {
-    if (type === 'S') throw refused('it has sparse files')
-    const kind = bodiless[type]
+    if (type === 'S') throw rejectedArchiveError('it has sparse files')
+    const kind = kindByBodilessType[type]
     if (kind === undefined)
-      throw refused(`${shown(path)} is of the type ${shown(type)}, which nobody unpacks`)
-    if (size !== 0) throw refused(`${shown(path)} has a size, and its type has no content`)
+      throw rejectedArchiveError(`${quotePath(path)} is of the type ${quotePath(type)}, which nobody unpacks`)
+    if (size !== 0) throw rejectedArchiveError(`${quotePath(path)} has a size, and its type has no content`)
     if (path === '') {
-      if (kind !== 'directory') throw refused('a link or device has no name')
+      if (kind !== 'directory') throw rejectedArchiveError('a link or device has no name')
     } else if (kind === 'hardlink') onEntry({ kind, path, target: cleanPath(target()) })
-    else if (kind === 'symlink') onEntry({ kind, path, target: linkTarget(path, target()) })
+    else if (kind === 'symlink') onEntry({ kind, path, target: checkLinkTarget(path, target()) })
     else onEntry({ kind, path })
   }
 
   function readFile(path: string, size: number): void {
-    if (path === '') throw refused('a file has no name')
-    const wanted = keep(path, size)
-    if (wanted && size > limits.file) throw refused(`${shown(path)} is larger than ${limits.file} bytes`)
+    if (path === '') throw rejectedArchiveError('a file has no name')
+    const wanted = shouldRead(path, size)
+    if (wanted && size > limits.file)
+      throw rejectedArchiveError(`${quotePath(path)} is larger than ${limits.file} bytes`)
     expectData(size, wanted, (bytes) =>
       onEntry(wanted ? { kind: 'file', path, bytes } : { kind: 'dropped', path }),
     )
   }
 
-  function expectData(size: number, kept: boolean, finish: (bytes: Uint8Array) => void): void {
+  function expectData(size: number, isKept: boolean, finish: (bytes: Uint8Array) => void): void {
     dataLeft = size
-    paddingLeft = (tarBlock - (size % tarBlock)) % tarBlock
-    sink = { pieces: kept ? [] : undefined, finish }
+    paddingLeft = (tarBlockBytes - (size % tarBlockBytes)) % tarBlockBytes
+    sink = { pieces: isKept ? [] : undefined, finish }
     if (size === 0) finishData()
   }
 
@@ -177,12 +186,12 @@ export function tarReader(
     push,
     end() {
       if (dataLeft > 0 || paddingLeft > 0 || pending.length > 0 || isExtended())
-        throw refused('it ends in the middle of an entry')
+        throw rejectedArchiveError('it ends in the middle of an entry')
     },
   }
 }
 
-const bodiless: Readonly<Record<string, 'hardlink' | 'symlink' | 'special' | 'directory'>> = {
+const kindByBodilessType: Readonly<Record<string, 'hardlink' | 'symlink' | 'special' | 'directory'>> = {
   '1': 'hardlink',
   '2': 'symlink',
   '3': 'special',
@@ -194,39 +203,42 @@ const bodiless: Readonly<Record<string, 'hardlink' | 'symlink' | 'special' | 'di
 }
 
 /** Rejects anything but zeros after the archive, because some readers would continue. */
-function checkRest(bytes: Uint8Array): void {
-  if (bytes.some((byte) => byte !== 0)) throw refused('it goes on after its end')
+function checkTrailingBytes(bytes: Uint8Array): void {
+  if (bytes.some((byte) => byte !== 0)) throw rejectedArchiveError('it goes on after its end')
 }
 
-function longText(bytes: Uint8Array): string {
-  const text = untilNul(bytes)
+function decodeLongName(bytes: Uint8Array): string {
+  const text = sliceUntilNul(bytes)
   if (text.length === 0 || bytes.subarray(text.length).some((byte) => byte !== 0))
-    throw refused('a long name of GNU’s form is damaged')
-  return textOf(text)
+    throw rejectedArchiveError('a long name of GNU’s form is damaged')
+  return decodeUtf8(text)
 }
 
-function linkTarget(path: string, target: string): string {
-  if (target.includes('\0')) throw refused(`the link ${shown(path)} has a NUL in its target`)
-  if (target === '' || target.length > longestPath)
-    throw refused(`the link ${shown(path)} has no valid target`)
+function checkLinkTarget(path: string, target: string): string {
+  if (target.includes('\0')) throw rejectedArchiveError(`the link ${quotePath(path)} has a NUL in its target`)
+  if (target === '' || target.length > maxPathLength)
+    throw rejectedArchiveError(`the link ${quotePath(path)} has no valid target`)
   return target
 }
 
 /** Removes `./`, leading `/` and double slashes; empty for the root. Throws if the path leaves the root. */
 function cleanPath(name: string): string {
-  if (name.length > longestPath) throw refused(`a name is longer than ${longestPath} characters`)
-  if (name.includes('\0')) throw refused('a name has a NUL in it')
+  if (name.length > maxPathLength)
+    throw rejectedArchiveError(`a name is longer than ${maxPathLength} characters`)
+  if (name.includes('\0')) throw rejectedArchiveError('a name has a NUL in it')
   if (name.startsWith('\\') || /^[A-Za-z]:/.test(name))
-    throw refused(`${shown(name)} is a name of another system`)
+    throw rejectedArchiveError(`${quotePath(name)} is a name of another system`)
   const parts = name.split('/').filter((part) => part !== '' && part !== '.')
-  if (parts.includes('..')) throw refused(`${shown(name)} leads out of the archive`)
+  if (parts.includes('..')) throw rejectedArchiveError(`${quotePath(name)} leads out of the archive`)
   // Characters outside ASCII have up to three bytes in UTF-8.
-  if (parts.some((part) => part.length > longestPart / 3 && Buffer.byteLength(part) > longestPart))
-    throw refused(`a name has a part of more than ${longestPart} bytes`)
+  if (
+    parts.some((part) => part.length > maxPathPartLength / 3 && Buffer.byteLength(part) > maxPathPartLength)
+  )
+    throw rejectedArchiveError(`a name has a part of more than ${maxPathPartLength} bytes`)
   return parts.join('/')
 }
 
-function concatenate(pieces: readonly Uint8Array[]): Uint8Array {
+function concatBytes(pieces: readonly Uint8Array[]): Uint8Array {
   const result = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0))
   let at = 0
   for (const piece of pieces) {
@@ -236,6 +248,6 @@ function concatenate(pieces: readonly Uint8Array[]): Uint8Array {
   return result
 }
 
-function shown(path: string): string {
+function quotePath(path: string): string {
   return JSON.stringify(path.length > 100 ? `${path.slice(0, 100)}…` : path)
 }

@@ -1,11 +1,11 @@
 // Unpacks untrusted archives in a separate process, so that they cannot exhaust ours.
 import { answerOrders } from '../../workers/answer-orders.ts'
-import type { WholeReading } from './read-bundle-files.ts'
+import type { BundleReadingWithInstall } from './read-bundle-files.ts'
 import { RegistryError } from '../registry-error.ts'
-import { unpackLayers, type PackedLayer, type UnpackLimits } from './unpack-layers.ts'
+import { unpackLayers, type CompressedLayer, type UnpackLimits } from './unpack-layers.ts'
 
-export interface UnpackOrder {
-  readonly layers: readonly PackedLayer[]
+export interface UnpackRequest {
+  readonly layers: readonly CompressedLayer[]
   readonly directories: readonly string[]
   readonly limits: UnpackLimits
   /** The image's labels, if findings are wanted instead of files. */
@@ -14,14 +14,19 @@ export interface UnpackOrder {
 
 export type UnpackResult =
   | { readonly files: ReadonlyMap<string, Uint8Array> }
-  | { readonly reading: WholeReading }
+  | { readonly reading: BundleReadingWithInstall }
   | { readonly code: 'unsupported' | 'digest-mismatch'; readonly message: string }
 
-async function work({ layers, directories, limits, labels }: UnpackOrder): Promise<UnpackResult> {
+async function handleUnpackRequest({
+  layers,
+  directories,
+  limits,
+  labels,
+}: UnpackRequest): Promise<UnpackResult> {
   try {
     if (labels === undefined) return { files: await unpackLayers(layers, directories, limits) }
     // Loads the bundle readers only if needed.
-    const { chartDirectories, readBundleFiles } = await import('./read-bundle-files.ts')
+    const { findChartDirectories: chartDirectories, readBundleFiles } = await import('./read-bundle-files.ts')
     const files = await unpackLayers(layers, directories, limits, chartDirectories)
     return { reading: readBundleFiles(files, labels) }
   } catch (error) {
@@ -31,4 +36,4 @@ async function work({ layers, directories, limits, labels }: UnpackOrder): Promi
   }
 }
 
-answerOrders(work)
+answerOrders(handleUnpackRequest)

@@ -4,31 +4,39 @@ import { extname } from 'node:path'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
 import { WorkerFault } from '../../workers/worker-fault.ts'
 import { RegistryError } from '../registry-error.ts'
-import type { UnpackOrder, UnpackResult } from './unpack-process.ts'
+import type { UnpackRequest, UnpackResult } from './unpack-process.ts'
 
-const script = new URL(`./unpack-process${extname(import.meta.url)}`, import.meta.url)
+const workerScriptUrl = new URL(`./unpack-process${extname(import.meta.url)}`, import.meta.url)
 
 // Files are outside the heap, with a budget; parsed content is inside it, many times as large. Callers limit
 // concurrency, because each waiting order holds its layers in memory.
-const common = { script, processes: 4, mostWaiting: 100, longestRest: 10_000 }
-const unpackers = openWorkerPool<UnpackOrder, UnpackResult>({ ...common, heap: 128, mostOrders: 1 })
-const readers = openWorkerPool<UnpackOrder, UnpackResult>({ ...common, heap: 512, mostOrders: 50 })
+const commonPoolOptions = { script: workerScriptUrl, processes: 4, maxWaiting: 100, maxIdleMs: 10_000 }
+const unpackWorkers = openWorkerPool<UnpackRequest, UnpackResult>({
+  ...commonPoolOptions,
+  heap: 128,
+  maxOrders: 1,
+})
+const readWorkers = openWorkerPool<UnpackRequest, UnpackResult>({
+  ...commonPoolOptions,
+  heap: 512,
+  maxOrders: 50,
+})
 
 /** Rejects with a RegistryError for archives that are rejected, take too long or need too much memory. */
-export async function inUnpackProcess(
-  order: UnpackOrder,
+export async function runUnpackProcess(
+  order: UnpackRequest,
   milliseconds: number,
 ): Promise<Exclude<UnpackResult, { readonly code: string }>> {
-  const result = await (order.labels === undefined ? unpackers : readers)
+  const result = await (order.labels === undefined ? unpackWorkers : readWorkers)
     .run(order, milliseconds)
     .catch((error: unknown) => {
-      throw error instanceof WorkerFault ? asRegistryError(error, milliseconds) : error
+      throw error instanceof WorkerFault ? toUnpackError(error, milliseconds) : error
     })
   if ('code' in result) throw new RegistryError(result.code, result.message)
   return result
 }
 
-function asRegistryError(cause: WorkerFault, milliseconds: number): Error {
+function toUnpackError(cause: WorkerFault, milliseconds: number): Error {
   switch (cause.code) {
     case 'too-much-memory':
       return new RegistryError('unsupported', 'the image is refused: unpacking it takes too much memory', {

@@ -1,6 +1,6 @@
 // Splits a zstd stream into frames (RFC 8878, section 3.1) before decompression: Node's decoder silently stops after
 // the first frame and reserves its window (up to 2 GiB) outside the heap limit. Rejects ambiguous streams.
-import { refused } from './tar-header.ts'
+import { rejectedArchiveError } from './tar-header.ts'
 
 export interface ZstdFrame {
   readonly start: number
@@ -11,35 +11,36 @@ export interface ZstdFrame {
   readonly content: number | undefined
 }
 
-const magic = 0xfd2fb528
+const zstdMagic = 0xfd2fb528
 /** Lazy pullers write a frame per 64 KB, so this allows layers of some gigabytes. Each frame costs a decoder. */
-const mostFrames = 50_000
+const maxZstdFrames = 50_000
 
 /** Frames with content, in order. Throws a RegistryError unless the bytes are whole frames. */
-export function zstdFrames(bytes: Uint8Array): readonly ZstdFrame[] {
+export function splitZstdFrames(bytes: Uint8Array): readonly ZstdFrame[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const frames: ZstdFrame[] = []
   for (let at = 0; at < bytes.length;) {
-    if (at + 8 > bytes.length) throw damaged('it goes on after its end')
+    if (at + 8 > bytes.length) throw damagedError('it goes on after its end')
     const first = view.getUint32(at, true)
     // A skippable frame's size does not include its header.
     if (first >>> 4 === 0x184d2a5) {
       at += 8 + view.getUint32(at + 4, true)
-      if (at > bytes.length) throw damaged('a part is cut off')
-    } else if (first === magic) {
-      if (frames.length === mostFrames) throw refused(`it is compressed in more than ${mostFrames} frames`)
-      const frame = readFrame(view, at)
+      if (at > bytes.length) throw damagedError('a part is cut off')
+    } else if (first === zstdMagic) {
+      if (frames.length === maxZstdFrames)
+        throw rejectedArchiveError(`it is compressed in more than ${maxZstdFrames} frames`)
+      const frame = parseZstdFrame(view, at)
       frames.push(frame)
       at = frame.end
-    } else throw damaged('it goes on after its end')
+    } else throw damagedError('it goes on after its end')
   }
   return frames
 }
 
-function readFrame(view: DataView, start: number): ZstdFrame {
+function parseZstdFrame(view: DataView, start: number): ZstdFrame {
   const flags = view.getUint8(start + 4)
   // Reserved and unused: some decoders reject these bits, others ignore them.
-  if ((flags & 0x18) !== 0) throw refused('it has a bit of zstd that is not used')
+  if ((flags & 0x18) !== 0) throw rejectedArchiveError('it has a bit of zstd that is not used')
   const isSingle = (flags & 0x20) !== 0
   let at = start + 5
   let window = 0
@@ -52,31 +53,31 @@ function readFrame(view: DataView, start: number): ZstdFrame {
   }
   const dictionaryBytes = [0, 1, 2, 4][flags & 3] ?? 0
   const sizeBytes = [isSingle ? 1 : 0, 2, 4, 8][flags >> 6] ?? 0
-  if (at + dictionaryBytes + sizeBytes > view.byteLength) throw damaged('a part is cut off')
+  if (at + dictionaryBytes + sizeBytes > view.byteLength) throw damagedError('a part is cut off')
   for (let index = 0; index < dictionaryBytes; index += 1)
-    if (view.getUint8(at + index) !== 0) throw refused('it wants a dictionary')
+    if (view.getUint8(at + index) !== 0) throw rejectedArchiveError('it wants a dictionary')
   at += dictionaryBytes
-  const content = sizeBytes === 0 ? undefined : contentSize(view, at, sizeBytes)
+  const content = sizeBytes === 0 ? undefined : parseContentSize(view, at, sizeBytes)
   // The window of a single-segment frame is its content.
   if (isSingle) window = content ?? 0
   at += sizeBytes
   for (let isLast = false; !isLast;) {
-    if (at + 3 > view.byteLength) throw damaged('a part is cut off')
+    if (at + 3 > view.byteLength) throw damagedError('a part is cut off')
     const header = view.getUint16(at, true) + view.getUint8(at + 2) * 0x10000
     isLast = (header & 1) === 1
     // A run (type 1) stores one byte regardless of its length.
     at += 3 + (((header >> 1) & 3) === 1 ? 1 : header >> 3)
   }
   const end = at + ((flags & 4) === 0 ? 0 : 4)
-  if (end > view.byteLength) throw damaged('a part is cut off')
+  if (end > view.byteLength) throw damagedError('a part is cut off')
   return { start, end, window, content }
 }
 
-function contentSize(view: DataView, at: number, bytes: number): number {
+function parseContentSize(view: DataView, at: number, bytes: number): number {
   if (bytes === 1) return view.getUint8(at)
   if (bytes === 2) return view.getUint16(at, true) + 256
   if (bytes === 4) return view.getUint32(at, true)
   return view.getUint32(at, true) + view.getUint32(at + 4, true) * 2 ** 32
 }
 
-const damaged = (why: string) => refused(`its compression is damaged (${why})`)
+const damagedError = (why: string) => rejectedArchiveError(`its compression is damaged (${why})`)

@@ -1,42 +1,43 @@
 // Builds and reads the addresses of all pages.
 import type { RepositoryName } from '../../change/snapshot.ts'
 
-const part = (text: string): string =>
+const encodePathSegment = (text: string): string =>
   encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*]/g,
     (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
   )
 
-export const homeAddress = '/'
+export const homePageUrl = '/'
 
-export const repositoryAddress = ({ owner, name }: RepositoryName): string =>
-  `/r/${part(owner)}/${part(name)}`
+export const repositoryPageUrl = ({ owner, name }: RepositoryName): string =>
+  `/r/${encodePathSegment(owner)}/${encodePathSegment(name)}`
 
-export const pullAddress = (repository: RepositoryName, pull: number): string =>
-  `${repositoryAddress(repository)}/pull/${pull}`
+export const pullPageUrl = (repository: RepositoryName, pull: number): string =>
+  `${repositoryPageUrl(repository)}/pull/${pull}`
 
-export const overviewAddress = (repository: RepositoryName): string =>
-  `${repositoryAddress(repository)}/overview`
+export const overviewPageUrl = (repository: RepositoryName): string =>
+  `${repositoryPageUrl(repository)}/overview`
 
-export const mergedAddress = (repository?: RepositoryName): string =>
-  `${repository === undefined ? '' : repositoryAddress(repository)}/merged`
+export const mergedPageUrl = (repository?: RepositoryName): string =>
+  `${repository === undefined ? '' : repositoryPageUrl(repository)}/merged`
 
-export const catalogsAddress = (repository: RepositoryName): string =>
-  `${repositoryAddress(repository)}/catalog`
+export const catalogsPageUrl = (repository: RepositoryName): string =>
+  `${repositoryPageUrl(repository)}/catalog`
 
-export const catalogAddress = (repository: RepositoryName, catalog: string, packageName?: string): string =>
-  `${catalogsAddress(repository)}/${part(catalog)}${packageName === undefined ? '' : `/${part(packageName)}`}`
+export const catalogPageUrl = (repository: RepositoryName, catalog: string, packageName?: string): string =>
+  `${catalogsPageUrl(repository)}/${encodePathSegment(catalog)}${packageName === undefined ? '' : `/${encodePathSegment(packageName)}`}`
 
-export const ruleAddress = (id?: string): string => (id === undefined ? '/rules' : `/rules/${part(id)}`)
+export const rulePageUrl = (id?: string): string =>
+  id === undefined ? '/rules' : `/rules/${encodePathSegment(id)}`
 
-export const badgeAddress = ({ owner, name }: RepositoryName): string =>
-  `/badge/${part(owner)}/${part(name)}.svg`
+export const badgeUrl = ({ owner, name }: RepositoryName): string =>
+  `/badge/${encodePathSegment(owner)}/${encodePathSegment(name)}.svg`
 
-export const signInAddress = (to: string): string => `/sign-in?to=${part(to)}`
+export const signInUrl = (to: string): string => `/sign-in?to=${encodePathSegment(to)}`
 
-export type Form = 'html' | 'json' | 'atom' | 'svg' | 'css'
+export type PageFormat = 'html' | 'json' | 'atom' | 'svg' | 'css'
 
-export type Asked =
+export type PageRequest =
   | { readonly page: 'home' | 'overview' | 'merged' | 'rules' | 'style' }
   | { readonly page: 'sign-in' | 'signed-in' }
   | { readonly page: 'sign-out' }
@@ -55,58 +56,58 @@ export type Asked =
       readonly package: string
     }
 
-export interface Address {
-  readonly asked: Asked
+export interface ParsedPageUrl {
+  readonly pageRequest: PageRequest
   /** From the address; undefined if the browser's preference decides. */
-  readonly form?: Form
+  readonly form?: PageFormat
 }
 
 /** Returns whether a path is spelled as in links, which bounds the number of distinct paths per page. */
 export const isCanonical = (path: string): boolean =>
-  path.split('/').every((segment) => segment === part(decoded(segment) ?? ''))
+  path.split('/').every((segment) => segment === encodePathSegment(decodePathSegment(segment) ?? ''))
 
 /**
  * Parses a request target on a meaningless host. Returns undefined if it is not a path: a scheme or two slashes would
  * name a host, and a backslash would count as a slash.
  */
-export function readTarget(target = ''): URL | undefined {
+export function parseRequestTarget(target = ''): URL | undefined {
   const base = 'http://localhost'
   return /^\/(?!\/)[^\\?]*(?:\?|$)/.test(target) && URL.canParse(target, base)
     ? new URL(target, base)
     : undefined
 }
 
-const named = /^(?!\.{1,2}$)[\w.-]{1,100}$/
+const repositoryNamePattern = /^(?!\.{1,2}$)[\w.-]{1,100}$/
 
 /** Returns undefined if the path is not one of our pages. */
-export function readAddress(path: string): Address | undefined {
+export function parsePageUrl(path: string): ParsedPageUrl | undefined {
   if (path.length > 2000 || !path.startsWith('/') || path.includes('//')) return undefined
   const ending = /\.(?<form>json|atom)$/.exec(path)?.groups?.['form'] as 'json' | 'atom' | undefined
   // A repository may be called `x.json`, so the whole path is tried before the ending.
-  const whole = readSegments(path)
-  if (whole !== undefined && !(ending !== undefined && hasEnding(whole)))
-    return { asked: whole, ...fixedForm(whole) }
-  const shorter = ending === undefined ? undefined : readSegments(path.slice(0, -ending.length - 1))
+  const whole = parsePageSegments(path)
+  if (whole !== undefined && !(ending !== undefined && hasFormatExtension(whole)))
+    return { pageRequest: whole, ...getFixedFormat(whole) }
+  const shorter = ending === undefined ? undefined : parsePageSegments(path.slice(0, -ending.length - 1))
   if (shorter === undefined || ending === undefined) return undefined
   const isFeed = shorter.page === 'merged' || shorter.page === 'repository-merged'
   if (ending === 'atom' && !isFeed) return undefined
   if (['sign-in', 'signed-in', 'sign-out', 'resume', 'badge', 'style'].includes(shorter.page))
     return undefined
-  return { asked: shorter, form: ending }
+  return { pageRequest: shorter, form: ending }
 }
 
 /** Only on pages whose last part is an external name does `.json` ask for JSON. */
-function hasEnding({ page }: Asked): boolean {
+function hasFormatExtension({ page }: PageRequest): boolean {
   return ['repository', 'catalog', 'package', 'rule'].includes(page)
 }
 
-function fixedForm({ page }: Asked): { form?: Form } {
+function getFixedFormat({ page }: PageRequest): { form?: PageFormat } {
   if (page === 'badge') return { form: 'svg' }
   return page === 'style' ? { form: 'css' } : {}
 }
 
-function readSegments(path: string): Asked | undefined {
-  const segments = path.slice(1).split('/').map(decoded)
+function parsePageSegments(path: string): PageRequest | undefined {
+  const segments = path.slice(1).split('/').map(decodePathSegment)
   if (segments.includes(undefined)) return undefined
   const [first = '', ...rest] = segments as string[]
   switch (first) {
@@ -129,24 +130,27 @@ function readSegments(path: string): Asked | undefined {
         : undefined
     case 'badge': {
       const [owner = '', file = ''] = rest
-      const repository = repositoryOf(owner, file.replace(/\.svg$/, ''))
+      const repository = toRepositoryName(owner, file.replace(/\.svg$/, ''))
       return rest.length === 2 && file.endsWith('.svg') && repository
         ? { page: 'badge', repository }
         : undefined
     }
     case 'r': {
       const [owner = '', name = '', ...more] = rest
-      const repository = repositoryOf(owner, name)
-      return repository && readBelow(repository, more)
+      const repository = toRepositoryName(owner, name)
+      return repository && parseRepositoryPage(repository, more)
     }
     default:
       return undefined
   }
 }
 
-function readBelow(repository: RepositoryName, [what, ...more]: readonly string[]): Asked | undefined {
+function parseRepositoryPage(
+  repository: RepositoryName,
+  [section, ...more]: readonly string[],
+): PageRequest | undefined {
   const [first, second] = more
-  switch (what) {
+  switch (section) {
     case undefined:
       return { page: 'repository', repository }
     case 'overview':
@@ -170,12 +174,12 @@ function readBelow(repository: RepositoryName, [what, ...more]: readonly string[
   }
 }
 
-function repositoryOf(owner: string, name: string): RepositoryName | undefined {
-  return named.test(owner) && named.test(name) ? { owner, name } : undefined
+function toRepositoryName(owner: string, name: string): RepositoryName | undefined {
+  return repositoryNamePattern.test(owner) && repositoryNamePattern.test(name) ? { owner, name } : undefined
 }
 
 /** Returns undefined for control characters too: no name has any, and Postgres rejects NUL. */
-function decoded(segment: string): string | undefined {
+function decodePathSegment(segment: string): string | undefined {
   try {
     const text = decodeURIComponent(segment)
     return /\p{Cc}/u.test(text) ? undefined : text

@@ -1,24 +1,24 @@
 // The frame and style sheet of every status page. No scripts.
 import { createHash } from 'node:crypto'
-import { markup, nothing, render, type Html } from '../html.ts'
-import { homeAddress, signInAddress } from './addresses.ts'
-import { clockTime } from './words.ts'
+import { markup, emptyHtml, renderMarkup, type Html } from '../html.ts'
+import { homePageUrl, signInUrl } from './addresses.ts'
+import { formatClockTime } from './words.ts'
 
-export interface Crumb {
-  readonly words: string
+export interface Breadcrumb {
+  readonly label: string
   readonly to: string
 }
 
 export interface StatusPage {
   readonly title: string
-  readonly crumbs: readonly Crumb[]
+  readonly crumbs: readonly Breadcrumb[]
   readonly body: Html
   /** Whether the page is also available as JSON. */
   readonly hasJson?: boolean
   readonly feed?: string
 }
 
-export interface Setting {
+export interface PageContext {
   readonly path: string
   readonly now: number
   /** Absent if not signed in. */
@@ -26,7 +26,7 @@ export interface Setting {
   readonly canSignIn: boolean
 }
 
-const style = `:root{color-scheme:light dark;--text:#1f2328;--faint:#59636e;--back:#fff;--soft:#f6f8fa;--line:#d1d9e0;--link:#0550ae;--good:#116329;--calm:#59636e;--bad:#a40e26;--unsure:#7d4e00;--button:#1a7f37}
+const stylesheetText = `:root{color-scheme:light dark;--text:#1f2328;--faint:#59636e;--back:#fff;--soft:#f6f8fa;--line:#d1d9e0;--link:#0550ae;--good:#116329;--calm:#59636e;--bad:#a40e26;--unsure:#7d4e00;--button:#1a7f37}
 @media (prefers-color-scheme:dark){:root{--text:#e6edf3;--faint:#9ea7b3;--back:#0d1117;--soft:#161b22;--line:#3d444d;--link:#6cb6ff;--good:#56d364;--calm:#9ea7b3;--bad:#ff8a80;--unsure:#e3b341;--button:#1a7f37}}
 *{box-sizing:border-box}html{-webkit-text-size-adjust:100%}
 body{font:16px/1.5 system-ui,sans-serif;margin:0;color:var(--text);background:var(--back);overflow-wrap:break-word}
@@ -51,39 +51,39 @@ figure{margin:0 0 1rem}figure svg{display:block;border:1px solid var(--line);bor
 @media print{header form,footer{display:none}}`
 
 /** The style sheet and its version, which is part of its address. */
-export const styleSheet = style
-export const styleVersion = createHash('sha256').update(style).digest('hex').slice(0, 12)
-const styleAddress = `/pages.css?v=${styleVersion}`
+export const stylesheet = stylesheetText
+export const stylesheetVersion = createHash('sha256').update(stylesheetText).digest('hex').slice(0, 12)
+const stylesheetUrl = `/pages.css?v=${stylesheetVersion}`
 
 export function renderStatusPage(
   { title, crumbs, body, hasJson, feed }: StatusPage,
-  setting: Setting,
+  setting: PageContext,
 ): string {
   const { path, now } = setting
-  const jsonPath = path === homeAddress ? '/home.json' : `${path}.json`
-  return `<!doctype html>\n${render(
-    markup`<html lang="en"><head><meta charset="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" /><title>${title} · catalog-bot</title><link rel="stylesheet" href="${styleAddress}" /> ${
+  const jsonPath = path === homePageUrl ? '/home.json' : `${path}.json`
+  return `<!doctype html>\n${renderMarkup(
+    markup`<html lang="en"><head><meta charset="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" /><title>${title} · catalog-bot</title><link rel="stylesheet" href="${stylesheetUrl}" /> ${
       feed !== undefined &&
       markup`<link rel="alternate" type="application/atom+xml" title="Merged pull requests" href="${feed}"/>`
     }</head>
 <body><a class="skip" href="#content">Skip to the content</a>
-<header><nav aria-label="Where you are"><ol>${[{ words: 'catalog-bot', to: homeAddress }, ...crumbs].map(
-      ({ words, to }) =>
-        markup`<li>${to === path ? markup`<a href="${to}" aria-current="page">${words}</a>` : markup`<a href="${to}">${words}</a>`}</li>`,
-    )}</ol></nav>${signedIn(setting)}</header>
+<header><nav aria-label="Where you are"><ol>${[{ label: 'catalog-bot', to: homePageUrl }, ...crumbs].map(
+      ({ label, to }) =>
+        markup`<li>${to === path ? markup`<a href="${to}" aria-current="page">${label}</a>` : markup`<a href="${to}">${label}</a>`}</li>`,
+    )}</ol></nav>${renderSignInState(setting)}</header>
 <main id="content"><h1>${title}</h1>${body}</main>
-<footer><p>As of ${clockTime(now)}. Reload the page for the newest state.${hasJson === true && markup` <a href="${jsonPath}">The same as JSON</a>`}${feed !== undefined && markup` · <a href="${feed}">Feed (Atom)</a>`}</p></footer></body></html>`,
+<footer><p>As of ${formatClockTime(now)}. Reload the page for the newest state.${hasJson === true && markup` <a href="${jsonPath}">The same as JSON</a>`}${feed !== undefined && markup` · <a href="${feed}">Feed (Atom)</a>`}</p></footer></body></html>`,
   )}\n`
 }
 
-function signedIn({ login, canSignIn, path }: Setting): Html {
+function renderSignInState({ login, canSignIn, path }: PageContext): Html {
   if (login !== undefined)
     return markup`<form method="post" action="/sign-out"><span class="faint">signed in as ${login}</span> <button class="quiet">Sign out</button></form>`
-  return canSignIn ? markup`<a href="${signInAddress(path)}">Sign in with GitHub</a>` : nothing
+  return canSignIn ? markup`<a href="${signInUrl(path)}">Sign in with GitHub</a>` : emptyHtml
 }
 
 /** A table with headings for screen readers, or a sentence if it is empty. Wide tables scroll separately. */
-export function table(
+export function renderTable(
   {
     label,
     columns,

@@ -1,10 +1,10 @@
 // `/`: the repositories that the visitor may read, with their status.
 import type { RepositoryName } from '../../change/snapshot.ts'
 import type { VerdictKind } from '../../gate/verdict.ts'
-import { markup, nothing } from '../html.ts'
-import { mergedAddress, repositoryAddress, ruleAddress, signInAddress } from './addresses.ts'
-import { table, type Setting, type StatusPage } from './frame.ts'
-import { count, state, time } from './words.ts'
+import { markup, emptyHtml } from '../html.ts'
+import { mergedPageUrl, repositoryPageUrl, rulePageUrl, signInUrl } from './addresses.ts'
+import { renderTable, type PageContext, type StatusPage } from './frame.ts'
+import { formatCount, renderState, renderTime } from './words.ts'
 
 export interface HomeModel {
   readonly repositories: readonly {
@@ -16,18 +16,21 @@ export interface HomeModel {
   }[]
 }
 
-export function homePage({ repositories }: HomeModel, { now, login, canSignIn }: Setting): StatusPage {
-  const all = (open: Readonly<Partial<Record<VerdictKind, number>>>) =>
+export function renderHomePage(
+  { repositories }: HomeModel,
+  { now, login, canSignIn }: PageContext,
+): StatusPage {
+  const countOpenPulls = (open: Readonly<Partial<Record<VerdictKind, number>>>) =>
     Object.values(open).reduce((sum, number) => sum + number, 0)
   const hidden =
     login === undefined && canSignIn
-      ? markup`<p class="faint">Private repositories are shown to people who can read them on GitHub. <a href="${signInAddress('/')}">Sign in</a> to see yours.</p>`
-      : nothing
+      ? markup`<p class="faint">Private repositories are shown to people who can read them on GitHub. <a href="${signInUrl('/')}">Sign in</a> to see yours.</p>`
+      : emptyHtml
   return {
     title: 'Catalog repositories',
     crumbs: [],
     hasJson: true,
-    body: markup`<ul class="links"><li><a href="${mergedAddress()}">Merged pull requests</a></li><li><a href="/overview">Overview</a></li><li><a href="${ruleAddress()}">Rules</a></li></ul>${table(
+    body: markup`<ul class="links"><li><a href="${mergedPageUrl()}">Merged pull requests</a></li><li><a href="/overview">Overview</a></li><li><a href="${rulePageUrl()}">Rules</a></li></ul>${renderTable(
       {
         label: 'Repositories',
         columns: [
@@ -44,18 +47,18 @@ export function homePage({ repositories }: HomeModel, { now, login, canSignIn }:
           'There is no repository to show. The bot lists those on which its App is installed, a few minutes after the installation.',
       },
       repositories.map(({ repository, isPublic, open, stops, lastMerge }) => [
-        markup`<a href="${repositoryAddress(repository)}">${repository.owner}/${repository.name}</a>${!isPublic && markup` <span class="faint">private</span>`}`,
+        markup`<a href="${repositoryPageUrl(repository)}">${repository.owner}/${repository.name}</a>${!isPublic && markup` <span class="faint">private</span>`}`,
         stops > 0
-          ? markup`${state('stopped')} <span class="faint">${count(stops, 'stop')}</span>`
+          ? markup`${renderState('stopped')} <span class="faint">${formatCount(stops, 'stop')}</span>`
           : markup`merges`,
-        all(open),
+        countOpenPulls(open),
         open.merge ?? 0,
         open.wait ?? 0,
         open.blocked ?? 0,
         open.unknown ?? 0,
         lastMerge === undefined
           ? markup`<span class="faint">none yet</span>`
-          : markup`<a href="${repositoryAddress(repository)}/pull/${lastMerge.pull}">#${lastMerge.pull}</a> ${time(lastMerge.at, now)}`,
+          : markup`<a href="${repositoryPageUrl(repository)}/pull/${lastMerge.pull}">#${lastMerge.pull}</a> ${renderTime(lastMerge.at, now)}`,
       ]),
     )} ${hidden}`,
   }

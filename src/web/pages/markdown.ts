@@ -1,6 +1,6 @@
 // Renders the Markdown subset of docs/rules: headings, paragraphs, lists, tables, code, emphasis, links. Only for our
 // own pages; other syntax appears as text.
-import { markup, preformatted, type Html } from '../html.ts'
+import { markup, renderPreformatted, type Html } from '../html.ts'
 
 /** `home`: base address for links to other rules (`two-heads.md`). */
 export function renderMarkdown(text: string, home: string): Html {
@@ -13,16 +13,16 @@ export function renderMarkdown(text: string, home: string): Html {
       const end = lines.indexOf('```', at + 1)
       const last = end < 0 ? lines.length : end
       blocks.push(
-        markup`<pre tabindex="0"><code>${preformatted(`${lines.slice(at + 1, last).join('\n')}\n`)}</code></pre>`,
+        markup`<pre tabindex="0"><code>${renderPreformatted(`${lines.slice(at + 1, last).join('\n')}\n`)}</code></pre>`,
       )
       at = last + 1
     } else if (heading) {
-      const words = inline(heading['words'] ?? '', home)
+      const renderedText = renderInline(heading['words'] ?? '', home)
       blocks.push(
         (heading['marks'] ?? '').length <= 2
           ? markup`
-<h2>${words}</h2>`
-          : markup`<h3>${words}</h3>`,
+<h2>${renderedText}</h2>`
+          : markup`<h3>${renderedText}</h3>`,
       )
       at += 1
     } else if (/^(?:[-*]|\d+\.) /.test(line)) {
@@ -32,7 +32,7 @@ export function renderMarkdown(text: string, home: string): Html {
         if (item === undefined) items.push(`${items.pop() ?? ''} ${(lines[at] ?? '').trim()}`)
         else items.push(item)
       }
-      blocks.push(markup`<ul>${items.map((item) => markup`<li>${inline(item, home)}</li>`)}</ul>`)
+      blocks.push(markup`<ul>${items.map((item) => markup`<li>${renderInline(item, home)}</li>`)}</ul>`)
     } else if (line.startsWith('|')) {
       const rows: string[][] = []
       for (; (lines[at] ?? '').startsWith('|'); at++)
@@ -45,8 +45,8 @@ export function renderMarkdown(text: string, home: string): Html {
       const [head = [], , ...body] = rows
       blocks.push(
         markup`<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
-<thead><tr>${head.map((cell) => markup`<th scope="col">${inline(cell, home)}</th>`)}</tr></thead><tbody>${body.map(
-          (row) => markup`<tr>${row.map((cell) => markup`<td>${inline(cell, home)}</td>`)}</tr>`,
+<thead><tr>${head.map((cell) => markup`<th scope="col">${renderInline(cell, home)}</th>`)}</tr></thead><tbody>${body.map(
+          (row) => markup`<tr>${row.map((cell) => markup`<td>${renderInline(cell, home)}</td>`)}</tr>`,
         )}</tbody></table></div>`,
       )
     } else if (line.trim() === '') at += 1
@@ -58,53 +58,53 @@ export function renderMarkdown(text: string, home: string): Html {
         !/^(?:```|#{1,4} |\|)/.test(lines[at] ?? '')
       )
         at++
-      blocks.push(markup`<p>${inline(lines.slice(from, Math.max(at, from + 1)).join(' '), home)}</p>`)
+      blocks.push(markup`<p>${renderInline(lines.slice(from, Math.max(at, from + 1)).join(' '), home)}</p>`)
       at = Math.max(at, from + 1)
     }
   }
   return markup`${blocks}`
 }
 
-const token =
+const inlineTokenPattern =
   /`(?<code>[^`]+)`|\*\*(?<strong>[^*]+)\*\*|\*(?<em>[^*]+)\*|\[(?<words>[^\]]+)\]\((?<to>[^)\s]+)\)/g
 
-function inline(text: string, home: string): Html {
+function renderInline(text: string, home: string): Html {
   const parts: Html[] = []
   let last = 0
-  for (const match of text.matchAll(token)) {
+  for (const match of text.matchAll(inlineTokenPattern)) {
     parts.push(markup`${text.slice(last, match.index)}`)
     last = match.index + match[0].length
     const { code, strong, em, words, to } = match.groups ?? {}
     if (code !== undefined) parts.push(markup`<code>${code}</code>`)
     else if (strong !== undefined) parts.push(markup`<strong>${strong}</strong>`)
     else if (em !== undefined) parts.push(markup`<em>${em}</em>`)
-    else parts.push(link(words ?? '', to ?? '', home))
+    else parts.push(renderLink(words ?? '', to ?? '', home))
   }
   parts.push(markup`${text.slice(last)}`)
   return markup`${parts}`
 }
 
-function link(words: string, to: string, home: string): Html {
+function renderLink(label: string, to: string, home: string): Html {
   const rule = /^(?:\.\/)?(?<id>[a-z\d.-]+)\.md$/.exec(to)?.groups?.['id']
-  if (rule !== undefined) return markup`<a href="${home}/${rule}">${words}</a>`
-  return /^https:\/\//.test(to) ? markup`<a href="${to}">${words}</a>` : markup`${words}`
+  if (rule !== undefined) return markup`<a href="${home}/${rule}">${label}</a>`
+  return /^https:\/\//.test(to) ? markup`<a href="${to}">${label}</a>` : markup`${label}`
 }
 
-const mark =
+const markdownMarkPattern =
   /\\(?<plain>[!-/:-@[-`{-~])|(?<fence>`+) ?(?<code>.*?) ?\k<fence>(?!`)|\*\*|\[(?<words>[^\]]*)\]\([^)]*\)|&(?<entity>amp|lt|gt);/g
-const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>' }
+const characterByEntity: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>' }
 
 /** Renders a line of Markdown from messages/ without its marks, and without links or other markup. */
-export function plainLine(line: string): Html {
+export function renderPlainLine(line: string): Html {
   const text = line.replace(/^\s*(?:[-*] )?/, '').replaceAll('\u2060', '')
   const parts: Html[] = []
   let last = 0
-  for (const match of text.matchAll(mark)) {
+  for (const match of text.matchAll(markdownMarkPattern)) {
     parts.push(markup`${text.slice(last, match.index)}`)
     last = match.index + match[0].length
     const { plain, code, words, entity } = match.groups ?? {}
     if (code !== undefined) parts.push(markup`<code>${code}</code>`)
-    else parts.push(markup`${plain ?? words ?? (entity === undefined ? '' : entities[entity])}`)
+    else parts.push(markup`${plain ?? words ?? (entity === undefined ? '' : characterByEntity[entity])}`)
   }
   return markup`${parts}${text.slice(last)}`
 }

@@ -1,10 +1,10 @@
 // `/merged`: what the bot merged, newest first, also as an Atom feed.
 import type { RepositoryName } from '../../change/snapshot.ts'
-import { isoTime } from '../../findings/iso-time.ts'
-import { markup, render } from '../html.ts'
-import { mergedAddress, pullAddress, repositoryAddress } from './addresses.ts'
-import { table, type Setting, type StatusPage } from './frame.ts'
-import { short, time } from './words.ts'
+import { formatIsoTime } from '../../findings/iso-time.ts'
+import { markup, renderMarkup } from '../html.ts'
+import { mergedPageUrl, pullPageUrl, repositoryPageUrl } from './addresses.ts'
+import { renderTable, type PageContext, type StatusPage } from './frame.ts'
+import { shortenSha, renderTime } from './words.ts'
 
 export interface MergedModel {
   readonly repository?: RepositoryName
@@ -20,20 +20,23 @@ export interface MergedModel {
   readonly before?: number
 }
 
-export function mergedPage({ repository, pulls, before }: MergedModel, { now }: Setting): StatusPage {
+export function renderMergedPage(
+  { repository, pulls, before }: MergedModel,
+  { now }: PageContext,
+): StatusPage {
   const named = repository && `${repository.owner}/${repository.name}`
-  const address = mergedAddress(repository)
+  const address = mergedPageUrl(repository)
   return {
     title: named === undefined ? 'Merged pull requests' : `Merged in ${named}`,
     crumbs: [
       ...(repository === undefined || named === undefined
         ? []
-        : [{ words: named, to: repositoryAddress(repository) }]),
-      { words: 'merged', to: address },
+        : [{ label: named, to: repositoryPageUrl(repository) }]),
+      { label: 'merged', to: address },
     ],
     hasJson: true,
     feed: `${address}.atom`,
-    body: markup`${table(
+    body: markup`${renderTable(
       {
         label: 'Merged pull requests',
         columns: [
@@ -46,37 +49,37 @@ export function mergedPage({ repository, pulls, before }: MergedModel, { now }: 
         empty: 'The bot has merged nothing here yet.',
       },
       pulls.map((one) => [
-        markup`<a href="${pullAddress(one.repository, one.pull)}">#${one.pull}</a> ${titleOf(one)}${one.author !== undefined && markup`<br /><span class="faint">${one.author}</span>`}`,
+        markup`<a href="${pullPageUrl(one.repository, one.pull)}">#${one.pull}</a> ${getPullTitle(one)}${one.author !== undefined && markup`<br /><span class="faint">${one.author}</span>`}`,
         ...(named === undefined
           ? [
-              markup`<a href="${repositoryAddress(one.repository)}">${one.repository.owner}/${one.repository.name}</a>`,
+              markup`<a href="${repositoryPageUrl(one.repository)}">${one.repository.owner}/${one.repository.name}</a>`,
             ]
           : []),
         markup`<code>${one.baseRef}</code>`,
-        markup`<code>${short(one.commit)}</code>`,
-        time(one.mergedAt, now),
+        markup`<code>${shortenSha(one.commit)}</code>`,
+        renderTime(one.mergedAt, now),
       ]),
     )}${before !== undefined && markup`<p><a href="${address}?before=${before}">Older</a></p>`}`,
   }
 }
 
-const titleOf = ({ title, pull }: { readonly title: string; readonly pull: number }): string =>
+const getPullTitle = ({ title, pull }: { readonly title: string; readonly pull: number }): string =>
   title === '' ? `Pull request ${pull}` : title
 
 /** RFC 4287. Ids are stable while `publicUrl` stays the same; without one they are GitHub's addresses. */
-export function mergedFeed(
+export function renderMergedFeed(
   { repository, pulls }: MergedModel,
   { publicUrl, webUrl }: { readonly publicUrl: string | undefined; readonly webUrl: string },
   now: number,
 ): string {
-  const page = mergedAddress(repository)
-  const at = (path: string) =>
+  const page = mergedPageUrl(repository)
+  const toFeedUrl = (path: string) =>
     publicUrl === undefined ? `${webUrl}${path.replace(/^\/r(?=\/)|\/merged$/g, '')}` : `${publicUrl}${path}`
   const name = repository === undefined ? 'catalog-bot' : `${repository.owner}/${repository.name}`
-  return `<?xml version="1.0" encoding="utf-8"?>\n${render(
-    markup`<feed xmlns="http://www.w3.org/2005/Atom"><title>Merged: ${name}</title><id>${at(page)}</id><link rel="self" href="${publicUrl ?? ''}${page}.atom" /><link href="${at(page)}" /><updated>${isoTime(pulls[0]?.mergedAt ?? now)}</updated>${pulls.map(
+  return `<?xml version="1.0" encoding="utf-8"?>\n${renderMarkup(
+    markup`<feed xmlns="http://www.w3.org/2005/Atom"><title>Merged: ${name}</title><id>${toFeedUrl(page)}</id><link rel="self" href="${publicUrl ?? ''}${page}.atom" /><link href="${toFeedUrl(page)}" /><updated>${formatIsoTime(pulls[0]?.mergedAt ?? now)}</updated>${pulls.map(
       (one) =>
-        markup`<entry><title>${one.repository.owner}/${one.repository.name}#${one.pull}: ${titleOf(one)}</title><id>${at(pullAddress(one.repository, one.pull))}</id><link href="${at(pullAddress(one.repository, one.pull))}" /><updated>${isoTime(one.mergedAt)}</updated><author><name>${one.author ?? 'unknown'}</name></author><summary>Merged into ${one.baseRef} as ${one.commit}.</summary></entry>`,
+        markup`<entry><title>${one.repository.owner}/${one.repository.name}#${one.pull}: ${getPullTitle(one)}</title><id>${toFeedUrl(pullPageUrl(one.repository, one.pull))}</id><link href="${toFeedUrl(pullPageUrl(one.repository, one.pull))}" /><updated>${formatIsoTime(one.mergedAt)}</updated><author><name>${one.author ?? 'unknown'}</name></author><summary>Merged into ${one.baseRef} as ${one.commit}.</summary></entry>`,
     )}</feed>`,
   )}\n`
 }

@@ -1,11 +1,11 @@
 import { markup } from '../html.ts'
-import { signInAddress } from './addresses.ts'
-import type { Setting, StatusPage } from './frame.ts'
+import { signInUrl } from './addresses.ts'
+import type { PageContext, StatusPage } from './frame.ts'
 
-export type Notice =
+export type NoticeKind =
   'not-found' | 'sign-in' | 'busy' | 'too-many' | 'github-silent' | 'broken' | 'refused' | 'signed-out'
 
-export const noticeStatus: Readonly<Record<Notice, number>> = {
+export const httpStatusByNotice: Readonly<Record<NoticeKind, number>> = {
   'not-found': 404,
   'sign-in': 401,
   busy: 503,
@@ -17,8 +17,12 @@ export const noticeStatus: Readonly<Record<Notice, number>> = {
 }
 
 /** Shows the same page for missing and forbidden content, so that it reveals neither. */
-export function noticePage(notice: Notice, { path, login, canSignIn }: Setting, more = ''): StatusPage {
-  const signIn = markup`<p><a href="${signInAddress(path)}">Sign in with GitHub</a></p>`
+export function renderNoticePage(
+  notice: NoticeKind,
+  { path, login, canSignIn }: PageContext,
+  more = '',
+): StatusPage {
+  const signIn = markup`<p><a href="${signInUrl(path)}">Sign in with GitHub</a></p>`
   switch (notice) {
     case 'not-found':
       return {

@@ -2,9 +2,9 @@
 import type { RepositoryName } from '../../change/snapshot.ts'
 import type { Severity } from '../../findings/finding.ts'
 import { markup } from '../html.ts'
-import { catalogAddress, overviewAddress, repositoryAddress, ruleAddress } from './addresses.ts'
-import { table, type Setting, type StatusPage } from './frame.ts'
-import { count, time } from './words.ts'
+import { catalogPageUrl, overviewPageUrl, repositoryPageUrl, rulePageUrl } from './addresses.ts'
+import { renderTable, type PageContext, type StatusPage } from './frame.ts'
+import { formatCount, renderTime } from './words.ts'
 
 export interface OverviewModel {
   readonly repositories: readonly {
@@ -43,44 +43,47 @@ export interface RepositoryOverviewModel {
   }[]
 }
 
-export function overviewPage({ repositories }: OverviewModel, { now }: Setting): StatusPage {
+export function renderOverviewPage({ repositories }: OverviewModel, { now }: PageContext): StatusPage {
   return {
     title: 'Overview',
-    crumbs: [{ words: 'overview', to: '/overview' }],
+    crumbs: [{ label: 'overview', to: '/overview' }],
     hasJson: true,
-    body: table(
+    body: renderTable(
       {
         label: 'Repositories',
         columns: ['Repository', '#Missing images', '#Stranded versions', 'Last scan'],
         empty: 'There is no repository to show.',
       },
       repositories.map(({ repository, missing, stranded, scannedAt }) => [
-        markup`<a href="${overviewAddress(repository)}">${repository.owner}/${repository.name}</a>`,
+        markup`<a href="${overviewPageUrl(repository)}">${repository.owner}/${repository.name}</a>`,
         missing,
         stranded,
-        scannedAt === undefined ? markup`<span class="faint">none yet</span>` : time(scannedAt, now),
+        scannedAt === undefined ? markup`<span class="faint">none yet</span>` : renderTime(scannedAt, now),
       ]),
     ),
   }
 }
 
-export function repositoryOverviewPage(model: RepositoryOverviewModel, { now }: Setting): StatusPage {
+export function renderRepositoryOverviewPage(
+  model: RepositoryOverviewModel,
+  { now }: PageContext,
+): StatusPage {
   const { repository, scan, missing, stranded, weeks, rules, owners } = model
   const named = `${repository.owner}/${repository.name}`
   const weekColumns = weeks.map(({ from }) => `#from ${from}`)
   return {
     title: `Overview of ${named}`,
     crumbs: [
-      { words: named, to: repositoryAddress(repository) },
-      { words: 'overview', to: overviewAddress(repository) },
+      { label: named, to: repositoryPageUrl(repository) },
+      { label: 'overview', to: overviewPageUrl(repository) },
     ],
     hasJson: true,
     body: markup`
 <h2>Missing images</h2><p class="faint">${
       scan.at === undefined
         ? 'No scan has ended yet.'
-        : markup`The last scan ended ${time(scan.at, now)}. ${scan.unknown !== undefined && scan.unknown > 0 && `Of ${count(scan.unknown, 'image')} it learned nothing definite.`}`
-    }</p>${table(
+        : markup`The last scan ended ${renderTime(scan.at, now)}. ${scan.unknown !== undefined && scan.unknown > 0 && `Of ${formatCount(scan.unknown, 'image')} it learned nothing definite.`}`
+    }</p>${renderTable(
       {
         label: 'Missing images',
         columns: ['Image', 'What', 'Why', 'Since'],
@@ -90,36 +93,36 @@ export function repositoryOverviewPage(model: RepositoryOverviewModel, { now }: 
         markup`<code>${reference}</code>`,
         kind,
         reason,
-        time(since, now),
+        renderTime(since, now),
       ]),
     )}
-<h2>Stranded versions</h2><p class="faint">Whoever has one of these installed gets no update any more: no upgrade leads to the head of a channel.</p>${table(
+<h2>Stranded versions</h2><p class="faint">Whoever has one of these installed gets no update any more: no upgrade leads to the head of a channel.</p>${renderTable(
       {
         label: 'Stranded versions',
         columns: ['Package', 'Catalog', 'Versions'],
         empty: 'No version is stranded.',
       },
       stranded.map(({ catalog, package: name, bundles }) => [
-        markup`<a href="${catalogAddress(repository, catalog, name)}">${name}</a>`,
-        markup`<a href="${catalogAddress(repository, catalog)}">${catalog}</a>`,
+        markup`<a href="${catalogPageUrl(repository, catalog, name)}">${name}</a>`,
+        markup`<a href="${catalogPageUrl(repository, catalog)}">${catalog}</a>`,
         bundles.length > 10
           ? `${bundles.slice(0, 10).join(', ')} and ${bundles.length - 10} more`
           : bundles.join(', '),
       ]),
     )}
-<h2>Findings by rule</h2><p class="faint">How many pull requests met a rule, week by week.</p>${table(
+<h2>Findings by rule</h2><p class="faint">How many pull requests met a rule, week by week.</p>${renderTable(
       {
         label: 'Findings by rule',
         columns: ['Rule', 'Severity', ...weekColumns],
         empty: 'No rule has found anything.',
       },
       rules.map(({ rule, severity, pulls }) => [
-        markup`<a href="${ruleAddress(rule)}">${rule}</a>`,
+        markup`<a href="${rulePageUrl(rule)}">${rule}</a>`,
         markup`<span class="${severity === 'error' ? 'bad' : 'unsure'}">${severity}</span>`,
         ...pulls,
       ]),
     )}
-<h2>Findings by author</h2>${table(
+<h2>Findings by author</h2>${renderTable(
       {
         label: 'Findings by author',
         columns: ['Author', ...weekColumns, 'Rules'],

@@ -1,14 +1,23 @@
 // `/r/O/R/pull/N`: the history of one pull request. For a merged one, first explains why it was merged.
 import type { RepositoryName } from '../../change/snapshot.ts'
 import type { Severity } from '../../findings/finding.ts'
-import type { ShownApproval, ShownReason, VerdictChange } from '../../ports/page-records.ts'
-import { markup, nothing, type Html } from '../html.ts'
-import { pullAddress, repositoryAddress, ruleAddress } from './addresses.ts'
-import { table, type Setting, type StatusPage } from './frame.ts'
-import { plainLine } from './markdown.ts'
-import { count, due, duration, sentence, short, state, time, type ShownState } from './words.ts'
+import type { ApprovalView, ReasonView, VerdictChange } from '../../ports/page-records.ts'
+import { markup, emptyHtml, type Html } from '../html.ts'
+import { pullPageUrl, repositoryPageUrl, rulePageUrl } from './addresses.ts'
+import { renderTable, type PageContext, type StatusPage } from './frame.ts'
+import { renderPlainLine } from './markdown.ts'
+import {
+  formatCount,
+  renderDueTime,
+  formatDuration,
+  toSentence,
+  shortenSha,
+  renderState,
+  renderTime,
+  type PullDisplayState,
+} from './words.ts'
 
-export interface ShownFinding {
+export interface FindingView {
   readonly rule: string
   readonly severity: Severity
   readonly what: string
@@ -17,7 +26,7 @@ export interface ShownFinding {
   readonly overriddenBy?: string
 }
 
-export interface MergeAccount {
+export interface MergeExplanation {
   readonly commit: string
   readonly baseRef: string
   readonly base: string
@@ -28,7 +37,7 @@ export interface MergeAccount {
   readonly verdict?: Pick<VerdictChange, 'checks' | 'reasons' | 'config'> & {
     readonly decidedAt: number
   }
-  readonly approvals: readonly ShownApproval[]
+  readonly approvals: readonly ApprovalView[]
   readonly published?: {
     readonly state: 'published' | 'pending' | 'failed'
     readonly lines: readonly string[]
@@ -41,7 +50,7 @@ export interface PullModel {
   readonly url: string
   readonly title: string
   readonly author?: string
-  readonly state: ShownState
+  readonly state: PullDisplayState
   readonly draft: boolean
   readonly baseRef: string
   readonly head: string
@@ -49,10 +58,10 @@ export interface PullModel {
   readonly openedAt: number
   readonly lookedAt: number
   readonly endedAt?: number
-  readonly reasons: readonly ShownReason[]
+  readonly reasons: readonly ReasonView[]
   readonly checks: readonly string[]
-  readonly approvals: readonly ShownApproval[]
-  readonly findings: readonly ShownFinding[]
+  readonly approvals: readonly ApprovalView[]
+  readonly findings: readonly FindingView[]
   /** One line of Markdown each. */
   readonly changeLines: readonly string[]
   readonly commands: readonly {
@@ -61,7 +70,7 @@ export interface PullModel {
     readonly outcome: string
     readonly head: string
   }[]
-  readonly merge?: MergeAccount
+  readonly merge?: MergeExplanation
   /** Newest first. */
   readonly history: readonly VerdictChange[]
   readonly waitsUntil?: { readonly at: number; readonly reason: string }
@@ -69,76 +78,76 @@ export interface PullModel {
   readonly limitedUntil?: number
 }
 
-export function pullPage(model: PullModel, setting: Setting): StatusPage {
+export function renderPullPage(model: PullModel, setting: PageContext): StatusPage {
   const { repository, pull, title, merge } = model
   const named = `${repository.owner}/${repository.name}`
   return {
     title: `#${pull} ${title}`,
     crumbs: [
-      { words: named, to: repositoryAddress(repository) },
-      { words: `#${pull}`, to: pullAddress(repository, pull) },
+      { label: named, to: repositoryPageUrl(repository) },
+      { label: `#${pull}`, to: pullPageUrl(repository, pull) },
     ],
     hasJson: true,
-    body: markup`${summary(model, setting.now)} ${merge === undefined ? whyNot(model, setting.now) : whyMerged(merge, model, setting.now)} ${findingsPart(model)} ${
+    body: markup`${renderPullSummary(model, setting.now)} ${merge === undefined ? renderNotMergedReasons(model, setting.now) : renderMergeExplanation(merge, model, setting.now)} ${renderFindings(model)} ${
       model.changeLines.length === 0
-        ? nothing
+        ? emptyHtml
         : markup`
-<h2>What it changes</h2><ul class="facts">${model.changeLines.map((line) => markup`<li>${plainLine(line)}</li>`)}</ul>`
-    } ${commandsPart(model)} ${historyPart(model, setting.now)}`,
+<h2>What it changes</h2><ul class="facts">${model.changeLines.map((line) => markup`<li>${renderPlainLine(line)}</li>`)}</ul>`
+    } ${renderCommandHistory(model)} ${renderVerdictHistory(model, setting.now)}`,
   }
 }
 
-function summary(model: PullModel, now: number): Html {
+function renderPullSummary(model: PullModel, now: number): Html {
   const { author, baseRef, head, openedAt, lookedAt, endedAt, since, url, draft } = model
   return markup`
 <dl>
-<dt>State</dt><dd>${state(model.state)}${draft && ', draft'} since ${time(endedAt ?? since, now)}</dd>
+<dt>State</dt><dd>${renderState(model.state)}${draft && ', draft'} since ${renderTime(endedAt ?? since, now)}</dd>
 <dt>Author</dt><dd>${author ?? 'a deleted account'}</dd>
 <dt>Branch</dt><dd><code>${baseRef}</code></dd>
-<dt>Head</dt><dd><code>${short(head)}</code></dd>
-<dt>Opened</dt><dd>${time(openedAt, now)}</dd>
-<dt>Last look</dt><dd>${time(lookedAt, now)}</dd>
+<dt>Head</dt><dd><code>${shortenSha(head)}</code></dd>
+<dt>Opened</dt><dd>${renderTime(openedAt, now)}</dd>
+<dt>Last look</dt><dd>${renderTime(lookedAt, now)}</dd>
 <dt>On GitHub</dt><dd><a href="${url}">the pull request</a></dd></dl>`
 }
 
-function whyMerged(merge: MergeAccount, { repository }: PullModel, now: number): Html {
+function renderMergeExplanation(merge: MergeExplanation, { repository }: PullModel, now: number): Html {
   const { commit, baseRef, base, head, begunAt, mergedAt, verdict, approvals, published } = merge
   const before = (at: number) =>
-    at <= mergedAt ? `${duration(mergedAt - at)} before the merge` : 'after the merge'
+    at <= mergedAt ? `${formatDuration(mergedAt - at)} before the merge` : 'after the merge'
   return markup`
-<h2>Why it was merged</h2><div class="note good"><p>The bot merged it as <code>${short(commit)}</code> into <code>${baseRef}</code>, ${time(mergedAt, now)}.</p></div><ul class="facts">${
+<h2>Why it was merged</h2><div class="note good"><p>The bot merged it as <code>${shortenSha(commit)}</code> into <code>${baseRef}</code>, ${renderTime(mergedAt, now)}.</p></div><ul class="facts">${
     verdict === undefined
       ? markup`<li>The verdict is older than what is kept.</li>`
-      : markup`<li>All that was required had passed: ${verdict.checks.join('; ')}.</li><li>That verdict held for head <code>${short(head)}</code> on base <code>${short(base)}</code> with the configuration ${verdict.config === 'default' ? 'that holds without a file' : markup`<code>${short(verdict.config)}</code>`}, and for nothing else.</li><li>Its facts were read ${time(verdict.decidedAt, now)}, ${before(verdict.decidedAt)}; head, base, approvals and stops were read once more right before it.</li>`
+      : markup`<li>All that was required had passed: ${verdict.checks.join('; ')}.</li><li>That verdict held for head <code>${shortenSha(head)}</code> on base <code>${shortenSha(base)}</code> with the configuration ${verdict.config === 'default' ? 'that holds without a file' : markup`<code>${shortenSha(verdict.config)}</code>`}, and for nothing else.</li><li>Its facts were read ${renderTime(verdict.decidedAt, now)}, ${before(verdict.decidedAt)}; head, base, approvals and stops were read once more right before it.</li>`
   } ${
     approvals.length === 0
       ? markup`<li>No review was on record. What needs no other person's approval is said under “ownership”.</li>`
       : approvals.map(
           ({ login, state: said, commit: of, at }) =>
-            markup`<li>${said === 'approved' ? markup`Approved by <strong>${login}</strong>` : markup`<strong>${login}</strong> asked for changes`}${of !== null && markup` for <code>${short(of)}</code>`}${approvalTime(at, now, before)}.</li>`,
+            markup`<li>${said === 'approved' ? markup`Approved by <strong>${login}</strong>` : markup`<strong>${login}</strong> asked for changes`}${of !== null && markup` for <code>${shortenSha(of)}</code>`}${renderApprovalTime(at, now, before)}.</li>`,
         )
-  }<li>Audit: the commit on the branch has the parents and the tree that were checked. Otherwise it would not be on record as merged, and <a href="${repositoryAddress(repository)}">the branch would be stopped</a>.</li><li>From the bot's decision to the branch it took ${duration(mergedAt - begunAt)}.</li>${
+  }<li>Audit: the commit on the branch has the parents and the tree that were checked. Otherwise it would not be on record as merged, and <a href="${repositoryPageUrl(repository)}">the branch would be stopped</a>.</li><li>From the bot's decision to the branch it took ${formatDuration(mergedAt - begunAt)}.</li>${
     published === undefined
       ? markup`<li>Images: nothing is on record. Either the bot publishes none here, or it is not their turn yet.</li>`
       : markup`<li>Images: ${{ published: 'published', pending: 'being published', failed: markup`<strong class="bad">could not be published</strong>` }[published.state]}.${
           published.lines.length > 0 &&
-          markup`<ul>${published.lines.map((line) => markup`<li>${plainLine(line)}</li>`)}</ul>`
+          markup`<ul>${published.lines.map((line) => markup`<li>${renderPlainLine(line)}</li>`)}</ul>`
         }</li>`
   }</ul>`
 }
 
-function approvalTime(at: string, now: number, before: (at: number) => string): Html {
+function renderApprovalTime(at: string, now: number, before: (at: number) => string): Html {
   const when = Date.parse(at)
-  return Number.isFinite(when) ? markup` ${time(when, now)}, ${before(when)}` : nothing
+  return Number.isFinite(when) ? markup` ${renderTime(when, now)}, ${before(when)}` : emptyHtml
 }
 
-function whyNot(model: PullModel, now: number): Html {
+function renderNotMergedReasons(model: PullModel, now: number): Html {
   const { reasons, checks, approvals, waitsUntil, limitedUntil } = model
   if (model.state === 'closed')
     return markup`
-<h2>Why it was not merged</h2><p>It was closed on GitHub, or merged there by somebody else. What follows is the bot's last word before that.</p>${reasonList(reasons)}`
+<h2>Why it was not merged</h2><p>It was closed on GitHub, or merged there by somebody else. What follows is the bot's last word before that.</p>${renderReasonList(reasons)}`
   return markup`
-<h2>${model.state === 'merge' || model.state === 'merging' || model.state === 'behind' ? 'Why it will be merged' : 'Why it is not merged yet'}</h2>${limitedUntil !== undefined && markup`<div class="note"><p>GitHub's limit for this installation is reached. The bot looks at this pull request again ${due(limitedUntil, now)}; what follows is what it saw before.</p></div>`}${reasonList(reasons)} ${waitsUntil && markup`<div class="note bad"><p>GitHub refused to merge it: ${sentence(waitsUntil.reason)} The bot tries again ${time(waitsUntil.at, now)}.</p></div>`}<h3>Checks</h3>${
+<h2>${model.state === 'merge' || model.state === 'merging' || model.state === 'behind' ? 'Why it will be merged' : 'Why it is not merged yet'}</h2>${limitedUntil !== undefined && markup`<div class="note"><p>GitHub's limit for this installation is reached. The bot looks at this pull request again ${renderDueTime(limitedUntil, now)}; what follows is what it saw before.</p></div>`}${renderReasonList(reasons)} ${waitsUntil && markup`<div class="note bad"><p>GitHub refused to merge it: ${toSentence(waitsUntil.reason)} The bot tries again ${renderTime(waitsUntil.at, now)}.</p></div>`}<h3>Checks</h3>${
     checks.length === 0
       ? markup`<p class="faint">Not checked.</p>`
       : markup`<ul class="facts">${checks.map((line) => markup`<li>${line}</li>`)}</ul>`
@@ -147,26 +156,26 @@ function whyNot(model: PullModel, now: number): Html {
       ? markup`<p class="faint">None that says yes or no.</p>`
       : markup`<ul class="facts">${approvals.map(
           ({ login, state: said, commit, at }) =>
-            markup`<li><strong>${login}</strong> ${said === 'approved' ? 'approved' : 'asked for changes'}${commit !== null && markup` at <code>${short(commit)}</code>`}${approvalTime(at, now, () => '')}</li>`,
+            markup`<li><strong>${login}</strong> ${said === 'approved' ? 'approved' : 'asked for changes'}${commit !== null && markup` at <code>${shortenSha(commit)}</code>`}${renderApprovalTime(at, now, () => '')}</li>`,
         )}</ul>`
   }`
 }
 
-function reasonList(reasons: readonly ShownReason[]): Html {
+function renderReasonList(reasons: readonly ReasonView[]): Html {
   if (reasons.length === 0) return markup`<p class="faint">No reason is on record.</p>`
   return markup`<ul class="facts">${reasons.map(
     ({ text, who }) =>
-      markup`<li>${sentence(text)}${who !== undefined && who.length > 0 && markup` <span class="faint">${who.join(', ')}</span>`}</li>`,
+      markup`<li>${toSentence(text)}${who !== undefined && who.length > 0 && markup` <span class="faint">${who.join(', ')}</span>`}</li>`,
   )}</ul>`
 }
 
-function findingsPart({ findings }: PullModel): Html {
-  if (findings.length === 0) return nothing
+function renderFindings({ findings }: PullModel): Html {
+  if (findings.length === 0) return emptyHtml
   return markup`
-<h2>Findings</h2>${table(
+<h2>Findings</h2>${renderTable(
     { label: 'Findings', columns: ['Rule', 'What', 'Where', 'What to do'], empty: '' },
     findings.map(({ rule, severity, what, fix, at, overriddenBy }) => [
-      markup`<a href="${ruleAddress(rule)}">${rule}</a><br /><span class="${severity === 'error' ? 'bad' : 'unsure'}">${severity}</span>${overriddenBy !== undefined && markup`<br /><span class="faint">let pass by ${overriddenBy}</span>`}`,
+      markup`<a href="${rulePageUrl(rule)}">${rule}</a><br /><span class="${severity === 'error' ? 'bad' : 'unsure'}">${severity}</span>${overriddenBy !== undefined && markup`<br /><span class="faint">let pass by ${overriddenBy}</span>`}`,
       what,
       at === undefined ? markup`<span class="faint">the whole</span>` : markup`<code>${at}</code>`,
       fix,
@@ -174,34 +183,34 @@ function findingsPart({ findings }: PullModel): Html {
   )}`
 }
 
-function commandsPart({ commands }: PullModel): Html {
-  if (commands.length === 0) return nothing
+function renderCommandHistory({ commands }: PullModel): Html {
+  if (commands.length === 0) return emptyHtml
   return markup`
-<h2>Commands</h2>${table(
+<h2>Commands</h2>${renderTable(
     { label: 'Commands', columns: ['Command', 'By', 'What became of it', 'Head'], empty: '' },
     commands.map(({ login, command, outcome, head }) => [
       markup`<code>/${command}</code>`,
       login,
       outcome,
-      markup`<code>${short(head)}</code>`,
+      markup`<code>${shortenSha(head)}</code>`,
     ]),
   )}`
 }
 
-function historyPart({ history }: PullModel, now: number): Html {
+function renderVerdictHistory({ history }: PullModel, now: number): Html {
   return markup`
-<h2>Every verdict</h2><p class="faint">One line for each time that the verdict, its reasons or the commits were others. ${count(history.length, 'line')}, the newest first.</p>${table(
+<h2>Every verdict</h2><p class="faint">One line for each time that the verdict, its reasons or the commits were others. ${formatCount(history.length, 'line')}, the newest first.</p>${renderTable(
     {
       label: 'Every verdict',
       columns: ['When', 'Verdict', 'Why', 'Checks', 'Head and base'],
       empty: 'No verdict is kept.',
     },
     history.map(({ at, verdict, reasons, checks, head, base, baseRef }) => [
-      time(at, now),
-      state(verdict),
-      markup`<ul class="plain">${reasons.map(({ text }) => markup`<li>${sentence(text)}</li>`)}</ul>`,
+      renderTime(at, now),
+      renderState(verdict),
+      markup`<ul class="plain">${reasons.map(({ text }) => markup`<li>${toSentence(text)}</li>`)}</ul>`,
       markup`<ul class="plain">${checks.map((line) => markup`<li>${line}</li>`)}</ul>`,
-      markup`<code>${short(head)}</code> on <code>${baseRef}</code> <code>${short(base)}</code>`,
+      markup`<code>${shortenSha(head)}</code> on <code>${baseRef}</code> <code>${shortenSha(base)}</code>`,
     ]),
   )}`
 }

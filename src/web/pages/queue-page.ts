@@ -1,36 +1,44 @@
 // `/r/O/R`: open pull requests with their status, running merges and active stops.
 import type { RepositoryName } from '../../change/snapshot.ts'
-import type { StopKind } from '../../gate/landing-stop.ts'
-import type { ShownReason } from '../../ports/page-records.ts'
-import { markup, nothing, type Html } from '../html.ts'
+import type { FreezeKind } from '../../gate/landing-stop.ts'
+import type { ReasonView } from '../../ports/page-records.ts'
+import { markup, emptyHtml, type Html } from '../html.ts'
 import {
-  catalogsAddress,
-  mergedAddress,
-  overviewAddress,
-  pullAddress,
-  repositoryAddress,
+  catalogsPageUrl,
+  mergedPageUrl,
+  overviewPageUrl,
+  pullPageUrl,
+  repositoryPageUrl,
 } from './addresses.ts'
-import { table, type Setting, type StatusPage } from './frame.ts'
-import { count, due, sentence, state, stateWord, time, type ShownState } from './words.ts'
+import { renderTable, type PageContext, type StatusPage } from './frame.ts'
+import {
+  formatCount,
+  renderDueTime,
+  toSentence,
+  renderState,
+  formatState,
+  renderTime,
+  type PullDisplayState,
+} from './words.ts'
 
-export interface QueuedPull {
+export interface QueuedPullView {
   readonly pull: number
   readonly title: string
   readonly author?: string
   readonly baseRef: string
   readonly draft: boolean
-  readonly state: ShownState
+  readonly state: PullDisplayState
   readonly since: number
   readonly openedAt: number
   readonly lookedAt: number
-  readonly reasons: readonly ShownReason[]
+  readonly reasons: readonly ReasonView[]
   readonly who: readonly string[]
   readonly behind?: number
 }
 
-export interface ShownStop {
+export interface FreezeView {
   readonly branch?: string
-  readonly kind: StopKind
+  readonly kind: FreezeKind
   readonly since: number
   readonly by: string
   readonly reason: string
@@ -39,7 +47,7 @@ export interface ShownStop {
   readonly command: string
 }
 
-export interface LimitedWork {
+export interface RateLimitedWork {
   readonly kind: 'train' | 'pull' | 'sweep' | 'scan'
   /** Listed pull requests that wait; more may exist that the bot has not seen yet. */
   readonly pulls?: number
@@ -50,9 +58,9 @@ export interface QueueModel {
   readonly repository: RepositoryName
   readonly isPublic: boolean
   readonly url: string
-  readonly pulls: readonly QueuedPull[]
+  readonly pulls: readonly QueuedPullView[]
   /** Work that waits for GitHub's rate limit. */
-  readonly limited: readonly LimitedWork[]
+  readonly limited: readonly RateLimitedWork[]
   readonly isCut: boolean
   readonly merging: readonly {
     readonly pull: number
@@ -60,11 +68,11 @@ export interface QueueModel {
     readonly since?: number
     readonly how: string
   }[]
-  readonly stops: readonly ShownStop[]
+  readonly stops: readonly FreezeView[]
   readonly events: readonly {
     readonly at: number
     readonly step: 'stopped' | 'resumed'
-    readonly kind: StopKind
+    readonly kind: FreezeKind
     readonly branch?: string
     readonly by: string
     readonly reason: string
@@ -72,28 +80,28 @@ export interface QueueModel {
 }
 
 /** `resumeWord`: the token that the resume form sends for a visitor who may end a stop. */
-export function queuePage(model: QueueModel, setting: Setting, resumeWord?: string): StatusPage {
+export function renderQueuePage(model: QueueModel, setting: PageContext, resumeToken?: string): StatusPage {
   const { repository, pulls, merging, stops, events, isCut } = model
   const { now } = setting
-  const link = (pull: number): Html => markup`<a href="${pullAddress(repository, pull)}">#${pull}</a>`
+  const link = (pull: number): Html => markup`<a href="${pullPageUrl(repository, pull)}">#${pull}</a>`
   const named = `${repository.owner}/${repository.name}`
   const counts = Object.entries(Object.groupBy(pulls, (pull) => pull.state))
-    .map(([shown, its]) => `${its.length} ${stateWord(shown as ShownState)}`)
+    .map(([shown, its]) => `${its.length} ${formatState(shown as PullDisplayState)}`)
     .join(', ')
   return {
     title: named,
-    crumbs: [{ words: named, to: repositoryAddress(repository) }],
+    crumbs: [{ label: named, to: repositoryPageUrl(repository) }],
     hasJson: true,
-    body: markup`<ul class="links"><li><a href="${catalogsAddress(repository)}">Catalogs</a></li><li><a href="${overviewAddress(repository)}">Overview</a></li><li><a href="${mergedAddress(repository)}">Merged</a></li><li><a href="${model.url}">On GitHub</a></li></ul>${limitedNote(model, now)}${stops.map((stop) => stopNote(stop, model, now, resumeWord))}
+    body: markup`<ul class="links"><li><a href="${catalogsPageUrl(repository)}">Catalogs</a></li><li><a href="${overviewPageUrl(repository)}">Overview</a></li><li><a href="${mergedPageUrl(repository)}">Merged</a></li><li><a href="${model.url}">On GitHub</a></li></ul>${renderRateLimitNote(model, now)}${stops.map((stop) => renderFreezeNote(stop, model, now, resumeToken))}
 <h2>Merging now</h2>${
       merging.length === 0
         ? markup`<p class="faint">Nothing is being merged.</p>`
         : markup`<ul class="plain">${merging.map(
             ({ pull, baseRef, since, how }) =>
-              markup`<li>${state('merging')} ${link(pull)} into <code>${baseRef}</code>, ${how}${since !== undefined && markup`, begun ${time(since, now)}`}</li>`,
+              markup`<li>${renderState('merging')} ${link(pull)} into <code>${baseRef}</code>, ${how}${since !== undefined && markup`, begun ${renderTime(since, now)}`}</li>`,
           )}</ul>`
     }
-<h2>Open pull requests</h2><p>${pulls.length === 0 ? nothing : markup`${count(pulls.length, 'pull request')}: ${counts}.`}${isCut && ' There are more; these are the oldest.'}</p>${table(
+<h2>Open pull requests</h2><p>${pulls.length === 0 ? emptyHtml : markup`${formatCount(pulls.length, 'pull request')}: ${counts}.`}${isCut && ' There are more; these are the oldest.'}</p>${renderTable(
       {
         label: 'Open pull requests',
         columns: ['Pull request', 'State', 'Since', 'Why', 'Next', 'Opened'],
@@ -101,24 +109,24 @@ export function queuePage(model: QueueModel, setting: Setting, resumeWord?: stri
       },
       pulls.map((pull) => [
         markup`${link(pull.pull)} ${pull.title}<br /><span class="faint">${pull.author ?? 'a deleted account'} into ${pull.baseRef}${pull.draft && ', draft'}</span>`,
-        state(pull.state),
-        time(pull.since, now),
-        why(pull),
+        renderState(pull.state),
+        renderTime(pull.since, now),
+        renderReasons(pull),
         pull.behind !== undefined
           ? markup`after ${link(pull.behind)}`
           : pull.who.length > 0
             ? markup`${pull.who.join(', ')}`
-            : markup`<span class="faint">${turnOf(pull.state)}</span>`,
-        time(pull.openedAt, now),
+            : markup`<span class="faint">${formatWaitingFor(pull.state)}</span>`,
+        renderTime(pull.openedAt, now),
       ]),
     )} ${
       events.length === 0
-        ? nothing
+        ? emptyHtml
         : markup`
-<h2>Stops so far</h2>${table(
+<h2>Stops so far</h2>${renderTable(
             { label: 'Stops so far', columns: ['When', 'What', 'Branch', 'By', 'Why'], empty: '' },
             events.map(({ at, step, kind, branch, by, reason }) => [
-              time(at, now),
+              renderTime(at, now),
               markup`${step}${kind !== 'frozen' && ` (${kind})`}`,
               branch ?? 'every branch',
               by,
@@ -129,51 +137,52 @@ export function queuePage(model: QueueModel, setting: Setting, resumeWord?: stri
   }
 }
 
-function why({ reasons }: QueuedPull): Html {
+function renderReasons({ reasons }: QueuedPullView): Html {
   const [first, ...more] = reasons
   if (first === undefined) return markup`<span class="faint">all checks passed</span>`
-  return markup`${sentence(first.text)}${more.length > 0 && markup` <span class="faint">and ${count(more.length, 'more reason')}</span>`}`
+  return markup`${toSentence(first.text)}${more.length > 0 && markup` <span class="faint">and ${formatCount(more.length, 'more reason')}</span>`}`
 }
 
-function turnOf(shown: ShownState): string {
+function formatWaitingFor(shown: PullDisplayState): string {
   if (shown === 'blocked') return 'the author'
   return shown === 'wait' ? 'people' : 'the bot'
 }
 
-function limitedNote({ limited }: QueueModel, now: number): Html {
-  if (limited.length === 0) return nothing
-  const words = ({ kind, pulls = 0 }: LimitedWork) =>
+function renderRateLimitNote({ limited }: QueueModel, now: number): Html {
+  if (limited.length === 0) return emptyHtml
+  const formatWork = ({ kind, pulls = 0 }: RateLimitedWork) =>
     ({
       train: 'merging',
-      pull: pulls === 0 ? 'the look at pull requests' : `the look at ${count(pulls, 'pull request')}`,
+      pull: pulls === 0 ? 'the look at pull requests' : `the look at ${formatCount(pulls, 'pull request')}`,
       sweep: 'the sweep of all pull requests',
       scan: 'the scan of images',
     })[kind]
   return markup`<div class="note"><p>GitHub's limit for this installation is reached. What is more important goes first.</p><ul class="plain">${limited.map(
-    (work) => markup`<li>${sentence(`${words(work)} goes on`).slice(0, -1)} ${due(work.until, now)}.</li>`,
+    (work) =>
+      markup`<li>${toSentence(`${formatWork(work)} goes on`).slice(0, -1)} ${renderDueTime(work.until, now)}.</li>`,
   )}</ul></div>`
 }
 
-function stopNote(
-  stop: ShownStop,
+function renderFreezeNote(
+  stop: FreezeView,
   { repository }: QueueModel,
   now: number,
-  resumeWord: string | undefined,
+  resumeToken: string | undefined,
 ): Html {
   const { branch, kind, since, by, reason, command, tryAgainAt, pull } = stop
   const where = branch === undefined ? 'in this repository' : markup`on <code>${branch}</code>`
-  const what = {
+  const titleByKind = {
     frozen: markup`Merging is stopped ${where} by ${by}`,
     audit: markup`Merging is stopped ${where}, because the branch does not hold what was checked`,
     refused: markup`GitHub refuses merges ${where}`,
   }[kind]
   const button =
-    resumeWord === undefined
-      ? nothing
-      : markup`<form method="post" action="${repositoryAddress(repository)}/resume"> <input type="hidden" name="word" value="${resumeWord}" /><input type="hidden" name="kind" value="${kind}"/><input type="hidden" name="branch" value="${branch ?? ''}" /><p><button>${kind === 'refused' ? 'Try again now' : 'Resume merging'}</button> <span class="faint">for maintainers; the bot asks GitHub whether you are one</span></p></form>`
-  return markup`<div class="note bad"><p><strong><span class="bad" aria-hidden="true">■</span> ${what}</strong> since ${time(since, now)}.${pull !== undefined && markup` It began with <a href="${pullAddress(repository, pull)}">#${pull}</a>.`}</p>${reason !== '' && markup`<p>Why: ${sentence(reason)}</p>`}<p>${
+    resumeToken === undefined
+      ? emptyHtml
+      : markup`<form method="post" action="${repositoryPageUrl(repository)}/resume"> <input type="hidden" name="word" value="${resumeToken}" /><input type="hidden" name="kind" value="${kind}"/><input type="hidden" name="branch" value="${branch ?? ''}" /><p><button>${kind === 'refused' ? 'Try again now' : 'Resume merging'}</button> <span class="faint">for maintainers; the bot asks GitHub whether you are one</span></p></form>`
+  return markup`<div class="note bad"><p><strong><span class="bad" aria-hidden="true">■</span> ${titleByKind}</strong> since ${renderTime(since, now)}.${pull !== undefined && markup` It began with <a href="${pullPageUrl(repository, pull)}">#${pull}</a>.`}</p>${reason !== '' && markup`<p>Why: ${toSentence(reason)}</p>`}<p>${
     kind === 'refused'
-      ? markup`The bot tries again by itself${tryAgainAt !== undefined && markup`: ${time(tryAgainAt, now)}`}, and when the settings of the branch change.`
+      ? markup`The bot tries again by itself${tryAgainAt !== undefined && markup`: ${renderTime(tryAgainAt, now)}`}, and when the settings of the branch change.`
       : markup`A maintainer resumes it with the comment <code>${command}</code> on ${branch === undefined ? 'any pull request here' : 'a pull request into this branch'}.`
   }</p>${button}</div>`
 }

@@ -1,8 +1,8 @@
 import type { AnyRule } from '../../findings/rule.ts'
-import { markup, nothing } from '../html.ts'
+import { markup, emptyHtml } from '../html.ts'
 import { renderMarkdown } from './markdown.ts'
-import { ruleAddress } from './addresses.ts'
-import { table, type StatusPage } from './frame.ts'
+import { rulePageUrl } from './addresses.ts'
+import { renderTable, type StatusPage } from './frame.ts'
 
 export interface RulesModel {
   readonly rules: readonly Pick<AnyRule, 'id' | 'check' | 'severity' | 'title'>[]
@@ -13,15 +13,15 @@ export interface RuleModel extends Pick<AnyRule, 'id' | 'check' | 'severity' | '
   readonly page?: string
 }
 
-export function rulesPage({ rules }: RulesModel): StatusPage {
+export function renderRulesPage({ rules }: RulesModel): StatusPage {
   return {
     title: 'Rules',
-    crumbs: [{ words: 'rules', to: ruleAddress() }],
+    crumbs: [{ label: 'rules', to: rulePageUrl() }],
     hasJson: true,
-    body: table(
+    body: renderTable(
       { label: 'Rules', columns: ['Rule', 'Check', 'Severity', 'What it demands'], empty: '' },
       rules.map(({ id, check, severity, title }) => [
-        markup`<a href="${ruleAddress(id)}">${id}</a>`,
+        markup`<a href="${rulePageUrl(id)}">${id}</a>`,
         check,
         severity,
         title,
@@ -30,24 +30,24 @@ export function rulesPage({ rules }: RulesModel): StatusPage {
   }
 }
 
-export function rulePage({ id, check, severity, title, since, page }: RuleModel): StatusPage {
+export function renderRulePage({ id, check, severity, title, since, page }: RuleModel): StatusPage {
   return {
     title: id,
     crumbs: [
-      { words: 'rules', to: ruleAddress() },
-      { words: id, to: ruleAddress(id) },
+      { label: 'rules', to: rulePageUrl() },
+      { label: id, to: rulePageUrl(id) },
     ],
     hasJson: true,
     body: markup`<p>${title}.</p>
 <dl>
 <dt>Check</dt><dd>${check}</dd>
 <dt>Severity</dt><dd>${severity}</dd>
-<dt>Since</dt><dd>${since}</dd></dl>${page === undefined ? nothing : renderMarkdown(withoutBox(page), ruleAddress())}`,
+<dt>Since</dt><dd>${since}</dd></dl>${page === undefined ? emptyHtml : renderMarkdown(removeRuleSummaryBox(page), rulePageUrl())}`,
   }
 }
 
 /** The page already shows the heading, the sentence and the table. */
-function withoutBox(page: string): string {
+function removeRuleSummaryBox(page: string): string {
   const at = page.indexOf('\n## ')
   return at < 0 ? page : page.slice(at + 1)
 }

@@ -2,9 +2,9 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 
 /** 144 random bits, safe in URLs. */
-export const makeWord = (): string => randomBytes(18).toString('base64url')
+export const createSetupToken = (): string => randomBytes(18).toString('base64url')
 
-export function isWord(given: string | null, word: string): boolean {
-  const [a, b] = [Buffer.from(given ?? ''), Buffer.from(word)]
+export function isSetupToken(candidate: string | null, token: string): boolean {
+  const [a, b] = [Buffer.from(candidate ?? ''), Buffer.from(token)]
   return a.length === b.length && timingSafeEqual(a, b)
 }

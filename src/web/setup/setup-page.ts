@@ -4,18 +4,25 @@ import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { z } from 'zod'
-import { githubFetch } from '../../github/github-fetch.ts'
-import { readTarget } from '../pages/addresses.ts'
+import { fetchFromGitHub } from '../../github/github-fetch.ts'
+import { parseRequestTarget } from '../pages/addresses.ts'
 import { escapeHtml } from '../escape-html.ts'
 import { sendPage, type HtmlPage } from '../html-page.ts'
-import { isWord } from './one-time-word.ts'
-import { hookOf, manifestFor, readForm, registrationUrl, type Field, type WantedApp } from './wanted-app.ts'
+import { isSetupToken } from './one-time-word.ts'
+import {
+  formatWebhookUrl,
+  buildAppManifest,
+  parseSetupForm,
+  formatRegistrationUrl,
+  type SetupFormField,
+  type AppRegistration,
+} from './wanted-app.ts'
 
 export interface SetupOptions {
   readonly host: string
   readonly port: number
   /** Grants access; valid for one App. */
-  readonly word: string
+  readonly token: string
   readonly gitUrl: string
   readonly apiUrl: string
   readonly publicUrl: string | undefined
@@ -36,7 +43,7 @@ export interface CreatedApp {
   readonly url: string
 }
 
-const conversion = z.object({
+const createdAppSchema = z.object({
   id: z.number().int().positive(),
   slug: z.string(),
   pem: z.string().includes('-----BEGIN'),
@@ -49,19 +56,19 @@ const conversion = z.object({
   html_url: z.url(),
 })
 
-export interface SetupPage {
+export interface SetupServer {
   readonly port: number
   close(): Promise<void>
 }
 
 /** Shows the setup page until `close()` is called. Rejects if the port is taken. */
-export async function showSetupPage(options: SetupOptions): Promise<SetupPage> {
+export async function startSetupServer(options: SetupOptions): Promise<SetupServer> {
   // Two concurrent browsers create only one App.
   const state = { isTaken: false }
   const server = createServer((request, response) => {
-    answer(request, response, options, state).catch((error: unknown) => {
+    handleSetupRequest(request, response, options, state).catch((error: unknown) => {
       state.isTaken = false
-      const page = failedPage(error instanceof Error ? error.message : String(error), options.word)
+      const page = renderFailedPage(error instanceof Error ? error.message : String(error), options.token)
       if (response.headersSent) response.end()
       else sendPage(response, 502, page)
     })
@@ -80,29 +87,34 @@ export async function showSetupPage(options: SetupOptions): Promise<SetupPage> {
   }
 }
 
-async function answer(
+async function handleSetupRequest(
   request: IncomingMessage,
   response: ServerResponse,
   options: SetupOptions,
   state: { isTaken: boolean },
 ): Promise<void> {
-  const { word, gitUrl } = options
-  const url = readTarget(request.url) ?? new URL('http://localhost')
+  const { token, gitUrl } = options
+  const url = parseRequestTarget(request.url) ?? new URL('http://localhost')
   if (url.pathname === '/healthz') return void response.writeHead(200).end('waiting for setup\n')
-  if (url.pathname === '/setup' && isWord(url.searchParams.get('word'), word)) {
-    const asked = url.searchParams
-    if (!asked.has('name')) return sendPage(response, 200, formPage(options, asked, {}))
-    const form = readForm(asked, isHosted(gitUrl))
-    if ('problems' in form) return sendPage(response, 422, formPage(options, asked, form.problems))
-    const here = ownAddress(request, options, form.wanted)
-    if (here === undefined) return sendPage(response, 422, formPage(options, asked, { address: noAddress }))
-    return sendPage(response, 200, confirmPage(options, form.wanted, here), new URL(gitUrl).origin)
+  if (url.pathname === '/setup' && isSetupToken(url.searchParams.get('word'), token)) {
+    const query = url.searchParams
+    if (!query.has('name')) return sendPage(response, 200, renderFormPage(options, query, {}))
+    const form = parseSetupForm(query, isGitHubHosted(gitUrl))
+    if ('problems' in form) return sendPage(response, 422, renderFormPage(options, query, form.problems))
+    const here = findOwnUrl(request, options, form.wanted)
+    if (here === undefined)
+      return sendPage(response, 422, renderFormPage(options, query, { address: missingUrlMessage }))
+    return sendPage(response, 200, renderConfirmPage(options, form.wanted, here), new URL(gitUrl).origin)
   }
-  if (url.pathname === '/setup/created' && isWord(url.searchParams.get('state'), word) && !state.isTaken) {
+  if (
+    url.pathname === '/setup/created' &&
+    isSetupToken(url.searchParams.get('state'), token) &&
+    !state.isTaken
+  ) {
     state.isTaken = true
-    const created = await convert(url.searchParams.get('code') ?? '', options.apiUrl)
+    const created = await exchangeManifestCode(url.searchParams.get('code') ?? '', options.apiUrl)
     await options.onCreated(created)
-    return sendPage(response, 200, createdPage(created, word))
+    return sendPage(response, 200, renderCreatedPage(created, token))
   }
   sendPage(response, 404, {
     title: 'Page not found',
@@ -111,27 +123,27 @@ async function answer(
 }
 
 /** GitHub.com and GHE.com send webhooks only to public addresses. */
-const isHosted = (gitUrl: string): boolean => /^https:\/\/(?:github\.com|[^/]+\.ghe\.com)$/.test(gitUrl)
+const isGitHubHosted = (gitUrl: string): boolean => /^https:\/\/(?:github\.com|[^/]+\.ghe\.com)$/.test(gitUrl)
 
 /**
  * The address that GitHub redirects to with the code for the App's key. Trusts a Host header only if it names the local
  * machine, and otherwise uses the operator's `publicUrl`.
  */
-function ownAddress(
+function findOwnUrl(
   { headers: { host = '' } }: IncomingMessage,
   { publicUrl }: SetupOptions,
-  { address }: WantedApp,
+  { address }: AppRegistration,
 ): string | undefined {
   const isOwnMachine = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/.test(host)
   return isOwnMachine ? `http://${host}` : (publicUrl ?? address)
 }
 
-const noAddress =
+const missingUrlMessage =
   'Give the public address, or start catalog-bot with PUBLIC_URL: GitHub sends this browser back there. Or open this page at http://localhost, such as through an SSH tunnel.'
 
-async function convert(code: string, apiUrl: string): Promise<CreatedApp> {
+async function exchangeManifestCode(code: string, apiUrl: string): Promise<CreatedApp> {
   if (!/^[\w-]{1,200}$/.test(code)) throw new TypeError('The code in the address is not one of GitHub.')
-  const reply = await githubFetch(`${apiUrl}/app-manifests/${code}/conversions`, {
+  const reply = await fetchFromGitHub(`${apiUrl}/app-manifests/${code}/conversions`, {
     method: 'POST',
     headers: { accept: 'application/vnd.github+json', 'user-agent': 'catalog-bot' },
     redirect: 'error',
@@ -140,7 +152,9 @@ async function convert(code: string, apiUrl: string): Promise<CreatedApp> {
   if (reply === undefined) throw new Error(`${new URL(apiUrl).host} cannot be reached from here.`)
   if (reply.status === 404)
     throw new Error('GitHub does not know the code any more: it holds for one hour, and once.')
-  const app = reply.ok ? conversion.safeParse(await reply.json().catch(() => undefined)).data : undefined
+  const app = reply.ok
+    ? createdAppSchema.safeParse(await reply.json().catch(() => undefined)).data
+    : undefined
   if (app === undefined) throw new Error(`GitHub answered ${reply.status}, and with no App.`)
   return {
     id: app.id,
@@ -153,20 +167,20 @@ async function convert(code: string, apiUrl: string): Promise<CreatedApp> {
   }
 }
 
-function formPage(
-  { word, sweepSeconds }: SetupOptions,
-  asked: URLSearchParams,
-  problems: Readonly<Partial<Record<Field, string>>>,
+function renderFormPage(
+  { token, sweepSeconds }: SetupOptions,
+  query: URLSearchParams,
+  problems: Readonly<Partial<Record<SetupFormField, string>>>,
 ): HtmlPage {
-  const field = (name: Field, label: string, hint: string, extra: string) => {
+  const field = (name: SetupFormField, label: string, hint: string, extra: string) => {
     const problem = problems[name]
     return `<label for="${name}">${label}<small>${hint}</small></label>
-<input id="${name}" name="${name}" value="${escapeHtml(asked.get(name) ?? '')}" ${extra}${problem === undefined ? '' : ` aria-invalid="true" aria-describedby="${name}-problem"`}>${problem === undefined ? '' : `<span class="wrong" id="${name}-problem">${escapeHtml(problem)}</span>`}`
+<input id="${name}" name="${name}" value="${escapeHtml(query.get(name) ?? '')}" ${extra}${problem === undefined ? '' : ` aria-invalid="true" aria-describedby="${name}-problem"`}>${problem === undefined ? '' : `<span class="wrong" id="${name}-problem">${escapeHtml(problem)}</span>`}`
   }
   return {
     title: 'Create the GitHub App',
     body: `<p>catalog-bot has no credentials yet. It runs as a GitHub App of yours. Nothing is created before you say so on GitHub.</p>
-<form method="get" action="/setup"><input type="hidden" name="word" value="${escapeHtml(word)}">
+<form method="get" action="/setup"><input type="hidden" name="word" value="${escapeHtml(token)}">
 ${field('organization', 'Organization', 'Whose the App shall be. Empty: your own account. An App can be installed by its owner only.', 'autocomplete="off" autofocus')}
 ${field('name', 'Name', 'It stands above the bot’s comments, and nobody else’s App on GitHub may have it. Empty: “catalog-bot” and the organization.', 'maxlength="34" autocomplete="off"')}
 ${field('address', 'Public address', `Where GitHub reaches this bot, such as <code>https://bot.example.com</code>. Empty: GitHub sends nothing, and the bot looks at every open pull request each ${sweepSeconds} s by itself.`, 'type="url" placeholder="https://" autocomplete="off"')}
@@ -174,30 +188,30 @@ ${field('address', 'Public address', `Where GitHub reaches this bot, such as <co
   }
 }
 
-function confirmPage(
-  { manifest, gitUrl, word, sweepSeconds }: SetupOptions,
-  wanted: WantedApp,
+function renderConfirmPage(
+  { manifest, gitUrl, token, sweepSeconds }: SetupOptions,
+  wanted: AppRegistration,
   here: string,
 ): HtmlPage {
-  const complete = manifestFor(wanted, manifest, `${here}/setup/created`)
+  const complete = buildAppManifest(wanted, manifest, `${here}/setup/created`)
   const permissions = Object.entries((manifest['default_permissions'] ?? {}) as Record<string, string>)
   const hook =
     wanted.address === undefined
       ? `GitHub sends nothing. The bot looks at every open pull request each ${sweepSeconds} s. You can add an address later, in the App’s settings.`
-      : `GitHub sends to <code>${escapeHtml(hookOf(wanted.address))}</code>.`
+      : `GitHub sends to <code>${escapeHtml(formatWebhookUrl(wanted.address))}</code>.`
   return {
     title: 'This App will be created',
     body: `<p><strong>${escapeHtml(wanted.name)}</strong>, owned by ${wanted.organization === undefined ? 'your account' : `<strong>${escapeHtml(wanted.organization)}</strong>`}. ${hook}</p>
 <details><summary>What it may do</summary><table>${permissions.map(([name, level]) => `<tr><td><code>${escapeHtml(name)}</code></td><td>${escapeHtml(level)}</td></tr>`).join('')}</table></details>
-<form method="post" action="${escapeHtml(registrationUrl(gitUrl, wanted, word))}">
+<form method="post" action="${escapeHtml(formatRegistrationUrl(gitUrl, wanted, token))}">
 <input type="hidden" name="manifest" value="${escapeHtml(JSON.stringify(complete))}">
 <button type="submit">Create it on GitHub</button></form>
-<p><a href="/setup?word=${escapeHtml(word)}">Back</a></p>`,
+<p><a href="/setup?word=${escapeHtml(token)}">Back</a></p>`,
   }
 }
 
-function createdPage(app: CreatedApp, word: string): HtmlPage {
-  const next = `/setup/installed?word=${word}`
+function renderCreatedPage(app: CreatedApp, token: string): HtmlPage {
+  const next = `/setup/installed?word=${token}`
   return {
     title: 'App created',
     body: `<p><strong>${escapeHtml(app.slug)}</strong> was created. Its key and secrets are stored. The bot starts now.</p>
@@ -206,9 +220,9 @@ function createdPage(app: CreatedApp, word: string): HtmlPage {
   }
 }
 
-function failedPage(why: string, word: string): HtmlPage {
+function renderFailedPage(why: string, token: string): HtmlPage {
   return {
     title: 'The App was not stored',
-    body: `<p class="wrong">${escapeHtml(why)}</p><p><a href="/setup?word=${escapeHtml(word)}">Begin again</a>. If GitHub made an App already, delete it in its settings first: its key is known to nobody.</p>`,
+    body: `<p class="wrong">${escapeHtml(why)}</p><p><a href="/setup?word=${escapeHtml(token)}">Begin again</a>. If GitHub made an App already, delete it in its settings first: its key is known to nobody.</p>`,
   }
 }

@@ -2,7 +2,7 @@
 // little explanation.
 import { isPublicHost } from '../../registry/transport/public-host.ts'
 
-export interface WantedApp {
+export interface AppRegistration {
   /** An organization's login; undefined for a personal App. */
   readonly organization: string | undefined
   readonly name: string
@@ -10,28 +10,29 @@ export interface WantedApp {
   readonly address: string | undefined
 }
 
-export type Field = 'organization' | 'name' | 'address'
+export type SetupFormField = 'organization' | 'name' | 'address'
 
-export type ReadForm =
-  { readonly wanted: WantedApp } | { readonly problems: Readonly<Partial<Record<Field, string>>> }
+export type SetupFormResult =
+  | { readonly wanted: AppRegistration }
+  | { readonly problems: Readonly<Partial<Record<SetupFormField, string>>> }
 
 /** GitHub's limit. */
-const longestName = 34
+const maxAppNameLength = 34
 
 /** `isHosted`: the App is on GitHub.com, which sends webhooks only to public addresses. */
-export function readForm(fields: URLSearchParams, isHosted: boolean): ReadForm {
+export function parseSetupForm(fields: URLSearchParams, isHosted: boolean): SetupFormResult {
   const [organization, given, address] = ['organization', 'name', 'address'].map((field) =>
     (fields.get(field) ?? '').trim(),
   ) as [string, string, string]
-  const problems: Partial<Record<Field, string>> = {}
+  const problems: Partial<Record<SetupFormField, string>> = {}
   if (organization !== '' && !/^[a-z\d](?:-?[a-z\d])*$/i.test(organization))
     problems.organization = 'This is not the name of an organization: letters, digits and single hyphens.'
-  const name = given === '' && organization !== '' ? suggestedName(organization) : given
+  const name = given === '' && organization !== '' ? suggestAppName(organization) : given
   if (name === '') problems.name = 'The App needs a name.'
-  else if (name.length > longestName)
-    problems.name = `GitHub takes at most ${longestName} characters; these are ${name.length}.`
+  else if (name.length > maxAppNameLength)
+    problems.name = `GitHub takes at most ${maxAppNameLength} characters; these are ${name.length}.`
   else if (!/[\p{L}\p{N}]/u.test(name)) problems.name = 'The name needs a letter or a digit.'
-  const wrong = address === '' ? undefined : addressProblem(address, isHosted)
+  const wrong = address === '' ? undefined : findUrlProblem(address, isHosted)
   if (wrong !== undefined) problems.address = wrong
   if (Object.keys(problems).length > 0) return { problems }
   return {
@@ -44,30 +45,30 @@ export function readForm(fields: URLSearchParams, isHosted: boolean): ReadForm {
 }
 
 /** A name that is probably free: names are unique across GitHub. */
-function suggestedName(organization: string): string {
-  return `catalog-bot ${organization}`.slice(0, longestName)
+function suggestAppName(organization: string): string {
+  return `catalog-bot ${organization}`.slice(0, maxAppNameLength)
 }
 
-function addressProblem(address: string, isHosted: boolean): string | undefined {
+function findUrlProblem(address: string, isHosted: boolean): string | undefined {
   if (!URL.canParse(address)) return 'This is not an address. It begins with https://.'
   const { protocol, hostname, username, password, search, hash } = new URL(address)
   if (protocol !== 'https:' && protocol !== 'http:') return 'The address must begin with https://.'
   if (username !== '' || password !== '') return 'Leave the user and the password out of the address.'
   if (search !== '' || hash !== '') return 'Leave out what stands behind ? or #.'
-  if (isHosted && (!isPublicHost(hostname) || reserved.test(hostname)))
+  if (isHosted && (!isPublicHost(hostname) || reservedDomainPattern.test(hostname)))
     return `GitHub cannot reach ${hostname}: give an address on the public internet, or none.`
   return undefined
 }
 
 // RFC 2606 reserves these names.
-const reserved = /\.(?:test|example|invalid)\.?$/i
+const reservedDomainPattern = /\.(?:test|example|invalid)\.?$/i
 
 /**
  * Omits the hook and events if there is no address: GitHub requires one with `hook_attributes`, even for a hook that is
  * off.
  */
-export function manifestFor(
-  { name, address }: WantedApp,
+export function buildAppManifest(
+  { name, address }: AppRegistration,
   manifest: Readonly<Record<string, unknown>>,
   redirectUrl: string,
 ): Readonly<Record<string, unknown>> {
@@ -79,19 +80,23 @@ export function manifestFor(
     ...(address === undefined
       ? { default_events: [] }
       : {
-          hook_attributes: { url: hookOf(address), active: true },
+          hook_attributes: { url: formatWebhookUrl(address), active: true },
           default_events: events,
-          callback_urls: [backOf(address)],
+          callback_urls: [formatCallbackUrl(address)],
         }),
   }
 }
 
 /** The OAuth callback: see app/pages/sign-in.ts. */
-const backOf = (address: string): string => `${address}/sign-in/back`
+const formatCallbackUrl = (address: string): string => `${address}/sign-in/back`
 
-export const hookOf = (address: string): string => `${address}/api/github/webhooks`
+export const formatWebhookUrl = (address: string): string => `${address}/api/github/webhooks`
 
-export function registrationUrl(gitUrl: string, { organization }: WantedApp, state: string): string {
+export function formatRegistrationUrl(
+  gitUrl: string,
+  { organization }: AppRegistration,
+  state: string,
+): string {
   const owner = organization === undefined ? '' : `/organizations/${encodeURIComponent(organization)}`
   return `${gitUrl}${owner}/settings/apps/new?state=${encodeURIComponent(state)}`
 }

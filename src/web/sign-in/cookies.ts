@@ -11,18 +11,18 @@ export interface Cookie {
 }
 
 /** Browsers accept a `__Host-` name only with Secure, Path=/ and no Domain, so no other host can set one. */
-const cookieName = (name: string, isSecure: boolean): string => (isSecure ? `__Host-${name}` : name)
+const getCookieName = (name: string, isSecure: boolean): string => (isSecure ? `__Host-${name}` : name)
 
-export function cookieHeader({ name, value, seconds, isSecure }: Cookie): string {
-  return `${cookieName(name, isSecure)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
+export function formatCookieHeader({ name, value, seconds, isSecure }: Cookie): string {
+  return `${getCookieName(name, isSecure)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
 }
 
-export function readCookie(
+export function findCookie(
   { cookie = '' }: IncomingHttpHeaders,
   name: string,
   isSecure: boolean,
 ): string | undefined {
-  const wanted = `${cookieName(name, isSecure)}=`
+  const wanted = `${getCookieName(name, isSecure)}=`
   for (const part of cookie.split(';')) {
     const pair = part.trim()
     if (pair.startsWith(wanted)) return pair.slice(wanted.length)

@@ -1,10 +1,10 @@
 // The redirect target after signing in: always one of our pages, to prevent open redirects.
-import { readAddress } from '../pages/addresses.ts'
+import { parsePageUrl } from '../pages/addresses.ts'
 
-export function localPath(wanted: string | null | undefined): string {
+export function toLocalPath(wanted: string | null | undefined): string {
   if (typeof wanted !== 'string' || !/^\/[\w.~%/-]*$/.test(wanted)) return '/'
-  const address = readAddress(wanted)
+  const address = parsePageUrl(wanted)
   if (address === undefined) return '/'
   // Prevents redirect loops and an immediate sign-out.
-  return ['sign-in', 'signed-in', 'sign-out', 'resume'].includes(address.asked.page) ? '/' : wanted
+  return ['sign-in', 'signed-in', 'sign-out', 'resume'].includes(address.pageRequest.page) ? '/' : wanted
 }

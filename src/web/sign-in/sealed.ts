@@ -2,34 +2,34 @@
 // instances share it. Each value is valid for one purpose only.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
-export interface Seal {
+export interface CookieSealer {
   seal(value: unknown): string
   /** Returns undefined unless the value was sealed for this purpose with this secret. */
   open(sealed: string): unknown
 }
 
-const algorithm = 'aes-256-gcm'
+const cipherAlgorithm = 'aes-256-gcm'
 const [nonceLength, tagLength] = [12, 16]
 /** Browsers limit cookies to 4096 characters. */
-const longest = 4096
+const maxSealedLength = 4096
 
-export function openSeal(secret: string, purpose: string): Seal {
+export function createCookieSealer(secret: string, purpose: string): CookieSealer {
   const key = Buffer.from(hkdfSync('sha256', secret, 'catalog-bot', purpose, 32))
   return {
     seal(value) {
       const nonce = randomBytes(nonceLength)
-      const cipher = createCipheriv(algorithm, key, nonce)
+      const cipher = createCipheriv(cipherAlgorithm, key, nonce)
       const text = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final()])
       return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url')
     },
     open(sealed) {
-      if (sealed.length > longest || !/^[\w-]+$/.test(sealed)) return undefined
+      if (sealed.length > maxSealedLength || !/^[\w-]+$/.test(sealed)) return undefined
       const bytes = Buffer.from(sealed, 'base64url')
       if (bytes.length <= nonceLength + tagLength) return undefined
       // The last character may have unused bits; accept only the canonical text.
       if (bytes.toString('base64url') !== sealed) return undefined
       try {
-        const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceLength), {
+        const decipher = createDecipheriv(cipherAlgorithm, key, bytes.subarray(0, nonceLength), {
           authTagLength: tagLength,
         })
         decipher.setAuthTag(bytes.subarray(nonceLength, nonceLength + tagLength))

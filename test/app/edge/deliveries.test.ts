@@ -3,28 +3,28 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { pullNumber } from '../../../src/change/ids.ts'
-import { deliveryHandler, deliveryPath, isSigned } from '../../../src/app/edge/deliveries.ts'
-import { greenReportOf, jobsOfDelivery } from '../../../src/app/edge/jobs-of-delivery.ts'
-import type { SeenPush } from '../../../src/ports/pull-memory.ts'
-import type { Delivery, Job } from '../../../src/ports/store.ts'
+import { toPullNumber } from '../../../src/change/ids.ts'
+import { createDeliveryHandler, deliveryPath, hasValidSignature } from '../../../src/app/edge/deliveries.ts'
+import { parsePassingStatus, jobsOfDelivery } from '../../../src/app/edge/jobs-of-delivery.ts'
+import type { RecordedPush } from '../../../src/ports/pull-memory.ts'
+import type { WebhookDelivery, Job } from '../../../src/ports/store.ts'
 
-const secret = 'the current secret of the tests'
-const previous = 'the secret before the rotation'
-const sign = (body: Uint8Array | string, key = secret) =>
+const webhookSecret = 'the current secret of the tests'
+const previousSecret = 'the secret before the rotation'
+const signBody = (body: Uint8Array | string, key = webhookSecret) =>
   `sha256=${createHmac('sha256', key).update(body).digest('hex')}`
 
-const about = { repository: { name: 'operators', owner: { login: 'coast' } }, installation: { id: 5 } }
-const opened = JSON.stringify({ ...about, action: 'opened', pull_request: { number: 7 } })
+const eventBase = { repository: { name: 'operators', owner: { login: 'coast' } }, installation: { id: 5 } }
+const openedPayload = JSON.stringify({ ...eventBase, action: 'opened', pull_request: { number: 7 } })
 
 describe('the edge', () => {
   let server: Server
   let url: string
   const labels: string[] = []
-  const accepted: { delivery: Delivery; jobs: readonly Job[]; push?: SeenPush | undefined }[] = []
+  const accepted: { delivery: WebhookDelivery; jobs: readonly Job[]; push?: RecordedPush | undefined }[] = []
 
   beforeAll(async () => {
-    const handler = deliveryHandler({
+    const handler = createDeliveryHandler({
       store: {
         accept: (delivery, jobs, push) => {
           const known = accepted.some((other) => other.delivery.guid === delivery.guid)
@@ -32,8 +32,8 @@ describe('the edge', () => {
           return Promise.resolve(known ? 'duplicate' : 'new')
         },
       },
-      secrets: [secret, previous],
-      waitingFor: ({ context }) => Promise.resolve(context === 'ci' ? [pullNumber(8)] : []),
+      secrets: [webhookSecret, previousSecret],
+      waitingFor: ({ context }) => Promise.resolve(context === 'ci' ? [toPullNumber(8)] : []),
       onAccepted: (_outcome, event) => void labels.push(event),
     })
     server = createServer((request, response) => {
@@ -55,22 +55,22 @@ describe('the edge', () => {
     const all = {
       'x-github-event': 'pull_request',
       'x-github-delivery': randomUUID(),
-      'x-hub-signature-256': sign(body),
+      'x-hub-signature-256': signBody(body),
       ...headers,
     }
     return (await fetch(url, { method: 'POST', body, headers: all })).status
   }
 
   test('stores a signed delivery with its job and answers 202', async () => {
-    expect(await send(opened)).toBe(202)
+    expect(await send(openedPayload)).toBe(202)
     expect(accepted[0]?.jobs).toEqual([
       { kind: 'pull', installation: 5, repository: { owner: 'coast', name: 'operators' }, pull: 7 },
     ])
-    expect(Buffer.from(accepted[0]?.delivery.body ?? []).toString()).toBe(opened)
+    expect(Buffer.from(accepted[0]?.delivery.body ?? []).toString()).toBe(openedPayload)
   })
 
   test('wakes the pull requests that wait for a green report, and none by any other', async () => {
-    const status = { ...about, sha: '1'.repeat(40), state: 'success' }
+    const status = { ...eventBase, sha: '1'.repeat(40), state: 'success' }
     for (const context of ['ci', 'lint'])
       await send(JSON.stringify({ ...status, context }), { 'x-github-event': 'status' })
     await send(JSON.stringify({ ...status, context: 'ci', state: 'pending' }), { 'x-github-event': 'status' })
@@ -80,14 +80,14 @@ describe('the edge', () => {
   test('counts nothing under a name that a stranger chose, nor under one that nobody here knows', async () => {
     for (let count = 0; count < 20; count += 1)
       expect(
-        await send(opened, {
+        await send(openedPayload, {
           'x-github-event': `event_${'x'.repeat(count)}`,
-          'x-hub-signature-256': sign('x'),
+          'x-hub-signature-256': signBody('x'),
         }),
       ).toBe(401)
-    expect(await send(opened, { 'x-github-event': 'NOT A NAME' })).toBe(400)
-    expect(await send(opened, { 'x-github-event': 'star' })).toBe(202)
-    expect(await send(opened)).toBe(202)
+    expect(await send(openedPayload, { 'x-github-event': 'NOT A NAME' })).toBe(400)
+    expect(await send(openedPayload, { 'x-github-event': 'star' })).toBe(202)
+    expect(await send(openedPayload)).toBe(202)
     expect([...new Set(labels)]).toEqual(['unverified', 'other', 'pull_request'])
   })
 
@@ -95,8 +95,10 @@ describe('the edge', () => {
     const head = 'c'.repeat(40)
     const pull = { number: 7, head: { sha: head } }
     const sender = { id: 9, login: 'olga', type: 'User' }
-    await send(JSON.stringify({ ...about, action: 'synchronize', after: head, pull_request: pull, sender }))
-    await send(JSON.stringify({ ...about, action: 'labeled', pull_request: pull, sender }))
+    await send(
+      JSON.stringify({ ...eventBase, action: 'synchronize', after: head, pull_request: pull, sender }),
+    )
+    await send(JSON.stringify({ ...eventBase, action: 'labeled', pull_request: pull, sender }))
     expect(accepted.map(({ push }) => push)).toEqual([
       {
         repository: { owner: 'coast', name: 'operators' },
@@ -110,47 +112,51 @@ describe('the edge', () => {
 
   test('answers a redelivery with 202 too', async () => {
     const guid = { 'x-github-delivery': randomUUID() }
-    expect([await send(opened, guid), await send(opened, guid)]).toEqual([202, 202])
+    expect([await send(openedPayload, guid), await send(openedPayload, guid)]).toEqual([202, 202])
   })
 
   test('takes the secret before a rotation', async () => {
-    expect(await send(opened, { 'x-hub-signature-256': sign(opened, previous) })).toBe(202)
+    expect(
+      await send(openedPayload, { 'x-hub-signature-256': signBody(openedPayload, previousSecret) }),
+    ).toBe(202)
   })
 
   test.each([
     ['no signature', { 'x-hub-signature-256': '' }],
-    ['a signature of another secret', { 'x-hub-signature-256': sign(opened, 'development') }],
-    ['a signature of another body', { 'x-hub-signature-256': sign(`${opened} `) }],
+    ['a signature of another secret', { 'x-hub-signature-256': signBody(openedPayload, 'development') }],
+    ['a signature of another body', { 'x-hub-signature-256': signBody(`${openedPayload} `) }],
     [
       'a SHA-1 signature only',
       {
         'x-hub-signature-256': '',
-        'x-hub-signature': `sha1=${createHmac('sha1', secret).update(opened).digest('hex')}`,
+        'x-hub-signature': `sha1=${createHmac('sha1', webhookSecret).update(openedPayload).digest('hex')}`,
       },
     ],
-    ['an upper-case signature', { 'x-hub-signature-256': sign(opened).toUpperCase() }],
+    ['an upper-case signature', { 'x-hub-signature-256': signBody(openedPayload).toUpperCase() }],
   ])(
     'refuses a delivery with %s and stores nothing (T42)',
     async (_name, headers: Record<string, string>) => {
-      expect(await send(opened, headers)).toBe(401)
+      expect(await send(openedPayload, headers)).toBe(401)
       expect(accepted).toEqual([])
     },
   )
 
   test('verifies the bytes as they came, not what JSON makes of them', async () => {
-    const spaced = opened.replaceAll(':', ' : ')
-    expect(await send(spaced, { 'x-hub-signature-256': sign(JSON.stringify(JSON.parse(spaced))) })).toBe(401)
-    expect(await send(spaced)).toBe(202)
-    const invalid = Uint8Array.from([...Buffer.from('{"a":"'), 0xff, ...Buffer.from('"}')])
-    expect(await send(invalid, { 'x-hub-signature-256': sign(Buffer.from(invalid).toString('utf8')) })).toBe(
+    const spaced = openedPayload.replaceAll(':', ' : ')
+    expect(await send(spaced, { 'x-hub-signature-256': signBody(JSON.stringify(JSON.parse(spaced))) })).toBe(
       401,
     )
+    expect(await send(spaced)).toBe(202)
+    const invalid = Uint8Array.from([...Buffer.from('{"a":"'), 0xff, ...Buffer.from('"}')])
+    expect(
+      await send(invalid, { 'x-hub-signature-256': signBody(Buffer.from(invalid).toString('utf8')) }),
+    ).toBe(401)
   })
 
   test.each([
-    ['without an event', { 'x-github-event': '' }, opened],
-    ['without a GUID', { 'x-github-delivery': '' }, opened],
-    ['with a GUID that is none', { 'x-github-delivery': "1'; drop table" }, opened],
+    ['without an event', { 'x-github-event': '' }, openedPayload],
+    ['without a GUID', { 'x-github-delivery': '' }, openedPayload],
+    ['with a GUID that is none', { 'x-github-delivery': "1'; drop table" }, openedPayload],
     ['that is not JSON', {}, 'hello'],
   ])('refuses a delivery %s', async (_name, headers: Record<string, string>, body) => {
     expect(await send(body, headers)).toBe(400)
@@ -167,16 +173,16 @@ describe('the edge', () => {
       if (full === 8) filled.resolve()
       await over.promise
     }
-    const handler = deliveryHandler({
+    const handler = createDeliveryHandler({
       store: { accept: () => Promise.resolve('new') },
-      secrets: [secret],
+      secrets: [webhookSecret],
       onAccepted: () => undefined,
     })
     const statusOf = async (body: AsyncIterable<Buffer>) => {
       const headers = {
         'x-github-event': 'pull_request',
         'x-github-delivery': randomUUID(),
-        'x-hub-signature-256': sign(opened),
+        'x-hub-signature-256': signBody(openedPayload),
       }
       const request = Object.assign(Readable.from(body), { method: 'POST', url: deliveryPath, headers })
       let status = 0
@@ -188,7 +194,7 @@ describe('the edge', () => {
     const held = Array.from({ length: 8 }, () => statusOf(endless()))
     await filled.promise
     async function* usual() {
-      yield Buffer.from(opened)
+      yield Buffer.from(openedPayload)
     }
     expect(await statusOf(usual())).toBe(202)
     over.resolve()
@@ -204,17 +210,17 @@ describe('the edge', () => {
 
 describe('a signature', () => {
   test('with any bit flipped does not fit', () => {
-    const body = Buffer.from(opened)
-    const good = sign(body)
-    expect(isSigned(body, good, [secret])).toBe(true)
+    const body = Buffer.from(openedPayload)
+    const good = signBody(body)
+    expect(hasValidSignature(body, good, [webhookSecret])).toBe(true)
     for (let bit = 0; bit < 8; bit++) {
       const flipped = Buffer.from(body)
       flipped[10] = (flipped[10] ?? 0) ^ (1 << bit)
-      expect(isSigned(flipped, good, [secret])).toBe(false)
+      expect(hasValidSignature(flipped, good, [webhookSecret])).toBe(false)
     }
   })
   test('never fits an empty secret', () => {
-    expect(isSigned(Buffer.from('x'), sign('x', ''), [''])).toBe(false)
+    expect(hasValidSignature(Buffer.from('x'), signBody('x', ''), [''])).toBe(false)
   })
 })
 
@@ -238,49 +244,59 @@ describe('the duties of a delivery', () => {
     'labeled',
     'unlabeled',
   ])('a pull request that was %s is looked at', (action) =>
-    expect(jobsOfDelivery('pull_request', { ...about, action, pull_request: { number: 3 } })).toEqual([
+    expect(jobsOfDelivery('pull_request', { ...eventBase, action, pull_request: { number: 3 } })).toEqual([
       pull(3),
     ]),
   )
   test('a review and a comment on a pull request make it be looked at, a comment on an issue does not', () => {
     expect(
-      jobsOfDelivery('pull_request_review', { ...about, action: 'submitted', pull_request: { number: 4 } }),
+      jobsOfDelivery('pull_request_review', {
+        ...eventBase,
+        action: 'submitted',
+        pull_request: { number: 4 },
+      }),
     ).toEqual([pull(4)])
     expect(
       jobsOfDelivery('issue_comment', {
-        ...about,
+        ...eventBase,
         action: 'created',
         issue: { number: 4, pull_request: {} },
       }),
     ).toEqual([pull(4)])
-    expect(jobsOfDelivery('issue_comment', { ...about, action: 'created', issue: { number: 4 } })).toEqual([])
+    expect(
+      jobsOfDelivery('issue_comment', { ...eventBase, action: 'created', issue: { number: 4 } }),
+    ).toEqual([])
   })
   test('our own comment, as our App writes it, is no news; what others do to it is', () => {
     const [bot, person] = [
       { id: 41, type: 'Bot' },
       { id: 7, type: 'User' },
     ]
-    const told = (action: string, sender: object, user: object, app: number | null = 3) => {
+    const countCommentJobs = (action: string, sender: object, user: object, app: number | null = 3) => {
       const comment = { user, performed_via_github_app: app === null ? null : { id: app } }
       const issue = { number: 7, pull_request: {} }
-      return jobsOfDelivery('issue_comment', { ...about, action, issue, comment, sender }, 3).length
+      return jobsOfDelivery('issue_comment', { ...eventBase, action, issue, comment, sender }, 3).length
     }
-    expect([told('created', bot, bot), told('edited', bot, bot)]).toEqual([0, 0])
-    expect(told('deleted', bot, bot)).toBe(1)
-    expect([told('edited', person, bot), told('deleted', person, bot)]).toEqual([1, 1])
+    expect([countCommentJobs('created', bot, bot), countCommentJobs('edited', bot, bot)]).toEqual([0, 0])
+    expect(countCommentJobs('deleted', bot, bot)).toBe(1)
+    expect([countCommentJobs('edited', person, bot), countCommentJobs('deleted', person, bot)]).toEqual([
+      1, 1,
+    ])
     // By another App, by nobody's, and by a person through ours.
-    expect([told('created', bot, bot, 4), told('created', bot, bot, null)]).toEqual([1, 1])
-    expect(told('created', person, person)).toBe(1)
-    expect(told('edited', { id: 42, type: 'Bot' }, bot)).toBe(1)
+    expect([countCommentJobs('created', bot, bot, 4), countCommentJobs('created', bot, bot, null)]).toEqual([
+      1, 1,
+    ])
+    expect(countCommentJobs('created', person, person)).toBe(1)
+    expect(countCommentJobs('edited', { id: 42, type: 'Bot' }, bot)).toBe(1)
   })
 
   test('a re-run on a fork, where GitHub names no pull request, makes all of them be looked at', () => {
     expect(
-      jobsOfDelivery('check_run', { ...about, action: 'rerequested', check_run: { pull_requests: [] } }),
+      jobsOfDelivery('check_run', { ...eventBase, action: 'rerequested', check_run: { pull_requests: [] } }),
     ).toEqual([sweep])
     expect(
       jobsOfDelivery('check_suite', {
-        ...about,
+        ...eventBase,
         action: 'rerequested',
         check_suite: { pull_requests: [{ number: 9 }] },
       }),
@@ -289,7 +305,7 @@ describe('the duties of a delivery', () => {
   test('a review thread wakes its pull request', () =>
     expect(
       jobsOfDelivery('pull_request_review_thread', {
-        ...about,
+        ...eventBase,
         action: 'resolved',
         pull_request: { number: 4 },
       }),
@@ -297,12 +313,13 @@ describe('the duties of a delivery', () => {
   test('a green check or status of another App is a report on its commit, of a fork, too; nothing else is', () => {
     const sha = '1'.repeat(40)
     const ended = (name: string, conclusion: string | null) =>
-      greenReportOf('check_run', {
-        ...about,
+      parsePassingStatus('check_run', {
+        ...eventBase,
         action: 'completed',
         check_run: { name, conclusion, head_sha: sha, pull_requests: [] },
       })
-    const status = (state: string) => greenReportOf('status', { ...about, sha, context: 'ci', state })
+    const status = (state: string) =>
+      parsePassingStatus('status', { ...eventBase, sha, context: 'ci', state })
     expect(ended('build', 'success')).toMatchObject({ commit: sha, context: 'build' })
     expect(ended('build', 'skipped')).toMatchObject({ context: 'build' })
     expect(status('success')).toMatchObject({ commit: sha, context: 'ci' })
@@ -310,20 +327,20 @@ describe('the duties of a delivery', () => {
       Array.from({ length: 4 }),
     )
     expect(ended('catalog-bot / images', 'success')).toBeUndefined()
-    expect([greenReportOf('status', {}), greenReportOf('push', { ...about, sha })]).toEqual([
+    expect([parsePassingStatus('status', {}), parsePassingStatus('push', { ...eventBase, sha })]).toEqual([
       undefined,
       undefined,
     ])
     expect(
       jobsOfDelivery('check_run', {
-        ...about,
+        ...eventBase,
         action: 'completed',
         check_run: { name: 'build', pull_requests: [{ number: 9 }] },
       }),
     ).toEqual([])
   })
   test('a push is about its branch and about everything that stands on it', () => {
-    expect(jobsOfDelivery('push', { ...about, ref: 'refs/heads/release/4.20' })).toEqual([
+    expect(jobsOfDelivery('push', { ...eventBase, ref: 'refs/heads/release/4.20' })).toEqual([
       {
         kind: 'branch',
         installation: 5,
@@ -332,14 +349,14 @@ describe('the duties of a delivery', () => {
       },
       sweep,
     ])
-    expect(jobsOfDelivery('push', { ...about, ref: 'refs/tags/v1' })).toEqual([])
+    expect(jobsOfDelivery('push', { ...eventBase, ref: 'refs/tags/v1' })).toEqual([])
     // Where merges wait for their checks.
     for (const passing of [
       'catalog-bot/tmp-7-main',
       'catalog-bot/add/foo/1.1.0',
       'gh-readonly-queue/main/pr-7-0123',
     ])
-      expect(jobsOfDelivery('push', { ...about, ref: `refs/heads/${passing}` })).toEqual([])
+      expect(jobsOfDelivery('push', { ...eventBase, ref: `refs/heads/${passing}` })).toEqual([])
   })
   test('an installation makes its repositories be swept', () => {
     const payload = {
@@ -363,7 +380,7 @@ describe('the duties of a delivery', () => {
     [],
     {},
     { repository: 'coast' },
-    { ...about, pull_request: { number: '7; drop' }, action: 'opened' },
+    { ...eventBase, pull_request: { number: '7; drop' }, action: 'opened' },
   ])('a payload that is not as GitHub sends it (%j) is no duty and no crash', (payload) => {
     for (const event of [
       'pull_request',
@@ -379,17 +396,17 @@ describe('the duties of a delivery', () => {
 })
 
 test.each(['a\0b', 'a\ud800', 'a\nb'])('a name that no store takes causes no job: %j', (bad) => {
-  const of = (name: string, login: string) => ({ ...about, repository: { name, owner: { login } } })
+  const of = (name: string, login: string) => ({ ...eventBase, repository: { name, owner: { login } } })
   for (const repository of [of(bad, 'coast'), of('operators', bad)])
     expect(
       jobsOfDelivery('pull_request', { ...repository, action: 'opened', pull_request: { number: 7 } }),
     ).toEqual([])
-  expect(jobsOfDelivery('push', { ...about, ref: `refs/heads/${bad}` })).toEqual([])
-  expect(jobsOfDelivery('workflow_run', { ...about, workflow_run: { head_branch: bad } })).toEqual([])
-  expect(jobsOfDelivery('merge_group', { ...about, merge_group: { base_ref: `refs/heads/${bad}` } })).toEqual(
-    [],
-  )
+  expect(jobsOfDelivery('push', { ...eventBase, ref: `refs/heads/${bad}` })).toEqual([])
+  expect(jobsOfDelivery('workflow_run', { ...eventBase, workflow_run: { head_branch: bad } })).toEqual([])
+  expect(
+    jobsOfDelivery('merge_group', { ...eventBase, merge_group: { base_ref: `refs/heads/${bad}` } }),
+  ).toEqual([])
   const repositories = [{ full_name: `coast/${bad}` }]
-  const { installation } = about
+  const { installation } = eventBase
   expect(jobsOfDelivery('installation', { action: 'created', installation, repositories })).toEqual([])
 })

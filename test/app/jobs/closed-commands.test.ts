@@ -1,31 +1,34 @@
 // Which comments on a merged pull request may still command anything.
 import { expect, test } from '@jest/globals'
-import { freshRollbacks } from '../../../src/app/jobs/closed-commands.ts'
-import { userId } from '../../../src/change/ids.ts'
-import type { Comment } from '../../../src/change/snapshot.ts'
+import { findRecentRollbacks } from '../../../src/app/jobs/closed-commands.ts'
+import { toUserId } from '../../../src/change/ids.ts'
+import type { PullComment } from '../../../src/change/snapshot.ts'
 
 const now = Date.UTC(2026, 10, 22, 12)
-const at = (minutesAgo: number) => new Date(now - minutesAgo * 60_000).toISOString()
-const comment = (more: Partial<Comment> = {}): Comment => ({
+const isoMinutesAgo = (minutesAgo: number) => new Date(now - minutesAgo * 60_000).toISOString()
+const createComment = (more: Partial<PullComment> = {}): PullComment => ({
   id: 1,
-  author: { id: userId(1), login: 'maria', kind: 'user' },
+  author: { id: toUserId(1), login: 'maria', kind: 'user' },
   body: '/rollback v4.20',
-  createdAt: at(5),
-  updatedAt: at(5),
+  createdAt: isoMinutesAgo(5),
+  updatedAt: isoMinutesAgo(5),
   ...more,
 })
 
 test('a fresh /rollback of a person may', () => {
-  expect(freshRollbacks([comment()], now)).toHaveLength(1)
+  expect(findRecentRollbacks([createComment()], now)).toHaveLength(1)
 })
 
 test.each([
-  ['that is old: it was about what users had then', comment({ createdAt: at(90), updatedAt: at(90) })],
-  ['whose time nobody can read', comment({ createdAt: 'then', updatedAt: 'then' })],
-  ['that was edited', comment({ updatedAt: at(1) })],
-  ['of a bot', comment({ author: { id: userId(2), login: 'robot[bot]', kind: 'bot' } })],
-  ['that gives another command', comment({ body: '/merge' })],
-  ['that only speaks of it', comment({ body: 'Should we /rollback this?' })],
+  [
+    'that is old: it was about what users had then',
+    createComment({ createdAt: isoMinutesAgo(90), updatedAt: isoMinutesAgo(90) }),
+  ],
+  ['whose time nobody can read', createComment({ createdAt: 'then', updatedAt: 'then' })],
+  ['that was edited', createComment({ updatedAt: isoMinutesAgo(1) })],
+  ['of a bot', createComment({ author: { id: toUserId(2), login: 'robot[bot]', kind: 'bot' } })],
+  ['that gives another command', createComment({ body: '/merge' })],
+  ['that only speaks of it', createComment({ body: 'Should we /rollback this?' })],
 ])('a comment %s may not', (_name, one) => {
-  expect(freshRollbacks([one], now)).toEqual([])
+  expect(findRecentRollbacks([one], now)).toEqual([])
 })

@@ -6,12 +6,17 @@ import { join } from 'node:path'
 import pino from 'pino'
 import { openGitHubApp, type GitHubApp } from '../../../src/github/github-app.ts'
 import type { Store } from '../../../src/ports/store.ts'
-import { furnish, privateKey, secret, type Furnished } from '../../sandbox/github/sample-world.ts'
-import { openMadeStore } from '../../store/made-store.ts'
-import { clock } from '../../store/sample-records.ts'
+import {
+  openGitHubFixture,
+  privateKey,
+  webhookSecret,
+  type GitHubFixture,
+} from '../../sandbox/github/sample-world.ts'
+import { openPreparedStore } from '../../store/made-store.ts'
+import { systemTestClock } from '../../store/sample-records.ts'
 
-export interface JobGround {
-  readonly it: Furnished
+export interface JobFixture {
+  readonly github: GitHubFixture
   readonly app: GitHubApp
   readonly store: Store
   readonly directory: string
@@ -19,29 +24,29 @@ export interface JobGround {
   close(): Promise<void>
 }
 
-export async function openJobGround(): Promise<JobGround> {
-  const it = await furnish({ validateTraffic: true })
+export async function openJobFixture(): Promise<JobFixture> {
+  const github = await openGitHubFixture({ validateTraffic: true })
   const app = openGitHubApp({
-    appId: it.app.id,
+    appId: github.app.id,
     privateKey,
-    webhookSecret: secret,
-    apiUrl: it.github.url,
+    webhookSecret,
+    apiUrl: github.github.url,
     throttle: false,
-    clock,
+    clock: systemTestClock,
     log: pino({ level: 'silent' }),
   })
-  const store = await openMadeStore({ clock })
+  const store = await openPreparedStore({ clock: systemTestClock })
   const directory = await mkdtemp(join(tmpdir(), 'job-'))
   return {
-    it,
+    github,
     app,
     store,
     directory,
     async close() {
       await store.close()
-      await it.stop()
+      await github.stop()
       await rm(directory, { recursive: true, force: true })
-      expect(it.github.violations).toEqual([])
+      expect(github.github.violations).toEqual([])
     },
   }
 }

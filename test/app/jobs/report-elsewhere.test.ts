@@ -2,142 +2,153 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import pino from 'pino'
 import type { JobContext } from '../../../src/app/jobs/job-context.ts'
-import { reportMergedElsewhere, reportUnserved } from '../../../src/app/jobs/report-elsewhere.ts'
+import { reportMergedByOthers, reportUnservedPull } from '../../../src/app/jobs/report-elsewhere.ts'
 import { readSettings } from '../../../src/app/settings.ts'
-import { pullNumber } from '../../../src/change/ids.ts'
-import type { Snapshot } from '../../../src/change/snapshot.ts'
+import { toPullNumber } from '../../../src/change/ids.ts'
+import type { PullSnapshot } from '../../../src/change/snapshot.ts'
 import type { GateInput } from '../../../src/gate/decide.ts'
 import { commentMarker } from '../../../src/messages/report.ts'
-import type { Merging } from '../../../src/ports/merging.ts'
+import type { MergeApi } from '../../../src/ports/merging.ts'
 import type { Store } from '../../../src/ports/store.ts'
-import { aGateInput, outcomesWith, passed } from '../../gate/build.ts'
-import { greenChecks } from '../../landing/landing-tools.ts'
-import { LandingWorld, ownChecks, type Scene } from '../../landing/landing-world.ts'
+import { createGateInput, createOutcomesWith, createPassedOutcome } from '../../gate/build.ts'
+import { createGreenChecks } from '../../landing/landing-tools.ts'
+import { MergeFixture, botCheckNames, type MergeScenario } from '../../landing/landing-world.ts'
 
-let world: LandingWorld
-let scene: Scene
-let found: Partial<GateInput>
-let looks: string[]
-let asked: Partial<Merging>
+let mergeFixture: MergeFixture
+let scenario: MergeScenario
+let gateInputOverrides: Partial<GateInput>
+let evaluatedHeads: string[]
+let mergingOverrides: Partial<MergeApi>
 beforeAll(async () => {
-  world = await LandingWorld.open()
+  mergeFixture = await MergeFixture.open()
 })
-afterAll(async () => world.stop())
+afterAll(async () => mergeFixture.stop())
 beforeEach(async () => {
-  scene = await world.scene()
-  found = {}
-  looks = []
-  asked = {}
+  scenario = await mergeFixture.openScenario()
+  gateInputOverrides = {}
+  evaluatedHeads = []
+  mergingOverrides = {}
 })
 afterEach(async () => {
-  await scene.close()
-  expect(world.it.github.violations.splice(0)).toEqual([])
+  await scenario.close()
+  expect(mergeFixture.githubFixture.github.violations.splice(0)).toEqual([])
 })
 
-const repo = () => scene.full.split('/')[1] ?? ''
-const snapshotOf = async (): Promise<Snapshot> => {
-  const snapshot = await scene.options.forge.readSnapshot(pullNumber(scene.pull.number))
+const getRepoName = () => scenario.full.split('/')[1] ?? ''
+const readCurrentSnapshot = async (): Promise<PullSnapshot> => {
+  const snapshot = await scenario.options.forge.readSnapshot(toPullNumber(scenario.pull.number))
   if (snapshot === null) throw new Error('no pull request')
   return snapshot
 }
-const place = () =>
+const createContext = () =>
   ({
-    installation: world.it.installation.id,
-    repository: scene.mirror,
-    forge: scene.options.forge,
-    merging: { ...scene.options.merging, ...asked },
+    installation: mergeFixture.githubFixture.installation.id,
+    repository: scenario.mirror,
+    forge: scenario.options.forge,
+    merging: { ...scenario.options.merging, ...mergingOverrides },
     mirror: '',
     app: {
       settings: readSettings({}),
-      store: { ...scene.store, recordVerdict: async () => undefined, observe: async () => 0 },
+      store: { ...scenario.store, recordVerdict: async () => undefined, observe: async () => 0 },
       registries: { forOneLook: () => () => Promise.reject(new Error('no registry is asked')) },
       looks: {
-        look: async ({ snapshot }: { snapshot: Snapshot }) => {
-          looks.push(snapshot.base)
+        look: async ({ snapshot }: { snapshot: PullSnapshot }) => {
+          evaluatedHeads.push(snapshot.base)
           return {
             kind: 'seen',
             configDigest: 'default',
             epoch: 0,
             commands: [],
             told: { changeLines: [], commandLines: [] },
-            gate: aGateInput({ snapshot, ...found }),
+            gate: createGateInput({ snapshot, ...gateInputOverrides }),
           }
         },
       },
-      clock: scene.clock,
+      clock: scenario.clock,
       log: pino({ level: 'silent' }),
     },
   }) as unknown as JobContext<Store>
-const says = async (body: string) => {
-  const { pull, head } = await snapshotOf()
-  const present = await scene.options.forge.present(pull, head)
-  await scene.options.forge.perform({ kind: 'put-comment', pull, body, present })
+const publishBotComment = async (body: string) => {
+  const { pull, head } = await readCurrentSnapshot()
+  const present = await scenario.options.forge.readOwnReports(pull, head)
+  await scenario.options.forge.perform({ kind: 'put-comment', pull, body, present })
 }
-const comments = () => scene.pull.comments.map(({ body }) => body)
-const mergesBy = async (merge_method: 'merge' | 'squash') =>
-  void (await world.it.client(scene.github.tokenFor('bob')).rest.pulls.merge({
+const listCommentBodies = () => scenario.pull.comments.map(({ body }) => body)
+const mergeAsBob = async (merge_method: 'merge' | 'squash') =>
+  void (await mergeFixture.githubFixture.client(scenario.github.tokenFor('bob')).rest.pulls.merge({
     owner: 'catalogs',
-    repo: repo(),
-    pull_number: scene.pull.number,
+    repo: getRepoName(),
+    pull_number: scenario.pull.number,
     merge_method,
   }))
 
 test('a pull request whose base is not served says so in its comment and check runs, which block', async () => {
-  await says(`${commentMarker}\n\nAll checks pass.`)
-  const [name = ''] = ownChecks
-  const head = scene.pull.headSha as never
-  await scene.options.forge.perform({ kind: 'put-checks', head, runs: greenChecks([name]), present: [] })
-  const snapshot = { ...(await snapshotOf()), baseRef: 'release-1' }
-  for (let times = 0; times < 2; times++) await reportUnserved(snapshot, place(), undefined)
-  expect(comments()).toHaveLength(1)
-  expect(comments()[0]).toContain('catalog-bot does not serve the branch `release-1`')
-  const runs = scene.github.checkRuns(scene.pull)
+  await publishBotComment(`${commentMarker}\n\nAll checks pass.`)
+  const [name = ''] = botCheckNames
+  const head = scenario.pull.headSha as never
+  await scenario.options.forge.perform({
+    kind: 'put-checks',
+    head,
+    runs: createGreenChecks([name]),
+    present: [],
+  })
+  const snapshot = { ...(await readCurrentSnapshot()), baseRef: 'release-1' }
+  for (let times = 0; times < 2; times++) await reportUnservedPull(snapshot, createContext(), undefined)
+  expect(listCommentBodies()).toHaveLength(1)
+  expect(listCommentBodies()[0]).toContain('catalog-bot does not serve the branch `release-1`')
+  const runs = scenario.github.checkRuns(scenario.pull)
   // The newest of a name counts, and it is written once.
   expect(runs.map(({ conclusion }) => conclusion)).toEqual(['success', 'action_required'])
 })
 
 test('nothing is said where catalog-bot had said nothing', async () => {
-  await reportUnserved({ ...(await snapshotOf()), baseRef: 'release-1' }, place(), undefined)
-  await mergesBy('merge')
-  await reportMergedElsewhere(await snapshotOf(), place(), undefined)
-  expect(comments()).toEqual([])
-  expect(scene.github.checkRuns(scene.pull)).toEqual([])
-  expect(looks).toEqual([])
+  await reportUnservedPull(
+    { ...(await readCurrentSnapshot()), baseRef: 'release-1' },
+    createContext(),
+    undefined,
+  )
+  await mergeAsBob('merge')
+  await reportMergedByOthers(await readCurrentSnapshot(), createContext(), undefined)
+  expect(listCommentBodies()).toEqual([])
+  expect(scenario.github.checkRuns(scenario.pull)).toEqual([])
+  expect(evaluatedHeads).toEqual([])
 })
 
 test.each(['merge', 'squash'] as const)(
   'a pull request that auto-merge merged by %s says who enabled it, and what its real parent makes of it',
   async (method) => {
-    await says(`${commentMarker}\n\nWaiting for approval.`)
-    await scene.github.pushToBase(scene.full, { 'later.txt': 'x\n' })
-    const parent = scene.tip()
-    await mergesBy(method)
-    const { merging } = scene.options
-    asked = {
-      outcomeOf: async (pull) => ({ ...(await merging.outcomeOf(pull))!, autoMergeBy: 'carol' }),
+    await publishBotComment(`${commentMarker}\n\nWaiting for approval.`)
+    await scenario.github.pushToBase(scenario.full, { 'later.txt': 'x\n' })
+    const parent = scenario.tip()
+    await mergeAsBob(method)
+    const { merging } = scenario.options
+    mergingOverrides = {
+      readMergeState: async (pull) => ({ ...(await merging.readMergeState(pull))!, autoMergeBy: 'carol' }),
     }
-    await reportMergedElsewhere(await snapshotOf(), place(), undefined)
-    expect(comments()).toHaveLength(1)
-    expect(comments()[0]).toContain("GitHub's auto-merge, which carol enabled, merged this pull request")
-    expect(comments()[0]).toContain('every check passes')
-    expect(looks).toEqual([parent])
+    await reportMergedByOthers(await readCurrentSnapshot(), createContext(), undefined)
+    expect(listCommentBodies()).toHaveLength(1)
+    expect(listCommentBodies()[0]).toContain(
+      "GitHub's auto-merge, which carol enabled, merged this pull request",
+    )
+    expect(listCommentBodies()[0]).toContain('every check passes')
+    expect(evaluatedHeads).toEqual([parent])
     // Once: a later delivery costs no second judgment.
-    await reportMergedElsewhere(await snapshotOf(), place(), undefined)
-    expect(looks).toHaveLength(1)
+    await reportMergedByOthers(await readCurrentSnapshot(), createContext(), undefined)
+    expect(evaluatedHeads).toHaveLength(1)
   },
 )
 
 test('one that a person merged though catalog-bot would not have says so, with the reasons', async () => {
-  await says(`${commentMarker}\n\nWaiting for approval.`)
-  await mergesBy('squash')
-  found = {
-    outcomes: outcomesWith({
-      ...passed('ownership'),
+  await publishBotComment(`${commentMarker}\n\nWaiting for approval.`)
+  await mergeAsBob('squash')
+  gateInputOverrides = {
+    outcomes: createOutcomesWith({
+      ...createPassedOutcome('ownership'),
       waiting: [{ what: 'an owner must approve', who: ['bob'] }],
     }),
   }
-  await reportMergedElsewhere(await snapshotOf(), place(), undefined)
-  expect(comments()[0]).toContain('Merged by bob')
-  expect(comments()[0]).toContain('would not have merged')
-  expect(comments()[0]).toContain('an owner must approve')
+  await reportMergedByOthers(await readCurrentSnapshot(), createContext(), undefined)
+  expect(listCommentBodies()[0]).toContain('Merged by bob')
+  expect(listCommentBodies()[0]).toContain('would not have merged')
+  expect(listCommentBodies()[0]).toContain('an owner must approve')
 })

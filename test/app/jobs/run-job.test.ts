@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { runJob, type JobRunner } from '../../../src/app/jobs/run-job.ts'
+import { runJob, type JobRunnerOptions } from '../../../src/app/jobs/run-job.ts'
 import { ForgeError } from '../../../src/github/forge-error.ts'
 import type { Job } from '../../../src/ports/store.ts'
 
@@ -11,7 +11,7 @@ const job: Job = {
 }
 
 /** Runs a duty whose repository cannot be opened, and says what became of it. */
-async function outcomeOf(failure: Error, isInstalled: JobRunner['isInstalled']) {
+async function runFailingJob(failure: Error, isInstalled: JobRunnerOptions['isInstalled']) {
   const enqueued: number[] = []
   const noted: unknown[] = []
   const log = { child: () => log, info: () => undefined, warn: () => undefined, error: () => undefined }
@@ -23,7 +23,7 @@ async function outcomeOf(failure: Error, isInstalled: JobRunner['isInstalled']) 
       putCached: async (_space: unknown, values: ReadonlyMap<string, unknown>, seconds: number) =>
         void noted.push([...values], seconds),
     },
-  } as unknown as JobRunner['app']
+  } as unknown as JobRunnerOptions['app']
   let outcome = ''
   const run = runJob(job, {
     app,
@@ -38,11 +38,11 @@ async function outcomeOf(failure: Error, isInstalled: JobRunner['isInstalled']) 
   return { outcome, rejected, enqueued, noted }
 }
 
-const gone = new ForgeError('not-found', 'read the repository: GitHub answered 404')
+const notFoundError = new ForgeError('not-found', 'read the repository: GitHub answered 404')
 
 describe('a duty that cannot be done', () => {
   test('is dropped where the App is not installed any more', async () => {
-    expect(await outcomeOf(gone, async () => false)).toEqual({
+    expect(await runFailingJob(notFoundError, async () => false)).toEqual({
       outcome: 'dropped',
       rejected: false,
       enqueued: [],
@@ -50,21 +50,27 @@ describe('a duty that cannot be done', () => {
     })
   })
   test('is taken again by the queue where the App is installed: the fault is ours', async () => {
-    expect(await outcomeOf(gone, async () => true)).toMatchObject({ outcome: 'failed', rejected: true })
+    expect(await runFailingJob(notFoundError, async () => true)).toMatchObject({
+      outcome: 'failed',
+      rejected: true,
+    })
   })
   test('is taken again where nobody can say whether the App is installed', async () => {
     const silent = () => Promise.reject(new ForgeError('unavailable', 'GitHub answered 503'))
-    expect(await outcomeOf(gone, silent)).toMatchObject({ outcome: 'failed', rejected: true })
+    expect(await runFailingJob(notFoundError, silent)).toMatchObject({ outcome: 'failed', rejected: true })
   })
   test('is taken again where something else than GitHub failed, and GitHub is not asked', async () => {
-    let asked = false
-    const ask = async () => (asked = true)
-    expect(await outcomeOf(new Error('a fault'), ask)).toMatchObject({ outcome: 'failed', rejected: true })
-    expect(asked).toBe(false)
+    let wasAsked = false
+    const ask = async () => (wasAsked = true)
+    expect(await runFailingJob(new Error('a fault'), ask)).toMatchObject({
+      outcome: 'failed',
+      rejected: true,
+    })
+    expect(wasAsked).toBe(false)
   })
   test('is postponed while GitHub does not answer', async () => {
     const limited = new ForgeError('rate-limited', 'limit', { retryAfter: 7 })
-    expect(await outcomeOf(limited, async () => false)).toEqual({
+    expect(await runFailingJob(limited, async () => false)).toEqual({
       outcome: 'postponed',
       rejected: false,
       enqueued: [7],
@@ -74,6 +80,6 @@ describe('a duty that cannot be done', () => {
   })
   test('waits for GitHub, and not for its limit, where no limit is the reason', async () => {
     const silent = new ForgeError('unavailable', 'GitHub answered 503')
-    expect(await outcomeOf(silent, async () => true)).toMatchObject({ enqueued: [60], noted: [] })
+    expect(await runFailingJob(silent, async () => true)).toMatchObject({ enqueued: [60], noted: [] })
   })
 })

@@ -1,25 +1,25 @@
 // What a branch that the bot does not work for has to do with approvals.
 import { expect, test } from '@jest/globals'
-import { seeElsewhere } from '../../../src/app/jobs/see-elsewhere.ts'
-import { openMemoryStore, Tables } from '../../../simulate/ports/memory-store.ts'
-import { aSnapshot } from '../../gate/build.ts'
+import { recordUnservedPull } from '../../../src/app/jobs/see-elsewhere.ts'
+import { openMemoryStore, StoreTables } from '../../../simulate/ports/memory-store.ts'
+import { createSnapshot } from '../../gate/build.ts'
 
 test('a pull request that went to another branch and came back is in another epoch', async () => {
-  const store = openMemoryStore({ tables: new Tables(), now: () => 0, turn: async (_, act) => act() })
-  const { repository, pull, head, baseRef } = aSnapshot()
-  const look = () => store.observe(repository, pull, { head, baseRef, config: 'default' })
-  expect(await look()).toBe(0)
-  await seeElsewhere(aSnapshot({ baseRef: 'release' }), store)
-  await seeElsewhere(aSnapshot({ baseRef: 'release' }), store)
-  expect(await look()).toBe(2)
+  const store = openMemoryStore({ tables: new StoreTables(), now: () => 0, turn: async (_, act) => act() })
+  const { repository, pull, head, baseRef } = createSnapshot()
+  const observeHead = () => store.observe(repository, pull, { head, baseRef, config: 'default' })
+  expect(await observeHead()).toBe(0)
+  await recordUnservedPull(createSnapshot({ baseRef: 'release' }), store)
+  await recordUnservedPull(createSnapshot({ baseRef: 'release' }), store)
+  expect(await observeHead()).toBe(2)
 })
 
 test('a review that is first seen there is not of what comes back', async () => {
-  const store = openMemoryStore({ tables: new Tables(), now: () => 0, turn: async (_, act) => act() })
-  const { repository, pull } = aSnapshot()
+  const store = openMemoryStore({ tables: new StoreTables(), now: () => 0, turn: async (_, act) => act() })
+  const { repository, pull } = createSnapshot()
   const reviews = [
     { id: 7, author: null, state: 'approved', commit: null, submittedAt: '2026-11-23T00:00:00Z' },
   ] as const
-  await seeElsewhere(aSnapshot({ baseRef: 'release', reviews }), store)
+  await recordUnservedPull(createSnapshot({ baseRef: 'release', reviews }), store)
   expect(await store.firstSeenReviews(repository, pull, 1, [7])).toEqual(new Map([[7, 0]]))
 })

@@ -1,52 +1,57 @@
 // What there is to see on the pages: a public repository with pull requests in every state and a catalog, and a private one.
 import { join } from 'node:path'
-import { commitSha, pullNumber, treeSha, userId } from '../../../src/change/ids.ts'
-import { recordPackages } from '../../../src/change/recorded-package.ts'
+import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../../src/change/ids.ts'
+import { toRecordedPackages } from '../../../src/change/recorded-package.ts'
 import { openFactsCache } from '../../../src/examine/catalogs/facts-cache.ts'
 import { readCatalogDirectory } from '../../../src/examine/catalogs/read-catalog.ts'
 import type { Finding } from '../../../src/findings/finding.ts'
-import { isoTime } from '../../../src/findings/iso-time.ts'
-import type { Verdict, VerdictKind } from '../../../src/gate/verdict.ts'
-import type { PullLook } from '../../../src/ports/page-records.ts'
+import { formatIsoTime } from '../../../src/findings/iso-time.ts'
+import type { PullVerdict, VerdictKind } from '../../../src/gate/verdict.ts'
+import type { EvaluationRecord } from '../../../src/ports/page-records.ts'
 import type { Store } from '../../../src/ports/store.ts'
-import { writeScan } from '../../../src/app/jobs/scan-state.ts'
-import { toldPulls } from '../../../src/app/jobs/publish/publication-state.ts'
-import { noon } from './pages-world.ts'
+import { writeScanState } from '../../../src/app/jobs/scan-state.ts'
+import { pullPublicationState } from '../../../src/app/jobs/publish/publication-state.ts'
+import { startTime } from './pages-world.ts'
 
-export const open = { owner: 'coast', name: 'operators' }
-export const secret = { owner: 'coast', name: 'secret-operators' }
+export const publicRepository = { owner: 'coast', name: 'operators' }
+export const privateRepository = { owner: 'coast', name: 'secret-operators' }
 /** What nobody may read of the private repository without its right. */
-export const secretWords = 'unannounced-database'
+export const privateText = 'unannounced-database'
 /** Text of strangers that would be markup, or turn the line around, if it were not escaped. */
-export const hostile = '<script>alert(1)</script> "><img src=x onerror=alert(1)> \u202Eevil'
+export const hostileText = '<script>alert(1)</script> "><img src=x onerror=alert(1)> \u202Eevil'
 
-export const minute = 60_000
-const hour = 60 * minute
-const sha = (text: string) => commitSha(Buffer.from(text.padEnd(20, '.')).toString('hex').slice(0, 40))
+export const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const createSha = (text: string) =>
+  toCommitSha(Buffer.from(text.padEnd(20, '.')).toString('hex').slice(0, 40))
 
-export function look(pull: number, verdict: VerdictKind, more: Partial<PullLook> = {}): PullLook {
+export function createPullEvaluation(
+  pull: number,
+  verdict: VerdictKind,
+  more: Partial<EvaluationRecord> = {},
+): EvaluationRecord {
   return {
-    repository: open,
-    pull: pullNumber(pull),
+    repository: publicRepository,
+    pull: toPullNumber(pull),
     title: `lighthouse 1.${pull}.0`,
     author: 'alice',
     draft: false,
-    head: sha(`head ${pull}`),
-    base: sha('base'),
+    head: createSha(`head ${pull}`),
+    base: createSha('base'),
     baseRef: 'main',
     config: 'default',
-    openedAt: noon - pull * hour,
+    openedAt: startTime - pull * hourMs,
     verdict,
     reasons: [],
     checks: ['ownership: passed (1 file, 1 package)', 'validation: passed', 'images: passed (2 images)'],
     approvals: [],
     findings: [],
-    at: noon - 30 * minute,
+    at: startTime - 30 * minuteMs,
     ...more,
   }
 }
 
-const findingWith = (words: string): Finding => ({
+const createFinding = (words: string): Finding => ({
   rule: 'several-heads',
   severity: 'error',
   what: `channel "stable" of package "tidepool" has 2 heads ${words}`,
@@ -56,27 +61,32 @@ const findingWith = (words: string): Finding => ({
 })
 
 /** `isTame`: without the text of strangers that nobody wants to see in a picture. */
-export async function furnishPages(store: Store, { isTame = false } = {}): Promise<void> {
-  const strange = isTame ? 'tidepool 0.5.1' : hostile
-  await listRepositories(store, noon)
+export async function fillPagesStore(store: Store, { isTame = false } = {}): Promise<void> {
+  const strange = isTame ? 'tidepool 0.5.1' : hostileText
+  await recordRepositories(store, startTime)
   const waits = {
     code: 'approval',
     text: 'an owner of tidepool must approve',
     who: ['bob', 'coast/tidepool-owners'],
   } as const
-  await store.recordLook(look(12, 'merge'))
-  await store.recordLook(look(13, 'merge', { title: 'buoy 3.2.0', author: 'erin' }))
-  await store.recordLook(
-    look(14, 'wait', { title: 'tidepool 0.6.0', author: 'mallory', reasons: [waits], at: noon - 5 * hour }),
+  await store.recordEvaluation(createPullEvaluation(12, 'merge'))
+  await store.recordEvaluation(createPullEvaluation(13, 'merge', { title: 'buoy 3.2.0', author: 'erin' }))
+  await store.recordEvaluation(
+    createPullEvaluation(14, 'wait', {
+      title: 'tidepool 0.6.0',
+      author: 'mallory',
+      reasons: [waits],
+      at: startTime - 5 * hourMs,
+    }),
   )
-  await store.recordLook(
-    look(15, 'blocked', {
+  await store.recordEvaluation(
+    createPullEvaluation(15, 'blocked', {
       title: strange,
       author: 'bob',
       reasons: [
         {
           code: 'findings',
-          text: isTame ? 'validation found an error' : `validation found an error ${hostile}`,
+          text: isTame ? 'validation found an error' : `validation found an error ${hostileText}`,
         },
       ],
       checks: ['ownership: passed', 'validation: 1 error'],
@@ -84,60 +94,60 @@ export async function furnishPages(store: Store, { isTame = false } = {}): Promi
         { rule: 'several-heads', severity: 'error' },
         { rule: 'no-icon', severity: 'warning' },
       ],
-      at: noon - 4 * hour,
+      at: startTime - 4 * hourMs,
     }),
   )
-  await store.recordLook(
-    look(16, 'unknown', {
+  await store.recordEvaluation(
+    createPullEvaluation(16, 'unknown', {
       title: 'breakwater 2.0.0',
       reasons: [{ code: 'unanswered', text: 'the registry does not answer' }],
     }),
   )
-  await recordReport(store, 15, 'blocked', [findingWith(isTame ? '' : hostile)])
+  await recordReport(store, 15, 'blocked', [createFinding(isTame ? '' : hostileText)])
   await recordMerge(store)
   const lease = await store.acquireLease('main', 60)
   if (lease === undefined) throw new Error('there is a lease already')
-  await store.beginLanding(lease, { ...landingOf(12), begunAt: noon - minute })
-  await store.stopLandings({
-    repository: open,
+  await store.startMerge(lease, { ...createPendingMerge(12), begunAt: startTime - minuteMs })
+  await store.freezeMerges({
+    repository: publicRepository,
     branch: 'release-4.20',
     kind: 'frozen',
     reason: 'the release of 4.20 is being tested',
-    by: { kind: 'person', login: 'harbormaster', user: userId(7), comment: 99 },
-    pull: pullNumber(13),
+    by: { kind: 'person', login: 'harbormaster', user: toUserId(7), comment: 99 },
+    pull: toPullNumber(13),
   })
-  await recordCatalog(store, isTame ? '' : hostile)
-  await store.recordLook(
-    look(3, 'wait', {
-      repository: secret,
-      title: secretWords,
-      reasons: [{ code: 'approval', text: `an owner of ${secretWords} must approve`, who: ['carol'] }],
+  await recordCatalog(store, isTame ? '' : hostileText)
+  await store.recordEvaluation(
+    createPullEvaluation(3, 'wait', {
+      repository: privateRepository,
+      title: privateText,
+      reasons: [{ code: 'approval', text: `an owner of ${privateText} must approve`, who: ['carol'] }],
     }),
   )
 }
 
 /** GitHub says where the App is installed. */
-export async function listRepositories(store: Store, listedAt: number): Promise<void> {
-  await store.listRepositories([
-    { repository: open, installation: 1, isPublic: true, listedAt },
-    { repository: secret, installation: 1, isPublic: false, listedAt },
+export async function recordRepositories(store: Store, listedAt: number): Promise<void> {
+  await store.recordRepositories([
+    { repository: publicRepository, installation: 1, isPublic: true, listedAt },
+    { repository: privateRepository, installation: 1, isPublic: false, listedAt },
   ])
 }
 
-const landingOf = (pull: number) => ({
-  repository: open,
-  pull: pullNumber(pull),
+const createPendingMerge = (pull: number) => ({
+  repository: publicRepository,
+  pull: toPullNumber(pull),
   baseRef: 'main',
-  base: sha('base'),
-  head: sha(`head ${pull}`),
-  commit: sha(`merge ${pull}`),
-  tree: treeSha(sha(`tree ${pull}`)),
+  base: createSha('base'),
+  head: createSha(`head ${pull}`),
+  commit: createSha(`merge ${pull}`),
+  tree: toTreeSha(createSha(`tree ${pull}`)),
   config: 'default',
 })
 
 async function recordReport(store: Store, pull: number, kind: VerdictKind, findings: readonly Finding[]) {
-  const { head, base, config } = landingOf(pull)
-  const verdict: Verdict = {
+  const { head, base, config } = createPendingMerge(pull)
+  const verdict: PullVerdict = {
     kind,
     reasons: [],
     head,
@@ -152,8 +162,8 @@ async function recordReport(store: Store, pull: number, kind: VerdictKind, findi
     waiting: [],
   }
   await store.recordVerdict({
-    repository: open,
-    pull: pullNumber(pull),
+    repository: publicRepository,
+    pull: toPullNumber(pull),
     head,
     base,
     config,
@@ -163,47 +173,50 @@ async function recordReport(store: Store, pull: number, kind: VerdictKind, findi
       changeLines: ['- **lighthouse** in `catalogs/v4.20`: adds `lighthouse.v1.11.0` to stable\\_x'],
       commandLines: [],
     },
-    decidedAt: noon - minute,
+    decidedAt: startTime - minuteMs,
   })
 }
 
 /** #11 waited for a day, was approved, and was merged just now. */
 async function recordMerge(store: Store): Promise<void> {
-  const own = { title: 'lighthouse 1.11.0', openedAt: noon - 30 * hour }
-  await store.recordLook(
-    look(11, 'wait', {
+  const own = { title: 'lighthouse 1.11.0', openedAt: startTime - 30 * hourMs }
+  await store.recordEvaluation(
+    createPullEvaluation(11, 'wait', {
       ...own,
       reasons: [{ code: 'approval', text: 'an owner of lighthouse must approve', who: ['alice'] }],
-      at: noon - 29 * hour,
+      at: startTime - 29 * hourMs,
     }),
   )
   const approved = {
     login: 'alice',
     state: 'approved',
-    commit: sha('head 11'),
-    at: isoTime(noon - hour),
+    commit: createSha('head 11'),
+    at: formatIsoTime(startTime - hourMs),
   } as const
-  await store.recordLook(look(11, 'merge', { ...own, approvals: [approved], at: noon - minute }))
+  await store.recordEvaluation(
+    createPullEvaluation(11, 'merge', { ...own, approvals: [approved], at: startTime - minuteMs }),
+  )
   await recordReport(store, 11, 'merge', [])
-  await store.recordCommand(open, pullNumber(11), {
+  await store.recordCommand(publicRepository, toPullNumber(11), {
     comment: 1,
     command: 'approve',
-    user: userId(2),
+    user: toUserId(2),
     login: 'alice',
     outcome: 'done',
-    head: sha('head 11'),
+    head: createSha('head 11'),
     baseRef: 'main',
     epoch: 0,
   })
   const lease = await store.acquireLease('landing 11', 60)
-  const intent = lease && (await store.beginLanding(lease, { ...landingOf(11), begunAt: noon - minute }))
+  const intent =
+    lease && (await store.startMerge(lease, { ...createPendingMerge(11), begunAt: startTime - minuteMs }))
   if (intent === undefined || lease === undefined) throw new Error('the landing did not begin')
-  await store.endLanding(intent, 'landed')
+  await store.finishMerge(intent, 'landed')
   await store.releaseLease(lease)
-  await store.recordEnd(open, pullNumber(11), 'merged', noon)
+  await store.recordPullEnd(publicRepository, toPullNumber(11), 'merged', startTime)
   await store.writeState(
-    toldPulls,
-    open,
+    pullPublicationState,
+    publicRepository,
     new Map([
       [
         '11',
@@ -225,34 +238,34 @@ async function recordCatalog(store: Store, words: string): Promise<void> {
     (bytes) => cache.factsOf(bytes),
   )
   if (read.kind !== 'catalog') throw new Error(read.message)
-  const packages = [...recordPackages(read.catalog, (name) => [`${name}-owners`])]
-  await store.recordCatalogs(open, 'main', [
+  const packages = [...toRecordedPackages(read.catalog, (name) => [`${name}-owners`])]
+  await store.recordCatalogs(publicRepository, 'main', [
     {
       catalog: {
         key: 'v4.20',
         root,
         branch: 'main',
-        commit: sha('base'),
+        commit: createSha('base'),
         version: '4.20',
         content: 'one',
-        recordedAt: noon - hour,
+        recordedAt: startTime - hourMs,
       },
       packages,
     },
   ])
   const [first, second] = packages.flatMap(({ images }) => images)
   if (first === undefined || second === undefined) throw new Error('the fixture names no image')
-  await store.recordSeenImages(open, [
-    { reference: first.reference, digest: `sha256:${'ab'.repeat(32)}`, seenAt: noon - 2 * hour },
+  await store.recordImageSightings(publicRepository, [
+    { reference: first.reference, digest: `sha256:${'ab'.repeat(32)}`, seenAt: startTime - 2 * hourMs },
   ])
-  await writeScan(store, open, {
-    dueAt: noon + hour,
-    finished: { at: noon - 2 * hour, unknown: 1 },
+  await writeScanState(store, publicRepository, {
+    dueAt: startTime + hourMs,
+    finished: { at: startTime - 2 * hourMs, unknown: 1 },
     missingImages: {
       [second.reference]: {
         kind: 'gone',
         reason: `registry.example does not have it (404) ${words}`,
-        since: noon - 50 * hour,
+        since: startTime - 50 * hourMs,
         confirmed: true,
       },
     },

@@ -1,50 +1,56 @@
 // Who may see what, as a table, and what holds of every line of it.
 import { describe, expect, test } from '@jest/globals'
-import { maySee, type SightQuestion } from '../../../src/app/pages/may-see.ts'
-import { clientOf, openGate, openRequestBudget } from '../../../src/app/pages/request-budget.ts'
+import { decideVisibility, type VisibilityQuery } from '../../../src/app/pages/may-see.ts'
+import {
+  clientAddressOf,
+  createConcurrencyLimiter,
+  createRequestRateLimiter,
+} from '../../../src/app/pages/request-budget.ts'
 
-const hour = 3600_000
-const asked = (more: Partial<SightQuestion>): SightQuestion => ({
+const hourMs = 3600_000
+const createSightQuestion = (more: Partial<VisibilityQuery>): VisibilityQuery => ({
   pages: 'public',
   listed: { isPublic: true, listedAt: 0 },
   isSignedIn: false,
   now: 0,
-  publicFor: hour,
+  publicFor: hourMs,
   ...more,
 })
-const hidden = { isPublic: false, listedAt: 0 }
+const privateListing = { isPublic: false, listedAt: 0 }
 
 test.each([
   ['a public repository, to anybody', {}, 'yes'],
-  ['a private one, to a stranger', { listed: hidden }, 'no'],
+  ['a private one, to a stranger', { listed: privateListing }, 'no'],
   ['one where the App is not, to a stranger', { listed: undefined }, 'no'],
-  ['a private one, to somebody signed in', { listed: hidden, isSignedIn: true }, 'ask'],
+  ['a private one, to somebody signed in', { listed: privateListing, isSignedIn: true }, 'ask'],
   ['one where the App is not, to somebody signed in', { listed: undefined, isSignedIn: true }, 'ask'],
-  ['one that was public an hour ago', { now: hour + 1 }, 'no'],
-  ['one that was public an hour ago, to somebody signed in', { now: hour + 1, isSignedIn: true }, 'ask'],
+  ['one that was public an hour ago', { now: hourMs + 1 }, 'no'],
+  ['one that was public an hour ago, to somebody signed in', { now: hourMs + 1, isSignedIn: true }, 'ask'],
   ['a public one among pages for who is signed in', { pages: 'signed-in' }, 'no'],
   ['the same, signed in', { pages: 'signed-in', isSignedIn: true }, 'yes'],
   ['a public one without pages', { pages: 'off', isSignedIn: true }, 'no'],
-] as const)('%s', (_name, more, sight) => expect(maySee(asked(more))).toBe(sight))
+] as const)('%s', (_name, more, sight) => expect(decideVisibility(createSightQuestion(more))).toBe(sight))
 
 test('whatever the settings, nobody sees a private repository unasked', () => {
   for (const pages of ['off', 'public', 'signed-in'] as const)
     for (const isSignedIn of [false, true])
-      for (const now of [0, 2 * hour])
-        expect(maySee(asked({ pages, isSignedIn, now, listed: hidden }))).not.toBe('yes')
+      for (const now of [0, 2 * hourMs])
+        expect(
+          decideVisibility(createSightQuestion({ pages, isSignedIn, now, listed: privateListing })),
+        ).not.toBe('yes')
 })
 
 describe('what strangers may ask for', () => {
   test('is so much a minute for each, and comes back with time', () => {
     const time = { now: 0 }
-    const budget = openRequestBudget(3, () => time.now)
+    const budget = createRequestRateLimiter(3, () => time.now)
     expect([1, 2, 3, 4].map(() => budget.take('one'))).toEqual([true, true, true, false])
     expect(budget.take('other')).toBe(true)
     time.now += 20_000
     expect([budget.take('one'), budget.take('one')]).toEqual([true, false])
   })
   const from = (remoteAddress: string, forwarded?: string) =>
-    clientOf({
+    clientAddressOf({
       socket: { remoteAddress },
       headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded },
     } as never)
@@ -55,7 +61,7 @@ describe('what strangers may ask for', () => {
     expect(from('2001:db8:1:2:3::4')).toBe(from('2001:db8:1:2:ffff::9'))
   })
   test('is done a few at a time, and who is too many is told so', async () => {
-    const gate = openGate(1, 1)
+    const gate = createConcurrencyLimiter(1, 1)
     let release: () => void = () => undefined
     const first = gate(() => new Promise<string>((resolve) => (release = () => resolve('first'))))
     const second = gate(() => Promise.resolve('second'))

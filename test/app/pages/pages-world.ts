@@ -6,22 +6,22 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
-import { startGitHub, type GitHub } from '../../../sandbox/github/github.ts'
-import { clientIdOf } from '../../../sandbox/github/sign-in-pages.ts'
-import type { Resume, ResumeWish } from '../../../src/app/pages/resume.ts'
-import { openPages } from '../../../src/app/pages/open-pages.ts'
-import { readSettings, type Settings } from '../../../src/app/settings.ts'
+import { startMockGitHub, type MockGitHub } from '../../../sandbox/github/github.ts'
+import { toClientId } from '../../../sandbox/github/sign-in-pages.ts'
+import type { Unfreeze, UnfreezeRequest } from '../../../src/app/pages/resume.ts'
+import { createPagesHandler } from '../../../src/app/pages/open-pages.ts'
+import { readSettings, type BotSettings } from '../../../src/app/settings.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
-import { openMadeStore } from '../../store/made-store.ts'
-import { clock as realClock } from '../../store/sample-records.ts'
+import { openPreparedStore } from '../../store/made-store.ts'
+import { systemTestClock as realClock } from '../../store/sample-records.ts'
 
-export interface PagesWorld {
-  readonly address: string
+export interface PagesFixture {
+  readonly url: string
   readonly store: Store
-  readonly github: GitHub
+  readonly github: MockGitHub
   /** What was asked to be resumed. */
-  readonly resumed: ResumeWish[]
+  readonly resumed: UnfreezeRequest[]
   readonly log: string[]
   /** The settings behind `address`: with them `serve` starts another instance. */
   readonly environment: Readonly<Record<string, string>>
@@ -33,23 +33,25 @@ export interface PagesWorld {
 }
 
 /** When all of it is looked at. Landings are on record with the database's own time: it is now. */
-export const noon = Date.now()
+export const startTime = Date.now()
 
-export async function openPagesWorld(): Promise<PagesWorld> {
+export async function openPagesFixture(): Promise<PagesFixture> {
   const directory = await mkdtemp(join(tmpdir(), 'pages-'))
-  const github = await startGitHub({ directory })
-  const store = await openMadeStore({ clock: realClock })
-  const time = { now: noon }
+  const github = await startMockGitHub({ directory })
+  const store = await openPreparedStore({ clock: realClock })
+  const time = { now: startTime }
   const clock: Clock = { ...realClock, now: () => time.now }
-  const resumed: ResumeWish[] = []
+  const resumed: UnfreezeRequest[] = []
   const log: string[] = []
   const servers: (() => Promise<unknown>)[] = []
-  const resume: Resume = async (wish) => {
-    resumed.push(wish)
-    return wish.by.login === 'ann' ? undefined : 'Only maintainers of this repository can resume merging.'
+  const resume: Unfreeze = async (resumeRequest) => {
+    resumed.push(resumeRequest)
+    return resumeRequest.by.login === 'ann'
+      ? undefined
+      : 'Only maintainers of this repository can resume merging.'
   }
 
-  async function listen(settings: (port: number) => Settings): Promise<string> {
+  async function listen(settings: (port: number) => BotSettings): Promise<string> {
     const pino_ = pino({ level: 'warn' }, { write: (line: string) => void log.push(line) })
     const server = createServer((request, response) => {
       void (pages?.(request, response) ?? Promise.resolve(false)).then((isAnswered) => {
@@ -58,7 +60,7 @@ export async function openPagesWorld(): Promise<PagesWorld> {
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
-    const pages = openPages({ settings: settings(port), store, clock, log: pino_, resume })
+    const pages = createPagesHandler({ settings: settings(port), store, clock, log: pino_, resume })
     servers.push(
       () =>
         new Promise((resolve) => {
@@ -70,7 +72,7 @@ export async function openPagesWorld(): Promise<PagesWorld> {
   }
   const base = { GITHUB_API_URL: github.url, GITHUB_URL: github.url }
   let environment: Record<string, string> = {}
-  const address = await listen((port) => {
+  const url = await listen((port) => {
     const back = `http://127.0.0.1:${port}/sign-in/back`
     const app = github.createApp({
       slug: 'catalog-bot',
@@ -81,13 +83,13 @@ export async function openPagesWorld(): Promise<PagesWorld> {
     })
     environment = {
       PUBLIC_URL: `http://127.0.0.1:${port}`,
-      CLIENT_ID: clientIdOf(app),
+      CLIENT_ID: toClientId(app),
       CLIENT_SECRET: app.clientSecret,
     }
     return readSettings({ ...base, ...environment })
   })
   return {
-    address,
+    url,
     environment,
     store,
     github,

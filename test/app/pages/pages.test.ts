@@ -6,132 +6,136 @@ import { request } from 'node:http'
 import { createRequire } from 'node:module'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Browser, Page } from 'playwright-core'
-import { pullNumber } from '../../../src/change/ids.ts'
-import { openPersonClient } from '../../../src/github/person-client.ts'
-import { noteLimitWait } from '../../../src/app/jobs/limit-waits.ts'
+import { toPullNumber } from '../../../src/change/ids.ts'
+import { createOAuthClient } from '../../../src/github/person-client.ts'
+import { recordRateLimitWait } from '../../../src/app/jobs/limit-waits.ts'
 import type { Job } from '../../../src/ports/jobs.ts'
-import { hasBrowser, openBrowser } from '../../browser.ts'
-import { leaveOut } from '../../left-out.ts'
+import { hasBrowser, launchBrowser } from '../../browser.ts'
+import { reportSkipped } from '../../left-out.ts'
 import {
-  furnishPages,
-  hostile,
-  listRepositories,
-  minute,
-  open,
-  secret,
-  secretWords,
+  fillPagesStore,
+  hostileText,
+  recordRepositories,
+  minuteMs,
+  publicRepository,
+  privateRepository,
+  privateText,
 } from './furnish-pages.ts'
-import { noon, openPagesWorld, type PagesWorld } from './pages-world.ts'
+import { startTime, openPagesFixture, type PagesFixture } from './pages-world.ts'
 
-const withBrowser = hasBrowser ? test : test.skip
-if (!hasBrowser) leaveOut('chromium')
+const browserTest = hasBrowser ? test : test.skip
+if (!hasBrowser) reportSkipped('chromium')
 
-let world: PagesWorld
+let pagesFixture: PagesFixture
 let browser: Browser | undefined
 beforeAll(async () => {
-  world = await openPagesWorld()
-  for (const login of ['ann', 'eve']) world.github.createUser(login)
-  world.github.createOrganization('coast', ['ann'])
+  pagesFixture = await openPagesFixture()
+  for (const login of ['ann', 'eve']) pagesFixture.github.createUser(login)
+  pagesFixture.github.createOrganization('coast', ['ann'])
   for (const [{ name }, isPrivate] of [
-    [open, false],
-    [secret, true],
+    [publicRepository, false],
+    [privateRepository, true],
   ] as const)
-    await world.github.createRepository('coast', name, { private: isPrivate })
-  await furnishPages(world.store)
-  if (hasBrowser) browser = await openBrowser()
+    await pagesFixture.github.createRepository('coast', name, { private: isPrivate })
+  await fillPagesStore(pagesFixture.store)
+  if (hasBrowser) browser = await launchBrowser()
 }, 60_000)
 afterAll(async () => {
   await browser?.close()
-  await world?.close()
+  await pagesFixture?.close()
 })
 
 /** Time never goes back; GitHub says again where the App is installed. */
-async function later(minutes: number): Promise<void> {
-  world.time.now += minutes * minute
-  await listRepositories(world.store, world.time.now)
+async function advanceMinutes(minutes: number): Promise<void> {
+  pagesFixture.time.now += minutes * minuteMs
+  await recordRepositories(pagesFixture.store, pagesFixture.time.now)
 }
 // Whoever looks at so many pages waits a moment now and then.
-beforeEach(() => later(1))
+beforeEach(() => advanceMinutes(1))
 
-const get = (path: string, init: RequestInit = {}, address = world.address) =>
+const fetchPage = (path: string, init: RequestInit = {}, address = pagesFixture.url) =>
   fetch(`${address}${path}`, { redirect: 'manual', ...init })
-const textOf = async (path: string, init?: RequestInit) => (await get(path, init)).text()
-const json = async (path: string): Promise<unknown> =>
-  (await get(path, { headers: { accept: 'application/json' } })).json()
+const fetchPageText = async (path: string, init?: RequestInit) => (await fetchPage(path, init)).text()
+const fetchPageJson = async (path: string): Promise<unknown> =>
+  (await fetchPage(path, { headers: { accept: 'application/json' } })).json()
 
-const ofOne = '/r/coast/operators'
-const all = [
+const publicRepositoryPath = '/r/coast/operators'
+const allPagePaths = [
   '/',
   '/overview',
   '/merged',
   '/rules',
   '/rules/several-heads',
-  ofOne,
-  `${ofOne}/pull/11`,
-  `${ofOne}/pull/15`,
-  `${ofOne}/overview`,
-  `${ofOne}/merged`,
-  `${ofOne}/catalog`,
-  `${ofOne}/catalog/v4.20`,
-  `${ofOne}/catalog/v4.20/lighthouse`,
+  publicRepositoryPath,
+  `${publicRepositoryPath}/pull/11`,
+  `${publicRepositoryPath}/pull/15`,
+  `${publicRepositoryPath}/overview`,
+  `${publicRepositoryPath}/merged`,
+  `${publicRepositoryPath}/catalog`,
+  `${publicRepositoryPath}/catalog/v4.20`,
+  `${publicRepositoryPath}/catalog/v4.20/lighthouse`,
 ] as const
 
 describe('a stranger', () => {
-  test.each(all)('reads %s, and the same as JSON', async (path) => {
-    const reply = await get(path)
+  test.each(allPagePaths)('reads %s, and the same as JSON', async (path) => {
+    const reply = await fetchPage(path)
     expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
     expect(reply.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'self'/)
     const page = await reply.text()
     expect(page).not.toMatch(/<script|<img|onerror="|style="|\u202E/)
     const ending = path === '/' ? '/home.json' : `${path}.json`
     expect(page).toContain(`href="${ending}"`)
-    expect(await (await get(ending)).text()).toBe(
-      await (await get(path, { headers: { accept: 'application/json' } })).text(),
+    expect(await (await fetchPage(ending)).text()).toBe(
+      await (await fetchPage(path, { headers: { accept: 'application/json' } })).text(),
     )
   })
 
   test('sees who waits for whom, what is merged now, and what is stopped', async () => {
-    expect(await json(ofOne)).toMatchObject({
+    expect(await fetchPageJson(publicRepositoryPath)).toMatchObject({
       merging: [{ pull: 12, how: 'by the bot' }],
       stops: [{ branch: 'release-4.20', by: '@harbormaster', command: '/thaw' }],
       pulls: [
         { pull: 12, state: 'merging' },
         { pull: 13, state: 'behind', behind: 12 },
         { pull: 14, state: 'wait', who: ['bob', 'coast/tidepool-owners'] },
-        { pull: 15, state: 'blocked', title: hostile },
+        { pull: 15, state: 'blocked', title: hostileText },
         { pull: 16, state: 'unknown' },
       ],
     })
   })
 
   test("learns what waits for GitHub's limit, and until when", async () => {
-    const { store, time } = world
-    const about = { installation: 1, repository: open }
-    const waits = (job: Job, seconds: number) => noteLimitWait(job, seconds, time.now, store)
+    const { store, time } = pagesFixture
+    const about = { installation: 1, repository: publicRepository }
+    const waits = (job: Job, seconds: number) => recordRateLimitWait(job, seconds, time.now, store)
     // It was looked at since then.
-    const before = noon - 20 * 24 * 60 * minute
-    await noteLimitWait({ kind: 'pull', ...about, pull: pullNumber(15) }, 40 * 86_400, before, store)
-    await waits({ kind: 'pull', ...about, pull: pullNumber(14) }, 600)
+    const before = startTime - 20 * 24 * 60 * minuteMs
+    await recordRateLimitWait({ kind: 'pull', ...about, pull: toPullNumber(15) }, 40 * 86_400, before, store)
+    await waits({ kind: 'pull', ...about, pull: toPullNumber(14) }, 600)
     await waits({ kind: 'sweep', ...about }, 1800)
     await waits({ kind: 'train', ...about, branch: 'main' }, 60)
-    expect(await json(ofOne)).toMatchObject({
+    expect(await fetchPageJson(publicRepositoryPath)).toMatchObject({
       limited: [
-        { kind: 'train', until: time.now + minute },
-        { kind: 'pull', pulls: 1, until: time.now + 10 * minute },
-        { kind: 'sweep', until: time.now + 30 * minute },
+        { kind: 'train', until: time.now + minuteMs },
+        { kind: 'pull', pulls: 1, until: time.now + 10 * minuteMs },
+        { kind: 'sweep', until: time.now + 30 * minuteMs },
       ],
     })
-    const plain = async (path: string) => (await textOf(path)).replaceAll(/<[^>]+>/g, '')
-    expect(await plain(ofOne)).toMatch(
+    const plain = async (path: string) => (await fetchPageText(path)).replaceAll(/<[^>]+>/g, '')
+    expect(await plain(publicRepositoryPath)).toMatch(
       /limit for this installation is reached.*Merging goes on in a moment\..*The look at 1 pull request goes on in 10 minutes.*The sweep of all pull requests goes on in 30 minutes/s,
     )
-    expect(await json(`${ofOne}/pull/14`)).toMatchObject({ limitedUntil: time.now + 10 * minute })
-    expect(await plain(`${ofOne}/pull/14`)).toContain('looks at this pull request again in 10 minutes')
-    expect(await json(`${ofOne}/pull/15`)).not.toHaveProperty('limitedUntil')
+    expect(await fetchPageJson(`${publicRepositoryPath}/pull/14`)).toMatchObject({
+      limitedUntil: time.now + 10 * minuteMs,
+    })
+    expect(await plain(`${publicRepositoryPath}/pull/14`)).toContain(
+      'looks at this pull request again in 10 minutes',
+    )
+    expect(await fetchPageJson(`${publicRepositoryPath}/pull/15`)).not.toHaveProperty('limitedUntil')
   })
 
   test('learns why a pull request was merged', async () => {
-    const page = (await textOf(`${ofOne}/pull/11`)).replaceAll(/<[^>]+>/g, '')
+    const page = (await fetchPageText(`${publicRepositoryPath}/pull/11`)).replaceAll(/<[^>]+>/g, '')
     for (const words of [
       'All that was required had passed: ownership: passed (1 file, 1 package); validation: passed (1 catalog)',
       'Approved by alice',
@@ -140,7 +144,7 @@ describe('a stranger', () => {
       'An owner of lighthouse must approve.',
     ])
       expect(page).toContain(words)
-    expect(await json(`${ofOne}/pull/11`)).toMatchObject({
+    expect(await fetchPageJson(`${publicRepositoryPath}/pull/11`)).toMatchObject({
       state: 'merged',
       history: [{ verdict: 'merge' }, { verdict: 'wait' }],
       commands: [{ command: 'approve', login: 'alice', outcome: 'done' }],
@@ -149,60 +153,66 @@ describe('a stranger', () => {
   })
 
   test('sees a package with its images, when they were seen, and what is missing', async () => {
-    const { packages } = (await json(`${ofOne}/catalog/v4.20`)) as {
+    const { packages } = (await fetchPageJson(`${publicRepositoryPath}/catalog/v4.20`)) as {
       packages: { name: string; owners: string[] }[]
     }
     expect(packages.map(({ name }) => name)).toContain('lighthouse')
-    const shown = (await Promise.all(packages.map(({ name }) => json(`${ofOne}/catalog/v4.20/${name}`)))) as {
+    const shown = (await Promise.all(
+      packages.map(({ name }) => fetchPageJson(`${publicRepositoryPath}/catalog/v4.20/${name}`)),
+    )) as {
       images: { digest?: string; seenAt?: number; missing?: string }[]
     }[]
     const images = shown.flatMap((one) => one.images)
     expect(images.filter(({ digest }) => digest?.startsWith('sha256:abab'))).toHaveLength(1)
     expect(images.filter(({ missing }) => missing?.includes('404'))).toHaveLength(1)
-    expect(await textOf(`${ofOne}/catalog/v4.20/lighthouse`)).toMatch(/<svg role="img"[\s\S]*lighthouse/)
+    expect(await fetchPageText(`${publicRepositoryPath}/catalog/v4.20/lighthouse`)).toMatch(
+      /<svg role="img"[\s\S]*lighthouse/,
+    )
   })
 
   test('gets a feed of what was merged, and a badge', async () => {
-    const feed = await get('/merged.atom')
+    const feed = await fetchPage('/merged.atom')
     expect(feed.headers.get('content-type')).toContain('application/atom+xml')
-    expect(await feed.text()).toContain(`<id>${world.address}${ofOne}/pull/11</id>`)
-    const badge = await get('/badge/coast/operators.svg')
+    expect(await feed.text()).toContain(`<id>${pagesFixture.url}${publicRepositoryPath}/pull/11</id>`)
+    const badge = await fetchPage('/badge/coast/operators.svg')
     expect(badge.headers.get('content-type')).toContain('image/svg+xml')
     expect(await badge.text()).toContain('merging is stopped')
   })
 
   test('gets no bytes again that it has, and none for HEAD', async () => {
-    const first = await get(ofOne)
-    const again = await get(ofOne, { headers: { 'if-none-match': first.headers.get('etag') ?? '' } })
+    const first = await fetchPage(publicRepositoryPath)
+    const again = await fetchPage(publicRepositoryPath, {
+      headers: { 'if-none-match': first.headers.get('etag') ?? '' },
+    })
     expect(again.status).toBe(304)
-    const head = await get(ofOne, { method: 'HEAD' })
+    const head = await fetchPage(publicRepositoryPath, { method: 'HEAD' })
     expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([
       200,
       first.headers.get('content-length'),
       '',
     ])
-    expect((await get(ofOne, { method: 'PUT' })).status).toBe(405)
+    expect((await fetchPage(publicRepositoryPath, { method: 'PUT' })).status).toBe(405)
   })
 
   test('finds nothing of a private repository, and cannot tell it from none', async () => {
     for (const path of ['', '/pull/3', '/overview', '/merged', '/merged.atom', '/catalog', '.json']) {
       const [one, other] = await Promise.all(
-        ['secret-operators', 'no-such-repository'].map((name) => get(`/r/coast/${name}${path}`)),
+        ['secret-operators', 'no-such-repository'].map((name) => fetchPage(`/r/coast/${name}${path}`)),
       )
       expect([one?.status, other?.status]).toEqual([404, 404])
       expect((await one?.text())?.replaceAll('secret-operators', 'no-such-repository')).toBe(
         await other?.text(),
       )
     }
-    expect((await get('/badge/coast/secret-operators.svg')).status).toBe(404)
+    expect((await fetchPage('/badge/coast/secret-operators.svg')).status).toBe(404)
     for (const path of ['/', '/home.json', '/overview.json', '/merged.json'])
-      expect(await textOf(path)).not.toMatch(new RegExp(`${secretWords}|secret-operators`))
+      expect(await fetchPageText(path)).not.toMatch(new RegExp(`${privateText}|secret-operators`))
   })
 
   test('finds nothing where GitHub has not said for long that a repository is public', async () => {
-    world.time.now += 61 * minute
-    expect((await get(ofOne)).status).toBe(404)
-    expect(await textOf('/home.json')).not.toContain('operators')
+    pagesFixture.time.now += 61 * minuteMs
+    expect((await fetchPage(publicRepositoryPath)).status).toBe(404)
+    expect(await fetchPageText('/home.json')).not.toContain('operators')
   })
 
   test.each([
@@ -213,32 +223,32 @@ describe('a stranger', () => {
     '/r/coast/operators?x=//evil.example',
     'javascript:alert(1)',
   ])('is never sent elsewhere by %s', async (to) => {
-    const reply = await get(`/sign-in?to=${encodeURIComponent(to)}`)
+    const reply = await fetchPage(`/sign-in?to=${encodeURIComponent(to)}`)
     const target = new URL(reply.headers.get('location') ?? '')
-    expect(target.origin).toBe(world.github.url)
-    expect(target.searchParams.get('redirect_uri')).toBe(`${world.address}/sign-in/back`)
+    expect(target.origin).toBe(pagesFixture.github.url)
+    expect(target.searchParams.get('redirect_uri')).toBe(`${pagesFixture.url}/sign-in/back`)
     expect(target.searchParams.get('code_challenge_method')).toBe('S256')
     expect(target.href).not.toContain('evil')
     expect(reply.headers.get('set-cookie')).toMatch(/HttpOnly; SameSite=Lax/)
   })
 
   test('cannot come back from GitHub with a state that is not of this browser', async () => {
-    const [mine, theirs] = await Promise.all([get('/sign-in'), get('/sign-in')])
+    const [mine, theirs] = await Promise.all([fetchPage('/sign-in'), fetchPage('/sign-in')])
     const state = new URL(theirs?.headers.get('location') ?? '').searchParams.get('state') ?? ''
     const cookie = mine?.headers.get('set-cookie')?.split(';')[0] ?? ''
-    const reply = await get(`/sign-in/back?code=abc&state=${state}`, { headers: { cookie } })
+    const reply = await fetchPage(`/sign-in/back?code=abc&state=${state}`, { headers: { cookie } })
     expect([reply.status, reply.headers.get('set-cookie')]).toEqual([403, null])
   })
 
   test('is turned away who asks for too many pages, and nobody else is', async () => {
     const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
     const replies = await Promise.all(
-      Array.from({ length: 125 }, () => get('/rules/no-icon', from('203.0.113.9'))),
+      Array.from({ length: 125 }, () => fetchPage('/rules/no-icon', from('203.0.113.9'))),
     )
-    const refused = replies.filter(({ status }) => status === 429)
-    expect(refused.length).toBeGreaterThan(0)
-    expect(refused[0]?.headers.get('retry-after')).toBe('30')
-    expect((await get('/rules/no-icon', from('203.0.113.10'))).status).toBe(200)
+    const rateLimited = replies.filter(({ status }) => status === 429)
+    expect(rateLimited.length).toBeGreaterThan(0)
+    expect(rateLimited[0]?.headers.get('retry-after')).toBe('30')
+    expect((await fetchPage('/rules/no-icon', from('203.0.113.10'))).status).toBe(200)
     for (const reply of replies) await reply.body?.cancel()
   })
 })
@@ -246,7 +256,7 @@ describe('a stranger', () => {
 describe('an address', () => {
   /** Sent as it is: `fetch` would put it right. */
   const status = async (target: string, more: { headers?: Record<string, string> } = {}) => {
-    const { port } = new URL(world.address)
+    const { port } = new URL(pagesFixture.url)
     return new Promise<number>((resolve, reject) => {
       request({ host: '127.0.0.1', port, path: target, ...more }, (reply) => {
         reply.resume()
@@ -272,7 +282,7 @@ describe('an address', () => {
     ],
     ...['%e2%80%ae', '-1', '1e9', '0x10', '2147483648', '99999999999', '__proto__', 'constructor'],
   ]
-  const places = [
+  const createTargets = [
     (it: string) => `/${it}`,
     (it: string) => `//${it}`,
     (it: string) => `/rules/${it}`,
@@ -289,28 +299,30 @@ describe('an address', () => {
       'overview/',
       'resume/',
       'catalog/v4.20/lighthouse/',
-    ].map((below) => (it: string) => `${ofOne}/${below}${it}`),
-    (it: string) => `${ofOne}/catalog/${it}/lighthouse`,
-    (it: string) => `${ofOne}/catalog/v4.20/${it}.json`,
+    ].map((below) => (it: string) => `${publicRepositoryPath}/${below}${it}`),
+    (it: string) => `${publicRepositoryPath}/catalog/${it}/lighthouse`,
+    (it: string) => `${publicRepositoryPath}/catalog/v4.20/${it}.json`,
     (it: string) => `/merged${it}.atom`,
     (it: string) => `/sign-in/${it}`,
   ]
   const queries = [
     (it: string) => `/merged?before=${it}`,
-    (it: string) => `${ofOne}?${it}=${it}`,
+    (it: string) => `${publicRepositoryPath}?${it}=${it}`,
     (it: string) => `/pages.css?v=${it}`,
     (it: string) => `/sign-in?to=${it}`,
     (it: string) => `/sign-in/back?code=${it}&state=${it}`,
   ]
 
   test('that is malformed is never our fault', async () => {
-    let asked = 0
-    for (const place of [...places, ...queries])
+    let requestCount = 0
+    for (const place of [...createTargets, ...queries])
       await Promise.all(
         bad.map(async (it) => {
           const target = place(it)
           // Each from a different client address, so that none is rate limited.
-          const from = { 'x-forwarded-for': `198.51.${Math.floor(++asked / 250)}.${asked % 250}` }
+          const from = {
+            'x-forwarded-for': `198.51.${Math.floor(++requestCount / 250)}.${requestCount % 250}`,
+          }
           const got = await status(target, { headers: from })
           expect([target, got >= 200 && got < 500]).toEqual([target, true])
           // Nothing of the kind is a page.
@@ -320,45 +332,46 @@ describe('an address', () => {
       )
     for (const target of ['http://evil.example/', 'http://[', '*', '/\\evil.example'])
       expect([target, await status(target)]).toEqual([target, 404])
-    expect(world.log.filter((line) => line.includes('a page could not be made'))).toEqual([])
+    expect(pagesFixture.log.filter((line) => line.includes('a page could not be made'))).toEqual([])
   }, 120_000)
 
   test('with another spelling or extra parameters makes no entry', async () => {
-    const { store } = world
+    const { store } = pagesFixture
     let reads = 0
-    const original = store.openPullRows.bind(store)
-    store.openPullRows = (...given) => ((reads += 1), original(...given))
+    const original = store.listOpenPullRecords.bind(store)
+    store.listOpenPullRecords = (...given) => ((reads += 1), original(...given))
     try {
-      await later(1)
-      const made = await textOf(ofOne)
+      await advanceMinutes(1)
+      const made = await fetchPageText(publicRepositoryPath)
       const first = reads
-      for (let turn = 0; turn < 20; turn++) expect(await textOf(`${ofOne}?x=${turn}&${turn}`)).toBe(made)
+      for (let turn = 0; turn < 20; turn++)
+        expect(await fetchPageText(`${publicRepositoryPath}?x=${turn}&${turn}`)).toBe(made)
       expect(reads).toBe(first)
       // Each of these is rendered again; the cached entry is still that of the page.
-      for (const path of ['/r/Coast/operators', '/r/coast/%6fperators', `${ofOne}?before=3`]) {
+      for (const path of ['/r/Coast/operators', '/r/coast/%6fperators', `${publicRepositoryPath}?before=3`]) {
         const before = reads
-        await textOf(path)
-        await textOf(path)
+        await fetchPageText(path)
+        await fetchPageText(path)
         expect([path, reads - before]).toEqual([path, 2 * first || 2])
       }
-      expect(await textOf(ofOne)).toBe(made)
+      expect(await fetchPageText(publicRepositoryPath)).toBe(made)
     } finally {
-      store.openPullRows = original
+      store.listOpenPullRecords = original
     }
   })
 
   test('is never made of a Host header', async () => {
-    const plain = await world.serve({})
+    const plain = await pagesFixture.serve({})
     for (const path of [
       '/',
-      ofOne,
-      `${ofOne}/merged`,
+      publicRepositoryPath,
+      `${publicRepositoryPath}/merged`,
       '/merged.atom',
-      `${ofOne}/merged.atom`,
+      `${publicRepositoryPath}/merged.atom`,
       '/badge/coast/operators.svg',
     ])
-      for (const address of [plain, world.address]) {
-        await later(1)
+      for (const address of [plain, pagesFixture.url]) {
+        await advanceMinutes(1)
         const { port } = new URL(address)
         const text = await new Promise<string>((resolve) => {
           const headers = {
@@ -374,46 +387,46 @@ describe('an address', () => {
         expect(text.length).toBeGreaterThan(100)
         expect(text).not.toContain('attacker')
       }
-    const feed = await (await get(`${ofOne}/merged.atom`, {}, plain)).text()
-    expect(feed).toContain(`<id>${world.github.url}/coast/operators</id>`)
-    expect(feed).toContain(`<id>${world.github.url}/coast/operators/pull/11</id>`)
+    const feed = await (await fetchPage(`${publicRepositoryPath}/merged.atom`, {}, plain)).text()
+    expect(feed).toContain(`<id>${pagesFixture.github.url}/coast/operators</id>`)
+    expect(feed).toContain(`<id>${pagesFixture.github.url}/coast/operators/pull/11</id>`)
   })
 })
 
 describe('the settings', () => {
   test('PAGES=off has no page, PAGES=signed-in none for strangers', async () => {
-    const off = await world.serve({ PAGES: 'off' })
-    expect((await get(ofOne, {}, off)).status).toBe(404)
+    const off = await pagesFixture.serve({ PAGES: 'off' })
+    expect((await fetchPage(publicRepositoryPath, {}, off)).status).toBe(404)
     const client = {
       CLIENT_ID: 'Iv1.1',
       CLIENT_SECRET: 'x'.repeat(20),
       PUBLIC_URL: 'https://bot.example.com',
     }
-    const signedIn = await world.serve({ PAGES: 'signed-in', ...client })
-    for (const path of ['/', ofOne, '/merged.atom', '/badge/coast/operators.svg'])
-      expect((await get(path, {}, signedIn)).status).toBeGreaterThanOrEqual(400)
-    expect((await get('/rules/no-icon', {}, signedIn)).status).toBe(200)
-    const cookie = (await get('/sign-in', {}, signedIn)).headers.get('set-cookie') ?? ''
+    const signedIn = await pagesFixture.serve({ PAGES: 'signed-in', ...client })
+    for (const path of ['/', publicRepositoryPath, '/merged.atom', '/badge/coast/operators.svg'])
+      expect((await fetchPage(path, {}, signedIn)).status).toBeGreaterThanOrEqual(400)
+    expect((await fetchPage('/rules/no-icon', {}, signedIn)).status).toBe(200)
+    const cookie = (await fetchPage('/sign-in', {}, signedIn)).headers.get('set-cookie') ?? ''
     expect(cookie).toMatch(/^__Host-.*; Secure$/)
   })
   test('without a client nobody can sign in, and public repositories are there', async () => {
-    const plain = await world.serve({})
-    expect((await get('/sign-in', {}, plain)).status).toBe(404)
-    expect((await get(ofOne, {}, plain)).status).toBe(200)
-    expect((await get('/r/coast/secret-operators', {}, plain)).status).toBe(404)
+    const plain = await pagesFixture.serve({})
+    expect((await fetchPage('/sign-in', {}, plain)).status).toBe(404)
+    expect((await fetchPage(publicRepositoryPath, {}, plain)).status).toBe(200)
+    expect((await fetchPage('/r/coast/secret-operators', {}, plain)).status).toBe(404)
   })
 })
 
 /** Signs in as GitHub's page lets them; the answer is a cookie. */
 async function signIn(login: string, to = '/'): Promise<{ cookie: string; location: string }> {
-  const begun = await get(`/sign-in?to=${encodeURIComponent(to)}`)
-  const agreed = await fetch(`${begun.headers.get('location') ?? ''}&as=${login}`, {
+  const started = await fetchPage(`/sign-in?to=${encodeURIComponent(to)}`)
+  const agreed = await fetch(`${started.headers.get('location') ?? ''}&as=${login}`, {
     method: 'POST',
     redirect: 'manual',
   })
   const back = new URL(agreed.headers.get('location') ?? '')
-  const cookie = begun.headers.get('set-cookie')?.split(';')[0] ?? ''
-  const done = await get(`${back.pathname}${back.search}`, { headers: { cookie } })
+  const cookie = started.headers.get('set-cookie')?.split(';')[0] ?? ''
+  const done = await fetchPage(`${back.pathname}${back.search}`, { headers: { cookie } })
   const [session = ''] = done.headers.getSetCookie()
   return { cookie: session.split(';')[0] ?? '', location: done.headers.get('location') ?? '' }
 }
@@ -422,46 +435,48 @@ describe('whoever signs in', () => {
   test('reads what they can read on GitHub, and goes back to where they were', async () => {
     const ann = await signIn('ann', '/r/coast/secret-operators/pull/3')
     expect(ann.location).toBe('/r/coast/secret-operators/pull/3')
-    const page = await get(ann.location, { headers: { cookie: ann.cookie } })
+    const page = await fetchPage(ann.location, { headers: { cookie: ann.cookie } })
     expect([page.status, page.headers.get('cache-control')]).toEqual([200, 'private, no-cache'])
-    expect(await page.text()).toContain(secretWords)
-    expect(await textOf('/home.json', { headers: { cookie: ann.cookie } })).toContain('secret-operators')
+    expect(await page.text()).toContain(privateText)
+    expect(await fetchPageText('/home.json', { headers: { cookie: ann.cookie } })).toContain(
+      'secret-operators',
+    )
     // GitHub's answer is remembered: the next pages ask nothing.
-    const before = world.github.requests.length
-    await textOf('/r/coast/secret-operators', { headers: { cookie: ann.cookie } })
-    expect(world.github.requests.length).toBe(before)
+    const before = pagesFixture.github.requests.length
+    await fetchPageText('/r/coast/secret-operators', { headers: { cookie: ann.cookie } })
+    expect(pagesFixture.github.requests.length).toBe(before)
     // What was made for one person is shown to nobody else.
-    expect((await get(ann.location)).status).toBe(404)
+    expect((await fetchPage(ann.location)).status).toBe(404)
   })
 
   test('finds nothing of what they cannot read on GitHub, as if it were not there', async () => {
     const { cookie } = await signIn('eve')
     const [one, other] = await Promise.all(
       ['secret-operators', 'no-such-repository'].map((name) =>
-        get(`/r/coast/${name}`, { headers: { cookie } }),
+        fetchPage(`/r/coast/${name}`, { headers: { cookie } }),
       ),
     )
     expect([one?.status, other?.status]).toEqual([404, 404])
     expect((await one?.text())?.replaceAll('secret-operators', 'no-such-repository')).toBe(
       await other?.text(),
     )
-    expect(await textOf('/home.json', { headers: { cookie } })).not.toContain('secret')
+    expect(await fetchPageText('/home.json', { headers: { cookie } })).not.toContain('secret')
   })
 
   test('loses it within minutes of losing the right, and at once when GitHub does not answer', async () => {
-    await later(10)
+    await advanceMinutes(10)
     const { cookie } = await signIn('ann')
     const path = '/r/coast/secret-operators'
-    expect((await get(path, { headers: { cookie } })).status).toBe(200)
-    const release = world.github.fail('GET /repos/{owner}/{repo}', { status: 502 }, 10)
-    await later(6)
-    expect((await get(path, { headers: { cookie } })).status).toBe(503)
+    expect((await fetchPage(path, { headers: { cookie } })).status).toBe(200)
+    const release = pagesFixture.github.fail('GET /repos/{owner}/{repo}', { status: 502 }, 10)
+    await advanceMinutes(6)
+    expect((await fetchPage(path, { headers: { cookie } })).status).toBe(503)
     release()
-    world.github.fail('GET /repos/{owner}/{repo}', { status: 404 }, 1)
-    expect((await get(path, { headers: { cookie } })).status).toBe(404)
-    await later(61)
+    pagesFixture.github.fail('GET /repos/{owner}/{repo}', { status: 404 }, 1)
+    expect((await fetchPage(path, { headers: { cookie } })).status).toBe(404)
+    await advanceMinutes(61)
     // The session is over: a stranger again.
-    expect(await textOf('/', { headers: { cookie } })).not.toContain('signed in as')
+    expect(await fetchPageText('/', { headers: { cookie } })).not.toContain('signed in as')
   })
 
   test('has a cookie that nobody can read or change, and no token anywhere else', async () => {
@@ -471,68 +486,73 @@ describe('whoever signs in', () => {
     for (const at of [0, 20, value.length - 1]) {
       const changed = `${value.slice(0, at)}${value[at] === 'A' ? 'B' : 'A'}${value.slice(at + 1)}`
       expect(
-        (await get('/r/coast/secret-operators', { headers: { cookie: `${name}=${changed}` } })).status,
+        (await fetchPage('/r/coast/secret-operators', { headers: { cookie: `${name}=${changed}` } })).status,
       ).toBe(404)
     }
-    expect(world.log.join('\n')).not.toContain('ghu_')
+    expect(pagesFixture.log.join('\n')).not.toContain('ghu_')
   })
 
   test('resumes a branch where they may, from a page of ours alone', async () => {
     const { cookie } = await signIn('ann')
-    const page = await textOf(ofOne, { headers: { cookie } })
+    const page = await fetchPageText(publicRepositoryPath, { headers: { cookie } })
     const word = /name="word" value="(?<word>[^"]+)"/.exec(page)?.groups?.['word'] ?? ''
-    const post = (fields: Record<string, string>, origin = world.address, by = cookie) =>
-      get(`${ofOne}/resume`, {
+    const post = (fields: Record<string, string>, origin = pagesFixture.url, by = cookie) =>
+      fetchPage(`${publicRepositoryPath}/resume`, {
         method: 'POST',
         headers: { cookie: by, origin },
         body: new URLSearchParams({ kind: 'frozen', branch: 'release-4.20', word, ...fields }),
       })
     expect((await post({}, 'https://evil.example')).status).toBe(403)
     expect((await post({ word: 'guessed' })).status).toBe(403)
-    expect((await post({}, world.address, '')).status).toBe(403)
-    expect(world.resumed).toEqual([])
+    expect((await post({}, pagesFixture.url, '')).status).toBe(403)
+    expect(pagesFixture.resumed).toEqual([])
     expect((await post({})).status).toBe(303)
-    expect(world.resumed).toMatchObject([{ branch: 'release-4.20', kind: 'frozen', by: { login: 'ann' } }])
-    expect(await textOf(ofOne)).not.toContain('name="word"')
+    expect(pagesFixture.resumed).toMatchObject([
+      { branch: 'release-4.20', kind: 'frozen', by: { login: 'ann' } },
+    ])
+    expect(await fetchPageText(publicRepositoryPath)).not.toContain('name="word"')
   })
 
   test('signs out, and the token ends', async () => {
     const { cookie } = await signIn('ann')
-    const gone = await get('/sign-out', { method: 'POST', headers: { cookie, origin: world.address } })
+    const gone = await fetchPage('/sign-out', {
+      method: 'POST',
+      headers: { cookie, origin: pagesFixture.url },
+    })
     expect(gone.headers.get('set-cookie')).toContain('Max-Age=0')
     expect(gone.headers.get('clear-site-data')).toBe('"cache"')
     // A copy of the cookie opens nothing any more: not even what was cached for the session.
-    expect((await get('/r/coast/secret-operators', { headers: { cookie } })).status).toBe(404)
-    expect(await textOf('/', { headers: { cookie } })).not.toContain('signed in as')
+    expect((await fetchPage('/r/coast/secret-operators', { headers: { cookie } })).status).toBe(404)
+    expect(await fetchPageText('/', { headers: { cookie } })).not.toContain('signed in as')
   })
 
   test('a token that is revoked is none for GitHub any more', async () => {
-    const { CLIENT_ID: clientId = '', CLIENT_SECRET: clientSecret = '' } = world.environment
-    const { url } = world.github
-    const client = openPersonClient({ clientId, clientSecret, apiUrl: url, webUrl: url })
-    const [verifier, back] = ['v'.repeat(43), `${world.address}/sign-in/back`]
+    const { CLIENT_ID: clientId = '', CLIENT_SECRET: clientSecret = '' } = pagesFixture.environment
+    const { url } = pagesFixture.github
+    const client = createOAuthClient({ clientId, clientSecret, apiUrl: url, webUrl: url })
+    const [verifier, redirectUrl] = ['v'.repeat(43), `${pagesFixture.url}/sign-in/back`]
     const challenge = createHash('sha256').update(verifier).digest('base64url')
-    const agreed = await fetch(`${client.authorizeUrl({ state: 'x', challenge, back })}&as=ann`, {
+    const agreed = await fetch(`${client.authorizeUrl({ state: 'x', challenge, redirectUrl })}&as=ann`, {
       method: 'POST',
       redirect: 'manual',
     })
     const code = new URL(agreed.headers.get('location') ?? '').searchParams.get('code') ?? ''
-    const { token = '' } = (await client.exchange({ code, verifier, back })) ?? {}
-    expect(await client.mayRead(token, secret)).toBe('yes')
+    const { token = '' } = (await client.exchange({ code, verifier, redirectUrl })) ?? {}
+    expect(await client.checkReadAccess(token, privateRepository)).toBe('yes')
     await client.revoke(token)
-    expect(await client.mayRead(token, secret)).toBe('ended')
+    expect(await client.checkReadAccess(token, privateRepository)).toBe('ended')
   })
 
   const wordOf = async (cookie: string) => {
-    const page = await textOf(ofOne, { headers: { cookie } })
+    const page = await fetchPageText(publicRepositoryPath, { headers: { cookie } })
     return /name="word" value="(?<word>[^"]+)"/.exec(page)?.groups?.['word'] ?? ''
   }
-  const resume = (cookie: string, word: string, address = world.address) =>
-    get(
-      `${ofOne}/resume`,
+  const resume = (cookie: string, word: string, address = pagesFixture.url) =>
+    fetchPage(
+      `${publicRepositoryPath}/resume`,
       {
         method: 'POST',
-        headers: { cookie, origin: world.address },
+        headers: { cookie, origin: pagesFixture.url },
         body: new URLSearchParams({ kind: 'frozen', branch: 'release-4.20', word }),
       },
       address,
@@ -542,31 +562,31 @@ describe('whoever signs in', () => {
     const { cookie } = await signIn('ann')
     const word = await wordOf(cookie)
     expect(word).not.toBe('')
-    const other = await world.serve(world.environment)
-    expect(await (await get('/', { headers: { cookie } }, other)).text()).toContain('signed in as')
-    await get('/sign-out', { method: 'POST', headers: { cookie, origin: world.address } })
-    world.resumed.length = 0
-    const restarted = await world.serve(world.environment)
-    for (const address of [world.address, other, restarted])
+    const other = await pagesFixture.serve(pagesFixture.environment)
+    expect(await (await fetchPage('/', { headers: { cookie } }, other)).text()).toContain('signed in as')
+    await fetchPage('/sign-out', { method: 'POST', headers: { cookie, origin: pagesFixture.url } })
+    pagesFixture.resumed.length = 0
+    const restarted = await pagesFixture.serve(pagesFixture.environment)
+    for (const address of [pagesFixture.url, other, restarted])
       expect((await resume(cookie, word, address)).status).toBe(403)
-    expect(world.resumed).toEqual([])
+    expect(pagesFixture.resumed).toEqual([])
   })
 
   test('acts only while GitHub takes their token, regardless of the cache', async () => {
     const { cookie } = await signIn('ann')
     const word = await wordOf(cookie)
-    await get('/r/coast/secret-operators', { headers: { cookie } })
-    world.resumed.length = 0
-    const release = world.github.fail('GET /repos/{owner}/{repo}', { status: 502 }, 10)
+    await fetchPage('/r/coast/secret-operators', { headers: { cookie } })
+    pagesFixture.resumed.length = 0
+    const release = pagesFixture.github.fail('GET /repos/{owner}/{repo}', { status: 502 }, 10)
     expect((await resume(cookie, word)).status).toBe(503)
     release()
-    world.github.fail('GET /repos/{owner}/{repo}', { status: 404 }, 1)
+    pagesFixture.github.fail('GET /repos/{owner}/{repo}', { status: 404 }, 1)
     expect((await resume(cookie, word)).status).toBe(404)
-    world.github.fail('GET /repos/{owner}/{repo}', { status: 401 }, 1)
+    pagesFixture.github.fail('GET /repos/{owner}/{repo}', { status: 401 }, 1)
     expect((await resume(cookie, word)).status).toBe(401)
     // That ended the session, too.
     expect((await resume(cookie, word)).status).toBe(403)
-    expect(world.resumed).toEqual([])
+    expect(pagesFixture.resumed).toEqual([])
   })
 })
 
@@ -596,15 +616,15 @@ describe('in a browser', () => {
   }
 
   for (const { colorScheme, width } of looks)
-    withBrowser(`every page can be read by everybody, ${colorScheme}, ${width} pixels wide`, async () => {
+    browserTest(`every page can be read by everybody, ${colorScheme}, ${width} pixels wide`, async () => {
       if (browser === undefined) return
       const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 } })
       try {
         const page = await context.newPage()
         const broken: string[] = []
         page.on('console', (message) => void (message.type() === 'error' && broken.push(message.text())))
-        for (const path of [...all, '/r/coast/nothing-here']) {
-          await page.goto(`${world.address}${path}`)
+        for (const path of [...allPagePaths, '/r/coast/nothing-here']) {
+          await page.goto(`${pagesFixture.url}${path}`)
           expect([path, await faults(page)]).toEqual([path, []])
           // Wide tables scroll by themselves; the page never does.
           expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
@@ -615,17 +635,17 @@ describe('in a browser', () => {
       }
     })
 
-  withBrowser('signing in goes by GitHub and back, and out again', async () => {
+  browserTest('signing in goes by GitHub and back, and out again', async () => {
     const page = await browser?.newPage()
     if (page === undefined) return
-    await page.goto(`${world.address}/r/coast/secret-operators`)
+    await page.goto(`${pagesFixture.url}/r/coast/secret-operators`)
     await page.getByRole('link', { name: 'Sign in with GitHub' }).first().click()
     await page.getByRole('button', { name: 'Authorize as ann' }).click()
-    expect(page.url()).toBe(`${world.address}/r/coast/secret-operators`)
-    expect(await page.locator('main').innerText()).toContain(secretWords)
+    expect(page.url()).toBe(`${pagesFixture.url}/r/coast/secret-operators`)
+    expect(await page.locator('main').innerText()).toContain(privateText)
     await page.getByRole('button', { name: 'Sign out' }).click()
-    await page.goto(`${world.address}/r/coast/secret-operators`)
-    expect(await page.locator('main').innerText()).not.toContain(secretWords)
+    await page.goto(`${pagesFixture.url}/r/coast/secret-operators`)
+    expect(await page.locator('main').innerText()).not.toContain(privateText)
     await page.close()
   })
 })

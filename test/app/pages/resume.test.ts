@@ -1,24 +1,24 @@
 // Who may end a stop on a page: whoever may by /thaw, and nobody when GitHub does not say.
 import { expect, test } from '@jest/globals'
-import { openResume } from '../../../src/app/pages/resume.ts'
-import type { LandingStop } from '../../../src/gate/landing-stop.ts'
+import { createUnfreeze } from '../../../src/app/pages/resume.ts'
+import type { MergeFreeze } from '../../../src/gate/landing-stop.ts'
 import type { ForgeQuestion } from '../../../src/ports/forge.ts'
-import type { ResumeOrder } from '../../../src/ports/landing-stops.ts'
+import type { UnfreezeRequest } from '../../../src/ports/landing-stops.ts'
 
 const repository = { owner: 'coast', name: 'operators' }
-const listed = { repository, installation: 1, isPublic: true, listedAt: 0 }
+const listedRepository = { repository, installation: 1, isPublic: true, listedAt: 0 }
 
-async function press(config: string, answers: (question: ForgeQuestion) => object, branch = 'main') {
-  const ended: ResumeOrder[] = []
+async function pressResume(config: string, answers: (question: ForgeQuestion) => object, branch = 'main') {
+  const ended: UnfreezeRequest[] = []
   const done: string[] = []
   const fetched: string[] = []
   const all: Record<string, string> = { '.github/catalog-bot.yml': config }
   const entries = Object.keys(all).map((path) => ({ path, oid: path, mode: '100644' }))
-  const resume = openResume({
+  const resume = createUnfreeze({
     store: {
-      landingStops: () => Promise.resolve([{ repository, kind: 'frozen', branch: 'main' }] as LandingStop[]),
+      landingStops: () => Promise.resolve([{ repository, kind: 'frozen', branch: 'main' }] as MergeFreeze[]),
       firstSeenAccounts: () => Promise.resolve(new Map()),
-      resumeLandings: (order: ResumeOrder) => {
+      resumeLandings: (order: UnfreezeRequest) => {
         ended.push(order)
         return Promise.resolve([{}])
       },
@@ -43,16 +43,16 @@ async function press(config: string, answers: (question: ForgeQuestion) => objec
       } as never),
     onResumed: () => void done.push('told'),
   })
-  const why = await resume({ listed, kind: 'frozen', branch, by: { id: 7, login: 'Ann' } })
+  const why = await resume({ listed: listedRepository, kind: 'frozen', branch, by: { id: 7, login: 'Ann' } })
   return { why, ended, done, fetched }
 }
 
-const roleOf = (role: string) => (question: ForgeQuestion) =>
+const answerWithRole = (role: string) => (question: ForgeQuestion) =>
   question.kind === 'role' ? { kind: 'role', role } : { kind: 'unknown', reason: 'x', retryAfter: 1 }
-const byRole = 'owners:\n  maintainerRoles: [admin, maintain]\n'
+const roleConfig = 'owners:\n  maintainerRoles: [admin, maintain]\n'
 
 test('a maintainer by role ends it, by name, and everything is looked at again', async () => {
-  const { why, ended, done } = await press(byRole, roleOf('maintain'))
+  const { why, ended, done } = await pressResume(roleConfig, answerWithRole('maintain'))
   expect(why).toBeUndefined()
   expect(ended).toMatchObject([
     { repository, branch: 'main', kinds: ['frozen'], by: { kind: 'page', login: 'Ann', user: 7 } },
@@ -61,12 +61,16 @@ test('a maintainer by role ends it, by name, and everything is looked at again',
 })
 
 test.each([
-  ['somebody who may only write', byRole, roleOf('write')],
-  ['an admin where roles give no right', 'owners:\n  maintainerRoles: []\n', roleOf('admin')],
-  ['anybody when GitHub does not say', byRole, () => ({ kind: 'unknown', reason: 'silent', retryAfter: 1 })],
-  ['anybody when the configuration cannot be read', 'owners: [', roleOf('admin')],
+  ['somebody who may only write', roleConfig, answerWithRole('write')],
+  ['an admin where roles give no right', 'owners:\n  maintainerRoles: []\n', answerWithRole('admin')],
+  [
+    'anybody when GitHub does not say',
+    roleConfig,
+    () => ({ kind: 'unknown', reason: 'silent', retryAfter: 1 }),
+  ],
+  ['anybody when the configuration cannot be read', 'owners: [', answerWithRole('admin')],
 ])('not %s', async (_name, config, answers) => {
-  const { why, ended, done } = await press(config, answers)
+  const { why, ended, done } = await pressResume(config, answers)
   expect(why).toMatch(/maintainer/)
   expect([ended, done]).toEqual([[], []])
 })
@@ -77,14 +81,14 @@ test('a listed login counts for the account that has it, and for no other', asyn
     question.kind === 'user'
       ? { kind: 'person', person: { id, login: 'ann', kind: 'user' } }
       : { kind: 'role', role: 'none' }
-  expect((await press(config, account(7))).ended).toHaveLength(1)
-  expect((await press(config, account(8))).ended).toHaveLength(0)
+  expect((await pressResume(config, account(7))).ended).toHaveLength(1)
+  expect((await pressResume(config, account(8))).ended).toHaveLength(0)
 })
 
 test.each(['main\0', '../x', '-u', 'release', ''.padEnd(5000, 'a')])(
   'a branch that has no stop reaches neither git nor GitHub: %j',
   async (branch) => {
-    const { why, ended, fetched } = await press(byRole, roleOf('maintain'), branch)
+    const { why, ended, fetched } = await pressResume(roleConfig, answerWithRole('maintain'), branch)
     expect(why).toBe('This stop had ended already.')
     expect([ended, fetched]).toEqual([[], []])
   },

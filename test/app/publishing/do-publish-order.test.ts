@@ -1,12 +1,12 @@
 // What the process that holds credentials does with an order, and what it refuses whatever the App's process says.
 import { generateKeyPairSync } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { treeSha, blobSha } from '../../../src/change/ids.ts'
-import { doPublishOrder } from '../../../src/app/publishing/do-publish-order.ts'
-import type { PublishRoom } from '../../../src/app/publishing/publish-room.ts'
-import type { PublishAnswer, PublishOrder } from '../../../src/app/publishing/publish-order.ts'
+import { toTreeSha, toBlobSha } from '../../../src/change/ids.ts'
+import { handlePublishRequest } from '../../../src/app/publishing/do-publish-order.ts'
+import type { PublishContext } from '../../../src/app/publishing/publish-room.ts'
+import type { PublishResponse, PublishRequest } from '../../../src/app/publishing/publish-order.ts'
 import { parsePushTargets } from '../../../src/app/publishing/push-targets.ts'
-import { cosignTag } from '../../../src/image/provenance/artifacts.ts'
+import { formatCosignTag } from '../../../src/image/provenance/artifacts.ts'
 import {
   openSigningKey,
   openVerifyingKey,
@@ -14,128 +14,130 @@ import {
   type VerifyingKey,
 } from '../../../src/image/provenance/signing-key.ts'
 import { verifyImage } from '../../../src/image/provenance/verify-image.ts'
-import type { ReadTree } from '../../../src/ports/repository.ts'
+import type { TreeReader } from '../../../src/ports/repository.ts'
 import { RegistryError } from '../../../src/registry/registry-error.ts'
-import { digestOf, FakeRegistry } from '../../image/fake-publisher.ts'
+import { computeDigest, FakePublisher } from '../../image/fake-publisher.ts'
 import { ImageError } from '../../../src/image/image-error.ts'
 
-const image = 'quay.io/coast/catalog'
-const base = 'quay.io/opm/opm:latest'
-const inside = 'registry.inside.example/base'
-const coast = { github: { owner: 'coast', name: 'operators' }, installation: 7 }
+const catalogImage = 'quay.io/coast/catalog'
+const baseImage = 'quay.io/opm/opm:latest'
+const internalBaseImage = 'registry.inside.example/base'
+const orderSource = { github: { owner: 'coast', name: 'operators' }, installation: 7 }
 
-let registries: FakeRegistry[]
-let opened: number[]
-let room: PublishRoom
+let fakeRegistries: FakePublisher[]
+let openedEntries: number[]
+let publisherContext: PublishContext
 
 /** The operator's key, where there is one. */
-let key: () => Promise<SigningKey | undefined>
+let loadSigningKey: () => Promise<SigningKey | undefined>
 
 /** Bases that mirrors have, and their own registries have not. */
-let mirrored: Map<string, string>
+let mirroredImages: Map<string, string>
 
 /** The first entry's registry: every entry has its own client, and so its own credentials. */
-const registry = () => registries[0] as FakeRegistry
+const getFirstRegistry = () => fakeRegistries[0] as FakePublisher
 
 beforeEach(() => {
-  registries = [new FakeRegistry(), new FakeRegistry()]
-  for (const one of registries) one.bases.set(base, `sha256:${'b'.repeat(64)}`)
-  opened = []
-  key = () => Promise.resolve(undefined)
-  mirrored = new Map()
-  room = {
+  fakeRegistries = [new FakePublisher(), new FakePublisher()]
+  for (const one of fakeRegistries) one.bases.set(baseImage, `sha256:${'b'.repeat(64)}`)
+  openedEntries = []
+  loadSigningKey = () => Promise.resolve(undefined)
+  mirroredImages = new Map()
+  publisherContext = {
     targets: parsePushTargets(
-      `[{github: coast/operators, push: [${image}], bases: [${inside}]}, {github: inland/operators, push: [quay.io/inland/catalog]}]`,
+      `[{github: coast/operators, push: [${catalogImage}], bases: [${internalBaseImage}]}, {github: inland/operators, push: [quay.io/inland/catalog]}]`,
     ),
     registryFor: (at) => {
-      opened.push(at)
-      const one = registries[at] as FakeRegistry
+      openedEntries.push(at)
+      const one = fakeRegistries[at] as FakePublisher
       return Promise.resolve({
         publisher: one,
         registry: one.reader,
-        digestOfBase: (text) => Promise.resolve(mirrored.get(text) ?? one.bases.get(text)),
-        signingKey: () => key(),
+        digestOfBase: (text) => Promise.resolve(mirroredImages.get(text) ?? one.bases.get(text)),
+        signingKey: () => loadSigningKey(),
       })
     },
-    mirrorAt: () => Promise.resolve(trees),
+    mirrorAt: () => Promise.resolve(treeReader),
     secretOf: () => Promise.reject(new Error('no secret is needed here')),
-    transport: {} as PublishRoom['transport'],
+    transport: {} as PublishContext['transport'],
     closedHosts: ['registry.inside.example'],
     now: () => 0,
     version: '1.2.3',
   }
 })
 
-const file = blobSha('1'.repeat(40))
-const trees: ReadTree = {
+const catalogBlob = toBlobSha('1'.repeat(40))
+const treeReader: TreeReader = {
   list: (_tree, prefix) =>
     Promise.resolve(
-      prefix === 'catalogs/v4' ? [{ path: 'catalogs/v4/catalog.json', mode: '100644', oid: file }] : [],
+      prefix === 'catalogs/v4'
+        ? [{ path: 'catalogs/v4/catalog.json', mode: '100644', oid: catalogBlob }]
+        : [],
     ),
   entry: () => Promise.resolve(undefined),
   read: () => Promise.resolve(Buffer.from('{"schema":"olm.package"}')),
 }
 
-const order: Extract<PublishOrder, { kind: 'publish' }> = {
+const publishOrder: Extract<PublishRequest, { kind: 'publish' }> = {
   kind: 'publish',
   purpose: 'catalog',
-  ...coast,
-  image,
+  ...orderSource,
+  image: catalogImage,
   mirror: '/mirror',
-  tree: treeSha('2'.repeat(40)),
+  tree: toTreeSha('2'.repeat(40)),
   root: 'catalogs/v4',
   tags: ['latest', 'v4'],
-  settings: { base, platforms: [], cache: true, compression: 'gzip', format: 'oci' },
+  settings: { base: baseImage, platforms: [], cache: true, compression: 'gzip', format: 'oci' },
   annotations: {},
 }
 
-async function run(
-  given: PublishOrder,
+async function runPublishOrder(
+  given: PublishRequest,
   intend: (digest: string) => 'go' | 'superseded' = () => 'go',
-): Promise<PublishAnswer> {
-  return doPublishOrder(given, room, ({ digest }) => Promise.resolve(intend(digest)))
+): Promise<PublishResponse> {
+  return handlePublishRequest(given, publisherContext, ({ digest }) => Promise.resolve(intend(digest)))
 }
 
 describe('an order to publish', () => {
   test('names the image before anything is written, pushes it, and reads it back', async () => {
     let intended = ''
-    const answer = await run(order, (digest) => {
+    const answer = await runPublishOrder(publishOrder, (digest) => {
       intended = digest
-      expect(registry().at(`${image}:latest`)).toBeUndefined()
+      expect(getFirstRegistry().findDigest(`${catalogImage}:latest`)).toBeUndefined()
       return 'go'
     })
     expect(answer).toMatchObject({ kind: 'published', digest: intended, before: { latest: null, v4: null } })
-    expect(registry().at(`${image}:latest`)).toBe(intended)
-    expect(registry().at(`${image}:v4`)).toBe(intended)
-    expect(registry().asked).toContain(`verify ${image}`)
+    expect(getFirstRegistry().findDigest(`${catalogImage}:latest`)).toBe(intended)
+    expect(getFirstRegistry().findDigest(`${catalogImage}:v4`)).toBe(intended)
+    expect(getFirstRegistry().calls).toContain(`verify ${catalogImage}`)
   })
 
   test('writes nothing once a newer commit came', async () => {
-    expect(await run(order, () => 'superseded')).toEqual({ kind: 'superseded' })
-    expect(registry().asked.filter((asked) => asked.startsWith('push'))).toEqual([])
+    expect(await runPublishOrder(publishOrder, () => 'superseded')).toEqual({ kind: 'superseded' })
+    expect(getFirstRegistry().calls.filter((asked) => asked.startsWith('push'))).toEqual([])
   })
 
   test('of what is there already changes nothing', async () => {
-    await run(order)
-    expect(await run(order)).toMatchObject({ kind: 'published', unchanged: true })
+    await runPublishOrder(publishOrder)
+    expect(await runPublishOrder(publishOrder)).toMatchObject({ kind: 'published', unchanged: true })
   })
 
   test('keeps each image under a tag of its own, also two of one commit', async () => {
-    const kept = { ...order, history: { tag: 'v4-0123' } }
-    const first = await run(kept)
+    const orderWithHistory = { ...publishOrder, history: { tag: 'v4-0123' } }
+    const first = await runPublishOrder(orderWithHistory)
     expect(first).toMatchObject({ history: 'v4-0123' })
-    registry().bases.set(base, `sha256:${'c'.repeat(64)}`)
-    const second = await run(kept)
+    getFirstRegistry().bases.set(baseImage, `sha256:${'c'.repeat(64)}`)
+    const second = await runPublishOrder(orderWithHistory)
     if (first.kind !== 'published' || second.kind !== 'published') throw new Error('not published')
     expect(second.history).toBe(`v4-0123-${second.digest.slice(7, 15)}`)
-    expect(registry().at(`${image}:v4-0123`)).toBe(first.digest)
-    expect(await run({ ...kept, history: { tag: 'v4-0124', known: second.digest } })).not.toHaveProperty(
-      'history',
-    )
+    expect(getFirstRegistry().findDigest(`${catalogImage}:v4-0123`)).toBe(first.digest)
+    expect(
+      await runPublishOrder({ ...orderWithHistory, history: { tag: 'v4-0124', known: second.digest } }),
+    ).not.toHaveProperty('history')
   })
 
   test('fails when the registry gives back something else, and says what', async () => {
-    registry().verify = () =>
+    getFirstRegistry().verify = () =>
       Promise.resolve({
         digest: '',
         contentDigest: '',
@@ -143,60 +145,69 @@ describe('an order to publish', () => {
         differences: [{ path: 'catalog.json', kind: 'missing' }],
         problems: ['opm would refuse the cache'],
       })
-    expect(await run(order)).toMatchObject({
+    expect(await runPublishOrder(publishOrder)).toMatchObject({
       kind: 'failed',
       why: expect.stringMatching(/opm would refuse the cache; catalog.json is missing/),
     })
   })
 
   test('fails when somebody moves a tag meanwhile, such that it is tried again', async () => {
-    registry().before = (asked) => {
-      if (asked.startsWith('push')) registry().put(image, 'latest', 'theirs')
+    getFirstRegistry().beforeCall = (asked) => {
+      if (asked.startsWith('push')) getFirstRegistry().putImage(catalogImage, 'latest', 'theirs')
     }
-    expect(await run(order)).toMatchObject({ kind: 'failed', retryable: true })
-    registry().before = (asked) => {
-      if (asked.startsWith('verify')) registry().put(image, 'latest', 'theirs')
+    expect(await runPublishOrder(publishOrder)).toMatchObject({ kind: 'failed', retryable: true })
+    getFirstRegistry().beforeCall = (asked) => {
+      if (asked.startsWith('verify')) getFirstRegistry().putImage(catalogImage, 'latest', 'theirs')
     }
-    expect(await run(order)).toMatchObject({ kind: 'failed', retryable: true })
+    expect(await runPublishOrder(publishOrder)).toMatchObject({ kind: 'failed', retryable: true })
   })
 
   test('says what a registry does not do, and whether waiting helps', async () => {
-    registry().before = () => {
+    getFirstRegistry().beforeCall = () => {
       throw new RegistryError('server', 'quay.io answered 503', { retryAfter: 9 })
     }
-    expect(await run(order)).toEqual({
+    expect(await runPublishOrder(publishOrder)).toEqual({
       kind: 'failed',
       why: 'quay.io answered 503',
       retryable: true,
       retryAfter: 9,
     })
-    registry().before = () => {
+    getFirstRegistry().beforeCall = () => {
       throw new RegistryError('credentials', 'we may not push there')
     }
-    expect(await run(order)).toMatchObject({ kind: 'failed', retryable: false })
+    expect(await runPublishOrder(publishOrder)).toMatchObject({ kind: 'failed', retryable: false })
   })
 
   test('of a directory that the tree has not pushes nothing', async () => {
-    expect(await run({ ...order, root: 'catalogs/gone' })).toMatchObject({ kind: 'failed', retryable: false })
-    expect(registry().asked).toEqual([])
+    expect(await runPublishOrder({ ...publishOrder, root: 'catalogs/gone' })).toMatchObject({
+      kind: 'failed',
+      retryable: false,
+    })
+    expect(getFirstRegistry().calls).toEqual([])
   })
 })
 
 /** What lies beside an image, by kind. */
-const beside = async (digest: string) =>
-  (await registry().attached(image, digest)).map(({ artifactType }) => artifactType.split('.').at(-1))
+const listAttachedTypes = async (digest: string) =>
+  (await getFirstRegistry().attached(catalogImage, digest)).map(({ artifactType }) =>
+    artifactType.split('.').at(-1),
+  )
 
 describe('what is put beside an image', () => {
   const source = {
     'org.opencontainers.image.source': 'https://github.com/coast/operators',
     'org.opencontainers.image.revision': '0'.repeat(40),
   }
-  const given = { ...order, annotations: source }
+  const given = { ...publishOrder, annotations: source }
   let signing: SigningKey
   let verifying: VerifyingKey
   const verified = () =>
-    verifyImage(registry().reader, { host: 'quay.io', repository: 'coast/catalog', tag: 'latest' }, verifying)
-  const publishedDigest = (answer: PublishAnswer): string =>
+    verifyImage(
+      getFirstRegistry().reader,
+      { host: 'quay.io', repository: 'coast/catalog', tag: 'latest' },
+      verifying,
+    )
+  const publishedDigest = (answer: PublishResponse): string =>
     answer.kind === 'published' ? answer.digest : `not published: ${JSON.stringify(answer)}`
 
   beforeAll(async () => {
@@ -206,25 +217,28 @@ describe('what is put beside an image', () => {
   })
 
   test('is its bill of images and its provenance, once, however often it is published', async () => {
-    const digest = publishedDigest(await run(given))
-    expect(await beside(digest)).toEqual([
+    const digest = publishedDigest(await runPublishOrder(given))
+    expect(await listAttachedTypes(digest)).toEqual([
       expect.stringContaining('cyclonedx'),
       expect.stringContaining('in-toto'),
     ])
-    await run(given)
-    expect(await beside(digest)).toHaveLength(2)
+    await runPublishOrder(given)
+    expect(await listAttachedTypes(digest)).toHaveLength(2)
   })
 
   test('is only missed without a key: the image counts as published', async () => {
-    registry().before = (asked) => {
+    getFirstRegistry().beforeCall = (asked) => {
       if (asked.startsWith('attach')) throw new RegistryError('server', 'quay.io answered 500')
     }
-    expect(await run(given)).toMatchObject({ kind: 'published', unattested: 'quay.io answered 500' })
+    expect(await runPublishOrder(given)).toMatchObject({
+      kind: 'published',
+      unattested: 'quay.io answered 500',
+    })
   })
 
   test('is signed with the key of the entry, with the commit and the base that it was built from', async () => {
-    key = () => Promise.resolve(signing)
-    const digest = publishedDigest(await run(given))
+    loadSigningKey = () => Promise.resolve(signing)
+    const digest = publishedDigest(await runPublishOrder(given))
     expect(await verified()).toMatchObject({
       digest,
       signatures: 1,
@@ -233,166 +247,210 @@ describe('what is put beside an image', () => {
           builder: 'urn:catalog-bot:installation:7',
           sources: [
             `git+https://github.com/coast/operators@${'0'.repeat(40)}`,
-            `oci://${base}@${'b'.repeat(64)}`,
+            `oci://${baseImage}@${'b'.repeat(64)}`,
           ],
         },
       ],
     })
-    await run(given)
+    await runPublishOrder(given)
     const { signatures, provenance } = await verified()
-    expect([signatures, provenance.length, (await beside(digest)).length]).toEqual([1, 1, 3])
+    expect([signatures, provenance.length, (await listAttachedTypes(digest)).length]).toEqual([1, 1, 3])
   })
 
   test('has to be signed where there is a key: until then the image is not published', async () => {
-    key = () => Promise.resolve(signing)
-    registry().before = (asked) => {
+    loadSigningKey = () => Promise.resolve(signing)
+    getFirstRegistry().beforeCall = (asked) => {
       if (asked.startsWith('attach')) throw new RegistryError('unsupported', 'quay.io takes no such thing')
     }
-    expect(await run(given)).toMatchObject({
+    expect(await runPublishOrder(given)).toMatchObject({
       kind: 'failed',
       retryable: true,
       why: expect.stringMatching(/is not signed: quay.io takes no such thing/),
     })
-    registry().before = () => undefined
-    expect(await run(given)).toMatchObject({ kind: 'published' })
+    getFirstRegistry().beforeCall = () => undefined
+    expect(await runPublishOrder(given)).toMatchObject({ kind: 'published' })
     expect(await verified()).toMatchObject({ signatures: 1 })
   })
 
   test('with a key that cannot be used nothing is pushed', async () => {
-    key = () => Promise.reject(new ImageError('key', 'the password does not fit the key'))
-    expect(await run(given)).toMatchObject({ kind: 'failed', retryable: true })
-    expect(registry().asked).toEqual([])
+    loadSigningKey = () => Promise.reject(new ImageError('key', 'the password does not fit the key'))
+    expect(await runPublishOrder(given)).toMatchObject({ kind: 'failed', retryable: true })
+    expect(getFirstRegistry().calls).toEqual([])
   })
 
   test('an image that somebody else put there is replaced by ours, and not signed, though its content is the same', async () => {
-    key = () => Promise.resolve(signing)
-    const ours = publishedDigest(await run(given))
-    const shelf = registry().shelf(image)
+    loadSigningKey = () => Promise.resolve(signing)
+    const ours = publishedDigest(await runPublishOrder(given))
+    const shelf = getFirstRegistry().getRepository(catalogImage)
     const known = shelf.images.get(ours)
     if (!known) throw new Error('there is no image')
     const bytes = Buffer.from('{"layers":["theirs"]}')
-    shelf.images.set(digestOf(bytes), { ...known, bytes })
-    for (const tag of given.tags) shelf.tags.set(tag, digestOf(bytes))
-    expect(await run(given)).toMatchObject({ kind: 'published', digest: ours, unchanged: false })
-    expect(registry().at(`${image}:${cosignTag(digestOf(bytes), 'sig')}`)).toBeUndefined()
+    shelf.images.set(computeDigest(bytes), { ...known, bytes })
+    for (const tag of given.tags) shelf.tags.set(tag, computeDigest(bytes))
+    expect(await runPublishOrder(given)).toMatchObject({ kind: 'published', digest: ours, unchanged: false })
+    expect(
+      getFirstRegistry().findDigest(`${catalogImage}:${formatCosignTag(computeDigest(bytes), 'sig')}`),
+    ).toBeUndefined()
   })
 
   test('an image of ours from another commit stays, and is signed', async () => {
-    const first = publishedDigest(await run(given))
-    key = () => Promise.resolve(signing)
+    const first = publishedDigest(await runPublishOrder(given))
+    loadSigningKey = () => Promise.resolve(signing)
     const later = {
       ...given,
       annotations: { ...source, 'org.opencontainers.image.revision': '1'.repeat(40) },
     }
-    expect(await run(later)).toMatchObject({ kind: 'published', digest: first, unchanged: true })
+    expect(await runPublishOrder(later)).toMatchObject({ kind: 'published', digest: first, unchanged: true })
     expect(await verified()).toMatchObject({ digest: first, signatures: 1 })
   })
 
   test('says of an image on a new base which image its catalog is from', async () => {
-    key = () => Promise.resolve(signing)
-    const old = publishedDigest(await run(given))
-    registry().bases.set(base, `sha256:${'c'.repeat(64)}`)
+    loadSigningKey = () => Promise.resolve(signing)
+    const old = publishedDigest(await runPublishOrder(given))
+    getFirstRegistry().bases.set(baseImage, `sha256:${'c'.repeat(64)}`)
     const { settings, tags, annotations } = given
     const now = publishedDigest(
-      await run({ kind: 'rebase', ...coast, image, digest: old, tags, settings, annotations }),
+      await runPublishOrder({
+        kind: 'rebase',
+        ...orderSource,
+        image: catalogImage,
+        digest: old,
+        tags,
+        settings,
+        annotations,
+      }),
     )
     const { digest, signatures, provenance } = await verified()
     expect([digest, signatures]).toEqual([now, 1])
     expect(provenance[0]?.sources).toEqual([
       `git+https://github.com/coast/operators@${'0'.repeat(40)}`,
-      `oci://${base}@${'c'.repeat(64)}`,
-      `oci://${image}@${old.slice('sha256:'.length)}`,
+      `oci://${baseImage}@${'c'.repeat(64)}`,
+      `oci://${catalogImage}@${old.slice('sha256:'.length)}`,
     ])
   })
 
   test('is nothing for a preview: no key says anything of what a pull request proposes', async () => {
-    key = () => Promise.resolve(signing)
-    const digest = publishedDigest(await run({ ...given, purpose: 'preview', tags: ['pr-12-v4'] }))
+    loadSigningKey = () => Promise.resolve(signing)
+    const digest = publishedDigest(
+      await runPublishOrder({ ...given, purpose: 'preview', tags: ['pr-12-v4'] }),
+    )
     expect(digest).toMatch(/^sha256:/)
-    expect(await beside(digest)).toEqual([])
+    expect(await listAttachedTypes(digest)).toEqual([])
   })
 })
 
 describe("the operator's list", () => {
   test.each([
-    ["into another's image repository", { ...order, image: 'quay.io/inland/catalog' }],
-    ['for a repository that is not listed', { ...order, github: { owner: 'mallory', name: 'operators' } }],
+    ["into another's image repository", { ...publishOrder, image: 'quay.io/inland/catalog' }],
+    [
+      'for a repository that is not listed',
+      { ...publishOrder, github: { owner: 'mallory', name: 'operators' } },
+    ],
   ])('keeps an order %s from every registry', async (_name, given) => {
-    expect(await run(given)).toMatchObject({ kind: 'refused' })
-    expect(opened).toEqual([])
+    expect(await runPublishOrder(given)).toMatchObject({ kind: 'refused' })
+    expect(openedEntries).toEqual([])
   })
 
   test("opens the registry with the asker's own entry alone", async () => {
-    await run({
-      ...order,
+    await runPublishOrder({
+      ...publishOrder,
       github: { owner: 'inland', name: 'operators' },
       image: 'quay.io/inland/catalog',
     })
-    expect(opened).toEqual([1])
+    expect(openedEntries).toEqual([1])
   })
 
   test("keeps bases of the operator's network from those to whom it is not given", async () => {
-    registry().bases.set(`${inside}:1`, `sha256:${'d'.repeat(64)}`)
-    const other = { ...order, settings: { ...order.settings, base: 'registry.inside.example/secret:1' } }
-    expect(await run(other)).toMatchObject({ kind: 'refused', why: expect.stringMatching(/secret/) })
+    getFirstRegistry().bases.set(`${internalBaseImage}:1`, `sha256:${'d'.repeat(64)}`)
+    const other = {
+      ...publishOrder,
+      settings: { ...publishOrder.settings, base: 'registry.inside.example/secret:1' },
+    }
+    expect(await runPublishOrder(other)).toMatchObject({
+      kind: 'refused',
+      why: expect.stringMatching(/secret/),
+    })
     expect(
-      await run({ kind: 'look', ...coast, image, tags: [], base: 'registry.inside.example/secret:1' }),
+      await runPublishOrder({
+        kind: 'look',
+        ...orderSource,
+        image: catalogImage,
+        tags: [],
+        base: 'registry.inside.example/secret:1',
+      }),
     ).toMatchObject({ kind: 'refused' })
-    const allowed = { ...order, settings: { ...order.settings, base: `${inside}:1` } }
-    expect(await run(allowed)).toMatchObject({ kind: 'published' })
+    const allowed = {
+      ...publishOrder,
+      settings: { ...publishOrder.settings, base: `${internalBaseImage}:1` },
+    }
+    expect(await runPublishOrder(allowed)).toMatchObject({ kind: 'published' })
   })
 })
 
 describe('a look', () => {
   test('finds a base that only a mirror has, and asks no mirror for what is published', async () => {
     const digest = `sha256:${'f'.repeat(64)}`
-    mirrored.set('quay.io/base/mirrored:1', digest).set(`${image}:latest`, digest)
+    mirroredImages.set('quay.io/base/mirrored:1', digest).set(`${catalogImage}:latest`, digest)
     expect(
-      await run({ kind: 'look', ...coast, image, tags: ['latest'], base: 'quay.io/base/mirrored:1' }),
+      await runPublishOrder({
+        kind: 'look',
+        ...orderSource,
+        image: catalogImage,
+        tags: ['latest'],
+        base: 'quay.io/base/mirrored:1',
+      }),
     ).toEqual({ kind: 'seen', tags: { latest: null }, base: digest })
   })
 })
 
 describe('previews', () => {
-  const preview = { ...order, purpose: 'preview' as const, tags: ['pr-12-v4'] }
+  const preview = { ...publishOrder, purpose: 'preview' as const, tags: ['pr-12-v4'] }
 
   test('get tags of their own kind', async () => {
-    expect(await run(preview)).toMatchObject({ kind: 'published' })
+    expect(await runPublishOrder(preview)).toMatchObject({ kind: 'published' })
   })
 
   test.each([['latest'], ['v4'], ['pr-x'], ['v4-pr-12'], ['PR-12']])('never move the tag %s', async (tag) => {
-    expect(await run({ ...preview, tags: ['pr-12', tag] })).toMatchObject({ kind: 'refused' })
-    expect(opened).toEqual([])
+    expect(await runPublishOrder({ ...preview, tags: ['pr-12', tag] })).toMatchObject({ kind: 'refused' })
+    expect(openedEntries).toEqual([])
   })
 
   test('are never moved by a catalog, a rollback or a history tag', async () => {
-    expect(await run({ ...order, tags: ['pr-12'] })).toMatchObject({ kind: 'refused' })
-    expect(await run({ ...order, history: { tag: 'pr-12' } })).toMatchObject({ kind: 'refused' })
+    expect(await runPublishOrder({ ...publishOrder, tags: ['pr-12'] })).toMatchObject({ kind: 'refused' })
+    expect(await runPublishOrder({ ...publishOrder, history: { tag: 'pr-12' } })).toMatchObject({
+      kind: 'refused',
+    })
     expect(
-      await run({ kind: 'retag', ...coast, image, digest: `sha256:${'a'.repeat(64)}`, tags: ['pr-12'] }),
+      await runPublishOrder({
+        kind: 'retag',
+        ...orderSource,
+        image: catalogImage,
+        digest: `sha256:${'a'.repeat(64)}`,
+        tags: ['pr-12'],
+      }),
     ).toMatchObject({ kind: 'refused' })
   })
 })
 
 describe('removing old images', () => {
-  const remove = (images: Extract<PublishOrder, { kind: 'remove' }>['images']) =>
-    run({ kind: 'remove', ...coast, image, images })
+  const remove = (images: Extract<PublishRequest, { kind: 'remove' }>['images']) =>
+    runPublishOrder({ kind: 'remove', ...orderSource, image: catalogImage, images })
 
   test('takes those that nothing else names', async () => {
-    const old = registry().put(image, 'v4-old', 'old')
-    registry().put(image, 'latest', 'new')
+    const old = getFirstRegistry().putImage(catalogImage, 'v4-old', 'old')
+    getFirstRegistry().putImage(catalogImage, 'latest', 'new')
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toEqual({
       kind: 'removed',
       gone: [old],
       kept: [],
     })
-    expect(registry().at(`${image}:v4-old`)).toBeUndefined()
-    expect(registry().at(`${image}:latest`)).toBeDefined()
+    expect(getFirstRegistry().findDigest(`${catalogImage}:v4-old`)).toBeUndefined()
+    expect(getFirstRegistry().findDigest(`${catalogImage}:latest`)).toBeDefined()
   })
 
   test('leaves what any other tag names, whoever set it', async () => {
-    const old = registry().put(image, 'v4-old', 'old')
-    registry().put(image, 'somebody', 'old')
+    const old = getFirstRegistry().putImage(catalogImage, 'v4-old', 'old')
+    getFirstRegistry().putImage(catalogImage, 'somebody', 'old')
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toMatchObject({
       gone: [],
       kept: [{ digest: old, why: 'the tag somebody needs it' }],
@@ -400,8 +458,8 @@ describe('removing old images', () => {
   })
 
   test('leaves an image that a kept index holds', async () => {
-    const child = registry().put(image, 'v4-old', 'child')
-    registry().put(image, 'latest', 'index', [child])
+    const child = getFirstRegistry().putImage(catalogImage, 'v4-old', 'child')
+    getFirstRegistry().putImage(catalogImage, 'latest', 'index', [child])
     expect(await remove([{ digest: child, tags: ['v4-old'] }])).toMatchObject({
       gone: [],
       kept: [{ digest: child }],
@@ -409,9 +467,9 @@ describe('removing old images', () => {
   })
 
   test('goes by what a tag names now, not by what it named once', async () => {
-    const old = registry().put(image, 'v4-old', 'old')
+    const old = getFirstRegistry().putImage(catalogImage, 'v4-old', 'old')
     // Somebody took our tag for another image.
-    const theirs = registry().put(image, 'v4-old', 'theirs')
+    const theirs = getFirstRegistry().putImage(catalogImage, 'v4-old', 'theirs')
     expect(
       await remove([
         { digest: old, tags: ['v4-old'] },
@@ -426,7 +484,7 @@ describe('removing old images', () => {
     const put = async (document: object, ...tags: readonly string[]) => {
       const bytes = Buffer.from(JSON.stringify(document))
       const manifest = { mediaType: 'application/vnd.oci.image.manifest.v1+json', bytes }
-      return (await registry().attach({ repository: image, manifest, blobs: [], tags })).digest
+      return (await getFirstRegistry().attach({ repository: catalogImage, manifest, blobs: [], tags })).digest
     }
     const descriptor = { mediaType: 'application/vnd.oci.empty.v1+json', digest: subject, size: 2 }
     const artifact = {
@@ -437,16 +495,16 @@ describe('removing old images', () => {
     const bill = await put({ ...artifact, ...named, config: { ...descriptor, mediaType: `text/${text}` } })
     const signature = await put(
       { ...artifact, ...named, artifactType: 'sig', config: { ...descriptor, mediaType: `sig/${text}` } },
-      cosignTag(subject, 'sig'),
+      formatCosignTag(subject, 'sig'),
     )
     return { bill, signature }
   }
-  const isThere = (digest: string) => registry().shelf(image).artifacts.has(digest)
+  const isThere = (digest: string) => getFirstRegistry().getRepository(catalogImage).artifacts.has(digest)
 
   test('takes what lies beside an image with it, and leaves what lies beside those that stay', async () => {
-    const old = registry().put(image, 'v4-old', 'old')
-    const kept = registry().put(image, 'v4-kept', 'kept')
-    registry().put(image, 'somebody', 'kept')
+    const old = getFirstRegistry().putImage(catalogImage, 'v4-old', 'old')
+    const kept = getFirstRegistry().putImage(catalogImage, 'v4-kept', 'kept')
+    getFirstRegistry().putImage(catalogImage, 'somebody', 'kept')
     const gone = await dress(old, 'old')
     const stays = await dress(kept, 'kept')
     expect(
@@ -461,24 +519,24 @@ describe('removing old images', () => {
       true,
       true,
     ])
-    expect(registry().at(`${image}:${cosignTag(old, 'sig')}`)).toBeUndefined()
+    expect(getFirstRegistry().findDigest(`${catalogImage}:${formatCosignTag(old, 'sig')}`)).toBeUndefined()
   })
 
   test('leaves what the list of an image names and what does not say that it belongs to it', async () => {
-    const old = registry().put(image, 'v4-old', 'old')
-    const kept = registry().put(image, 'latest', 'kept')
+    const old = getFirstRegistry().putImage(catalogImage, 'v4-old', 'old')
+    const kept = getFirstRegistry().putImage(catalogImage, 'latest', 'kept')
     const { bill } = await dress(kept, 'kept')
-    registry().alsoListed = [{ digest: bill, artifactType: 'bill' }]
+    getFirstRegistry().extraAttached = [{ digest: bill, artifactType: 'bill' }]
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toMatchObject({ gone: [old] })
     expect(isThere(bill)).toBe(true)
   })
 
   test('leaves a signature of an image that goes while an image that stays has the same', async () => {
-    const old = registry().put(image, 'v4-old', 'old')
-    const kept = registry().put(image, 'v4-kept', 'kept')
-    registry().put(image, 'somebody', 'kept')
+    const old = getFirstRegistry().putImage(catalogImage, 'v4-old', 'old')
+    const kept = getFirstRegistry().putImage(catalogImage, 'v4-kept', 'kept')
+    getFirstRegistry().putImage(catalogImage, 'somebody', 'kept')
     const { signature } = await dress(old, 'old')
-    registry().shelf(image).tags.set(cosignTag(kept, 'sig'), signature)
+    getFirstRegistry().getRepository(catalogImage).tags.set(formatCosignTag(kept, 'sig'), signature)
     await remove([
       { digest: old, tags: ['v4-old'] },
       { digest: kept, tags: ['v4-kept'] },
@@ -487,8 +545,8 @@ describe('removing old images', () => {
   })
 
   test('says where a registry does not delete', async () => {
-    registry().deletes = false
-    const old = registry().put(image, 'v4-old', 'old')
+    getFirstRegistry().supportsDeletion = false
+    const old = getFirstRegistry().putImage(catalogImage, 'v4-old', 'old')
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toMatchObject({
       gone: [],
       kept: [{ digest: old, why: 'the registry does not delete images' }],
@@ -498,17 +556,31 @@ describe('removing old images', () => {
 
 describe('an order to retag', () => {
   test('sets the tags to an image that is there, and reads them back', async () => {
-    const old = registry().put(image, 'v4-old', 'old')
-    const now = registry().put(image, 'latest', 'new')
-    const answer = await run({ kind: 'retag', ...coast, image, digest: old, tags: ['latest'] })
+    const old = getFirstRegistry().putImage(catalogImage, 'v4-old', 'old')
+    const now = getFirstRegistry().putImage(catalogImage, 'latest', 'new')
+    const answer = await runPublishOrder({
+      kind: 'retag',
+      ...orderSource,
+      image: catalogImage,
+      digest: old,
+      tags: ['latest'],
+    })
     expect(answer).toMatchObject({ kind: 'published', digest: old, before: { latest: now } })
-    expect(registry().at(`${image}:latest`)).toBe(old)
+    expect(getFirstRegistry().findDigest(`${catalogImage}:latest`)).toBe(old)
   })
 
   test('to an image that is gone changes nothing', async () => {
-    registry().put(image, 'latest', 'new')
+    getFirstRegistry().putImage(catalogImage, 'latest', 'new')
     const gone = `sha256:${'e'.repeat(64)}`
-    expect(await run({ kind: 'retag', ...coast, image, digest: gone, tags: ['latest'] })).toMatchObject({
+    expect(
+      await runPublishOrder({
+        kind: 'retag',
+        ...orderSource,
+        image: catalogImage,
+        digest: gone,
+        tags: ['latest'],
+      }),
+    ).toMatchObject({
       kind: 'failed',
     })
   })

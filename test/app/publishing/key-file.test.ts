@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { openKeyFile } from '../../../src/app/publishing/key-file.ts'
-import { cosignKey } from '../../image/provenance/cosign-key.ts'
+import { cosignPrivateKey } from '../../image/provenance/cosign-key.ts'
 
 let folder: string
 beforeAll(() => {
@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 test('a key is opened with its password, kept while its file is the same, and replaced with it', async () => {
   const file = join(folder, 'cosign.key')
-  writeFileSync(file, cosignKey)
+  writeFileSync(file, cosignPrivateKey)
   const open = openKeyFile(file, 'test')
   const first = await open()
   expect(await open()).toBe(first)
@@ -32,7 +32,7 @@ test('what is wrong is said without the place of the file, its content and the p
     message: 'the key that signs images cannot be used: ENOENT',
     retryable: true,
   })
-  writeFileSync(file, cosignKey)
+  writeFileSync(file, cosignPrivateKey)
   await expect(open()).rejects.toMatchObject({
     message: 'the key that signs images cannot be used: the password does not fit the key',
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { openPublishing, takePublishEnvironment } from '../../../src/app/publishing/open-publishing.ts'
+import { openPublishClient, extractPublishEnvironment } from '../../../src/app/publishing/open-publishing.ts'
 
 describe("the publishing process's environment", () => {
   test("is taken out of the App's, so that no other process inherits a credential", () => {
@@ -13,7 +13,7 @@ describe("the publishing process's environment", () => {
       DOCKER_AUTH_CONFIG: '{}',
       ONLY_REGISTRIES: 'quay.io',
     }
-    expect(takePublishEnvironment(environment)).toEqual({
+    expect(extractPublishEnvironment(environment)).toEqual({
       PUBLISH_TARGETS: '/run/targets.yml',
       PUBLISH_CREDENTIALS: '{"auths":{}}',
       PUBLISH_KEY_PASSWORD: 'opens the key',
@@ -25,7 +25,7 @@ describe("the publishing process's environment", () => {
   })
 
   test('without a list of the operator nobody pushes, and no process is started', async () => {
-    const publishing = openPublishing({ PUBLISH_CREDENTIALS: '{"auths":{}}' })
+    const publishing = openPublishClient({ PUBLISH_CREDENTIALS: '{"auths":{}}' })
     const order = {
       kind: 'look',
       github: { owner: 'o', name: 'r' },

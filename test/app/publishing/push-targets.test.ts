@@ -1,13 +1,13 @@
 // Where an App's credentials may push. Whoever writes a repository's configuration is the attacker here.
 import { describe, expect, test } from '@jest/globals'
 import {
-  covers,
+  matchesImagePattern,
   grantPush,
   grantWebhook,
   parsePushTargets,
 } from '../../../src/app/publishing/push-targets.ts'
 
-const targets = parsePushTargets(`
+const pushTargets = parsePushTargets(`
 - github: coast/operators
   installation: 7
   push: [quay.io/coast/catalog, quay.io/coast/catalogs/*]
@@ -18,14 +18,21 @@ const targets = parsePushTargets(`
   push: [quay.io/inland/catalog]
   credentials: inland.json
 `)
-const coast = { github: { owner: 'coast', name: 'operators' }, installation: 7 }
+const orderSource = { github: { owner: 'coast', name: 'operators' }, installation: 7 }
 
 describe("the operator's list", () => {
   test('lets a repository push where it says, under whatever spelling the name has on GitHub', () => {
-    expect(grantPush(targets, coast, 'quay.io/coast/catalog')).toMatchObject({ kind: 'granted', at: 0 })
-    expect(grantPush(targets, coast, 'quay.io/coast/catalogs/v4')).toMatchObject({ kind: 'granted' })
-    const spelt = { github: { owner: 'Coast', name: 'Operators' }, installation: 7 }
-    expect(grantPush(targets, spelt, 'quay.io/coast/catalog')).toMatchObject({ kind: 'granted' })
+    expect(grantPush(pushTargets, orderSource, 'quay.io/coast/catalog')).toMatchObject({
+      kind: 'granted',
+      at: 0,
+    })
+    expect(grantPush(pushTargets, orderSource, 'quay.io/coast/catalogs/v4')).toMatchObject({
+      kind: 'granted',
+    })
+    const otherCaseSource = { github: { owner: 'Coast', name: 'Operators' }, installation: 7 }
+    expect(grantPush(pushTargets, otherCaseSource, 'quay.io/coast/catalog')).toMatchObject({
+      kind: 'granted',
+    })
   })
 
   test.each([
@@ -42,35 +49,39 @@ describe("the operator's list", () => {
     ['an address instead of a name', 'https://quay.io/coast/catalog'],
     ['nothing', ''],
   ])('refuses %s', (_name, image) => {
-    expect(grantPush(targets, coast, image)).toMatchObject({ kind: 'refused' })
+    expect(grantPush(pushTargets, orderSource, image)).toMatchObject({ kind: 'refused' })
   })
 
   test('refuses another GitHub repository, and the same name under another installation', () => {
     const inland = { github: { owner: 'inland', name: 'operators' }, installation: 8 }
-    expect(grantPush(targets, inland, 'quay.io/coast/catalog')).toMatchObject({ kind: 'refused' })
+    expect(grantPush(pushTargets, inland, 'quay.io/coast/catalog')).toMatchObject({ kind: 'refused' })
     // The name was given up, and somebody else has it now.
-    expect(grantPush(targets, { ...coast, installation: 9 }, 'quay.io/coast/catalog')).toMatchObject({
+    expect(
+      grantPush(pushTargets, { ...orderSource, installation: 9 }, 'quay.io/coast/catalog'),
+    ).toMatchObject({
       kind: 'refused',
     })
     const fork = { github: { owner: 'mallory', name: 'operators' }, installation: 7 }
-    expect(grantPush(targets, fork, 'quay.io/coast/catalog')).toMatchObject({ kind: 'refused' })
+    expect(grantPush(pushTargets, fork, 'quay.io/coast/catalog')).toMatchObject({ kind: 'refused' })
   })
 
   test('lets a webhook be called at exactly its address', () => {
-    expect(grantWebhook(targets, coast, 'https://ci.coast.example/hook')).toMatchObject({ kind: 'granted' })
+    expect(grantWebhook(pushTargets, orderSource, 'https://ci.coast.example/hook')).toMatchObject({
+      kind: 'granted',
+    })
     for (const url of [
       'https://ci.coast.example/hook/',
       'https://ci.coast.example/hook?to=elsewhere',
       'http://ci.coast.example/hook',
       'https://ci.coast.example.evil.example/hook',
     ])
-      expect(grantWebhook(targets, coast, url)).toMatchObject({ kind: 'refused' })
+      expect(grantWebhook(pushTargets, orderSource, url)).toMatchObject({ kind: 'refused' })
   })
 
   test('compares Docker Hub by its full name', () => {
-    expect(covers('docker.io/coast/catalog', 'coast/catalog')).toBe(true)
-    expect(covers('docker.io/library/*', 'catalog')).toBe(true)
-    expect(covers('docker.io/coast/*', 'index.docker.io/coast/catalog')).toBe(true)
+    expect(matchesImagePattern('docker.io/coast/catalog', 'coast/catalog')).toBe(true)
+    expect(matchesImagePattern('docker.io/library/*', 'catalog')).toBe(true)
+    expect(matchesImagePattern('docker.io/coast/*', 'index.docker.io/coast/catalog')).toBe(true)
   })
 
   test.each([
@@ -89,6 +100,8 @@ describe("the operator's list", () => {
   })
 
   test('is empty without text: nobody pushes', () => {
-    expect(grantPush(parsePushTargets(''), coast, 'quay.io/coast/catalog')).toMatchObject({ kind: 'refused' })
+    expect(grantPush(parsePushTargets(''), orderSource, 'quay.io/coast/catalog')).toMatchObject({
+      kind: 'refused',
+    })
   })
 })

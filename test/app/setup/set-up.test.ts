@@ -15,38 +15,38 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Browser, Page } from 'playwright-core'
-import { startGitHub, type GitHub } from '../../../sandbox/github/github.ts'
-import { start } from '../../../src/app/start.ts'
-import { keepCredentials, readKeptCredentials } from '../../../src/app/setup/set-up.ts'
+import { startMockGitHub, type MockGitHub } from '../../../sandbox/github/github.ts'
+import { startFromEnvironment } from '../../../src/app/start.ts'
+import { saveCredentials, readSavedCredentials } from '../../../src/app/setup/set-up.ts'
 import { storeFolder } from '../../../src/app/settings.ts'
-import { hasBrowser, openBrowser } from '../../browser.ts'
-import { leaveOut } from '../../left-out.ts'
-import { placeMadeStore } from '../../store/made-store.ts'
+import { hasBrowser, launchBrowser } from '../../browser.ts'
+import { reportSkipped } from '../../left-out.ts'
+import { copyPreparedStore } from '../../store/made-store.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'set-up-'))
-const said: string[] = []
-let github: GitHub
-let bot: Awaited<ReturnType<typeof start>>
+const outputLines: string[] = []
+let github: MockGitHub
+let botServer: Awaited<ReturnType<typeof startFromEnvironment>>
 let browser: Browser
 let page: Page
-let address: URL
+let setupUrl: URL
 
-const data = join(directory, 'data')
-const withBrowser = hasBrowser ? test : test.skip
-if (!hasBrowser) leaveOut('chromium')
+const dataDirectory = join(directory, 'data')
+const browserTest = hasBrowser ? test : test.skip
+if (!hasBrowser) reportSkipped('chromium')
 
 beforeAll(async () => {
-  github = await startGitHub({ directory: join(directory, 'github') })
+  github = await startMockGitHub({ directory: join(directory, 'github') })
   github.createUser('ann')
   github.createOrganization('harbour', ['ann'])
   await github.createRepository('harbour', 'catalogs', {
     files: { 'catalogs/v4.20/.keep': '', '.github/catalog-bot.yml': 'install:\n  required: true\n' },
   })
   await github.createRepository('harbour', 'other', { files: { 'README.md': 'nothing\n' } })
-  await placeMadeStore(storeFolder(data))
-  bot = await start({
+  await copyPreparedStore(storeFolder(dataDirectory))
+  botServer = await startFromEnvironment({
     environment: {
-      DATA_DIR: data,
+      DATA_DIR: dataDirectory,
       PORT: '0',
       HOST: '127.0.0.1',
       LOG_LEVEL: 'silent',
@@ -54,81 +54,81 @@ beforeAll(async () => {
       GITHUB_URL: github.url,
       GITHUB_THROTTLE: 'off',
     },
-    say: (line) => said.push(line),
+    say: (line) => outputLines.push(line),
   })
-  const shown = said.join('\n').match(/http:\S+/)?.[0]
-  address = new URL(shown ?? 'http://nowhere')
+  const shown = outputLines.join('\n').match(/http:\S+/)?.[0]
+  setupUrl = new URL(shown ?? 'http://nowhere')
   if (!hasBrowser) return
-  browser = await openBrowser()
+  browser = await launchBrowser()
   page = await browser.newPage()
 }, 60_000)
 
 afterAll(async () => {
   await browser?.close()
-  await bot?.close()
+  await botServer?.close()
   await github?.stop()
   rmSync(directory, { recursive: true, force: true })
 })
 
-const bodyText = () => page.locator('body').innerText()
+const readBodyText = () => page.locator('body').innerText()
 
 describe('the setup page', () => {
   test.each(['/setup', '/setup?word=wrong', '/setup/created?code=x&state=wrong', '/'])(
     'shows nothing at %s, which is without its word',
     async (path) => {
-      const reply = await fetch(new URL(path, address))
+      const reply = await fetch(new URL(path, setupUrl))
       expect(reply.status).toBe(404)
       expect(await reply.text()).not.toContain('manifest')
     },
   )
   test('says what a code is that GitHub does not know, and can begin again', async () => {
-    const word = address.searchParams.get('word') ?? ''
+    const setupToken = setupUrl.searchParams.get('word') ?? ''
     for (const [code, words] of [
       ['0'.repeat(40), 'holds for one hour'],
       ['../../user', 'not one of GitHub'],
     ] as const) {
       const reply = await fetch(
-        new URL(`/setup/created?state=${word}&code=${encodeURIComponent(code)}`, address),
+        new URL(`/setup/created?state=${setupToken}&code=${encodeURIComponent(code)}`, setupUrl),
       )
       expect(reply.status).toBe(502)
       expect(await reply.text()).toContain(words)
     }
   })
-  withBrowser('tells what is wrong with what was typed, at its field', async () => {
-    await page.goto(address.href)
+  browserTest('tells what is wrong with what was typed, at its field', async () => {
+    await page.goto(setupUrl.href)
     await page.fill('#organization', 'no such name')
     await page.fill('#address', 'https://bot.example.org/?x')
     await page.click('button')
     expect(await page.locator('[aria-invalid=true]').count()).toBe(2)
-    expect(await bodyText()).toContain('Leave out what stands behind ?')
+    expect(await readBodyText()).toContain('Leave out what stands behind ?')
   })
-  withBrowser('passes on what GitHub refuses, and nothing is made', async () => {
-    await page.goto(address.href)
+  browserTest('passes on what GitHub refuses, and nothing is made', async () => {
+    await page.goto(setupUrl.href)
     await page.fill('#organization', 'harbour')
     // Not GitHub.com, so that the page lets it through, as for an enterprise server.
     await page.fill('#address', 'http://localhost:3000')
     await page.click('button')
     await page.click('button')
-    expect(await bodyText()).toContain("isn't reachable over the public Internet")
+    expect(await readBodyText()).toContain("isn't reachable over the public Internet")
   })
-  withBrowser(
+  browserTest(
     'makes an App of the organization, without a hook, and says where it is installed',
     async () => {
       const started = performance.now()
-      await page.goto(address.href)
+      await page.goto(setupUrl.href)
       await page.fill('#organization', 'harbour')
       await page.fill('#name', 'Catalog bot of the harbour')
       await page.click('button')
-      expect(await bodyText()).toContain('GitHub sends nothing')
+      expect(await readBodyText()).toContain('GitHub sends nothing')
       await page.click('button')
       await page.click('text=Create GitHub App >> nth=-1')
       await page.getByText('Install it on GitHub').click({ timeout: 60_000 })
       await page.check('[value=catalogs]')
       await page.click('button')
-      await page.goto(new URL(`/setup/installed${address.search}`, address).href)
+      await page.goto(new URL(`/setup/installed${setupUrl.search}`, setupUrl).href)
       // What was known before the installation may still be shown for a moment; the page asks again by itself.
       await page.getByRole('heading', { name: 'harbour/catalogs' }).waitFor({ timeout: 60_000 })
-      const shown = await bodyText()
+      const shown = await readBodyText()
       expect(shown).toContain('Branch main')
       expect(shown).not.toContain('harbour/other')
       const [download] = await Promise.all([
@@ -143,20 +143,20 @@ describe('the setup page', () => {
     },
     120_000,
   )
-  withBrowser('keeps the credentials for this account alone, with a secret of its own', () => {
-    const file = join(data, 'credentials.env')
+  browserTest('keeps the credentials for this account alone, with a secret of its own', () => {
+    const file = join(dataDirectory, 'credentials.env')
     expect(statSync(file).mode & 0o777).toBe(0o600)
     const text = readFileSync(file, 'utf8')
     expect(text).toMatch(/^WEBHOOK_SECRET=[\da-f]{64}$/m)
     expect(text).toMatch(/^PRIVATE_KEY=-----BEGIN/m)
-    expect(said.join('\n')).not.toContain('BEGIN')
+    expect(outputLines.join('\n')).not.toContain('BEGIN')
   })
-  withBrowser('is over for everybody else', async () => {
-    const reply = await fetch(new URL('/setup/installed?word=wrong', address))
+  browserTest('is over for everybody else', async () => {
+    const reply = await fetch(new URL('/setup/installed?word=wrong', setupUrl))
     expect(reply.status).toBe(404)
-    const again = await fetch(new URL(`/setup${address.search}`, address))
+    const again = await fetch(new URL(`/setup${setupUrl.search}`, setupUrl))
     expect(await again.text()).not.toContain('name="manifest"')
-    expect((await fetch(new URL('/healthz', address))).status).toBe(200)
+    expect((await fetch(new URL('/healthz', setupUrl))).status).toBe(200)
   })
 })
 
@@ -172,9 +172,9 @@ describe('the credentials of a new App', () => {
     const file = join(folder, 'credentials.env')
     writeFileSync(file, 'old\n', { mode: 0o644 })
     const reader = openSync(file, 'r')
-    keepCredentials(app, folder)
+    saveCredentials(app, folder)
     expect(statSync(file).mode & 0o777).toBe(0o600)
-    expect(readKeptCredentials(folder)).toMatchObject({ APP_ID: '7', WEBHOOK_SECRET: 'a secret' })
+    expect(readSavedCredentials(folder)).toMatchObject({ APP_ID: '7', WEBHOOK_SECRET: 'a secret' })
     // A process that had the old file open reads the old content.
     expect(readFileSync(reader, 'utf8')).toBe('old\n')
     closeSync(reader)
@@ -187,13 +187,13 @@ describe('the credentials of a new App', () => {
     const target = join(directory, 'target')
     writeFileSync(target, '')
     symlinkSync(target, join(folder, 'credentials.env'))
-    expect(() => keepCredentials(app, folder)).toThrow('symbolic link')
+    expect(() => saveCredentials(app, folder)).toThrow('symbolic link')
     expect(readFileSync(target, 'utf8')).toBe('')
     expect(readdirSync(folder)).toEqual(['credentials.env'])
-    const begun = start({
+    const startup = startFromEnvironment({
       environment: { DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'silent' },
       say: () => undefined,
     })
-    await expect(begun).rejects.toThrow('symbolic link')
+    await expect(startup).rejects.toThrow('symbolic link')
   })
 })

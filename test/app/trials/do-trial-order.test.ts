@@ -1,10 +1,21 @@
 // The process with the kubeconfigs: whose cluster it opens, what it tells meanwhile, and what no order can choose.
 import { expect, test } from '@jest/globals'
-import type { PlannedTrial } from '../../../src/checks/install/trial/plan-trials.ts'
-import { clusterFor, parseClusterTargets, slotOf } from '../../../src/app/trials/cluster-targets.ts'
-import { doTrialOrder, type TrialRoom } from '../../../src/app/trials/do-trial-order.ts'
-import { takeTrialEnvironment } from '../../../src/app/trials/open-trials.ts'
-import type { TrialAnswer, TrialNews, TrialOrder } from '../../../src/app/trials/trial-order.ts'
+import type { PlannedClusterTest } from '../../../src/checks/install/trial/plan-trials.ts'
+import {
+  findClusterTarget,
+  parseClusterTargets,
+  clusterSlotKey,
+} from '../../../src/app/trials/cluster-targets.ts'
+import {
+  handleClusterTestRequest,
+  type ClusterTestHandlerContext,
+} from '../../../src/app/trials/do-trial-order.ts'
+import { extractClusterTestEnvironment } from '../../../src/app/trials/open-trials.ts'
+import type {
+  ClusterTestWorkerResponse,
+  ClusterTestProgress,
+  ClusterTestWorkerRequest,
+} from '../../../src/app/trials/trial-order.ts'
 import { openCluster } from '../../../src/cluster/open-cluster.ts'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,14 +24,14 @@ import {
   coreKinds,
   olmV0Kinds,
   olmV1Kinds,
-  openApiServer,
-  ScriptedApi,
-  status,
+  openFakeApiServer,
+  FakeKubernetesApi,
+  statusResponse,
 } from '../../cluster/scripted-api.ts'
-import { playOlmV0, playOlmV1 } from '../../cluster/scripted-olm.ts'
+import { simulateOlmV0, simulateOlmV1 } from '../../cluster/scripted-olm.ts'
 
 const github = { owner: 'coast', name: 'catalog' }
-const list = `
+const clusterTargetsYaml = `
 - github: Coast/Catalog
   installation: 7
   kubeconfig: first
@@ -31,7 +42,7 @@ const list = `
 - {github: trusted/catalog, kubeconfig: first, catalogHost: bot.example, confined: false}
 - {github: wide/catalog, kubeconfig: first, catalogHost: bot.example, network: {reaches: [10.1.0.0/16]}}
 `
-const trial: PlannedTrial = {
+const plannedTest: PlannedClusterTest = {
   target: 'OLM v0',
   package: 'foo',
   channel: 'stable',
@@ -40,31 +51,34 @@ const trial: PlannedTrial = {
   crds: [],
   isUpgrade: false,
 }
-const order = (more: object = {}): TrialOrder => ({
+const createTestOrder = (more: object = {}): ClusterTestWorkerRequest => ({
   kind: 'try',
   github,
   installation: 7,
-  trial,
+  trial: plannedTest,
   catalogs: { head: 4000 },
   abandoned: [],
   ...more,
 })
 
-interface World {
-  readonly api: ScriptedApi
+interface TestOrderScenario {
+  readonly api: FakeKubernetesApi
   readonly opened: string[]
-  readonly news: TrialNews[]
-  readonly give: (given: TrialOrder, say?: (news: TrialNews) => 'go' | 'stop') => Promise<TrialAnswer>
+  readonly news: ClusterTestProgress[]
+  readonly sendOrder: (
+    given: ClusterTestWorkerRequest,
+    say?: (news: ClusterTestProgress) => 'go' | 'stop',
+  ) => Promise<ClusterTestWorkerResponse>
 }
 
-async function inWorld(
-  use: (world: World) => Promise<void>,
+async function withTestOrderScenario(
+  use: (world: TestOrderScenario) => Promise<void>,
   kinds = [...coreKinds, ...olmV0Kinds],
 ): Promise<void> {
-  const server = await openApiServer()
+  const server = await openFakeApiServer()
   const folder = mkdtempSync(join(tmpdir(), 'trials-'))
   writeFileSync(join(folder, 'first'), server.kubeconfig)
-  const api = new ScriptedApi(kinds)
+  const api = new FakeKubernetesApi(kinds)
   server.api = api
   api.put({
     apiVersion: 'discovery.k8s.io/v1',
@@ -74,22 +88,22 @@ async function inWorld(
     ports: [{ name: 'https', port: 6443 }],
   })
   const opened: string[] = []
-  const news: TrialNews[] = []
-  const room: TrialRoom = {
-    targets: parseClusterTargets(list),
+  const news: ClusterTestProgress[] = []
+  const workerContext: ClusterTestHandlerContext = {
+    targets: parseClusterTargets(clusterTargetsYaml),
     open: async ({ kubeconfig }) => {
       opened.push(kubeconfig)
       return openCluster({ file: join(folder, kubeconfig), clock: api.clock })
     },
     clock: api.clock,
   }
-  const give: World['give'] = (given, say = () => 'go') =>
-    doTrialOrder(given, room, async (one) => {
+  const sendOrder: TestOrderScenario['sendOrder'] = (given, onNews = () => 'go') =>
+    handleClusterTestRequest(given, workerContext, async (one) => {
       news.push(one)
-      return Promise.resolve(say(one))
+      return Promise.resolve(onNews(one))
     })
   try {
-    await use({ api, opened, news, give })
+    await use({ api, opened, news, sendOrder })
   } finally {
     await server.close()
     rmSync(folder, { recursive: true })
@@ -97,9 +111,9 @@ async function inWorld(
 }
 
 test('a trial runs on the cluster that the operator has for the repository, within the quota that he gives', () =>
-  inWorld(async ({ api, opened, news, give }) => {
-    playOlmV0(api, { plans: [['foo.v1']] })
-    const answer = await give(order())
+  withTestOrderScenario(async ({ api, opened, news, sendOrder }) => {
+    simulateOlmV0(api, { plans: [['foo.v1']] })
+    const answer = await sendOrder(createTestOrder())
     expect(answer).toMatchObject({ kind: 'tried', report: { outcome: { verdict: 'installs' } } })
     expect(opened).toEqual(['first'])
     const made = api.requests
@@ -116,8 +130,8 @@ test('a trial runs on the cluster that the operator has for the repository, with
   }))
 
 test('nothing is written before the API enforces the policies on the account; where it does not, nothing is tried', () =>
-  inWorld(async ({ api, give }) => {
-    playOlmV0(api, { plans: [['foo.v1']] })
+  withTestOrderScenario(async ({ api, sendOrder }) => {
+    simulateOlmV0(api, { plans: [['foo.v1']] })
     const writes = () =>
       api.requests.filter(({ method, query }) => method !== 'GET' && query.get('dryRun') !== 'All')
     const abandoned = {
@@ -130,41 +144,44 @@ test('nothing is written before the API enforces the policies on the account; wh
     }
     api.put(abandoned)
     api.policiesSince = Infinity
-    expect(await give(order({ abandoned: ['deadbeef'] }))).toEqual({
+    expect(await sendOrder(createTestOrder({ abandoned: ['deadbeef'] }))).toEqual({
       kind: 'failed',
       why: 'the policies of cluster-rights.yaml do not hold this account: a dry run that creates the Namespace not-of-a-trial was accepted',
     })
     expect(writes()).toEqual([])
     // What the API does not say is no rejection.
     api.policiesSince = -Infinity
-    api.fault = ({ method }) => (method === 'POST' ? status(503, 'Unavailable', 'restarting') : undefined)
-    expect(await give(order())).toMatchObject({ kind: 'failed' })
+    api.fault = ({ method }) =>
+      method === 'POST' ? statusResponse(503, 'Unavailable', 'restarting') : undefined
+    expect(await sendOrder(createTestOrder())).toMatchObject({ kind: 'failed' })
     api.fault = ({ method, path }) =>
       method === 'POST' && path.endsWith('/clusterrolebindings')
-        ? status(403, 'Forbidden', 'User "trials" cannot create resource "clusterrolebindings"')
+        ? statusResponse(403, 'Forbidden', 'User "trials" cannot create resource "clusterrolebindings"')
         : undefined
-    expect(await give(order())).toMatchObject({ kind: 'failed' })
+    expect(await sendOrder(createTestOrder())).toMatchObject({ kind: 'failed' })
     expect(writes()).toEqual([])
     api.fault = () => undefined
     api.policiesSince = api.now + 30_000
-    expect(await give(order())).toMatchObject({
+    expect(await sendOrder(createTestOrder())).toMatchObject({
       kind: 'tried',
       report: { outcome: { verdict: 'installs' } },
     })
     const [first] = writes()
     expect(first).toBeDefined()
     expect(api.requests.slice(0, api.requests.indexOf(first!)).at(-1)?.method).toBe('GET')
-    expect(await give(order({ github: { owner: 'trusted', name: 'catalog' } }))).toMatchObject({
-      kind: 'tried',
-    })
+    expect(await sendOrder(createTestOrder({ github: { owner: 'trusted', name: 'catalog' } }))).toMatchObject(
+      {
+        kind: 'tried',
+      },
+    )
   }))
 
 test('what is tried reaches the API of the cluster and what the operator allows, and is not tried where nobody knows how', () =>
-  inWorld(async ({ api, give }) => {
-    playOlmV0(api, { plans: [['foo.v1']] })
+  withTestOrderScenario(async ({ api, sendOrder }) => {
+    simulateOlmV0(api, { plans: [['foo.v1']] })
     const policyFor = async (owner: string) => {
       api.requests.length = 0
-      const answer = await give(order({ github: { owner, name: 'catalog' } }))
+      const answer = await sendOrder(createTestOrder({ github: { owner, name: 'catalog' } }))
       const made = api.requests
         .map(({ body }) => body as { kind?: string; spec?: { egress: unknown } } | undefined)
         .find((body) => body?.kind === 'NetworkPolicy')
@@ -181,7 +198,7 @@ test('what is tried reaches the API of the cluster and what the operator allows,
     const slice = api.get('EndpointSlice')
     if (slice) api.remove(slice)
     api.controllers = []
-    playOlmV0(api, { plans: [['foo.v1']] })
+    simulateOlmV0(api, { plans: [['foo.v1']] })
     expect((await policyFor('open')).egress).toBeUndefined()
     expect(await policyFor('wide')).toEqual({
       answer: {
@@ -193,19 +210,19 @@ test('what is tried reaches the API of the cluster and what the operator allows,
   }))
 
 test('OLM v1 takes the images that the App found, by their digests, or the trial says why there are none', () =>
-  inWorld(
-    async ({ api, give }) => {
-      playOlmV1(api, { installs: { base: 'foo.v0', head: 'foo.v1' } })
+  withTestOrderScenario(
+    async ({ api, sendOrder }) => {
+      simulateOlmV1(api, { installs: { base: 'foo.v0', head: 'foo.v1' } })
       const head = `registry.example/catalog@sha256:${'1'.repeat(64)}`
       const base = `registry.example/catalog@sha256:${'2'.repeat(64)}`
-      const v1 = { ...trial, target: 'OLM v1' as const }
+      const v1 = { ...plannedTest, target: 'OLM v1' as const }
       const upgrade = {
         ...v1,
         isUpgrade: true,
         steps: ['foo.v0', 'foo.v1'].map((root) => ({ root, version: '1.0.0', names: [root] })),
       }
-      const given = (tried: PlannedTrial, images?: object) =>
-        give(order({ trial: tried, ...(images && { images }) }))
+      const given = (installTest: PlannedClusterTest, images?: object) =>
+        sendOrder(createTestOrder({ trial: installTest, ...(images && { images }) }))
       expect(await given(v1, { head })).toMatchObject({
         kind: 'tried',
         report: { outcome: { verdict: 'installs' }, isNetworkClosed: true },
@@ -231,20 +248,20 @@ test('OLM v1 takes the images that the App found, by their digests, or the trial
   ))
 
 test('a repository, or an installation, that the operator does not name gets no cluster, whatever its order says', () =>
-  inWorld(async ({ api, opened, give }) => {
+  withTestOrderScenario(async ({ api, opened, sendOrder }) => {
     for (const wrong of [
       { installation: 8 },
       { github: { owner: 'coast', name: 'catalog2' } },
       { github: { owner: 'mallory', name: 'catalog' }, kubeconfig: 'first', namespace: 'kube-system' },
     ])
-      expect(await give(order(wrong))).toMatchObject({ kind: 'refused' })
+      expect(await sendOrder(createTestOrder(wrong))).toMatchObject({ kind: 'refused' })
     expect(opened).toEqual([])
     expect(api.requests).toEqual([])
   }))
 
 test('what a process before left is taken away first, and a trial that nobody wants any more is stopped and taken away', () =>
-  inWorld(async ({ api, give }) => {
-    playOlmV0(api, { plans: [['foo.v1']] })
+  withTestOrderScenario(async ({ api, sendOrder }) => {
+    simulateOlmV0(api, { plans: [['foo.v1']] })
     api.put({
       apiVersion: 'v1',
       kind: 'Namespace',
@@ -253,10 +270,10 @@ test('what a process before left is taken away first, and a trial that nobody wa
         labels: { 'catalog-bot.io/trial': 'deadbeef', 'catalog-bot.io/expires': '99999999999' },
       },
     })
-    let hasBegun = false
-    const answer = await give(order({ abandoned: ['deadbeef'] }), ({ id }) => {
-      if (hasBegun) return 'stop'
-      hasBegun = id !== undefined
+    let hasStarted = false
+    const answer = await sendOrder(createTestOrder({ abandoned: ['deadbeef'] }), ({ id }) => {
+      if (hasStarted) return 'stop'
+      hasStarted = id !== undefined
       return 'go'
     })
     expect(answer).toMatchObject({
@@ -267,12 +284,15 @@ test('what a process before left is taken away first, and a trial that nobody wa
   }))
 
 test('what the cluster or the operator has no place for is not tried, and says why', async () => {
-  await inWorld(async ({ give }) => {
-    const v1 = await give(order({ trial: { ...trial, target: 'OLM v1' } }))
+  await withTestOrderScenario(async ({ sendOrder }) => {
+    const v1 = await sendOrder(createTestOrder({ trial: { ...plannedTest, target: 'OLM v1' } }))
     expect(v1).toEqual({ kind: 'not-tried', why: 'the cluster has no API for OLM v1' })
-    const { catalogs: _, ...without } = order() as Extract<TrialOrder, { kind: 'try' }>
-    expect(await give(without)).toMatchObject({ kind: 'not-tried' })
-    expect(await give({ kind: 'prepare', github, installation: 7 })).toMatchObject({
+    const { catalogs: _, ...without } = createTestOrder() as Extract<
+      ClusterTestWorkerRequest,
+      { kind: 'try' }
+    >
+    expect(await sendOrder(without)).toMatchObject({ kind: 'not-tried' })
+    expect(await sendOrder({ kind: 'prepare', github, installation: 7 })).toMatchObject({
       kind: 'prepared',
       servesCatalogs: true,
     })
@@ -288,10 +308,10 @@ test('the list is read strictly, without a word of what is in it, and entries of
   const targets = parseClusterTargets(
     '[{github: a/b, kubeconfig: c}, {github: a/d, kubeconfig: c}, {github: a/e, kubeconfig: c, context: x}]',
   )
-  const slots = targets.map(slotOf)
+  const slots = targets.map(clusterSlotKey)
   expect(slots[0]).toBe(slots[1])
   expect(slots[0]).not.toBe(slots[2])
-  expect(clusterFor(targets, { github: { owner: 'A', name: 'B' }, installation: 1 })).toBe(targets[0])
+  expect(findClusterTarget(targets, { github: { owner: 'A', name: 'B' }, installation: 1 })).toBe(targets[0])
 })
 
 test('only the process that tries learns where the list is', () => {
@@ -301,6 +321,6 @@ test('only the process that tries learns where the list is', () => {
     WEBHOOK_SECRET: 'y',
     PUBLISH_CREDENTIALS: 'z',
   }
-  expect(takeTrialEnvironment(environment)).toEqual({ CLUSTER_TARGETS: '/etc/clusters' })
+  expect(extractClusterTestEnvironment(environment)).toEqual({ CLUSTER_TARGETS: '/etc/clusters' })
   expect(environment['CLUSTER_TARGETS']).toBeUndefined()
 })

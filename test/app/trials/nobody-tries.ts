@@ -1,9 +1,9 @@
 // For tests in which nothing is tried on a cluster: whoever tries is told so.
-import type { Trials } from '../../../src/app/trials/open-trials.ts'
+import type { ClusterTestClient } from '../../../src/app/trials/open-trials.ts'
 
-export const nobodyTries: Trials = {
+export const rejectingClusterTests: ClusterTestClient = {
   isAllowed: false,
   order: () => Promise.reject(new Error('nothing is tried here')),
-  serving: () => Promise.reject(new Error('nothing is served here')),
+  withServedCatalog: () => Promise.reject(new Error('nothing is served here')),
   close: () => Promise.resolve(),
 }

@@ -1,12 +1,15 @@
 import { describe, expect, test } from '@jest/globals'
-import { canonicalQuantity, isQuantity } from '../../../src/bundle/kubernetes/quantity.ts'
+import { toCanonicalQuantity, isQuantity } from '../../../src/bundle/kubernetes/quantity.ts'
 import { checkManifests } from '../../../src/bundle/kubernetes/check-manifests.ts'
 import { checkExamples } from '../../../src/bundle/kubernetes/check-examples.ts'
-import { bundleFiles, crd } from '../bundle-shapes.ts'
+import { createBundleFiles, createCrd } from '../bundle-shapes.ts'
 
-function findings(files: Record<string, unknown>, spec: Record<string, unknown> = {}): readonly string[] {
+function findManifestProblems(
+  files: Record<string, unknown>,
+  spec: Record<string, unknown> = {},
+): readonly string[] {
   const shape = { files, spec: { install: { strategy: 'deployment', spec: { deployments: [] } }, ...spec } }
-  return checkManifests(bundleFiles('foo', shape)).map(
+  return checkManifests(createBundleFiles('foo', shape)).map(
     ({ rule, at, data }) => `${rule} ${at?.file}:${at?.line} ${String(data?.['field'])}`,
   )
 }
@@ -22,7 +25,7 @@ rules:
   - verbs: get
   - apiGroups: ['']
 `
-    expect(findings({ 'manifests/role.yaml': role })).toEqual([
+    expect(findManifestProblems({ 'manifests/role.yaml': role })).toEqual([
       'unknown-manifest-field manifests/role.yaml:5 metadata.label',
       'mistyped-manifest-field manifests/role.yaml:7 rules[0].verbs',
       'missing-manifest-field manifests/role.yaml:8 rules[1].verbs',
@@ -42,7 +45,7 @@ items:
     metadata: {name: b}
     dada: {}
 `
-    expect(findings({ 'manifests/two.yaml': two })).toEqual([
+    expect(findManifestProblems({ 'manifests/two.yaml': two })).toEqual([
       'unknown-manifest-field manifests/two.yaml:11 items[0].dada'.replace('items[0].', ''),
     ])
   })
@@ -61,7 +64,7 @@ items:
         },
       },
     }
-    expect(findings({}, spec).map((text) => text.split(' ').at(-1))).toEqual([
+    expect(findManifestProblems({}, spec).map((text) => text.split(' ').at(-1))).toEqual([
       'spec.install.spec.deployments[0].spec.template.spec.containers[0].imagePolicy',
     ])
   })
@@ -81,7 +84,10 @@ items:
       },
     }
     expect(
-      findings({ 'manifests/a.yaml': { apiVersion: 'x.io/v1', kind: 'Thing', metadata: 1 } }, spec),
+      findManifestProblems(
+        { 'manifests/a.yaml': { apiVersion: 'x.io/v1', kind: 'Thing', metadata: 1 } },
+        spec,
+      ),
     ).toEqual([])
   })
 
@@ -95,7 +101,7 @@ items:
     ['-2', '-2'],
     ['0', '0'],
   ])('the quantity %s is %s', (text, canonical) => {
-    expect(canonicalQuantity(text)).toBe(canonical)
+    expect(toCanonicalQuantity(text)).toBe(canonical)
   })
 
   test.each(['', 'a', '1 Gi', '1gi', '1e', '--1', '.', '1e99999'])('%j is no quantity', (text) => {
@@ -104,11 +110,11 @@ items:
 })
 
 test('examples are held to the schema of their version, and those of other bundles to none', () => {
-  const definition = crd('foos', 'example.com', 'Foo', ['v1'])
+  const definition = createCrd('foos', 'example.com', 'Foo', ['v1'])
   const schema = { type: 'object', properties: { spec: { type: 'object', required: ['a'], properties: {} } } }
   const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } }]
   const example = (apiVersion: string) => ({ apiVersion, kind: 'Foo', metadata: { name: 'x' }, spec: {} })
-  const files = bundleFiles('foo', {
+  const files = createBundleFiles('foo', {
     metadata: {
       annotations: { 'alm-examples': JSON.stringify([example('example.com/v1'), example('other.com/v1')]) },
     },

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
-import { problemsOf } from '../../../src/bundle/kubernetes/structural-schema.ts'
+import { findSchemaProblems } from '../../../src/bundle/kubernetes/structural-schema.ts'
 import type { Json } from '../../../src/go/json/json.ts'
 
-function problems(field: Json, value: Json, more: Record<string, Json> = {}): readonly string[] {
+function listSchemaProblems(field: Json, value: Json, more: Record<string, Json> = {}): readonly string[] {
   const schema = { type: 'object', properties: { f: field }, ...more }
-  return problemsOf(schema, { apiVersion: 'g/v1', kind: 'K', metadata: {}, f: value }).map(
+  return findSchemaProblems(schema, { apiVersion: 'g/v1', kind: 'K', metadata: {}, f: value }).map(
     ({ path, problem }) => `${path.join('.')} ${problem}`,
   )
 }
@@ -63,19 +63,21 @@ describe('a value against the schema of a CRD', () => {
     ['fits all', { allOf: [{ minimum: 3 }, { maximum: 5 }], type: 'integer' }, 4, 6],
     ['is not what is ruled out', { not: { enum: ['a'] }, type: 'string' }, 'b', 'a'],
   ])('%s', (_claim, field, good, bad) => {
-    expect(problems(field, good)).toEqual([])
-    expect(problems(field, bad)).toHaveLength(1)
+    expect(listSchemaProblems(field, good)).toEqual([])
+    expect(listSchemaProblems(field, bad)).toHaveLength(1)
   })
 
   test('may lack what has a default', () => {
     const field = { type: 'object', properties: { a: { type: 'string', default: 'x' } }, required: ['a'] }
-    expect(problems(field, {})).toEqual([])
+    expect(listSchemaProblems(field, {})).toEqual([])
   })
 
   test('may have what the schema keeps unknown, and other objects in it', () => {
-    expect(problems({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true }, { any: 1 })).toEqual([])
+    expect(
+      listSchemaProblems({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true }, { any: 1 }),
+    ).toEqual([])
     const embedded = { type: 'object', 'x-kubernetes-embedded-resource': true, properties: {} }
-    expect(problems(embedded, { apiVersion: 'v1', kind: 'A', metadata: {} })).toEqual([])
+    expect(listSchemaProblems(embedded, { apiVersion: 'v1', kind: 'A', metadata: {} })).toEqual([])
   })
 
   test.each([
@@ -88,13 +90,13 @@ describe('a value against the schema of a CRD', () => {
     '((',
   ])('is not held to %s, which takes long or is of Go alone', (pattern) => {
     const started = performance.now()
-    expect(problems({ type: 'string', pattern }, `${'a'.repeat(60)}!`)).toEqual([])
+    expect(listSchemaProblems({ type: 'string', pattern }, `${'a'.repeat(60)}!`)).toEqual([])
     expect(performance.now() - started).toBeLessThan(1000)
   })
 
   test('does not take for ever where a schema asks again and again', () => {
     let schema: Json = { type: 'integer' }
     for (let depth = 0; depth < 60; depth++) schema = { anyOf: [schema, schema] }
-    expect(problems(schema, 'x').length).toBeGreaterThanOrEqual(0)
+    expect(listSchemaProblems(schema, 'x').length).toBeGreaterThanOrEqual(0)
   })
 })

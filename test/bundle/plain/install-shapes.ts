@@ -2,42 +2,47 @@
 import fc from '../../seeded.ts'
 import { annotationKeys } from '../../../src/bundle/bundle-metadata.ts'
 
-type Files = Readonly<Record<string, unknown>>
-type Arbitrary = fc.Arbitrary<unknown>
+type BundleContents = Readonly<Record<string, unknown>>
+type AnyArbitrary = fc.Arbitrary<unknown>
 
 /** Each field or not. */
-const some = (fields: Record<string, Arbitrary>): Arbitrary => fc.record(fields, { requiredKeys: [] })
-const few = (item: Arbitrary, most = 3): fc.Arbitrary<unknown[]> => fc.array(item, { maxLength: most })
+const optionalFields = (fields: Record<string, AnyArbitrary>): AnyArbitrary =>
+  fc.record(fields, { requiredKeys: [] })
+const shortArray = (item: AnyArbitrary, maxItems = 3): fc.Arbitrary<unknown[]> =>
+  fc.array(item, { maxLength: maxItems })
 /** Mostly the first. */
-const seldom = (value: Arbitrary, odd: Arbitrary): Arbitrary =>
+const mostly = (value: AnyArbitrary, odd: AnyArbitrary): AnyArbitrary =>
   fc.oneof({ weight: 60, arbitrary: value }, { weight: 1, arbitrary: odd })
 
-const deployment = fc.constantFrom(
+const randomDeploymentName = fc.constantFrom(
   'web',
   'web.manager',
   'a-rather-long-deployment-name-that-makes-services-overflow',
 )
-const account = fc.constantFrom('', 'default', 'web', 'builder', `a${'-long'.repeat(20)}`)
-const word = fc.constantFrom('a', 'get', '*', '<&>', 'é😀', '"q"', '')
-const words = fc.oneof(few(word), fc.constant([]), fc.constant(null))
+const randomServiceAccount = fc.constantFrom('', 'default', 'web', 'builder', `a${'-long'.repeat(20)}`)
+const randomWord = fc.constantFrom('a', 'get', '*', '<&>', 'é😀', '"q"', '')
+const randomWordsOrNull = fc.oneof(shortArray(randomWord), fc.constant([]), fc.constant(null))
 
-const rule = some({
-  nonResourceURLs: words,
-  resourceNames: words,
-  verbs: few(word),
-  resources: words,
-  apiGroups: words,
-  unknown: word,
+const randomPolicyRule = optionalFields({
+  nonResourceURLs: randomWordsOrNull,
+  resourceNames: randomWordsOrNull,
+  verbs: shortArray(randomWord),
+  resources: randomWordsOrNull,
+  apiGroups: randomWordsOrNull,
+  unknown: randomWord,
 })
-const permission = fc.record({ serviceAccountName: account, rules: few(rule) }, { requiredKeys: ['rules'] })
+const randomPermission = fc.record(
+  { serviceAccountName: randomServiceAccount, rules: shortArray(randomPolicyRule) },
+  { requiredKeys: ['rules'] },
+)
 
-const path = fc.constantFrom(
+const randomMountPath = fc.constantFrom(
   '/tmp/k8s-webhook-server/serving-certs',
   '/apiserver.local.config/certificates',
   '/data',
 )
-const volume = fc.constantFrom('webhook-cert', 'apiservice-cert', 'cert', 'data')
-const quantity = fc.constantFrom(
+const randomVolumeName = fc.constantFrom('webhook-cert', 'apiservice-cert', 'cert', 'data')
+const randomQuantity = fc.constantFrom(
   '100m',
   '1000m',
   '1Gi',
@@ -52,69 +57,71 @@ const quantity = fc.constantFrom(
   '12e6',
   '1024',
 )
-const env = fc.record(
+const randomEnv = fc.record(
   { name: fc.constantFrom('A', 'B'), value: fc.constantFrom('1', '', '{{x}}') },
   { requiredKeys: ['name'] },
 )
-const mount = fc.record({ name: volume, mountPath: path })
-const toleration = some({
-  key: word,
+const randomVolumeMount = fc.record({ name: randomVolumeName, mountPath: randomMountPath })
+const randomToleration = optionalFields({
+  key: randomWord,
   operator: fc.constantFrom('Exists', 'Equal'),
   tolerationSeconds: fc.nat(9),
 })
-const affinity = some({
-  nodeAffinity: some({
-    preferredDuringSchedulingIgnoredDuringExecution: few(
+const randomAffinity = optionalFields({
+  nodeAffinity: optionalFields({
+    preferredDuringSchedulingIgnoredDuringExecution: shortArray(
       fc.constant({ weight: 1, preference: { matchExpressions: [{ key: 'k', operator: 'Exists' }] } }),
       1,
     ),
   }),
   podAffinity: fc.constant({}),
-  podAntiAffinity: some({
-    requiredDuringSchedulingIgnoredDuringExecution: few(fc.constant({ topologyKey: 'zone' }), 1),
+  podAntiAffinity: optionalFields({
+    requiredDuringSchedulingIgnoredDuringExecution: shortArray(fc.constant({ topologyKey: 'zone' }), 1),
   }),
 })
-const resources = some({
-  limits: some({ cpu: quantity, memory: quantity }),
-  requests: some({ cpu: quantity }),
+const randomResources = optionalFields({
+  limits: optionalFields({ cpu: randomQuantity, memory: randomQuantity }),
+  requests: optionalFields({ cpu: randomQuantity }),
 })
-const labels = fc.constantFrom({ app: 'web' }, { app: 'web', tier: 'x' })
+const randomLabels = fc.constantFrom({ app: 'web' }, { app: 'web', tier: 'x' })
 
-const spec = fc.record(
+const randomDeploymentSpec = fc.record(
   {
-    selector: fc.record({ matchLabels: labels }, { requiredKeys: [] }),
-    replicas: seldom(fc.nat(3), fc.constantFrom('one', 1.5)),
+    selector: fc.record({ matchLabels: randomLabels }, { requiredKeys: [] }),
+    replicas: mostly(fc.nat(3), fc.constantFrom('one', 1.5)),
     revisionHistoryLimit: fc.nat(20),
     strategy: fc.constantFrom(
       { type: 'Recreate' },
       { rollingUpdate: { maxSurge: '25%', maxUnavailable: 1 } },
     ),
-    unknown: word,
+    unknown: randomWord,
     template: fc.record(
       {
-        metadata: some({
-          labels,
+        metadata: optionalFields({
+          labels: randomLabels,
           annotations: fc.constantFrom({ a: 'template' }, { 'olm.targetNamespaces': 'mine' }, {}),
           creationTimestamp: fc.constant(null),
         }),
-        spec: some({
-          serviceAccountName: account,
+        spec: optionalFields({
+          serviceAccountName: randomServiceAccount,
           hostNetwork: fc.boolean(),
           enableServiceLinks: fc.boolean(),
           nodeSelector: fc.constant({ disk: 'ssd' }),
-          tolerations: few(toleration),
-          affinity,
-          volumes: few(fc.record({ name: volume, emptyDir: fc.constantFrom({}, { sizeLimit: '1024Mi' }) })),
-          containers: few(
-            some({
-              name: word,
-              image: word,
-              args: few(seldom(word, fc.constant(null))),
-              env: few(env),
-              resources,
-              volumeMounts: few(mount),
-              ports: few(fc.record({ containerPort: fc.nat(9000) }), 2),
-              livenessProbe: some({ httpGet: fc.record({ port: fc.constantFrom(80, 'http') }) }),
+          tolerations: shortArray(randomToleration),
+          affinity: randomAffinity,
+          volumes: shortArray(
+            fc.record({ name: randomVolumeName, emptyDir: fc.constantFrom({}, { sizeLimit: '1024Mi' }) }),
+          ),
+          containers: shortArray(
+            optionalFields({
+              name: randomWord,
+              image: randomWord,
+              args: shortArray(mostly(randomWord, fc.constant(null))),
+              env: shortArray(randomEnv),
+              resources: randomResources,
+              volumeMounts: shortArray(randomVolumeMount),
+              ports: shortArray(fc.record({ containerPort: fc.nat(9000) }), 2),
+              livenessProbe: optionalFields({ httpGet: fc.record({ port: fc.constantFrom(80, 'http') }) }),
             }),
           ),
         }),
@@ -125,35 +132,38 @@ const spec = fc.record(
   { requiredKeys: ['template'] },
 )
 
-const webhook = fc.record(
+const randomWebhook = fc.record(
   {
-    type: seldom(
+    type: mostly(
       fc.constantFrom('ValidatingAdmissionWebhook', 'MutatingAdmissionWebhook', 'ConversionWebhook'),
       fc.constant('Other'),
     ),
-    generateName: seldom(
+    generateName: mostly(
       fc.string({ minLength: 1, maxLength: 4, unit: fc.constantFrom('a', 'b', '1') }),
       fc.constantFrom('x-', 'X', '', `${'a'.repeat(254)}`),
     ),
-    deploymentName: deployment,
+    deploymentName: randomDeploymentName,
     containerPort: fc.constantFrom(443, 8443, 0),
     targetPort: fc.constantFrom(9443, 'https', '8080'),
     webhookPath: fc.constantFrom('/', '/validate', ''),
     failurePolicy: fc.constantFrom('Fail', 'Ignore'),
     matchPolicy: fc.constant('Equivalent'),
     reinvocationPolicy: fc.constant('Never'),
-    objectSelector: some({
-      matchLabels: labels,
-      matchExpressions: few(fc.constant({ key: 'k', operator: 'Exists' }), 1),
+    objectSelector: optionalFields({
+      matchLabels: randomLabels,
+      matchExpressions: shortArray(fc.constant({ key: 'k', operator: 'Exists' }), 1),
     }),
     sideEffects: fc.constantFrom('None', 'Some'),
     timeoutSeconds: fc.nat(30),
     admissionReviewVersions: fc.constantFrom(['v1'], ['v1', 'v1beta1'], []),
-    conversionCRDs: seldom(few(fc.constantFrom('foos.example.com', 'bars.example.com'), 1), few(word)),
-    rules: few(
-      some({
-        apiGroups: few(
-          seldom(
+    conversionCRDs: mostly(
+      shortArray(fc.constantFrom('foos.example.com', 'bars.example.com'), 1),
+      shortArray(randomWord),
+    ),
+    rules: shortArray(
+      optionalFields({
+        apiGroups: shortArray(
+          mostly(
             fc.constantFrom('', 'apps'),
             fc.constantFrom('*', 'olm.operatorframework.io', 'admissionregistration.k8s.io'),
           ),
@@ -161,7 +171,7 @@ const webhook = fc.record(
         ),
         apiVersions: fc.constant(['v1']),
         operations: fc.constant(['CREATE']),
-        resources: few(fc.constantFrom('pods', 'ValidatingWebhookConfigurations'), 2),
+        resources: shortArray(fc.constantFrom('pods', 'ValidatingWebhookConfigurations'), 2),
         scope: fc.constant('Namespaced'),
       }),
       2,
@@ -170,7 +180,7 @@ const webhook = fc.record(
   { requiredKeys: ['type', 'generateName', 'deploymentName'] },
 )
 
-const crd = (plural: string, kind: string): Arbitrary =>
+const randomCrd = (plural: string, kind: string): AnyArbitrary =>
   fc.record({
     apiVersion: fc.constantFrom('apiextensions.k8s.io/v1', 'apiextensions.k8s.io/v1beta1'),
     kind: fc.constant('CustomResourceDefinition'),
@@ -178,7 +188,7 @@ const crd = (plural: string, kind: string): Arbitrary =>
       {
         name: fc.constant(`${plural}.example.com`),
         annotations: fc.constantFrom({ a: 'b' }, {}),
-        unknown: word,
+        unknown: randomWord,
       },
       { requiredKeys: ['name'] },
     ),
@@ -187,7 +197,7 @@ const crd = (plural: string, kind: string): Arbitrary =>
         group: fc.constant('example.com'),
         names: fc.constant({ plural, kind }),
         scope: fc.constant('Namespaced'),
-        preserveUnknownFields: seldom(fc.constant(false), fc.constant(true)),
+        preserveUnknownFields: mostly(fc.constant(false), fc.constant(true)),
         conversion: fc.constantFrom({ strategy: 'None' }, undefined),
         versions: fc.constant([
           {
@@ -209,9 +219,9 @@ const crd = (plural: string, kind: string): Arbitrary =>
     ),
   })
 
-const other = fc.record({
+const randomOtherManifest = fc.record({
   apiVersion: fc.constant('v1'),
-  kind: seldom(
+  kind: mostly(
     fc.constantFrom(
       'ConfigMap',
       'Service',
@@ -222,21 +232,23 @@ const other = fc.record({
     ),
     fc.constantFrom('Pod', 'Widget'),
   ),
-  metadata: fc.record({ name: word, namespace: word }, { requiredKeys: ['name'] }),
+  metadata: fc.record({ name: randomWord, namespace: randomWord }, { requiredKeys: ['name'] }),
   data: fc.constantFrom({ a: '1' }, { b: [1, { c: null }] }),
 })
-const list = fc.record({
+const randomListManifest = fc.record({
   apiVersion: fc.constant('v1'),
   kind: fc.constantFrom('List', 'ConfigMapList'),
-  items: few(fc.oneof(other, seldom(other, fc.constant({ metadata: { name: 'bare' } })))),
+  items: shortArray(
+    fc.oneof(randomOtherManifest, mostly(randomOtherManifest, fc.constant({ metadata: { name: 'bare' } }))),
+  ),
 })
 
-const property = fc.record({
+const randomProperty = fc.record({
   type: fc.constantFrom('olm.x', '<t>'),
   value: fc.constantFrom('v', { b: 1, a: '<&>' }, [1.5, null], true),
 })
 
-interface Webhook {
+interface WebhookFields {
   readonly type: string
   readonly generateName: string
   readonly deploymentName: string
@@ -244,16 +256,16 @@ interface Webhook {
 }
 
 /** Webhooks with names of their own, of deployments that are there, that convert what is owned, each once. */
-function sound(
-  webhooks: readonly Webhook[],
+function keepValidWebhooks(
+  webhooks: readonly WebhookFields[],
   deployments: readonly string[],
   owned: readonly string[],
-): readonly Webhook[] {
-  const left = new Set(owned)
+): readonly WebhookFields[] {
+  const unconverted = new Set(owned)
   return webhooks.flatMap((one, index) => {
     const deploymentName = deployments[index % deployments.length]
     if (deploymentName === undefined) return []
-    const conversionCRDs = one.conversionCRDs?.filter((crd) => left.delete(crd))
+    const conversionCRDs = one.conversionCRDs?.filter((crd) => unconverted.delete(crd))
     return [
       {
         ...one,
@@ -265,47 +277,56 @@ function sound(
 }
 
 /** Files of a bundle, path to text or data. */
-export const installShape: fc.Arbitrary<Files> = fc
+export const randomInstallBundle: fc.Arbitrary<BundleContents> = fc
   .record({
-    permissions: few(permission),
-    clusterPermissions: few(permission),
+    permissions: shortArray(randomPermission),
+    clusterPermissions: shortArray(randomPermission),
     deployments: fc.uniqueArray(
-      fc.record({ name: deployment, spec, label: labels }, { requiredKeys: ['name', 'spec'] }),
+      fc.record(
+        { name: randomDeploymentName, spec: randomDeploymentSpec, label: randomLabels },
+        { requiredKeys: ['name', 'spec'] },
+      ),
       {
         maxLength: 3,
         selector: ({ name }) => name,
       },
     ),
-    more: seldom(
+    more: mostly(
       fc.constant([]),
-      few(fc.record({ name: seldom(deployment, fc.constantFrom('X', 'a..b')), spec }), 1),
+      shortArray(
+        fc.record({
+          name: mostly(randomDeploymentName, fc.constantFrom('X', 'a..b')),
+          spec: randomDeploymentSpec,
+        }),
+        1,
+      ),
     ),
-    webhooks: fc.oneof(fc.constant([]), few(webhook)),
+    webhooks: fc.oneof(fc.constant([]), shortArray(randomWebhook)),
     owned: fc.subarray(['foos.example.com', 'bars.example.com']),
     modes: fc.oneof<fc.Arbitrary<string[]>[]>(
       fc.subarray(['AllNamespaces', 'SingleNamespace', 'OwnNamespace', 'MultiNamespace']),
       fc.constant(['AllNamespaces']),
     ),
-    annotations: some({
+    annotations: optionalFields({
       a: fc.constant('csv'),
       'olm.properties': fc.constantFrom('[]', '[ {"type": "x", "value": {"b":1, "a":"<"}} ]', 'no'),
     }),
-    properties: fc.option(few(property)),
-    crds: fc.tuple(crd('foos', 'Foo'), crd('bars', 'Bar')),
-    others: few(other),
-    list: fc.option(list),
+    properties: fc.option(shortArray(randomProperty)),
+    crds: fc.tuple(randomCrd('foos', 'Foo'), randomCrd('bars', 'Bar')),
+    others: shortArray(randomOtherManifest),
+    list: fc.option(randomListManifest),
     name: fc.constantFrom('foo.v1.0.0', `${'long-'.repeat(12)}v1.0.0`, 'fooé.v1'),
     isSound: fc.constantFrom(true, true, true, false),
-    package: seldom(fc.constant('foo'), fc.constant('')),
+    package: mostly(fc.constant('foo'), fc.constant('')),
   })
   .map((shape) => {
     const webhooks = shape.isSound
-      ? sound(
-          shape.webhooks as Webhook[],
+      ? keepValidWebhooks(
+          shape.webhooks as WebhookFields[],
           shape.deployments.map(({ name }) => name),
           shape.owned,
         )
-      : (shape.webhooks as Webhook[])
+      : (shape.webhooks as WebhookFields[])
     const converts = shape.isSound && webhooks.some(({ type }) => type === 'ConversionWebhook')
     const modes = converts ? ['AllNamespaces'] : shape.modes
     const csv = {

@@ -2,49 +2,53 @@
 // done. And what "equal" means between its objects and ours.
 import { spawnSync } from 'node:child_process'
 import type { Json } from '../../../src/go/json/json.ts'
-import type { RenderOptions } from '../../../src/bundle/plain/rendering.ts'
+import type { PlainRenderOptions } from '../../../src/bundle/plain/rendering.ts'
 
 /** How to build it: `go build -o DIRECTORY/olm-v1-answers .` in the module's folder. */
-export const olmV1 = 'olm-v1-answers'
+export const olmV1Program = 'olm-v1-answers'
 
-export type Question =
-  | ({ readonly directory: string } & RenderOptions)
+export type OlmV1Question =
+  | ({ readonly directory: string } & PlainRenderOptions)
   | { readonly old: readonly Json[]; readonly new: readonly Json[] }
 
-export interface Answer {
+export interface OlmV1Answer {
   readonly objects: readonly Json[] | null
   readonly error: string
 }
 
 /** All answers, from one process. */
-export function askOlmV1(questions: readonly Question[]): readonly Answer[] {
-  const { stdout, status, stderr } = spawnSync(olmV1, {
+export function queryOlmV1(questions: readonly OlmV1Question[]): readonly OlmV1Answer[] {
+  const { stdout, status, stderr } = spawnSync(olmV1Program, {
     input: questions.map((question) => `${JSON.stringify(question)}\n`).join(''),
     encoding: 'utf8',
     maxBuffer: 1 << 30,
   })
-  if (status !== 0) throw new Error(`${olmV1} ended with ${status}: ${stderr}`)
+  if (status !== 0) throw new Error(`${olmV1Program} ended with ${status}: ${stderr}`)
   return stdout
     .trimEnd()
     .split('\n')
-    .map((line) => JSON.parse(line) as Answer)
+    .map((line) => JSON.parse(line) as OlmV1Answer)
 }
 
 /**
  * Where two values differ, as a path; undefined where they mean the same to Kubernetes. Go prints structs that are empty,
  * and leaves out fields that are: what is nothing on one side may be absent on the other.
  */
-export function difference(ours: Json | undefined, theirs: Json | undefined, path = ''): string | undefined {
+export function findDifference(
+  ours: Json | undefined,
+  theirs: Json | undefined,
+  path = '',
+): string | undefined {
   if (isObject(ours) && isObject(theirs)) {
     for (const key of new Set([...Object.keys(ours), ...Object.keys(theirs)])) {
-      const found = difference(ours[key], theirs[key], `${path}.${key}`)
+      const found = findDifference(ours[key], theirs[key], `${path}.${key}`)
       if (found !== undefined) return found
     }
     return undefined
   }
   if (Array.isArray(ours) && Array.isArray(theirs) && ours.length === theirs.length) {
     for (const [index, item] of ours.entries()) {
-      const found = difference(item as Json, theirs[index] as Json, `${path}[${index}]`)
+      const found = findDifference(item as Json, theirs[index] as Json, `${path}[${index}]`)
       if (found !== undefined) return found
     }
     return undefined
@@ -53,10 +57,10 @@ export function difference(ours: Json | undefined, theirs: Json | undefined, pat
   if (ours === undefined && theirs === '0' && path.endsWith('.resourceFieldRef.divisor')) return undefined
   // What Go leaves out where it is 0 or false is left out by us, too.
   if (isAbsent(theirs) && (ours === 0 || ours === false))
-    return `${path}: ours ${text(ours)}, theirs ${text(theirs)}`
-  if (ours === theirs || (isNothing(ours) && isNothing(theirs) && (isAbsent(ours) || isAbsent(theirs))))
+    return `${path}: ours ${toText(ours)}, theirs ${toText(theirs)}`
+  if (ours === theirs || (isEmptyValue(ours) && isEmptyValue(theirs) && (isAbsent(ours) || isAbsent(theirs))))
     return undefined
-  return `${path}: ours ${text(ours)}, theirs ${text(theirs)}`
+  return `${path}: ours ${toText(ours)}, theirs ${toText(theirs)}`
 }
 
 function isObject(value: Json | undefined): value is Readonly<Record<string, Json>> {
@@ -67,18 +71,18 @@ function isAbsent(value: Json | undefined): boolean {
   return value === undefined || value === null
 }
 
-function isNothing(value: Json | undefined): boolean {
+function isEmptyValue(value: Json | undefined): boolean {
   if (value === undefined || value === null || value === '' || value === 0 || value === false) return true
   if (Array.isArray(value)) return value.length === 0
-  return isObject(value) && Object.values(value).every(isNothing)
+  return isObject(value) && Object.values(value).every(isEmptyValue)
 }
 
-function text(value: Json | undefined): string {
+function toText(value: Json | undefined): string {
   return JSON.stringify(value)?.slice(0, 200) ?? 'absent'
 }
 
 /** Objects in an order that does not depend on what Go leaves to chance. */
-export function inOrder(objects: readonly Json[]): readonly Json[] {
+export function sortObjects(objects: readonly Json[]): readonly Json[] {
   const key = (object: Json) => {
     const { kind = '', metadata = {} } = isObject(object) ? object : {}
     const { name = '', namespace = '' } = isObject(metadata) ? metadata : {}

@@ -2,11 +2,11 @@
 import fc from '../../seeded.ts'
 import type { JsonObject } from '../../../src/bundle/fields.ts'
 
-const text = fc.constantFrom('a', 'b', '<&>')
-const leaf = fc.record(
+const randomText = fc.constantFrom('a', 'b', '<&>')
+const randomLeafSchema = fc.record(
   {
     type: fc.constantFrom('string', 'string', 'integer'),
-    description: text,
+    description: randomText,
     default: fc.constantFrom('a', 'b', { b: 1, a: '<' }),
     enum: fc.subarray(['a', 'b', 'c'], { minLength: 1 }),
     maximum: fc.constantFrom(1, 2.5, 1e21),
@@ -16,7 +16,7 @@ const leaf = fc.record(
     pattern: fc.constantFrom('^a$', ''),
     nullable: fc.boolean(),
     format: fc.constantFrom('date', ''),
-    title: text,
+    title: randomText,
     oneOf: fc.subarray([{ required: ['a'] }, { required: ['b'], description: 'x' }]),
     anyOf: fc.subarray([{ required: ['a'] }, { required: ['b'] }]),
     'x-kubernetes-preserve-unknown-fields': fc.boolean(),
@@ -26,17 +26,20 @@ const leaf = fc.record(
   { requiredKeys: ['type'] },
 )
 /** Most properties have little to say. */
-const property = fc.oneof(fc.constant({ type: 'string' }), leaf)
+const randomPropertySchema = fc.oneof(fc.constant({ type: 'string' }), randomLeafSchema)
 
-const schema = fc
+const randomSchema = fc
   .record({
-    properties: fc.record({ a: property, b: property, c: property }, { requiredKeys: ['a'] }),
+    properties: fc.record(
+      { a: randomPropertySchema, b: randomPropertySchema, c: randomPropertySchema },
+      { requiredKeys: ['a'] },
+    ),
     required: fc.subarray(['a', 'b', 'c']),
   })
   .map((spec) => ({ type: 'object', properties: { spec: { type: 'object', ...spec } } }))
 
-const version = (name: string) =>
-  fc.record({ served: fc.boolean(), schema }).map(({ served, schema: openAPIV3Schema }) => ({
+const randomCrdVersion = (name: string) =>
+  fc.record({ served: fc.boolean(), schema: randomSchema }).map(({ served, schema: openAPIV3Schema }) => ({
     ...{ name, served, storage: name === 'v1' },
     schema: { openAPIV3Schema },
   }))
@@ -45,7 +48,7 @@ const version = (name: string) =>
 export const randomCrd: fc.Arbitrary<JsonObject> = fc
   .record({
     versions: fc
-      .tuple(version('v1'), version('v1beta1'), version('v2'))
+      .tuple(randomCrdVersion('v1'), randomCrdVersion('v1beta1'), randomCrdVersion('v2'))
       .chain((all) => fc.subarray(all, { minLength: 1 })),
     scope: fc.constantFrom('Namespaced', 'Namespaced', 'Namespaced', 'Cluster'),
     strategy: fc.constantFrom('None', 'None', 'Webhook'),

@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals'
 import { createHash } from 'node:crypto'
-import { renderPlain } from '../../../src/bundle/plain/render-plain.ts'
+import { renderPlainManifests } from '../../../src/bundle/plain/render-plain.ts'
 import { sha224 } from '../../../src/bundle/plain/sha224.ts'
-import type { RenderOptions } from '../../../src/bundle/plain/rendering.ts'
-import { bundleFiles, crd, type Shape } from '../bundle-shapes.ts'
+import type { PlainRenderOptions } from '../../../src/bundle/plain/rendering.ts'
+import { createBundleFiles, createCrd, type SampleBundle } from '../bundle-shapes.ts'
 import fc from '../../seeded.ts'
-import { installShape } from './install-shapes.ts'
+import { randomInstallBundle } from './install-shapes.ts'
 import { checkInstall } from '../../../src/bundle/check-install.ts'
 
-const deployment = {
+const webDeployment = {
   name: 'web',
   label: { part: 'manager' },
   spec: {
@@ -19,25 +19,28 @@ const deployment = {
     },
   },
 }
-const modes = (...types: readonly string[]) => types.map((type) => ({ type, supported: true }))
-const rule = { apiGroups: ['apps'], resources: ['deployments'], verbs: ['get', '*'] }
+const toInstallModes = (...types: readonly string[]) => types.map((type) => ({ type, supported: true }))
+const policyRule = { apiGroups: ['apps'], resources: ['deployments'], verbs: ['get', '*'] }
 
-function spec(more: Record<string, unknown> = {}, install: Record<string, unknown> = {}): Shape {
+function createBundleShape(
+  more: Record<string, unknown> = {},
+  install: Record<string, unknown> = {},
+): SampleBundle {
   return {
     metadata: { annotations: { both: 'csv', own: 'csv' } },
     spec: {
-      installModes: modes('AllNamespaces', 'OwnNamespace'),
-      install: { strategy: 'deployment', spec: { deployments: [deployment], ...install } },
+      installModes: toInstallModes('AllNamespaces', 'OwnNamespace'),
+      install: { strategy: 'deployment', spec: { deployments: [webDeployment], ...install } },
       ...more,
     },
   }
 }
 
-function render(shape: Shape, options: Partial<RenderOptions> = {}) {
-  return renderPlain(bundleFiles('foo', shape), { installNamespace: 'operators', ...options })
+function renderBundle(shape: SampleBundle, options: Partial<PlainRenderOptions> = {}) {
+  return renderPlainManifests(createBundleFiles('foo', shape), { installNamespace: 'operators', ...options })
 }
 
-function named(rendering: ReturnType<typeof render>): readonly string[] {
+function formatObjectNames(rendering: ReturnType<typeof renderBundle>): readonly string[] {
   return rendering.objects.map(({ kind, namespace, name }) =>
     [kind, namespace, name].filter(Boolean).join(' '),
   )
@@ -45,15 +48,17 @@ function named(rendering: ReturnType<typeof render>): readonly string[] {
 
 describe('a registry+v1 bundle', () => {
   test('gets accounts, and roles whose names are hashes that OLM v1 makes alike', () => {
-    const permissions = { permissions: [{ serviceAccountName: 'runner', rules: [rule] }] }
+    const permissions = { permissions: [{ serviceAccountName: 'runner', rules: [policyRule] }] }
     // The names are what operator-controller v1.11.0 prints for this bundle.
-    expect(named(render(spec({}, permissions)))).toEqual([
+    expect(formatObjectNames(renderBundle(createBundleShape({}, permissions)))).toEqual([
       'ServiceAccount operators runner',
       'ClusterRole foo.v1.0.0-runner-u8fqe43fdyn6vws2gf4z8zujl4mgcicxnlbyqf6csmy',
       'ClusterRoleBinding foo.v1.0.0-runner-u8fqe43fdyn6vws2gf4z8zujl4mgcicxnlbyqf6csmy',
       'Deployment operators web',
     ])
-    expect(named(render(spec({}, permissions), { watchNamespaces: ['operators'] }))).toEqual([
+    expect(
+      formatObjectNames(renderBundle(createBundleShape({}, permissions), { watchNamespaces: ['operators'] })),
+    ).toEqual([
       'ServiceAccount operators runner',
       'Role operators foo.v1.0.0-runner-19uwp6dz9x041bd3s05jx114758zbt00z7ye5hxgmryo',
       'RoleBinding operators foo.v1.0.0-runner-19uwp6dz9x041bd3s05jx114758zbt00z7ye5hxgmryo',
@@ -109,9 +114,9 @@ describe('a registry+v1 bundle', () => {
         versions: [{ ...version, additionalPrinterColumns: [printed], schema: { openAPIV3Schema } }],
       },
     }
-    const files = new Map(bundleFiles('foo', spec({}, { deployments: [zeros] })))
+    const files = new Map(createBundleFiles('foo', createBundleShape({}, { deployments: [zeros] })))
     files.set('manifests/crd.yaml', new TextEncoder().encode(JSON.stringify(definition)))
-    const { objects } = renderPlain(files, { installNamespace: 'operators' })
+    const { objects } = renderPlainManifests(files, { installNamespace: 'operators' })
     const made = (wanted: string) => objects.find(({ kind }) => kind === wanted)?.manifest['spec']
     expect(made('Deployment')).toEqual({
       replicas: 0,
@@ -159,7 +164,7 @@ describe('a registry+v1 bundle', () => {
   })
 
   test('has its annotations on the pods, where those of the pod itself win', () => {
-    const { objects } = render(spec(), { watchNamespaces: ['operators'] })
+    const { objects } = renderBundle(createBundleShape(), { watchNamespaces: ['operators'] })
     expect(objects[0]?.manifest).toEqual({
       apiVersion: 'apps/v1',
       kind: 'Deployment',
@@ -185,9 +190,11 @@ describe('a registry+v1 bundle', () => {
 
   test('is refused, in the words of OLM v1, for what it cannot do', () => {
     const webhook = { type: 'ValidatingAdmissionWebhook', generateName: 'X-', deploymentName: 'gone' }
-    const { objects, refusals, findings } = render(spec({ webhookdefinitions: [webhook, webhook] }))
+    const { objects, rejections, findings } = renderBundle(
+      createBundleShape({ webhookdefinitions: [webhook, webhook] }),
+    )
     expect(objects).toEqual([])
-    expect(refusals.map(({ message, toldBy }) => [message.slice(0, 60), toldBy])).toEqual([
+    expect(rejections.map(({ message, reportedByRule }) => [message.slice(0, 60), reportedByRule])).toEqual([
       ["webhook of type 'ValidatingAdmissionWebhook' with name 'X-' r", 'broken-webhook'].map((text) =>
         text.slice(0, 60),
       ),
@@ -202,14 +209,14 @@ describe('a registry+v1 bundle', () => {
   })
 
   test('is refused where it owns API services, and where nobody makes the certificates of its webhooks', () => {
-    const services = spec({
+    const services = createBundleShape({
       apiservicedefinitions: { owned: [{ name: 'a', group: 'g', version: 'v1', kind: 'A' }] },
     })
-    expect(render(services).findings).toHaveLength(1)
+    expect(renderBundle(services).findings).toHaveLength(1)
     const webhook = { type: 'MutatingAdmissionWebhook', generateName: 'x', deploymentName: 'web' }
-    const shape = spec({ webhookdefinitions: [webhook] })
-    expect(render(shape, { certificates: 'none' }).refusals).toHaveLength(1)
-    expect(named(render(shape))).toEqual([
+    const shape = createBundleShape({ webhookdefinitions: [webhook] })
+    expect(renderBundle(shape, { certificates: 'none' }).rejections).toHaveLength(1)
+    expect(formatObjectNames(renderBundle(shape))).toEqual([
       'Deployment operators web',
       'MutatingWebhookConfiguration operators x',
       'Service operators web-service',
@@ -219,8 +226,8 @@ describe('a registry+v1 bundle', () => {
   })
 
   test('that cannot watch what it should is refused, which is not its author’s fault', () => {
-    const { refusals, findings } = render(spec(), { watchNamespaces: ['other'] })
-    expect(refusals).toMatchObject([{ isAboutOptions: true }])
+    const { rejections, findings } = renderBundle(createBundleShape(), { watchNamespaces: ['other'] })
+    expect(rejections).toMatchObject([{ isAboutOptions: true }])
     expect(findings).toEqual([])
   })
 
@@ -230,7 +237,7 @@ describe('a registry+v1 bundle', () => {
         'kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\n---\n---\nkind: Secret\napiVersion: v1\nmetadata: {name: b}\n',
       'manifests/list.yaml': { apiVersion: 'v1', kind: 'ServiceList', items: [{ metadata: { name: 'c' } }] },
     }
-    expect(named(render({ ...spec(), files }))).toEqual([
+    expect(formatObjectNames(renderBundle({ ...createBundleShape(), files }))).toEqual([
       'Service operators c',
       'ConfigMap operators a',
       'Secret operators b',
@@ -249,19 +256,19 @@ describe('other formats', () => {
         text('apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: "{{ y }}"}'),
       ],
     ])
-    const rendering = renderPlain(files, { installNamespace: 'operators' })
-    expect(named(rendering)).toEqual(['ConfigMap a'])
+    const rendering = renderPlainManifests(files, { installNamespace: 'operators' })
+    expect(formatObjectNames(rendering)).toEqual(['ConfigMap a'])
     expect(rendering.open).toHaveLength(1)
   })
 
   test('of a chart only the CRDs are known without Helm, and it says so', () => {
     const files = new Map([
       ['Chart.yaml', text('apiVersion: v2\nname: a\nversion: 1.0.0\n')],
-      ['crds/a.yaml', text(JSON.stringify(crd('foos', 'example.com', 'Foo', ['v1'])))],
+      ['crds/a.yaml', text(JSON.stringify(createCrd('foos', 'example.com', 'Foo', ['v1'])))],
       ['templates/a.yaml', text('{{ .Values.x }}')],
     ])
-    const rendering = renderPlain(files, { installNamespace: 'operators' })
-    expect(named(rendering)).toEqual(['CustomResourceDefinition foos.example.com'])
+    const rendering = renderPlainManifests(files, { installNamespace: 'operators' })
+    expect(formatObjectNames(rendering)).toEqual(['CustomResourceDefinition foos.example.com'])
     expect(rendering.objects[0]?.file).toBe('crds/a.yaml')
     expect(rendering.open).toHaveLength(1)
   })
@@ -282,22 +289,27 @@ test('no bundle, however damaged, makes it fail', () => {
     byte: fc.nat(255),
   })
   fc.assert(
-    fc.property(installShape, installShape, fc.array(cut, { maxLength: 3 }), (shape, earlier, cuts) => {
-      const [files, before] = [shape, earlier].map(
-        (one) =>
-          new Map(
-            Object.entries(one).map(([path, content]) => {
-              const bytes = new TextEncoder().encode(
-                typeof content === 'string' ? content : JSON.stringify(content),
-              )
-              for (const { at, length, byte } of cuts)
-                bytes.fill(byte, at * bytes.length, at * bytes.length + length)
-              return [path, bytes]
-            }),
-          ),
-      )
-      if (files && before) checkInstall(files, { installNamespace: 'operators' }, before)
-    }),
+    fc.property(
+      randomInstallBundle,
+      randomInstallBundle,
+      fc.array(cut, { maxLength: 3 }),
+      (shape, earlier, cuts) => {
+        const [files, before] = [shape, earlier].map(
+          (one) =>
+            new Map(
+              Object.entries(one).map(([path, content]) => {
+                const bytes = new TextEncoder().encode(
+                  typeof content === 'string' ? content : JSON.stringify(content),
+                )
+                for (const { at, length, byte } of cuts)
+                  bytes.fill(byte, at * bytes.length, at * bytes.length + length)
+                return [path, bytes]
+              }),
+            ),
+        )
+        if (files && before) checkInstall(files, { installNamespace: 'operators' }, before)
+      },
+    ),
     { numRuns: 150 },
   )
 })

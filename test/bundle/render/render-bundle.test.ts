@@ -5,27 +5,31 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from '../../seeded.ts'
 import { readRegistryBundle } from '../../../src/bundle/registry-bundle.ts'
-import { migrationProblem, renderBundle, type OlmBundle } from '../../../src/bundle/render/render-bundle.ts'
+import {
+  findMigrationProblem,
+  renderBundle,
+  type OlmBundleBlob,
+} from '../../../src/bundle/render/render-bundle.ts'
 import type { BundleFiles } from '../../../src/bundle/bundle-files.ts'
-import { missingProgram } from '../../left-out.ts'
-import { bundleFiles, crd, shapes } from '../bundle-shapes.ts'
+import { findMissingProgram } from '../../left-out.ts'
+import { createBundleFiles, createCrd, sampleBundles } from '../bundle-shapes.ts'
 import { randomBundle } from '../random-bundle.ts'
 
-const hasOpm = missingProgram('opm') === undefined
+const hasOpm = findMissingProgram('opm') === undefined
 
-const names = Object.keys(shapes)
+const sampleNames = Object.keys(sampleBundles)
 // opm's migration reads the CSV with a type that wants the release as text, and gives up on the whole run.
-const cannotMigrate = 'release-as-number'
+const unmigratableBundle = 'release-as-number'
 const imageOf = (name: string) => `quay.io/test/${name}:v1`
 
-function ours(name: string, image: string, csvMetadata: boolean): OlmBundle {
-  const { bundle, problem } = readRegistryBundle(bundleFiles(name, shapes[name]))
+function renderBundleBlob(name: string, image: string, csvMetadata: boolean): OlmBundleBlob {
+  const { bundle, problem } = readRegistryBundle(createBundleFiles(name, sampleBundles[name]))
   if (!bundle) throw new Error(problem)
   return renderBundle(bundle, image, { csvMetadata })
 }
 
 /** What opm makes of the files; with an image, migrated. */
-function renderedByOpm(files: BundleFiles, image = ''): { blob?: OlmBundle; error?: string } {
+function renderWithOpm(files: BundleFiles, image = ''): { blob?: OlmBundleBlob; error?: string } {
   const folder = mkdtempSync(join(tmpdir(), 'bundle-'))
   try {
     for (const [path, bytes] of files) {
@@ -45,14 +49,14 @@ function renderedByOpm(files: BundleFiles, image = ''): { blob?: OlmBundle; erro
     })
     // A bundle of no package is rendered, and then left out of what is written.
     if (run.status === 0 && run.stdout === '') return {}
-    if (run.status === 0) return { blob: JSON.parse(run.stdout) as OlmBundle }
-    const told = /^[\d/]+ [\d:]+ (?:render reference "[^"]*": )?(?<error>(?:.|\n)*)/m.exec(
-      run.stderr.slice(fatalAt(run.stderr)),
+    if (run.status === 0) return { blob: JSON.parse(run.stdout) as OlmBundleBlob }
+    const errorMatch = /^[\d/]+ [\d:]+ (?:render reference "[^"]*": )?(?<error>(?:.|\n)*)/m.exec(
+      run.stderr.slice(findFatalMessage(run.stderr)),
     )
     // Of some mistakes opm shows the whole document, marked.
     return {
       error:
-        told?.groups?.error?.trimEnd().replace(/ at offset \d+ \(indicated by <==\)(?:.|\n)*$/, '') ??
+        errorMatch?.groups?.error?.trimEnd().replace(/ at offset \d+ \(indicated by <==\)(?:.|\n)*$/, '') ??
         run.stderr,
     }
   } finally {
@@ -61,25 +65,25 @@ function renderedByOpm(files: BundleFiles, image = ''): { blob?: OlmBundle; erro
 }
 
 /** Where opm's last words begin, behind its warnings. */
-function fatalAt(stderr: string): number {
+function findFatalMessage(stderr: string): number {
   return Math.max(0, stderr.search(/^[\d/]+ [\d:]+ (?:render reference |migrate: )/m))
 }
 
 // Between entries of one image opm's order is by chance.
-function settled(blob: OlmBundle): OlmBundle {
+function normalizeBundle(blob: OlmBundleBlob): OlmBundleBlob {
   const relatedImages =
     blob.relatedImages &&
     [...blob.relatedImages].sort((a, b) => (a.image + ' ' + a.name < b.image + ' ' + b.name ? -1 : 1))
-  return JSON.parse(JSON.stringify({ ...blob, relatedImages })) as OlmBundle
+  return JSON.parse(JSON.stringify({ ...blob, relatedImages })) as OlmBundleBlob
 }
 
 ;(hasOpm ? describe : describe.skip)('a rendered bundle is what opm render gives', () => {
   let folder: string
-  const theirs = new Map<string, OlmBundle>()
+  const theirs = new Map<string, OlmBundleBlob>()
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'bundles-'))
-    for (const name of names)
-      for (const [path, bytes] of bundleFiles(name, shapes[name])) {
+    for (const name of sampleNames)
+      for (const [path, bytes] of createBundleFiles(name, sampleBundles[name])) {
         mkdirSync(dirname(join(folder, name, path)), { recursive: true })
         writeFileSync(join(folder, name, path), bytes)
       }
@@ -94,30 +98,32 @@ function settled(blob: OlmBundle): OlmBundle {
         },
       )
       for (const blob of text.split(/^(?=\{$)/m)) {
-        const parsed = JSON.parse(blob) as OlmBundle
+        const parsed = JSON.parse(blob) as OlmBundleBlob
         theirs.set(`${mode} ${parsed.package}`, parsed)
       }
     }
     const image = ['--alpha-image-ref-template', 'quay.io/test/{{.Package}}:v1']
-    render('plain', names)
-    render('image', names, ...image)
-    const migratable = names.filter((name) => name !== cannotMigrate)
+    render('plain', sampleNames)
+    render('image', sampleNames, ...image)
+    const migratable = sampleNames.filter((name) => name !== unmigratableBundle)
     render('migrated', migratable, ...image, '--migrate-level', 'bundle-object-to-csv-metadata')
   }, 180_000)
   afterAll(() => rmSync(folder, { recursive: true }))
 
   test('for at least twenty shapes', () => {
-    expect(names.length).toBeGreaterThanOrEqual(20)
-    expect(theirs.size).toBe(names.length * 3 - 1)
+    expect(sampleNames.length).toBeGreaterThanOrEqual(20)
+    expect(theirs.size).toBe(sampleNames.length * 3 - 1)
   })
-  test.each(names)('%s', (name) => {
-    expect(settled(ours(name, '', false))).toEqual(settled(theirs.get(`plain ${name}`) as OlmBundle))
-    expect(settled(ours(name, imageOf(name), false))).toEqual(
-      settled(theirs.get(`image ${name}`) as OlmBundle),
+  test.each(sampleNames)('%s', (name) => {
+    expect(normalizeBundle(renderBundleBlob(name, '', false))).toEqual(
+      normalizeBundle(theirs.get(`plain ${name}`) as OlmBundleBlob),
     )
-    if (name === cannotMigrate) return
-    expect(settled(ours(name, imageOf(name), true))).toEqual(
-      settled(theirs.get(`migrated ${name}`) as OlmBundle),
+    expect(normalizeBundle(renderBundleBlob(name, imageOf(name), false))).toEqual(
+      normalizeBundle(theirs.get(`image ${name}`) as OlmBundleBlob),
+    )
+    if (name === unmigratableBundle) return
+    expect(normalizeBundle(renderBundleBlob(name, imageOf(name), true))).toEqual(
+      normalizeBundle(theirs.get(`migrated ${name}`) as OlmBundleBlob),
     )
   })
 })
@@ -125,14 +131,14 @@ function settled(blob: OlmBundle): OlmBundle {
 describe('what opm refuses is refused with its words', () => {
   const spec = (value: unknown) => ({ csv: { spec: value } })
   const crdAs = (change: object) => ({
-    files: { 'manifests/crd.yaml': { ...crd('foos', 'example.com', 'Foo', ['v1']), ...change } },
+    files: { 'manifests/crd.yaml': { ...createCrd('foos', 'example.com', 'Foo', ['v1']), ...change } },
   })
   const listed = (file: 'dependencies' | 'properties', entry: object) => ({
     files: { [`metadata/${file}.yaml`]: { [file]: [entry] } },
   })
   const apis = (text: string) => `error checking provided apis in bundle x.v1.0.0: ${text}`
   const properties = (text: string) => `get properties for bundle "x.v1.0.0": ${text}`
-  test.each<[string, Parameters<typeof bundleFiles>[1], string]>([
+  test.each<[string, Parameters<typeof createBundleFiles>[1], string]>([
     ['no manifests', { files: { 'manifests/csv.yaml': '# nothing\n' } }, 'no bundle objects found'],
     [
       'no ClusterServiceVersion',
@@ -170,8 +176,8 @@ describe('what opm refuses is refused with its words', () => {
           customresourcedefinitions: { owned: [{ name: 'foos.example.com', version: 'v9', kind: 'Foo' }] },
         },
         files: {
-          'manifests/crd.yaml': crd('foos', 'example.com', 'Foo', ['v2', 'v1']),
-          'manifests/other.yaml': crd('as', 'example', 'A', ['v1']),
+          'manifests/crd.yaml': createCrd('foos', 'example.com', 'Foo', ['v2', 'v1']),
+          'manifests/other.yaml': createCrd('as', 'example', 'A', ['v1']),
         },
       },
       apis(
@@ -233,9 +239,9 @@ describe('what opm refuses is refused with its words', () => {
       'json: cannot unmarshal number into Go struct field ObjectMeta.metadata.annotations of type string',
     ],
   ])('%s', (_name, shape, problem) => {
-    const files = bundleFiles('x', shape)
+    const files = createBundleFiles('x', shape)
     expect(readRegistryBundle(files).problem).toBe(problem)
-    if (hasOpm) expect(renderedByOpm(files).error).toBe(problem)
+    if (hasOpm) expect(renderWithOpm(files).error).toBe(problem)
   })
 
   test.each<[string, object, string]>([
@@ -266,12 +272,12 @@ describe('what opm refuses is refused with its words', () => {
       'migrate: Short version cannot contain PreRelease/Build meta data',
     ],
   ])('only when it migrates: %s', (_name, spec, problem) => {
-    const files = bundleFiles('x', { spec: spec as Record<string, unknown> })
+    const files = createBundleFiles('x', { spec: spec as Record<string, unknown> })
     const { bundle } = readRegistryBundle(files)
     if (!bundle) throw new Error('no bundle')
-    expect(migrationProblem(bundle, 'quay.io/a/b:1')).toBe(problem)
-    expect(migrationProblem(bundle, '')).toBeUndefined()
-    if (hasOpm) expect(renderedByOpm(files, 'quay.io/a/b:1').error).toBe(problem)
+    expect(findMigrationProblem(bundle, 'quay.io/a/b:1')).toBe(problem)
+    expect(findMigrationProblem(bundle, '')).toBeUndefined()
+    if (hasOpm) expect(renderWithOpm(files, 'quay.io/a/b:1').error).toBe(problem)
   })
 })
 
@@ -288,18 +294,21 @@ describe('what opm refuses is refused with its words', () => {
           Object.entries(texts).map(([path, text]) => [path, new TextEncoder().encode(text)]),
         )
         const { bundle, problem } = readRegistryBundle(files)
-        const refused = problem ?? (bundle && migrationProblem(bundle, image))
-        const theirs = renderedByOpm(files, image)
+        const rejection = problem ?? (bundle && findMigrationProblem(bundle, image))
+        const theirs = renderWithOpm(files, image)
         const context = JSON.stringify(texts)
         // opm names one of several missing CRDs, by chance.
         const settledError = (text: string | undefined) => text?.replace(/couldn't find \S+ \([^)]*\)/, '')
-        expect({ context, error: settledError(refused) }).toEqual({
+        expect({ context, error: settledError(rejection) }).toEqual({
           context,
           error: settledError(theirs.error),
         })
-        if (!bundle || refused !== undefined || !theirs.blob) continue
+        if (!bundle || rejection !== undefined || !theirs.blob) continue
         const ours = renderBundle(bundle, image, { csvMetadata: true })
-        expect({ context, blob: settled(ours) }).toEqual({ context, blob: settled(theirs.blob) })
+        expect({ context, blob: normalizeBundle(ours) }).toEqual({
+          context,
+          blob: normalizeBundle(theirs.blob),
+        })
       }
     },
     120_000,

@@ -2,16 +2,19 @@ import { expect, test } from '@jest/globals'
 import { checkCrdUpgrade } from '../../../src/bundle/upgrade/check-crd-upgrade.ts'
 import { compareKubeVersions } from '../../../src/bundle/upgrade/compare-crds.ts'
 import type { Json } from '../../../src/go/json/json.ts'
-import { bundleFiles } from '../bundle-shapes.ts'
+import { createBundleFiles } from '../bundle-shapes.ts'
 
-interface Version {
+interface CrdVersion {
   readonly name: string
   readonly served?: boolean
   readonly stored?: boolean
   readonly field?: Json
 }
 
-function bundle(versions: readonly Version[], { scope = 'Namespaced', webhooks = [] as Json[] } = {}) {
+function bundleWithCrd(
+  versions: readonly CrdVersion[],
+  { scope = 'Namespaced', webhooks = [] as Json[] } = {},
+) {
   const definition = {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -24,17 +27,20 @@ function bundle(versions: readonly Version[], { scope = 'Namespaced', webhooks =
       })),
     },
   }
-  return bundleFiles('foo', {
+  return createBundleFiles('foo', {
     spec: { webhookdefinitions: webhooks },
     files: { 'manifests/crd.yaml': versions.length === 0 ? undefined : definition },
   })
 }
 
-function problems(before: ReturnType<typeof bundle>, after: ReturnType<typeof bundle>): readonly string[] {
+function findUpgradeProblems(
+  before: ReturnType<typeof bundleWithCrd>,
+  after: ReturnType<typeof bundleWithCrd>,
+): readonly string[] {
   return checkCrdUpgrade(before, after).map(({ data }) => String(data?.['problem']))
 }
 
-const one = (field?: Json): readonly Version[] => [
+const singleVersion = (field?: Json): readonly CrdVersion[] => [
   { name: 'v1', stored: true, ...(field !== undefined && { field }) },
 ]
 
@@ -46,30 +52,41 @@ test.each<[claim: string, before: Json, after: Json, message: string]>([
   ['another default', { default: 1 }, { default: 2 }, 'default: default value changed : "1" -> "2"'],
   ['what no comparison knows', {}, { format: 'date' }, 'unhandled: unhandled changes found (format)'],
 ])('%s breaks an upgrade', (_claim, before, after, message) => {
-  expect(problems(bundle(one(before)), bundle(one(after)))).toEqual([`v1: ^.f: ${message}`])
-  expect(problems(bundle(one(before)), bundle(one(before)))).toEqual([])
+  expect(
+    findUpgradeProblems(bundleWithCrd(singleVersion(before)), bundleWithCrd(singleVersion(after))),
+  ).toEqual([`v1: ^.f: ${message}`])
+  expect(
+    findUpgradeProblems(bundleWithCrd(singleVersion(before)), bundleWithCrd(singleVersion(before))),
+  ).toEqual([])
 })
 
 test('descriptions may change, and enums may grow', () => {
-  const before = bundle(one({ type: 'string', enum: ['a'], description: 'x' }))
-  expect(problems(before, bundle(one({ type: 'string', enum: ['a', 'b'], description: 'y' })))).toEqual([])
+  const before = bundleWithCrd(singleVersion({ type: 'string', enum: ['a'], description: 'x' }))
+  expect(
+    findUpgradeProblems(
+      before,
+      bundleWithCrd(singleVersion({ type: 'string', enum: ['a', 'b'], description: 'y' })),
+    ),
+  ).toEqual([])
 })
 
 test('a definition, a stored version, a served version and a scope are missed', () => {
-  const before = bundle([...one(), { name: 'v1alpha1' }])
-  expect(problems(before, bundle([]))).toHaveLength(1)
-  expect(problems(before, bundle(one()))).toEqual(['its version v1alpha1 is no longer served'])
-  expect(problems(before, bundle([{ name: 'v1alpha1', stored: true }]))).toEqual([
+  const before = bundleWithCrd([...singleVersion(), { name: 'v1alpha1' }])
+  expect(findUpgradeProblems(before, bundleWithCrd([]))).toHaveLength(1)
+  expect(findUpgradeProblems(before, bundleWithCrd(singleVersion()))).toEqual([
+    'its version v1alpha1 is no longer served',
+  ])
+  expect(findUpgradeProblems(before, bundleWithCrd([{ name: 'v1alpha1', stored: true }]))).toEqual([
     'storedVersionRemoval: stored versions removed : [v1]',
   ])
-  expect(problems(bundle(one()), bundle(one(), { scope: 'Cluster' }))).toEqual([
-    'scope: scope changed : "Namespaced" -> "Cluster"',
-  ])
+  expect(
+    findUpgradeProblems(bundleWithCrd(singleVersion()), bundleWithCrd(singleVersion(), { scope: 'Cluster' })),
+  ).toEqual(['scope: scope changed : "Namespaced" -> "Cluster"'])
 })
 
 test('versions beside one another must agree, unless a webhook of the bundle converts them', () => {
-  const next = [...one(), { name: 'v2', field: { type: 'integer' } }]
-  expect(problems(bundle(one()), bundle(next))).toEqual([
+  const next = [...singleVersion(), { name: 'v2', field: { type: 'integer' } }]
+  expect(findUpgradeProblems(bundleWithCrd(singleVersion()), bundleWithCrd(next))).toEqual([
     'v1 -> v2: ^.f: type: type changed : "string" -> "integer"',
   ])
   const webhooks = [
@@ -80,9 +97,9 @@ test('versions beside one another must agree, unless a webhook of the bundle con
       conversionCRDs: ['foos.example.com'],
     },
   ]
-  expect(problems(bundle(one()), bundle(next, { webhooks }))).toEqual([])
+  expect(findUpgradeProblems(bundleWithCrd(singleVersion()), bundleWithCrd(next, { webhooks }))).toEqual([])
   // Where they never agreed, the upgrade changes nothing.
-  expect(problems(bundle(next), bundle(next))).toEqual([])
+  expect(findUpgradeProblems(bundleWithCrd(next), bundleWithCrd(next))).toEqual([])
 })
 
 test('versions are in the order of Kubernetes', () => {

@@ -5,27 +5,27 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { listBundles } from '../../../src/catalog/api/registry-queries.ts'
-import { readServedFile } from '../../../src/catalog/api/served-file.ts'
-import { servedCatalog } from '../../../src/catalog/api/served-catalog.ts'
-import { writeCache, type CacheFile } from '../../../src/catalog/api/write-cache.ts'
+import { parseServedFile } from '../../../src/catalog/api/served-file.ts'
+import { buildServedCatalog } from '../../../src/catalog/api/served-catalog.ts'
+import { buildOpmCache, type OpmCacheFile } from '../../../src/catalog/api/write-cache.ts'
 import type { Meta } from '../../../src/catalog/load/meta.ts'
-import { readFile } from '../../../src/catalog/load/read-file.ts'
-import { joinedPieces, lengthOf } from '../../../src/go/tar/pieces.ts'
-import { missingProgram } from '../../left-out.ts'
-import { oddCatalog } from '../../serving/odd-catalog.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
+import { joinPieces, getPieceLength } from '../../../src/go/tar/pieces.ts'
+import { findMissingProgram } from '../../left-out.ts'
+import { unusualCatalog } from '../../serving/odd-catalog.ts'
 
-const base64 = (data: string | Buffer): string => Buffer.from(data).toString('base64')
-const object = (data: string | Buffer): string =>
-  `{type: olm.bundle.object, value: {data: "${base64(data)}"}}`
-const csv = 'ClusterServiceVersion'
+const toBase64 = (data: string | Buffer): string => Buffer.from(data).toString('base64')
+const bundleObjectProperty = (data: string | Buffer): string =>
+  `{type: olm.bundle.object, value: {data: "${toBase64(data)}"}}`
+const csvKind = 'ClusterServiceVersion'
 
-interface Named {
+interface BundleNames {
   readonly channel?: string
   readonly bundle?: string
   readonly package?: string
 }
 
-function onePackage(properties: readonly string[], names: Named = {}): string {
+function packageYaml(properties: readonly string[], names: BundleNames = {}): string {
   const { package: of = 'p', channel = 'c', bundle = 'b.v1' } = names
   const all = [`{type: olm.package, value: {packageName: ${of}, version: 1.0.0}}`, ...properties]
   return `---
@@ -38,57 +38,57 @@ function onePackage(properties: readonly string[], names: Named = {}): string {
 }
 
 /** Manifests of which opm's reader of YAML thinks otherwise than a reader of JSON, by package. */
-const oddManifests: Readonly<Record<string, readonly string[]>> = {
-  flow: [object(`{kind: ${csv}}`)],
-  'half-flow': [object(`{kind: ${csv}`)],
-  utf16: [object(Buffer.from(`\ufeffkind: ${csv}\nname: ü\n`, 'utf16le'))],
-  surrogates: [object(`{"kind": "${csv}", "smile": "\\ud83d\\ude00"}`)],
-  'long-key': [object(JSON.stringify({ kind: csv, ['k'.repeat(1100)]: 1 }))],
-  controls: [object(`{"kind": "${csv}", "odd": "\u0085\u007f"}`)],
+const unusualManifests: Readonly<Record<string, readonly string[]>> = {
+  flow: [bundleObjectProperty(`{kind: ${csvKind}}`)],
+  'half-flow': [bundleObjectProperty(`{kind: ${csvKind}`)],
+  utf16: [bundleObjectProperty(Buffer.from(`\ufeffkind: ${csvKind}\nname: ü\n`, 'utf16le'))],
+  surrogates: [bundleObjectProperty(`{"kind": "${csvKind}", "smile": "\\ud83d\\ude00"}`)],
+  'long-key': [bundleObjectProperty(JSON.stringify({ kind: csvKind, ['k'.repeat(1100)]: 1 }))],
+  controls: [bundleObjectProperty(`{"kind": "${csvKind}", "odd": "\u0085\u007f"}`)],
   broken: [
-    object(Buffer.from(`{"kind": "${csv}", "a": "\xff\xc3"}`, 'latin1')),
-    object(`{"kind": "${csv}"}`),
+    bundleObjectProperty(Buffer.from(`{"kind": "${csvKind}", "a": "\xff\xc3"}`, 'latin1')),
+    bundleObjectProperty(`{"kind": "${csvKind}"}`),
   ],
   spellings: ['{type: olm.csv.metadata, value: {annotations: {a: x, c: z}, Annotations: {b: w, c: v}}}'],
 }
 
-const oddFiles: Readonly<Record<string, string>> = {
-  ...oddCatalog,
+const unusualFiles: Readonly<Record<string, string>> = {
+  ...unusualCatalog,
   ...Object.fromEntries(
-    Object.entries(oddManifests).map(([name, properties]) => [
+    Object.entries(unusualManifests).map(([name, properties]) => [
       `${name}.yaml`,
-      onePackage(properties, { package: name, bundle: `${name}.v1` }),
+      packageYaml(properties, { package: name, bundle: `${name}.v1` }),
     ]),
   ),
 }
 
-function cacheOf(files: Readonly<Record<string, string>>): ReturnType<typeof writeCache> {
+function writeCacheOf(files: Readonly<Record<string, string>>): ReturnType<typeof buildOpmCache> {
   const blobs: Meta[] = []
   for (const text of Object.values(files))
-    readFile(Buffer.from(text), { forVerdict: true, onMeta: (meta) => void blobs.push(meta) })
-  return writeCache(blobs)
+    parseCatalogFile(Buffer.from(text), { forVerdict: true, onMeta: (meta) => void blobs.push(meta) })
+  return buildOpmCache(blobs)
 }
 
-function written(files: Readonly<Record<string, string>>): ReadonlyMap<string, CacheFile> {
-  const cache = cacheOf(files)
+function writeCacheFiles(files: Readonly<Record<string, string>>): ReadonlyMap<string, OpmCacheFile> {
+  const cache = writeCacheOf(files)
   if (!cache.ok) throw new Error(cache.error)
   return new Map(cache.files.map((file) => [file.path, file]))
 }
-const textOf = (file: CacheFile | undefined): string =>
-  Buffer.from(joinedPieces(file?.pieces ?? [])).toString()
+const decodeCacheFile = (file: OpmCacheFile | undefined): string =>
+  Buffer.from(joinPieces(file?.pieces ?? [])).toString()
 
-const withOpm = missingProgram('opm') === undefined ? test : test.skip
+const testWithOpm = findMissingProgram('opm') === undefined ? test : test.skip
 
 describe('the cache', () => {
-  const cache = written(oddFiles)
+  const cache = writeCacheFiles(unusualFiles)
 
-  withOpm('is that of opm, file for file and byte for byte', () => {
+  testWithOpm('is that of opm, file for file and byte for byte', () => {
     const dir = mkdtempSync(join(tmpdir(), 'opm-cache-'))
     try {
       // opm keeps to the format that it finds.
       mkdirSync(join(dir, 'kept/cache'), { recursive: true })
       writeFileSync(join(dir, 'kept/digest'), 'old')
-      for (const [path, text] of Object.entries(oddFiles)) {
+      for (const [path, text] of Object.entries(unusualFiles)) {
         mkdirSync(dirname(join(dir, 'catalog', path)), { recursive: true })
         writeFileSync(join(dir, 'catalog', path), text)
       }
@@ -104,15 +104,19 @@ describe('the cache', () => {
       const paths = readdirSync(theirs, { recursive: true, encoding: 'utf8' })
       const files = paths.filter((path) => statSync(join(theirs, path)).isFile())
       expect([...cache.keys()].sort()).toEqual(files.sort())
-      for (const path of files) expect(textOf(cache.get(path))).toBe(readFileSync(join(theirs, path), 'utf8'))
+      for (const path of files)
+        expect(decodeCacheFile(cache.get(path))).toBe(readFileSync(join(theirs, path), 'utf8'))
     } finally {
       rmSync(dir, { recursive: true, force: true })
     }
   })
 
   test('says of a bundle what the server says', () => {
-    const read = servedCatalog(
-      Object.entries(oddCatalog).map(([path, text]) => ({ path, file: readServedFile(Buffer.from(text)) })),
+    const read = buildServedCatalog(
+      Object.entries(unusualCatalog).map(([path, text]) => ({
+        path,
+        file: parseServedFile(Buffer.from(text)),
+      })),
     )
     if (!read.ok) throw new Error(read.error)
     const { index } = read.value
@@ -123,21 +127,25 @@ describe('the cache', () => {
     }))
     expect(keys).toHaveLength(6)
     for (const key of keys) {
-      const said = Object.entries(read.value.bundle(key) ?? {}).filter(
+      const presentFields = Object.entries(read.value.bundle(key) ?? {}).filter(
         ([, value]: readonly [string, { readonly length?: number }]) => value.length !== 0,
       )
-      const kept = JSON.parse(textOf(cache.get(`${key.package}_${key.channel}_${key.name}.json`))) as object
-      expect(kept).toMatchObject(Object.fromEntries(said.filter(([name]) => !name.endsWith('Apis'))))
-      expect(Object.keys(kept)).toEqual(said.map(([name]) => name))
+      const cachedBundle = JSON.parse(
+        decodeCacheFile(cache.get(`${key.package}_${key.channel}_${key.name}.json`)),
+      ) as object
+      expect(cachedBundle).toMatchObject(
+        Object.fromEntries(presentFields.filter(([name]) => !name.endsWith('Apis'))),
+      )
+      expect(Object.keys(cachedBundle)).toEqual(presentFields.map(([name]) => name))
     }
-    expect(Object.keys(JSON.parse(textOf(cache.get('packages.json'))) as object)).toEqual(
+    expect(Object.keys(JSON.parse(decodeCacheFile(cache.get('packages.json'))) as object)).toEqual(
       expect.arrayContaining([...index.keys()]),
     )
   })
 
   test('has the ClusterServiceVersion only where a reader of YAML finds one', () => {
-    const found = Object.keys(oddManifests).map((name) => {
-      const { csvJson = '' } = JSON.parse(textOf(cache.get(`${name}_c_${name}.v1.json`))) as {
+    const found = Object.keys(unusualManifests).map((name) => {
+      const { csvJson = '' } = JSON.parse(decodeCacheFile(cache.get(`${name}_c_${name}.v1.json`))) as {
         csvJson?: string
       }
       return [name, csvJson === '' ? 'none' : csvJson.slice(0, 12)]
@@ -155,29 +163,31 @@ describe('the cache', () => {
   })
 
   test('has an escape where a manifest has a byte that is no text', () => {
-    expect(textOf(cache.get('broken_c_broken.v1.json'))).toContain(String.raw`\"a\": \"\ufffd\ufffd\"`)
+    expect(decodeCacheFile(cache.get('broken_c_broken.v1.json'))).toContain(
+      String.raw`\"a\": \"\ufffd\ufffd\"`,
+    )
   })
 
   test('fills a map on that is written in two spellings', () => {
-    expect(textOf(cache.get('spellings_c_spellings.v1.json'))).toContain(
+    expect(decodeCacheFile(cache.get('spellings_c_spellings.v1.json'))).toContain(
       String.raw`\"annotations\":{\"a\":\"x\",\"b\":\"w\",\"c\":\"z\"}`,
     )
   })
 
   test('tells an icon without data from one without bytes, but for the CSV', () => {
-    const index = JSON.parse(textOf(cache.get('packages.json'))) as Record<string, { icon: unknown }>
+    const index = JSON.parse(decodeCacheFile(cache.get('packages.json'))) as Record<string, { icon: unknown }>
     expect(index['spellings']?.icon).toEqual({ base64data: null, mediatype: 'image/png' })
-    expect(textOf(cache.get('spellings_c_spellings.v1.json'))).toContain(
+    expect(decodeCacheFile(cache.get('spellings_c_spellings.v1.json'))).toContain(
       String.raw`\"icon\":[{\"base64data\":\"\",\"mediatype\":\"image/png\"}]`,
     )
   })
 
   test('has the same piece twice where a CSV is among the objects', () => {
     const metadata = `{type: olm.csv.metadata, value: {description: "${'long '.repeat(100)}"}}`
-    const files = written({ 'catalog.yaml': onePackage([metadata]) })
+    const files = writeCacheFiles({ 'catalog.yaml': packageYaml([metadata]) })
     // The CSV, and the list of the objects with the same CSV in it.
     const [csvPiece, objects] = (files.get('p_c_b.v1.json')?.pieces ?? []).filter(
-      (piece) => lengthOf(piece) > 400,
+      (piece) => getPieceLength(piece) > 400,
     )
     expect(objects).toHaveLength(3)
     expect(objects).toContain(csvPiece)
@@ -188,29 +198,29 @@ describe('opm makes no cache of a catalog', () => {
   const cases: readonly (readonly [what: string, text: string, error: string])[] = [
     [
       'with two olm.csv.metadata in a bundle',
-      onePackage(['{type: olm.csv.metadata, value: {}}', '{type: olm.csv.metadata, value: {}}']),
+      packageYaml(['{type: olm.csv.metadata, value: {}}', '{type: olm.csv.metadata, value: {}}']),
       'build package index: process package "p": parse properties: expected at most 1 property of type "olm.csv.metadata", found 2',
     ],
-    ['whose channel has a slash', onePackage([], { channel: 'a/b' }), 'opm has no file "p_a/b_b.v1.json"'],
-    ['whose channel has a NUL', onePackage([], { channel: String.raw`a\0b` }), 'the name has a NUL in it'],
+    ['whose channel has a slash', packageYaml([], { channel: 'a/b' }), 'opm has no file "p_a/b_b.v1.json"'],
+    ['whose channel has a NUL', packageYaml([], { channel: String.raw`a\0b` }), 'the name has a NUL in it'],
     [
       'whose names are too long together, in bytes',
-      onePackage([], { bundle: 'ü'.repeat(124) }),
+      packageYaml([], { bundle: 'ü'.repeat(124) }),
       'the name is longer than 255 bytes',
     ],
     [
       'two bundles of which have one file',
-      onePackage([], { channel: 'x_c' }) + onePackage([], { package: 'p_x' }),
+      packageYaml([], { channel: 'x_c' }) + packageYaml([], { package: 'p_x' }),
       'another bundle has the same file',
     ],
     [
       'with a custom blob whose package is no plain name',
-      `${onePackage([])}---\n{schema: custom, package: ../p}\n`,
+      `${packageYaml([])}---\n{schema: custom, package: ../p}\n`,
       'invalid custom schema meta: invalid packageName "../p": must match ^[a-zA-Z0-9][a-zA-Z0-9._-]*$',
     ],
   ]
   test.each(cases)('%s', (_, text, error) => {
-    const cache = cacheOf({ 'catalog.yaml': text })
+    const cache = writeCacheOf({ 'catalog.yaml': text })
     expect(cache.ok ? '' : cache.error).toContain(error)
   })
 })

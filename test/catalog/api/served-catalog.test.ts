@@ -2,27 +2,27 @@
 // serve. That the words are opm's is shown beside opm itself (test/serving/compare-with-opm.test.ts).
 import { describe, expect, test } from '@jest/globals'
 import * as queries from '../../../src/catalog/api/registry-queries.ts'
-import { readServedFile } from '../../../src/catalog/api/served-file.ts'
-import { servedCatalog, type ServedCatalog } from '../../../src/catalog/api/served-catalog.ts'
-import { oddCatalog } from '../../serving/odd-catalog.ts'
+import { parseServedFile } from '../../../src/catalog/api/served-file.ts'
+import { buildServedCatalog, type ServedCatalog } from '../../../src/catalog/api/served-catalog.ts'
+import { unusualCatalog } from '../../serving/odd-catalog.ts'
 
-const read = (files: Readonly<Record<string, string>>) =>
-  servedCatalog(
-    Object.entries(files).map(([path, text]) => ({ path, file: readServedFile(Buffer.from(text)) })),
+const readServedCatalog = (files: Readonly<Record<string, string>>) =>
+  buildServedCatalog(
+    Object.entries(files).map(([path, text]) => ({ path, file: parseServedFile(Buffer.from(text)) })),
   )
 
-function served(files: Readonly<Record<string, string>>): ServedCatalog {
-  const found = read(files)
+function requireServedCatalog(files: Readonly<Record<string, string>>): ServedCatalog {
+  const found = readServedCatalog(files)
   if (!found.ok) throw new Error(found.error)
   return found.value
 }
-const odd = served(oddCatalog)
-const at = (packageName: string, channel: string, name: string) =>
-  odd.bundle({ package: packageName, channel, name })
+const servedOddCatalog = requireServedCatalog(unusualCatalog)
+const findServedBundle = (packageName: string, channel: string, name: string) =>
+  servedOddCatalog.bundle({ package: packageName, channel, name })
 
 describe('a bundle', () => {
   test('has its edges from the channel that it is asked in, and the rest from its blob', () => {
-    expect(at('metadata', 'stable', 'metadata.v1.1.0')).toMatchObject({
+    expect(findServedBundle('metadata', 'stable', 'metadata.v1.1.0')).toMatchObject({
       csvName: 'metadata.v1.1.0',
       channelName: 'stable',
       bundlePath: 'quay.io/example/metadata:v1.1.0',
@@ -31,16 +31,16 @@ describe('a bundle', () => {
       skips: ['metadata.v1.0.0', 'metadata.v0.9.0', 'metadata.v0.9.0'],
       skipRange: '>=0.1.0 <1.1.0',
     })
-    expect(at('metadata', 'Fast_2', 'metadata.v1.1.0')).toMatchObject({
+    expect(findServedBundle('metadata', 'Fast_2', 'metadata.v1.1.0')).toMatchObject({
       replaces: 'gone.v0.1.0',
       skips: [],
       skipRange: '',
     })
-    expect(at('metadata', 'Fast_2', 'metadata.v1.0.0')).toBeUndefined()
+    expect(findServedBundle('metadata', 'Fast_2', 'metadata.v1.0.0')).toBeUndefined()
   })
   test('has properties as JSON texts with sorted keys, dependencies in their older form, and none of the bulky ones', () => {
     const { properties, dependencies, providedApis, requiredApis } =
-      at('metadata', 'stable', 'metadata.v1.0.0') ?? {}
+      findServedBundle('metadata', 'stable', 'metadata.v1.0.0') ?? {}
     expect(dependencies).toEqual([
       { type: 'olm.gvk', value: '{"group":"<example>.com","kind":"Needed","version":"v1"}' },
       { type: 'olm.package', value: '{"packageName":"manifests","version":">=1.0.0 <2.0.0"}' },
@@ -57,7 +57,7 @@ describe('a bundle', () => {
     expect(requiredApis).toEqual([{ group: '<example>.com', version: 'v1', kind: 'Needed' }])
   })
   test("without a CSV has one made of its metadata: fields in Go's order, HTML escaped, maps sorted", () => {
-    const { csvJson, object } = at('metadata', 'stable', 'metadata.v1.0.0') ?? {}
+    const { csvJson, object } = findServedBundle('metadata', 'stable', 'metadata.v1.0.0') ?? {}
     expect(object).toEqual([csvJson])
     expect(csvJson).toContain(
       '"annotations":{"10":"ten","9":"nine","b":"\\u003chtml\\u003e \\u0026 \\u2028 \\u0007","empty":"","nothing":""}',
@@ -71,7 +71,7 @@ describe('a bundle', () => {
     })
   })
   test('keeps the manifests that it has: JSON as it is, YAML as JSON, and the CSV among them', () => {
-    const { csvJson, object } = at('manifests', 'beta', 'manifests.v1.0.0') ?? {}
+    const { csvJson, object } = findServedBundle('manifests', 'beta', 'manifests.v1.0.0') ?? {}
     expect(object).toHaveLength(5)
     expect(object?.[0]).toBe(
       '{"kind":"Service","metadata":{"name":"\\u003cs\\u003e"},"spec":{"ports":[8080,1.5,31]}}',
@@ -80,7 +80,7 @@ describe('a bundle', () => {
     expect(object?.[2]).toBe(object?.[1])
     expect(object?.[4]).toBe('null')
     expect(csvJson).toBe(object?.[1])
-    expect(at('emptied', 'only', 'emptied.v1.0.0')?.csvJson).toBe(
+    expect(findServedBundle('emptied', 'only', 'emptied.v1.0.0')?.csvJson).toBe(
       '{kind: ClusterServiceVersion, metadata: {name: flow}}',
     )
   })
@@ -89,8 +89,8 @@ describe('a bundle', () => {
 describe('who asks', () => {
   test('for one bundle is not told of its edges; in the list of all a bundle with an image has no manifests', () => {
     const key = { package: 'metadata', channel: 'stable', name: 'metadata.v1.1.0' }
-    expect(queries.getBundle(odd, key)).toMatchObject({ value: { replaces: '', skips: [] } })
-    const all = [...queries.listBundles(odd)]
+    expect(queries.getBundle(servedOddCatalog, key)).toMatchObject({ value: { replaces: '', skips: [] } })
+    const all = [...queries.listBundles(servedOddCatalog)]
     expect(all.map(({ channelName, csvName }) => `${channelName} ${csvName}`)).toEqual([
       'Fast_2 metadata.v1.1.0',
       'beta manifests.v1.0.0',
@@ -105,10 +105,10 @@ describe('who asks', () => {
   })
   test('for an API gets the head of the first package, by name, whose default channel provides it', () => {
     const api = { group: 'example.com', version: 'v1', kind: 'Thing' }
-    expect(queries.getDefaultBundleThatProvides(odd, api)).toMatchObject({
+    expect(queries.getDefaultBundleThatProvides(servedOddCatalog, api)).toMatchObject({
       value: { csvName: 'manifests.v1.0.0' },
     })
-    expect(queries.getDefaultBundleThatProvides(odd, { ...api, kind: 'Other' })).toEqual({
+    expect(queries.getDefaultBundleThatProvides(servedOddCatalog, { ...api, kind: 'Other' })).toEqual({
       ok: false,
       error: 'no channel entries found that provide group:"example.com" version:"v1" kind:"Other"',
     })
@@ -152,7 +152,7 @@ defaultChannel: c
     ['that it cannot load', 'schema: olm.package\nname: [', 'error converting YAML to JSON'],
   ]
   test.each(cases)('%s', (_, text, error) => {
-    const found = read({ 'catalog.yaml': text })
+    const found = readServedCatalog({ 'catalog.yaml': text })
     expect(found.ok ? '' : found.error).toContain(error)
   })
 })

@@ -1,17 +1,17 @@
 // Ten small catalogs with what is unusual in a cache, and the digests that opm v1.73.0 gives them (files 0644, directories 0755).
 
-export interface CachedCatalog {
+export interface CachedCatalogCase {
   readonly why: string
   readonly files: Readonly<Record<string, string>>
   readonly digest: string
 }
 
-const json = (value: unknown) => JSON.stringify(value)
-const base64 = (text: string | Uint8Array) => Buffer.from(text).toString('base64')
+const toJson = (value: unknown) => JSON.stringify(value)
+const toBase64 = (text: string | Uint8Array) => Buffer.from(text).toString('base64')
 
-function bundle(version: string, more: readonly object[] = [], blob: object = {}): string {
+function bundleJson(version: string, more: readonly object[] = [], blob: object = {}): string {
   const properties = [{ type: 'olm.package', value: { packageName: 'foo', version } }, ...more]
-  return json({
+  return toJson({
     schema: 'olm.bundle',
     name: `foo.v${version}`,
     package: 'foo',
@@ -20,43 +20,48 @@ function bundle(version: string, more: readonly object[] = [], blob: object = {}
     ...blob,
   })
 }
-function catalog(of: object, channels: readonly object[], ...others: readonly string[]): string {
+function catalogJson(of: object, channels: readonly object[], ...others: readonly string[]): string {
   return [
-    json({ schema: 'olm.package', name: 'foo', defaultChannel: 'stable', ...of }),
-    ...channels.map((channel) => json({ schema: 'olm.channel', package: 'foo', ...channel })),
+    toJson({ schema: 'olm.package', name: 'foo', defaultChannel: 'stable', ...of }),
+    ...channels.map((channel) => toJson({ schema: 'olm.channel', package: 'foo', ...channel })),
     ...others,
   ].join('\n')
 }
-const stable = (...entries: readonly object[]) => ({ name: 'stable', entries })
-const one = stable({ name: 'foo.v1.0.0' })
-const csv = {
+const stableChannel = (...entries: readonly object[]) => ({ name: 'stable', entries })
+const oneEntryChannel = stableChannel({ name: 'foo.v1.0.0' })
+const fooCsv = {
   kind: 'ClusterServiceVersion',
   apiVersion: 'operators.coreos.com/v1alpha1',
   metadata: { name: 'foo' },
 }
-const object = (data: string | Uint8Array) => ({ type: 'olm.bundle.object', value: { data: base64(data) } })
-const metadata = (value: object) => ({ type: 'olm.csv.metadata', value })
+const bundleObjectProperty = (data: string | Uint8Array) => ({
+  type: 'olm.bundle.object',
+  value: { data: toBase64(data) },
+})
+const csvMetadataProperty = (value: object) => ({ type: 'olm.csv.metadata', value })
 
-export const tenCatalogs: readonly CachedCatalog[] = [
+export const cachedCatalogCases: readonly CachedCatalogCase[] = [
   {
     why: 'the least that there can be; the digest begins with zeros',
-    files: { 'catalog.json': catalog({ description: 'the seed is 263' }, [one], bundle('1.0.0')) },
+    files: {
+      'catalog.json': catalogJson({ description: 'the seed is 263' }, [oneEntryChannel], bundleJson('1.0.0')),
+    },
     digest: '003957a53ad1934d',
   },
   {
     why: 'channels that share bundles, skips that are empty or missing, a skipRange, dependencies',
     files: {
-      'catalog.json': catalog(
+      'catalog.json': catalogJson(
         {},
         [
-          stable(
+          stableChannel(
             { name: 'foo.v1.0.0', skips: [] },
             { name: 'foo.v1.1.0', replaces: 'foo.v1.0.0', skips: ['foo.v0.9.0'], skipRange: '<1.1.0' },
           ),
           { name: 'a/b'.replace('/', '-'), entries: [{ name: 'foo.v1.1.0' }] },
         ],
-        bundle('1.0.0', [{ type: 'olm.gvk', value: { group: 'g', kind: 'K', version: 'v1' } }]),
-        bundle('1.1.0', [
+        bundleJson('1.0.0', [{ type: 'olm.gvk', value: { group: 'g', kind: 'K', version: 'v1' } }]),
+        bundleJson('1.1.0', [
           { type: 'olm.package.required', value: { packageName: 'bar', versionRange: '>=1.0 <2' } },
           { type: 'olm.gvk.required', value: { version: 'v1', kind: 'K', group: 'g' } },
           { type: 'olm.constraint', value: { failureMessage: '<&>', cel: { rule: 'true' } } },
@@ -68,16 +73,16 @@ export const tenCatalogs: readonly CachedCatalog[] = [
   {
     why: 'a stub CSV with everything that csv.metadata can say',
     files: {
-      'catalog.json': catalog(
+      'catalog.json': catalogJson(
         {
           description: 'From the package',
-          icon: { base64data: base64('<svg/>'), mediatype: 'image/svg+xml' },
+          icon: { base64data: toBase64('<svg/>'), mediatype: 'image/svg+xml' },
         },
-        [one],
-        bundle(
+        [oneEntryChannel],
+        bundleJson(
           '1.0.0',
           [
-            metadata({
+            csvMetadataProperty({
               annotations: { b: '<b>&\u2028', a: 'x'.repeat(400), '€': '\u0001\b\f' },
               labels: { l: '' },
               apiServiceDefinitions: {
@@ -116,15 +121,15 @@ export const tenCatalogs: readonly CachedCatalog[] = [
   {
     why: 'manifests in JSON and in YAML, one of them the CSV',
     files: {
-      'catalog.json': catalog(
+      'catalog.json': catalogJson(
         {},
-        [one],
-        bundle('1.0.0', [
-          object(' {"kind":"ConfigMap","n":1.0,"t":"<&>"}'),
-          object(
+        [oneEntryChannel],
+        bundleJson('1.0.0', [
+          bundleObjectProperty(' {"kind":"ConfigMap","n":1.0,"t":"<&>"}'),
+          bundleObjectProperty(
             'kind: ClusterServiceVersion\nmetadata: {name: foo}\nspec: {b: 1.0, a: "<", n: 12345678901234567890}\n',
           ),
-          object(json(csv)),
+          bundleObjectProperty(toJson(fooCsv)),
         ]),
       ),
     },
@@ -133,13 +138,13 @@ export const tenCatalogs: readonly CachedCatalog[] = [
   {
     why: 'CSVs that a reader of YAML cannot read, and one that follows',
     files: {
-      'catalog.json': catalog(
+      'catalog.json': catalogJson(
         {},
-        [one],
-        bundle('1.0.0', [
-          object('{"kind":\t"ClusterServiceVersion","a":"\\ud83d\\ude00"}'),
-          object(json({ ...csv, a: '\u007f' })),
-          object(json({ ...csv, b: 'second' })),
+        [oneEntryChannel],
+        bundleJson('1.0.0', [
+          bundleObjectProperty('{"kind":\t"ClusterServiceVersion","a":"\\ud83d\\ude00"}'),
+          bundleObjectProperty(toJson({ ...fooCsv, a: '\u007f' })),
+          bundleObjectProperty(toJson({ ...fooCsv, b: 'second' })),
         ]),
       ),
     },
@@ -148,14 +153,14 @@ export const tenCatalogs: readonly CachedCatalog[] = [
   {
     why: 'a manifest with bytes that are no characters, and both kinds of description',
     files: {
-      'catalog.json': catalog(
+      'catalog.json': catalogJson(
         {},
-        [one],
-        bundle('1.0.0', [
-          object(
+        [oneEntryChannel],
+        bundleJson('1.0.0', [
+          bundleObjectProperty(
             Uint8Array.of(...Buffer.from('{"kind":"Secret","a":"'), 0xff, 0xc3, ...Buffer.from('\ufffd"}')),
           ),
-          metadata({ displayName: 'Foo' }),
+          csvMetadataProperty({ displayName: 'Foo' }),
         ]),
       ),
     },
@@ -164,12 +169,12 @@ export const tenCatalogs: readonly CachedCatalog[] = [
   {
     why: 'deprecations of all three kinds',
     files: {
-      'catalog.json': catalog(
+      'catalog.json': catalogJson(
         { icon: {} },
-        [stable({ name: 'foo.v1.0.0' }, { name: 'foo.v1.1.0', replaces: 'foo.v1.0.0' })],
-        bundle('1.0.0'),
-        bundle('1.1.0', [metadata({})]),
-        json({
+        [stableChannel({ name: 'foo.v1.0.0' }, { name: 'foo.v1.1.0', replaces: 'foo.v1.0.0' })],
+        bundleJson('1.0.0'),
+        bundleJson('1.1.0', [csvMetadataProperty({})]),
+        toJson({
           schema: 'olm.deprecations',
           package: 'foo',
           entries: [
@@ -188,7 +193,7 @@ export const tenCatalogs: readonly CachedCatalog[] = [
       'a/catalog.yaml': [
         'schema: olm.package\nname: foo\ndefaultChannel: stable\n',
         'schema: olm.channel\npackage: foo\nname: stable\nentries: [{name: foo.v1.0.0}]\n',
-        `${bundle('1.0.0')}\n`,
+        `${bundleJson('1.0.0')}\n`,
         'schema: io.example.meta\npackage: foo\nz: 1e3\na: [1.0, 0x10, yes, ~, <b>]\n',
         'schema: io.example.meta\npackage: foo\na: [1.0, 0x10, yes, ~, <b>]\nz: 1000\n',
         'schema: io.example.meta\nb: "\\u2028"\n',
@@ -203,16 +208,16 @@ export const tenCatalogs: readonly CachedCatalog[] = [
     why: 'keys in other cases, fields in two spellings, numbers and pictures as they come',
     files: {
       'catalog.json': [
-        json({
+        toJson({
           Schema: 'olm.package',
           NAME: 'foo',
           DefaultChannel: 'stable',
           icon: { Base64Data: 'AAA=', mediatype: 'x' },
         }),
-        json({ schema: 'olm.channel', PACKAGE: 'foo', Name: 'stable', entries: [{ NAME: 'foo.v1.0.0' }] }),
-        bundle('1.0.0', [
+        toJson({ schema: 'olm.channel', PACKAGE: 'foo', Name: 'stable', entries: [{ NAME: 'foo.v1.0.0' }] }),
+        bundleJson('1.0.0', [
           { type: 'n', value: [1e21, 1e-7, 100000000000000000000, -0.0, 1.1] },
-          metadata({
+          csvMetadataProperty({
             Provider: { name: 'a' },
             provider: { url: 'b' },
             keywords: ['x'],
@@ -227,18 +232,18 @@ export const tenCatalogs: readonly CachedCatalog[] = [
   {
     why: 'two packages, long names, a version with everything',
     files: {
-      'foo/catalog.json': catalog(
+      'foo/catalog.json': catalogJson(
         {},
         [
           { name: `stable`, entries: [{ name: 'foo.v1.0.0-alpha.1+build.5' }] },
           { name: 'c'.repeat(90), entries: [{ name: 'foo.v1.0.0-alpha.1+build.5' }] },
         ],
-        bundle('1.0.0-alpha.1+build.5', [metadata({ description: 'd'.repeat(300) })]),
+        bundleJson('1.0.0-alpha.1+build.5', [csvMetadataProperty({ description: 'd'.repeat(300) })]),
       ),
       'größe/catalog.json': [
-        json({ schema: 'olm.package', name: 'bar', defaultChannel: 'ü' }),
-        json({ schema: 'olm.channel', package: 'bar', name: 'ü', entries: [{ name: 'bar.v1' }] }),
-        json({
+        toJson({ schema: 'olm.package', name: 'bar', defaultChannel: 'ü' }),
+        toJson({ schema: 'olm.channel', package: 'bar', name: 'ü', entries: [{ name: 'bar.v1' }] }),
+        toJson({
           schema: 'olm.bundle',
           name: 'bar.v1',
           package: 'bar',

@@ -4,62 +4,67 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, w
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { cacheDigest } from '../../../src/catalog/api/cache-digest.ts'
-import { writeCache, type CacheFile } from '../../../src/catalog/api/write-cache.ts'
+import { computeCacheDigest } from '../../../src/catalog/api/cache-digest.ts'
+import { buildOpmCache, type OpmCacheFile } from '../../../src/catalog/api/write-cache.ts'
 import type { Meta } from '../../../src/catalog/load/meta.ts'
-import { readFile } from '../../../src/catalog/load/read-file.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
 import { isIgnoreFile, selectFiles } from '../../../src/catalog/load/select-files.ts'
-import { joinedPieces } from '../../../src/go/tar/pieces.ts'
-import { missingProgram } from '../../left-out.ts'
-import { tenCatalogs } from './ten-catalogs.ts'
+import { joinPieces } from '../../../src/go/tar/pieces.ts'
+import { findMissingProgram } from '../../left-out.ts'
+import { cachedCatalogCases } from './ten-catalogs.ts'
 
-type Files = Readonly<Record<string, string>>
+type CatalogFiles = Readonly<Record<string, string>>
 const encoder = new TextEncoder()
 
-function documentsIn(files: Files): readonly Meta[] {
+function readBlobs(files: CatalogFiles): readonly Meta[] {
   const ignores = new Map(Object.entries(files).filter(([path]) => isIgnoreFile(path)))
   const documents: Meta[] = []
   for (const path of selectFiles(Object.keys(files), ignores).files) {
-    const facts = readFile(encoder.encode(files[path]), { onMeta: (meta) => void documents.push(meta) })
+    const facts = parseCatalogFile(encoder.encode(files[path]), {
+      onMeta: (meta) => void documents.push(meta),
+    })
     if (facts.loadError !== undefined) throw new Error(facts.loadError)
   }
   return documents
 }
 
-function made(files: Files): { readonly digest: string; readonly cache: readonly CacheFile[] } {
-  const result = writeCache(documentsIn(files))
+function writeCacheWithDigest(files: CatalogFiles): {
+  readonly digest: string
+  readonly cache: readonly OpmCacheFile[]
+} {
+  const result = buildOpmCache(readBlobs(files))
   if (!result.ok) throw new Error(result.error)
   const catalog = Object.entries(files).map(([path, text]) => ({ path, pieces: [encoder.encode(text)] }))
   return {
-    digest: cacheDigest(catalog, { directory: 0o755, file: 0o644 }, result.files),
+    digest: computeCacheDigest(catalog, { directory: 0o755, file: 0o644 }, result.files),
     cache: result.files,
   }
 }
 
 describe('the cache of a catalog', () => {
-  test.each(tenCatalogs.map(({ why, ...one }) => [why, one] as const))(
+  test.each(cachedCatalogCases.map(({ why, ...one }) => [why, one] as const))(
     'with %s has opm’s digest',
     (_why, one) => {
-      expect(made(one.files).digest).toBe(one.digest)
+      expect(writeCacheWithDigest(one.files).digest).toBe(one.digest)
     },
   )
 
   test('may have a digest that begins with zeros', () => {
-    expect(tenCatalogs.some(({ digest }) => digest.startsWith('00'))).toBe(true)
+    expect(cachedCatalogCases.some(({ digest }) => digest.startsWith('00'))).toBe(true)
   })
 
-  const withOpm = missingProgram('opm') ? test.skip : test
+  const withOpm = findMissingProgram('opm') ? test.skip : test
   withOpm(
     'is to the byte what opm makes, which is asked',
     () => {
-      for (const { why, files, digest } of tenCatalogs) {
-        const theirs = cacheByOpm(files)
-        const ours = made(files).cache
+      for (const { why, files, digest } of cachedCatalogCases) {
+        const theirs = writeCacheWithOpm(files)
+        const ours = writeCacheWithDigest(files).cache
         const texts = (entries: Iterable<readonly [string, string]>) =>
           Object.fromEntries([...entries].sort())
         expect([
           why,
-          texts(ours.map(({ path, pieces }) => [path, Buffer.from(joinedPieces(pieces)).toString()])),
+          texts(ours.map(({ path, pieces }) => [path, Buffer.from(joinPieces(pieces)).toString()])),
         ]).toEqual([why, texts(theirs.files)])
         expect(theirs.digest).toBe(digest)
       }
@@ -86,20 +91,23 @@ describe('the cache of a catalog', () => {
       { schema: 'olm.channel', package: 'foo', name: channel, entries: [{ name }] },
       { schema: 'olm.bundle', name, package: 'foo', image: 'quay.io/o/f:1', properties },
     ]
-    const result = writeCache(
-      documentsIn({ 'catalog.json': text.map((blob) => JSON.stringify(blob)).join('\n') }),
+    const result = buildOpmCache(
+      readBlobs({ 'catalog.json': text.map((blob) => JSON.stringify(blob)).join('\n') }),
     )
     expect(result).toMatchObject({ ok: false, error: expect.stringMatching(error) })
   })
 
   test('cannot be made of a custom schema that is no plain name', () => {
-    const result = writeCache(documentsIn({ 'a.json': '{"schema":"../x"}' }))
+    const result = buildOpmCache(readBlobs({ 'a.json': '{"schema":"../x"}' }))
     expect(result).toMatchObject({ ok: false, error: expect.stringContaining('invalid schema "../x"') })
   })
 })
 
 /** An empty digest beside an empty folder makes opm choose the format. */
-function cacheByOpm(files: Files): { readonly digest: string; readonly files: ReadonlyMap<string, string> } {
+function writeCacheWithOpm(files: CatalogFiles): {
+  readonly digest: string
+  readonly files: ReadonlyMap<string, string>
+} {
   const folder = mkdtempSync(join(tmpdir(), 'opm-cache-'))
   try {
     const root = join(folder, 'catalog')

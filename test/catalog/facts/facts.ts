@@ -9,30 +9,30 @@ import type {
   Property,
 } from '../../../src/catalog/facts/catalog.ts'
 
-let line = 0
+let nextLine = 0
 
-function place(): PackageBlob['place'] {
-  line += 10
-  return { file: 'catalog.yaml', document: line / 10, start: 0, end: 0, line, column: 1 }
+function nextBlobLocation(): PackageBlob['place'] {
+  nextLine += 10
+  return { file: 'catalog.yaml', document: nextLine / 10, start: 0, end: 0, line: nextLine, column: 1 }
 }
 
-export function aPackage(facts: Partial<PackageBlob> = {}): PackageBlob {
-  return { place: place(), name: 'foo', defaultChannel: 'stable', description: '', ...facts }
+export function createPackageBlob(facts: Partial<PackageBlob> = {}): PackageBlob {
+  return { place: nextBlobLocation(), name: 'foo', defaultChannel: 'stable', description: '', ...facts }
 }
 
 /** Entries as text: `foo.v2 replaces foo.v1 skips a,b range >=1.0.0`. */
-export function aChannel(entries: readonly string[], facts: Partial<ChannelBlob> = {}): ChannelBlob {
-  const at = place()
+export function createChannelBlob(entries: readonly string[], facts: Partial<ChannelBlob> = {}): ChannelBlob {
+  const at = nextBlobLocation()
   return {
     place: at,
     name: 'stable',
     package: 'foo',
-    entries: entries.map((text, index) => anEntry(text, at.line + 1 + index)),
+    entries: entries.map((text, index) => parseChannelEntry(text, at.line + 1 + index)),
     ...facts,
   }
 }
 
-export function anEntry(text: string, atLine = 1): ChannelEntry {
+export function parseChannelEntry(text: string, atLine = 1): ChannelEntry {
   const [, name = '', replaces = '', skips, skipRange = ''] =
     /^(.*?)(?: replaces (\S*))?(?: skips (\S*))?(?: range (.*))?$/.exec(text) ?? []
   return {
@@ -45,29 +45,31 @@ export function anEntry(text: string, atLine = 1): ChannelEntry {
 }
 
 /** A sound bundle of package foo: `aBundle('foo.v1', '1.0.0')`. */
-export function aBundle(name: string, version: string, facts: Partial<BundleBlob> = {}): BundleBlob {
-  const at = place()
+export function createBundleBlob(name: string, version: string, facts: Partial<BundleBlob> = {}): BundleBlob {
+  const at = nextBlobLocation()
   return {
     place: at,
     name,
     package: 'foo',
     image: `quay.io/foo/bundle:${name}`,
-    properties: [aProperty('olm.package', { packageName: facts.package ?? 'foo', version }, at.line + 1)],
+    properties: [
+      createProperty('olm.package', { packageName: facts.package ?? 'foo', version }, at.line + 1),
+    ],
     relatedImages: [],
     ...facts,
   }
 }
 
-export function aProperty(type: string, value: Property['value'], atLine = 1): Property {
+export function createProperty(type: string, value: Property['value'], atLine = 1): Property {
   return { mark: { line: atLine, column: 3 }, type, value }
 }
 
 /** Deprecations as `[schema, name, message]`. */
-export function deprecations(
+export function createDeprecationBlob(
   entries: readonly (readonly [schema: string, name: string, message: string])[],
   facts: Partial<DeprecationBlob> = {},
 ): DeprecationBlob {
-  const at = place()
+  const at = nextBlobLocation()
   return {
     place: at,
     package: 'foo',
@@ -81,7 +83,7 @@ export function deprecations(
   }
 }
 
-export function aCatalog(facts: Partial<Catalog> = {}): Catalog {
+export function createCatalog(facts: Partial<Catalog> = {}): Catalog {
   return {
     packages: [],
     channels: [],
@@ -96,12 +98,12 @@ export function aCatalog(facts: Partial<Catalog> = {}): Catalog {
 }
 
 /** A catalog of package foo with one channel, `stable`, and a sound bundle for each entry. */
-export function oneChannel(entries: readonly string[], more: Partial<Catalog> = {}): Catalog {
-  const channel = aChannel(entries)
-  return aCatalog({
-    packages: [aPackage()],
+export function createCatalogWithChannel(entries: readonly string[], more: Partial<Catalog> = {}): Catalog {
+  const channel = createChannelBlob(entries)
+  return createCatalog({
+    packages: [createPackageBlob()],
     channels: [channel],
-    bundles: channel.entries.map((entry, index) => aBundle(entry.name, `1.${index}.0`)),
+    bundles: channel.entries.map((entry, index) => createBundleBlob(entry.name, `1.${index}.0`)),
     ...more,
   })
 }

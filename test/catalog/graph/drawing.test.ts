@@ -2,25 +2,38 @@ import { describe, expect, test } from '@jest/globals'
 import { drawMermaid } from '../../../src/catalog/graph/draw-mermaid.ts'
 import { drawSvg } from '../../../src/catalog/graph/draw-svg.ts'
 import { drawDifference, drawPackage, type DrawnChannel } from '../../../src/catalog/graph/drawing.ts'
-import { packageGraphs, type PackageGraph } from '../../../src/catalog/graph/package-graph.ts'
-import { buildCatalog, bundle, channel, deprecations, pkg, type Blob } from '../../change/build-catalog.ts'
+import { buildPackageGraphs, type PackageGraph } from '../../../src/catalog/graph/package-graph.ts'
+import {
+  buildCatalog,
+  bundleBlob,
+  channelBlob,
+  deprecationsBlob,
+  packageBlob,
+  type CatalogBlob,
+} from '../../change/build-catalog.ts'
 
-const graph = (...blobs: Blob[]): PackageGraph => {
-  const [found] = packageGraphs(buildCatalog({ 'c/c.yaml': [pkg('foo'), ...blobs] }, 'c'))
+const buildPackageGraph = (...blobs: CatalogBlob[]): PackageGraph => {
+  const [found] = buildPackageGraphs(buildCatalog({ 'c/c.yaml': [packageBlob('foo'), ...blobs] }, 'c'))
   if (!found) throw new Error('no channel')
   return found
 }
-const v = (n: number) => `foo.v1.${n}.0`
-const chain = (length: number) =>
-  Array.from({ length }, (_, n): Blob => ({ name: v(n), ...(n > 0 && { replaces: v(n - 1) }) }))
-const bundles = (length: number) => Array.from({ length }, (_, n) => bundle(v(n), 'foo', `1.${n}.0`))
-const labels = (drawn: DrawnChannel | undefined) =>
+const bundleName = (n: number) => `foo.v1.${n}.0`
+const replacesChain = (length: number) =>
+  Array.from({ length }, (_, n): CatalogBlob => ({
+    name: bundleName(n),
+    ...(n > 0 && { replaces: bundleName(n - 1) }),
+  }))
+const bundleBlobs = (length: number) =>
+  Array.from({ length }, (_, n) => bundleBlob(bundleName(n), 'foo', `1.${n}.0`))
+const formatRowLabels = (drawn: DrawnChannel | undefined) =>
   drawn?.rows.map(({ label, badges, status }) => [label, status, ...badges].join(' '))
 
 describe('a package', () => {
   test('of 150 entries, each replacing the one before, is one folded row between its ends', () => {
-    const drawing = drawPackage(graph(channel('stable', 'foo', chain(150)), ...bundles(150)))
-    expect(labels(drawing.channels[0])).toEqual([
+    const drawing = drawPackage(
+      buildPackageGraph(channelBlob('stable', 'foo', replacesChain(150)), ...bundleBlobs(150)),
+    )
+    expect(formatRowLabels(drawing.channels[0])).toEqual([
       '1.149.0 kept head',
       '148 versions, 1.1.0 to 1.148.0 kept',
       '1.0.0 kept',
@@ -31,13 +44,13 @@ describe('a package', () => {
     ])
   })
   test('never folds away a deprecated, skipping or oddly connected entry', () => {
-    const entries = chain(60)
-    entries[20] = { name: v(20), replaces: v(19), skips: [v(3)] }
+    const entries = replacesChain(60)
+    entries[20] = { name: bundleName(20), replaces: bundleName(19), skips: [bundleName(3)] }
     const drawing = drawPackage(
-      graph(
-        channel('stable', 'foo', entries),
-        ...bundles(60),
-        deprecations('foo', [['olm.bundle', v(40), 'x']]),
+      buildPackageGraph(
+        channelBlob('stable', 'foo', entries),
+        ...bundleBlobs(60),
+        deprecationsBlob('foo', [['olm.bundle', bundleName(40), 'x']]),
       ),
     )
     const shown = drawing.channels[0]?.rows
@@ -48,7 +61,11 @@ describe('a package', () => {
   })
   test('small enough for a screen is not folded, and its channels stand in natural order', () => {
     const drawing = drawPackage(
-      graph(channel('v1.10', 'foo', chain(20)), channel('v1.9', 'foo', chain(2)), ...bundles(20)),
+      buildPackageGraph(
+        channelBlob('v1.10', 'foo', replacesChain(20)),
+        channelBlob('v1.9', 'foo', replacesChain(2)),
+        ...bundleBlobs(20),
+      ),
     )
     expect(drawing.channels.map(({ name, rows }) => [name, rows.length])).toEqual([
       ['v1.9', 2],
@@ -57,49 +74,58 @@ describe('a package', () => {
   })
   test('that has no head in a channel, or several, shows it', () => {
     const [none, two] = drawPackage(
-      graph(channel('a', 'foo', ['x < y', 'y < x']), channel('b', 'foo', ['x', 'y'])),
+      buildPackageGraph(channelBlob('a', 'foo', ['x < y', 'y < x']), channelBlob('b', 'foo', ['x', 'y'])),
     ).channels
     expect(none?.badges).toEqual(['no head'])
     expect(two?.badges).toEqual(['several heads'])
-    expect(labels(two)).toEqual(['y kept head', 'x kept head'])
+    expect(formatRowLabels(two)).toEqual(['y kept head', 'x kept head'])
   })
   test('has low channels below one another where there is room beside a high one, in their order', () => {
     const svg = drawSvg(
       drawPackage(
-        graph(
-          channel('a', 'foo', chain(20)),
-          channel('b', 'foo', chain(3)),
-          channel('c', 'foo', chain(3)),
-          ...bundles(20),
+        buildPackageGraph(
+          channelBlob('a', 'foo', replacesChain(20)),
+          channelBlob('b', 'foo', replacesChain(3)),
+          channelBlob('c', 'foo', replacesChain(3)),
+          ...bundleBlobs(20),
         ),
       ),
     )
-    const places = [...svg.matchAll(/<g transform="translate\((\d+),(\d+)\)">/g)].map(([, x, y]) => [
+    const positions = [...svg.matchAll(/<g transform="translate\((\d+),(\d+)\)">/g)].map(([, x, y]) => [
       +x!,
       +y!,
     ])
-    const [a, b, c] = places
+    const [a, b, c] = positions
     expect(b?.[1]).toBe(a?.[1])
     expect(c?.[0]).toBe(b?.[0])
     expect(c?.[1]).toBeGreaterThan(b?.[1] ?? Infinity)
   })
   test('shows what is replaced outside its channel', () => {
-    const drawing = drawPackage(graph(channel('stable', 'foo', [`${v(1)} < ${v(0)}`]), ...bundles(2)))
-    expect(labels(drawing.channels[0])).toEqual(['1.1.0 kept head', '1.0.0 kept not in channel'])
+    const drawing = drawPackage(
+      buildPackageGraph(
+        channelBlob('stable', 'foo', [`${bundleName(1)} < ${bundleName(0)}`]),
+        ...bundleBlobs(2),
+      ),
+    )
+    expect(formatRowLabels(drawing.channels[0])).toEqual(['1.1.0 kept head', '1.0.0 kept not in channel'])
   })
 })
 
 describe('a difference', () => {
-  const before = graph(channel('stable', 'foo', chain(100)), channel('old', 'foo', chain(3)), ...bundles(100))
+  const before = buildPackageGraph(
+    channelBlob('stable', 'foo', replacesChain(100)),
+    channelBlob('old', 'foo', replacesChain(3)),
+    ...bundleBlobs(100),
+  )
   test('shows what was added, both heads, and one folded row for the rest', () => {
-    const after = graph(
-      channel('stable', 'foo', chain(101)),
-      channel('old', 'foo', chain(3)),
-      ...bundles(101),
+    const after = buildPackageGraph(
+      channelBlob('stable', 'foo', replacesChain(101)),
+      channelBlob('old', 'foo', replacesChain(3)),
+      ...bundleBlobs(101),
     )
     const drawing = drawDifference(before, after)
     expect(drawing.unchanged).toBe(1)
-    expect(drawing.channels.map(labels)).toEqual([
+    expect(drawing.channels.map(formatRowLabels)).toEqual([
       ['1.100.0 added head', '1.99.0 kept was head', '1.98.0 kept', '98 versions, 1.0.0 to 1.97.0 kept'],
     ])
     expect(drawing.channels[0]?.links.map(({ to, status }) => [to, status])).toEqual([
@@ -109,8 +135,11 @@ describe('a difference', () => {
     ])
   })
   test('shows what was removed, and the edge that lost its end', () => {
-    const entries = chain(100).filter(({ name }) => name !== v(50))
-    const drawing = drawDifference(before, graph(channel('stable', 'foo', entries), ...bundles(100)))
+    const entries = replacesChain(100).filter(({ name }) => name !== bundleName(50))
+    const drawing = drawDifference(
+      before,
+      buildPackageGraph(channelBlob('stable', 'foo', entries), ...bundleBlobs(100)),
+    )
     const [old, stable] = drawing.channels
     expect(old?.status).toBe('removed')
     expect(stable?.rows.find(({ label }) => label === '1.50.0')).toMatchObject({ status: 'removed' })
@@ -118,27 +147,35 @@ describe('a difference', () => {
   })
   test('tells in one note that a new head skips eighty versions', () => {
     const entries = [
-      ...chain(100),
-      { name: v(100), replaces: v(99), skips: chain(80).map(({ name }) => name) } as Blob,
+      ...replacesChain(100),
+      {
+        name: bundleName(100),
+        replaces: bundleName(99),
+        skips: replacesChain(80).map(({ name }) => name),
+      } as CatalogBlob,
     ]
     const drawing = drawDifference(
       before,
-      graph(channel('stable', 'foo', entries), channel('old', 'foo', chain(3)), ...bundles(101)),
+      buildPackageGraph(
+        channelBlob('stable', 'foo', entries),
+        channelBlob('old', 'foo', replacesChain(3)),
+        ...bundleBlobs(101),
+      ),
     )
     expect(drawing.channels[0]?.rows[0]?.notes).toEqual([{ text: 'skips 80', status: 'added' }])
     expect(drawing.channels[0]?.rows.length).toBeLessThan(8)
   })
   test('marks what is deprecated or the default from now on, and what is so no longer', () => {
-    const all = [channel('stable', 'foo', chain(100)), ...bundles(100)]
-    const old = graph(...all, deprecations('foo', [['olm.bundle', v(3), 'x']]))
+    const all = [channelBlob('stable', 'foo', replacesChain(100)), ...bundleBlobs(100)]
+    const old = buildPackageGraph(...all, deprecationsBlob('foo', [['olm.bundle', bundleName(3), 'x']]))
     const drawing = drawDifference(
       old,
-      graph(
+      buildPackageGraph(
         ...all,
-        deprecations('foo', [
+        deprecationsBlob('foo', [
           ['olm.package', '', 'x'],
           ['olm.channel', 'stable', 'x'],
-          ...chain(60)
+          ...replacesChain(60)
             .slice(10)
             .map(({ name }): [string, string, string] => ['olm.bundle', name as string, 'x']),
         ]),
@@ -146,15 +183,20 @@ describe('a difference', () => {
     )
     expect(drawing.badges).toEqual(['now deprecated'])
     expect(drawing.channels[0]?.badges).toEqual(['default', 'now deprecated'])
-    const rows = labels(drawing.channels[0]) ?? []
+    const rows = formatRowLabels(drawing.channels[0]) ?? []
     expect(rows).toContain('1.3.0 kept was deprecated')
     expect(rows).toContain('48 versions, 1.11.0 to 1.58.0 kept now deprecated')
-    const [moved] = packageGraphs(buildCatalog({ 'c/c.yaml': [pkg('foo', 'other'), ...all] }, 'c'))
+    const [moved] = buildPackageGraphs(
+      buildCatalog({ 'c/c.yaml': [packageBlob('foo', 'other'), ...all] }, 'c'),
+    )
     expect(drawDifference(old, moved).channels[0]?.badges).toEqual(['was default'])
   })
   test('shows that a skipRange changes, also where it covers nothing that the catalog has', () => {
     const only = (skipRange: string) =>
-      graph(channel('stable', 'foo', [{ name: v(9), skipRange }]), ...bundles(10))
+      buildPackageGraph(
+        channelBlob('stable', 'foo', [{ name: bundleName(9), skipRange }]),
+        ...bundleBlobs(10),
+      )
     const drawing = drawDifference(only('>=1.0.0 <1.9.0'), only('>=1.5.0 <1.9.0'))
     expect(drawing.channels[0]?.rows[0]?.notes).toEqual([
       { text: 'range >=1.5.0 <1.9.0', status: 'added' },
@@ -168,7 +210,7 @@ describe('a difference', () => {
   test('counts the entries that a channel has, and those that it had', () => {
     const [channels] = drawDifference(
       before,
-      graph(channel('stable', 'foo', [v(100)]), ...bundles(101)),
+      buildPackageGraph(channelBlob('stable', 'foo', [bundleName(100)]), ...bundleBlobs(101)),
     ).channels.filter(({ name }) => name === 'stable')
     expect(channels).toMatchObject({ entries: 1, entriesBefore: 100 })
   })
@@ -182,7 +224,7 @@ describe('a difference', () => {
 describe('names of others', () => {
   const evil = '"]\n```\n<script>alert(1)</script>&`@all` %% ;click x "javascript:y" #quot;\u202e'
   const drawing = drawPackage(
-    graph(channel(evil, 'foo', [{ name: evil, skips: [evil, 'a'] }, `${evil}2 < ${evil}`])),
+    buildPackageGraph(channelBlob(evil, 'foo', [{ name: evil, skips: [evil, 'a'] }, `${evil}2 < ${evil}`])),
   )
   test('cannot leave their quotes in Mermaid', () => {
     const text = drawMermaid([drawing]) ?? ''
@@ -201,14 +243,17 @@ describe('names of others', () => {
 })
 
 test('a change too large to be read as Mermaid says how much was left out, or is left out', () => {
-  const many = Array.from({ length: 40 }, (_, n) => channel(`c${n}`, 'foo', chain(20)))
-  const drawing = drawDifference(undefined, graph(...many, ...bundles(20)))
+  const many = Array.from({ length: 40 }, (_, n) => channelBlob(`c${n}`, 'foo', replacesChain(20)))
+  const drawing = drawDifference(undefined, buildPackageGraph(...many, ...bundleBlobs(20)))
   expect(drawMermaid([drawing])).toMatch(/more\["\d+ more channels"\]/)
   expect((drawMermaid([drawing]) ?? '').length).toBeLessThan(20_000)
 })
 
 test('the same drawing gives the same bytes, and every tag is closed', () => {
-  const one = () => drawSvg(drawPackage(graph(channel('stable', 'foo', chain(40)), ...bundles(40))))
+  const one = () =>
+    drawSvg(
+      drawPackage(buildPackageGraph(channelBlob('stable', 'foo', replacesChain(40)), ...bundleBlobs(40))),
+    )
   expect(one()).toBe(one())
   const open = [...one().matchAll(/<([a-z]+)[^>]*?(\/?)>|<\/([a-z]+)>/g)].reduce(
     (depth, [, tag, self]) => depth + (tag === undefined ? -1 : self === '/' ? 0 : 1),
@@ -219,11 +264,12 @@ test('the same drawing gives the same bytes, and every tag is closed', () => {
 
 test('names of letters that Mermaid must not see stay below the size that GitHub draws', () => {
   const names = Array.from({ length: 400 }, (_, n) => `${n}-${'\u{1f600}'.repeat(80)}`)
-  const channels = names.map((name) => channel(name, 'foo', [name]))
-  const text = drawMermaid([drawPackage(graph(...channels))]) ?? ''
+  const channels = names.map((name) => channelBlob(name, 'foo', [name]))
+  const text = drawMermaid([drawPackage(buildPackageGraph(...channels))]) ?? ''
   expect(text).toMatch(/more\["\d+ more channels"\]/)
   expect(text.length).toBeLessThan(50_000)
-  const empty = drawMermaid([drawPackage(graph(...names.map((name) => channel(name, 'foo', []))))]) ?? ''
+  const empty =
+    drawMermaid([drawPackage(buildPackageGraph(...names.map((name) => channelBlob(name, 'foo', []))))]) ?? ''
   expect(empty.length).toBeLessThan(50_000)
 })
 

@@ -1,21 +1,21 @@
 import { expect, test } from '@jest/globals'
-import { readBlobFields } from '../../../src/catalog/load/blob-fields.ts'
+import { parseBlobFields } from '../../../src/catalog/load/blob-fields.ts'
 
-const fieldsOf = (text: string) => readBlobFields(new TextEncoder().encode(text))
+const readFieldsOfText = (text: string) => parseBlobFields(new TextEncoder().encode(text))
 
 test('blobs of one meaning have the same fields, however they are written', () => {
-  const yaml = fieldsOf('schema: x\nb: {d: 1.0, c: [y, "2"]}\nlist:\n- 1\n- {z: 2, a: 1}\n')
-  const json = fieldsOf('{"list":[1,{"a":1,"z":2}],"b":{"c":[true,"2"],"d":1},"schema":"x"}')
+  const yaml = readFieldsOfText('schema: x\nb: {d: 1.0, c: [y, "2"]}\nlist:\n- 1\n- {z: 2, a: 1}\n')
+  const json = readFieldsOfText('{"list":[1,{"a":1,"z":2}],"b":{"c":[true,"2"],"d":1},"schema":"x"}')
   expect(yaml).toEqual(json)
 })
 
 test('an edit behind twenty megabytes of one value is seen', () => {
   const text = (last: string) => `schema: x\na:\n  b: [${'"0123456789",'.repeat(1_600_000)}"${last}"]\n`
-  expect(fieldsOf(text('old'))).toBeDefined()
-  expect(fieldsOf(text('old'))).not.toEqual(fieldsOf(text('new')))
+  expect(readFieldsOfText(text('old'))).toBeDefined()
+  expect(readFieldsOfText(text('old'))).not.toEqual(readFieldsOfText(text('new')))
 }, 60_000)
 
 test('a blob whose fields are too long to be compared has none', () => {
   const text = `schema: x\na: &a [${'"0123456789",'.repeat(300_000)}1]\nb: [${Array(20).fill('*a').join()}]\n`
-  expect(fieldsOf(text)).toBeUndefined()
+  expect(readFieldsOfText(text)).toBeUndefined()
 }, 60_000)

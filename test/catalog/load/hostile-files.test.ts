@@ -1,31 +1,31 @@
 // Files made to hurt: each must come back with a verdict, without a crash and in time that grows with its size only.
 import { expect, test } from '@jest/globals'
-import { readFile } from '../../../src/catalog/load/read-file.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
 
-const letters = 'abcdefghij'
-const bomb = [...letters]
+const aliasNames = 'abcdefghij'
+const aliasBomb = [...aliasNames]
   .map(
     (name, at) =>
       `${name}: &${name} [${Array(9)
-        .fill(at === 0 ? 'x' : `*${letters[at - 1]}`)
+        .fill(at === 0 ? 'x' : `*${aliasNames[at - 1]}`)
         .join(', ')}]`,
   )
   .join('\n')
-const listOfMegabytes = `schema: olm.bundle
+const aliasedMegabyteList = `schema: olm.bundle
 x: &a "${'y'.repeat(1_000_000)}"
 properties:
 - {type: t, value: [${Array(50_000).fill('*a').join(',')}]}
 - {type: u, value: [${Array(50_000).fill('z').join(',')}]}`
 
-const tooDeep = 'exceeded max depth'
+const maxDepthError = 'exceeded max depth'
 
 test.each<[string, string, string | undefined]>([
-  ['a bomb of aliases', `${bomb}\nschema: a`, 'document contains excessive aliasing'],
-  ['a megabyte behind fifty thousand aliases', listOfMegabytes, undefined],
-  ['two hundred thousand brackets', `#\na: ${'['.repeat(200_000)}`, tooDeep],
-  ['brackets and braces in turn', `#\na: ${'[a: '.repeat(100_000)}`, tooDeep],
-  ['brackets of JSON', `{"schema":"a","b":${'['.repeat(200_000)}`, tooDeep],
-  ['dashes that nest', `#\n${'- '.repeat(50_000)}`, tooDeep],
+  ['a bomb of aliases', `${aliasBomb}\nschema: a`, 'document contains excessive aliasing'],
+  ['a megabyte behind fifty thousand aliases', aliasedMegabyteList, undefined],
+  ['two hundred thousand brackets', `#\na: ${'['.repeat(200_000)}`, maxDepthError],
+  ['brackets and braces in turn', `#\na: ${'[a: '.repeat(100_000)}`, maxDepthError],
+  ['brackets of JSON', `{"schema":"a","b":${'['.repeat(200_000)}`, maxDepthError],
+  ['dashes that nest', `#\n${'- '.repeat(50_000)}`, maxDepthError],
   ['as deep as may be', `#\nschema: a\nb: ${'['.repeat(9_990)}${']'.repeat(9_990)}`, undefined],
   [
     'a deep property',
@@ -35,7 +35,7 @@ test.each<[string, string, string | undefined]>([
   [
     'depth that aliases add up to',
     `schema: a\nx: &a ${'['.repeat(6_000)}${']'.repeat(6_000)}\ny: ${'['.repeat(6_000)}*a${']'.repeat(6_000)}`,
-    tooDeep,
+    maxDepthError,
   ],
   ['ten million characters in one scalar', `schema: a\nb: ${'x'.repeat(10_000_000)}`, undefined],
   ['ten million digits', `schema: a\nb: .5${'_5'.repeat(5_000_000)}`, undefined],
@@ -52,36 +52,44 @@ test.each<[string, string, string | undefined]>([
   ],
   ['two hundred thousand separators', '---\n'.repeat(200_000), 'missing root schema field'],
   ['nothing but NUL', '\0'.repeat(1_000_000), 'control characters are not allowed'],
-])('%s', (_what, text, message) => {
-  const facts = readFile(new TextEncoder().encode(text))
+])('%s', (_description, text, message) => {
+  const facts = parseCatalogFile(new TextEncoder().encode(text))
   if (message === undefined) expect(facts.loadError).toBeUndefined()
   else expect(facts.loadError).toContain(message)
   expect(() => JSON.stringify(facts)).not.toThrow()
 })
 
-const many = 200_000
-const manyItems = Array.from({ length: many }, (_, at) => `v${at}`).join()
-const manyKeys = Array.from({ length: many }, (_, at) => `v${at}: x`).join()
+const itemCount = 200_000
+const listItems = Array.from({ length: itemCount }, (_, at) => `v${at}`).join()
+const mapEntries = Array.from({ length: itemCount }, (_, at) => `v${at}: x`).join()
 
 // A call takes some hundred thousand arguments: whoever spreads a list into one must know how long the list is.
 test.each([
-  ['a list for a name', `schema: x\nname: [${manyItems}]\n`, 'to be a string, got [%!t(string=v0) '],
-  ['a mapping for a name', `schema: x\nname: {${manyKeys}}\n`, 'to be a string, got map[%!t(string=v0):'],
-  ['a list for a name in JSON', `{"schema":"x","name":[${'1,'.repeat(many)}1]}`, 'to be a string, got ['],
-  ['a list for a key', `schema: x\n? [${manyItems}]\n: b\n`, 'invalid map key: []interface {}{"v0", "v1", '],
-  ['a mapping for a key', `schema: x\n? {${manyKeys}}\n: b\n`, 'invalid map key: map[interface {}]interface'],
-  ['a list behind no key', `schema: x\n?\n: [${manyItems}]\n`, 'unsupported map key'],
-  ['a list for a document', `[${manyItems}]\n`, 'cannot unmarshal array'],
-  ['a mapping without a schema', `a: {${manyKeys}}\n`, `object '{"a":{"v0":"x","v1":"x",`],
-])('%s, two hundred thousand parts wide', (_what, text, message) => {
-  expect(readFile(new TextEncoder().encode(text)).loadError).toContain(message)
+  ['a list for a name', `schema: x\nname: [${listItems}]\n`, 'to be a string, got [%!t(string=v0) '],
+  ['a mapping for a name', `schema: x\nname: {${mapEntries}}\n`, 'to be a string, got map[%!t(string=v0):'],
+  [
+    'a list for a name in JSON',
+    `{"schema":"x","name":[${'1,'.repeat(itemCount)}1]}`,
+    'to be a string, got [',
+  ],
+  ['a list for a key', `schema: x\n? [${listItems}]\n: b\n`, 'invalid map key: []interface {}{"v0", "v1", '],
+  [
+    'a mapping for a key',
+    `schema: x\n? {${mapEntries}}\n: b\n`,
+    'invalid map key: map[interface {}]interface',
+  ],
+  ['a list behind no key', `schema: x\n?\n: [${listItems}]\n`, 'unsupported map key'],
+  ['a list for a document', `[${listItems}]\n`, 'cannot unmarshal array'],
+  ['a mapping without a schema', `a: {${mapEntries}}\n`, `object '{"a":{"v0":"x","v1":"x",`],
+])('%s, two hundred thousand parts wide', (_description, text, message) => {
+  expect(parseCatalogFile(new TextEncoder().encode(text)).loadError).toContain(message)
 })
 
 test('a field that is spelt in many ways', () => {
-  const spelt = (at: number) =>
+  const spellVariant = (at: number) =>
     [...'defaultchannel'].map((letter, bit) => ((at >> bit) & 1 ? letter.toUpperCase() : letter)).join('')
-  const text = `schema: x\n${Array.from({ length: 10_000 }, (_, at) => `${spelt(at)}: 1\n`).join('')}`
-  const { findings } = readFile(new TextEncoder().encode(text))
+  const text = `schema: x\n${Array.from({ length: 10_000 }, (_, at) => `${spellVariant(at)}: 1\n`).join('')}`
+  const { findings } = parseCatalogFile(new TextEncoder().encode(text))
   expect(findings.map(({ what }) => what.slice(0, 40))).toEqual(['one field is written in 10000 ways: DEFA'])
 })
 
@@ -90,8 +98,8 @@ test.each([
   ['entries', 'schema: olm.channel\nentries:\n', '- name: 1\n', 100_000],
   ['properties with odd text', 'schema: &a olm.bundle\nproperties:\n', '- type: 1\n', 100_000],
   ['bundle objects', 'schema: olm.bundle\nproperties:\n', '- {type: olm.bundle.object, value: 1}\n', 20_000],
-])('of many wrong %s a hundred are told and the others counted', (_what, before, wrong, count) => {
-  const { findings } = readFile(new TextEncoder().encode(before + wrong.repeat(count)))
+])('of many wrong %s a hundred are told and the others counted', (_description, before, wrong, count) => {
+  const { findings } = parseCatalogFile(new TextEncoder().encode(before + wrong.repeat(count)))
   expect(findings).toHaveLength(101)
   expect(findings.slice(0, 100).map(({ at }) => at?.line)).toEqual(
     Array.from({ length: 100 }, (_, at) => at + 3),
@@ -100,6 +108,6 @@ test.each([
 })
 
 test('bytes that are no UTF-8 at all', () => {
-  const facts = readFile(new Uint8Array(5_000_000).fill(0x80))
+  const facts = parseCatalogFile(new Uint8Array(5_000_000).fill(0x80))
   expect(facts.loadError).toBe('error converting YAML to JSON: yaml: invalid leading UTF-8 octet')
 })

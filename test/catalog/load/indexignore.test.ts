@@ -1,10 +1,10 @@
 // .indexignore, line by line as opm v1.73 was seen to read it (it is not .gitignore).
 import { describe, expect, test } from '@jest/globals'
-import { ignoreFileText } from '../../../src/catalog/load/indexignore.ts'
+import { decodeIgnoreFile } from '../../../src/catalog/load/indexignore.ts'
 import { selectFiles } from '../../../src/catalog/load/select-files.ts'
 
 /** Whether `path` is left out under the ignore files given by path. */
-function ignored(path: string, ignoreFiles: Record<string, string>): boolean {
+function isIgnored(path: string, ignoreFiles: Record<string, string>): boolean {
   const paths = [path, ...Object.keys(ignoreFiles)]
   return selectFiles(paths, new Map(Object.entries(ignoreFiles))).files.length === 0
 }
@@ -37,23 +37,23 @@ describe('a pattern', () => {
     ['\ufeffx', 'x', false],
     ['X', 'x', false],
   ])('%j on %s: %s', (pattern, path, expected) => {
-    expect(ignored(path, { '.indexignore': pattern })).toBe(expected)
+    expect(isIgnored(path, { '.indexignore': pattern })).toBe(expected)
   })
 })
 
 describe('among several patterns', () => {
   test('the last that matches decides, and directories are never pruned', () => {
-    expect(ignored('docs/keep.yaml', { '.indexignore': 'docs\n!docs/keep.yaml' })).toBe(false)
-    expect(ignored('docs/x.yaml', { '.indexignore': 'docs\n!docs/keep.yaml' })).toBe(true)
+    expect(isIgnored('docs/keep.yaml', { '.indexignore': 'docs\n!docs/keep.yaml' })).toBe(false)
+    expect(isIgnored('docs/x.yaml', { '.indexignore': 'docs\n!docs/keep.yaml' })).toBe(true)
   })
 
   test('a deeper file comes later, unless its directory sorts before .indexignore', () => {
-    expect(ignored('a/x', { '.indexignore': 'x', 'a/.indexignore': '!x' })).toBe(false)
-    expect(ignored('-a/x', { '.indexignore': 'x', '-a/.indexignore': '!x' })).toBe(true)
+    expect(isIgnored('a/x', { '.indexignore': 'x', 'a/.indexignore': '!x' })).toBe(false)
+    expect(isIgnored('-a/x', { '.indexignore': 'x', '-a/.indexignore': '!x' })).toBe(true)
   })
 
   test('a file reaches only what lies below its own directory', () => {
-    expect(ignored('b/x', { 'a/.indexignore': 'x' })).toBe(false)
+    expect(isIgnored('b/x', { 'a/.indexignore': 'x' })).toBe(false)
   })
 })
 
@@ -73,11 +73,11 @@ test('files come in the order of a walk, by bytes in each directory', () => {
 })
 
 test('a set with bytes that are no UTF-8 is malformed, and matches nothing', () => {
-  const text = (bytes: number[]) => ignoreFileText(Uint8Array.from(bytes))
+  const text = (bytes: number[]) => decodeIgnoreFile(Uint8Array.from(bytes))
   const set = (byte: number) => text([0x5b, byte, 0x30, 0x2d, 0x39, 0x5d])
-  expect(ignored('5', { '.indexignore': set(0x2d) })).toBe(false)
-  expect(ignored('5', { '.indexignore': set(0x61) })).toBe(true)
-  expect(ignored('5', { '.indexignore': set(0xf8) })).toBe(false)
-  expect(ignored('\ufffd', { '.indexignore': text([0xf8]) })).toBe(false)
+  expect(isIgnored('5', { '.indexignore': set(0x2d) })).toBe(false)
+  expect(isIgnored('5', { '.indexignore': set(0x61) })).toBe(true)
+  expect(isIgnored('5', { '.indexignore': set(0xf8) })).toBe(false)
+  expect(isIgnored('\ufffd', { '.indexignore': text([0xf8]) })).toBe(false)
   expect(text([0xef, 0xbb, 0xbf, 0x78])).toBe('\ufeffx')
 })

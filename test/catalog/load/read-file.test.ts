@@ -1,17 +1,17 @@
 // One file's bytes to facts: where documents begin and end, what opm says of the first mistake, and what we say of all.
 import { describe, expect, test } from '@jest/globals'
-import { readFile } from '../../../src/catalog/load/read-file.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
 import type { FileFacts } from '../../../src/catalog/facts/catalog.ts'
 
-function read(text: string): FileFacts {
-  return readFile(new TextEncoder().encode(text))
+function readText(text: string): FileFacts {
+  return parseCatalogFile(new TextEncoder().encode(text))
 }
 
-function found(facts: FileFacts): string[] {
+function listBlobs(facts: FileFacts): string[] {
   return facts.findings.map(({ rule, at }) => `${rule} ${at?.line}:${at?.column}`)
 }
 
-const catalog = `---
+const catalogYaml = `---
 schema: olm.package
 name: foo
 defaultChannel: stable
@@ -43,24 +43,27 @@ name: other
 `
 
 describe('a catalog file', () => {
-  const facts = read(catalog)
+  const facts = readText(catalogYaml)
 
   test.each([
     [
       'read fast',
-      catalog.replace('skips: [foo.v1.0.1, ]', 'skips: []').replace(/value: \{(.*)\}/g, 'value:\n    $1'),
+      catalogYaml.replace('skips: [foo.v1.0.1, ]', 'skips: []').replace(/value: \{(.*)\}/g, 'value:\n    $1'),
     ],
-    ['read exactly', catalog],
+    ['read exactly', catalogYaml],
     ['of JSON', '{"schema":"olm.package","name":"foo","description":"d\\u0041"}\n{"schema":"olm.package"}'],
-    ['with mistakes', catalog.replace('name: stable', 'name: [stable]').replace('schema: custom', 'name: {')],
+    [
+      'with mistakes',
+      catalogYaml.replace('name: stable', 'name: [stable]').replace('schema: custom', 'name: {'),
+    ],
   ])('gives facts that need its bytes no longer: %s', (_, text) => {
     for (const forVerdict of [false, true]) {
       const bytes = new TextEncoder().encode(text)
-      const before = readFile(bytes, { forVerdict })
+      const before = parseCatalogFile(bytes, { forVerdict })
       const copy = JSON.stringify(before)
       bytes.fill(0)
       expect(JSON.stringify(before)).toBe(copy)
-      expect(copy).toBe(JSON.stringify(readFile(new TextEncoder().encode(text), { forVerdict })))
+      expect(copy).toBe(JSON.stringify(parseCatalogFile(new TextEncoder().encode(text), { forVerdict })))
     }
   })
 
@@ -89,7 +92,7 @@ describe('a catalog file', () => {
 
   test('says which bytes a document has', () => {
     const { start, end } = facts.channels[0]?.place ?? { start: 0, end: 0 }
-    const bytes = new TextEncoder().encode(catalog)
+    const bytes = new TextEncoder().encode(catalogYaml)
     expect(new TextDecoder().decode(bytes.subarray(start, end))).toMatch(
       /^schema: olm.channel[^]*foo.v1.0.1, \]\n$/,
     )
@@ -105,15 +108,21 @@ describe('a catalog file', () => {
   })
 
   test('may end its lines in CR LF, or not at all, and begin with a byte order mark', () => {
-    for (const text of [catalog.replaceAll('\n', '\r\n'), catalog.trimEnd(), `\ufeff${catalog.slice(4)}`]) {
-      expect(read(text).loadError).toBeUndefined()
+    for (const text of [
+      catalogYaml.replaceAll('\n', '\r\n'),
+      catalogYaml.trimEnd(),
+      `\ufeff${catalogYaml.slice(4)}`,
+    ]) {
+      expect(readText(text).loadError).toBeUndefined()
     }
-    expect(read(catalog.replaceAll('\n', '\r\n')).channels[0]?.entries).toEqual(facts.channels[0]?.entries)
+    expect(readText(catalogYaml.replaceAll('\n', '\r\n')).channels[0]?.entries).toEqual(
+      facts.channels[0]?.entries,
+    )
   })
 })
 
 describe('of many mistakes', () => {
-  const facts = read(`schema: olm.package
+  const facts = readText(`schema: olm.package
 name: 1.10
 ---
 - a
@@ -136,7 +145,7 @@ schema: x
   })
 
   test('we name all, each at its place', () => {
-    expect(found(facts)).toEqual([
+    expect(listBlobs(facts)).toEqual([
       'field-not-text 2:7',
       'not-an-object 4:1',
       'yaml-syntax 7:1',
@@ -155,17 +164,15 @@ schema: x
 
 describe('JSON', () => {
   test('may be a stream of objects', () => {
-    expect(read('{"schema":"a"} {"schema":"b"}\n{"schema":"c"}').others.map((blob) => blob.schema)).toEqual([
-      'a',
-      'b',
-      'c',
-    ])
+    expect(
+      readText('{"schema":"a"} {"schema":"b"}\n{"schema":"c"}').others.map((blob) => blob.schema),
+    ).toEqual(['a', 'b', 'c'])
   })
 
   test('that is none is read as YAML, but only in the first two objects', () => {
-    expect(read("{'schema': 'a',} ").loadError).toBeUndefined()
-    expect(read('{"schema":"a"}\n{"schema":"b",}\n').loadError).toBeUndefined()
-    expect(read('{"schema":"a"}{"schema":"b"}{"schema":"c",}').loadError).toBe(
+    expect(readText("{'schema': 'a',} ").loadError).toBeUndefined()
+    expect(readText('{"schema":"a"}\n{"schema":"b",}\n').loadError).toBeUndefined()
+    expect(readText('{"schema":"a"}{"schema":"b"}{"schema":"c",}').loadError).toBe(
       "invalid character '}' looking for beginning of object key string",
     )
   })
@@ -177,11 +184,11 @@ describe('JSON', () => {
     ['{"schema":"a"', 'unexpected EOF'],
     ['{"schema":"a"}{"schema":"b"} null', "object 'null\n' is missing root schema field"],
   ])('%s', (text, message) => {
-    expect(read(text).loadError).toBe(message)
+    expect(readText(text).loadError).toBe(message)
   })
 
   test('shows where a number is too large', () => {
-    expect(read('{"schema":"a"}{"schema":"b"}{"schema":"c","a":1e999,"b":[]}').loadError).toBe(
+    expect(readText('{"schema":"a"}{"schema":"b"}{"schema":"c","a":1e999,"b":[]}').loadError).toBe(
       `json: cannot unmarshal number 1e999 into Go value of type float64 at offset 24 (indicated by <==)
 {
     "schema": "c",
@@ -193,7 +200,7 @@ describe('JSON', () => {
 })
 
 test('a file of nothing but mistakes lists a hundred and counts the rest', () => {
-  const facts = read('- a\n---\n'.repeat(150))
+  const facts = readText('- a\n---\n'.repeat(150))
   expect(facts.findings).toHaveLength(101)
   expect(facts.findings.at(-1)).toMatchObject({ rule: 'more-problems', data: { count: 50 } })
 })
@@ -235,17 +242,17 @@ describe('what only a real opm taught', () => {
       "json: offset 16: invalid character 'ï' looking for beginning of value",
     ],
   ])('%s', (_, text, loadError) => {
-    expect(read(text).loadError).toBe(loadError)
+    expect(readText(text).loadError).toBe(loadError)
   })
 
   test('a lost last line is kept as dropped text', () => {
-    const facts = read(`schema: x\n${line(4096)}`)
+    const facts = readText(`schema: x\n${line(4096)}`)
     expect(facts.loadError).toBeUndefined()
     expect(facts.oddities).toMatchObject([{ kind: 'dropped-text', mark: { line: 2, column: 1 } }])
   })
 
   test('a number beyond all bounds is marked where opm finds the place again', () => {
-    const huge = (object: string) => read(`{"schema":"x"}{"schema":"x"}${object}`).loadError
+    const huge = (object: string) => readText(`{"schema":"x"}{"schema":"x"}${object}`).loadError
     const detail = 'json: cannot unmarshal number 1e999 into Go value of type float64'
     expect(huge('{"schema":"x","a":1e999}')).toContain('"a": 1e999\n} <==')
     expect(huge('{"schema":"x","a":1e999\n}')).toContain('"a": 1e999\n <== }')
@@ -257,6 +264,6 @@ describe('what only a real opm taught', () => {
     const text = '{"schema":"x"}{"schema":"x"}{"schema":"x","é":"?","a":1e999}'
     const bytes = new TextEncoder().encode(text)
     bytes[bytes.indexOf('?'.charCodeAt(0))] = 0x80
-    expect(readFile(bytes).loadError).toContain('at offset 33 (indicated')
+    expect(parseCatalogFile(bytes).loadError).toContain('at offset 33 (indicated')
   })
 })

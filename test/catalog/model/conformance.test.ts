@@ -3,32 +3,32 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { assemble } from '../../../src/catalog/facts/assemble.ts'
+import { assembleCatalog } from '../../../src/catalog/facts/assemble.ts'
 import type { FileFacts } from '../../../src/catalog/facts/catalog.ts'
-import { readFile, unreadableFile } from '../../../src/catalog/load/read-file.ts'
+import { parseCatalogFile, createUnreadableFacts } from '../../../src/catalog/load/read-file.ts'
 import { validateCatalog } from '../../../src/catalog/model/validate-catalog.ts'
 import { openCatalogDirectory } from '../../../src/examine/catalogs/catalog-directory.ts'
-import { sharedPath } from '../../shared.ts'
+import { findSharedPath } from '../../shared.ts'
 
-type Content = string | { base64?: string; symlink?: string; dir?: boolean }
+type RecordedFile = string | { base64?: string; symlink?: string; dir?: boolean }
 
-interface Recorded {
+interface OpmRecording {
   readonly id: string
-  readonly files: Readonly<Record<string, Content>>
+  readonly files: Readonly<Record<string, RecordedFile>>
   readonly passed: boolean
   readonly message: string | null
   readonly messages?: readonly string[]
 }
 
 /** The Kelvin sign and the dotted capital I: Go's lower case differs from ours, the verdict does not. */
-const otherLowerCase = new Set(['pull-specs/k-io-x-065', 'pull-specs/i-io-x-067'])
+const lowerCaseDifferences = new Set(['pull-specs/k-io-x-065', 'pull-specs/i-io-x-067'])
 
-const recordings = sharedPath('conformance', 'opm-validate.jsonl')
+const recordingsPath = findSharedPath('conformance', 'opm-validate.jsonl')
 
-const describeIf = recordings === undefined ? describe.skip : describe
+const describeWithRecordings = recordingsPath === undefined ? describe.skip : describe
 
-describeIf('the recorded verdicts of opm v1.73', () => {
-  const records = recordings === undefined ? [] : readRecords(recordings)
+describeWithRecordings('the recorded verdicts of opm v1.73', () => {
+  const records = recordingsPath === undefined ? [] : readRecordings(recordingsPath)
   let root = ''
   const results = new Map<string, { passed: boolean; message: string | undefined }>()
 
@@ -36,8 +36,8 @@ describeIf('the recorded verdicts of opm v1.73', () => {
     root = mkdtempSync(join(tmpdir(), 'conformance-'))
     for (const [at, record] of records.entries()) {
       const dir = join(root, String(at))
-      write(dir, record.files)
-      const { passed, message } = verdictOn(dir)
+      writeRecordedFiles(dir, record.files)
+      const { passed, message } = validateDirectory(dir)
       results.set(record.id, { passed, message: message?.replaceAll(dir, 'DIR') })
     }
   })
@@ -51,32 +51,35 @@ describeIf('the recorded verdicts of opm v1.73', () => {
   test('come with the same text, siblings in any order', () => {
     const differing = records.filter(({ id, message, messages }) => {
       const wanted = message === null ? (messages ?? []) : [message]
-      const ours = normalised(results.get(id)?.message ?? '')
-      return wanted.length > 0 && !wanted.some((one) => normalised(one) === ours)
+      const ours = normalizeMessage(results.get(id)?.message ?? '')
+      return wanted.length > 0 && !wanted.some((one) => normalizeMessage(one) === ours)
     })
-    const unexplained = differing.filter(({ id }) => !otherLowerCase.has(id))
+    const unexplained = differing.filter(({ id }) => !lowerCaseDifferences.has(id))
     expect(unexplained.map((record) => record.id)).toEqual([])
   })
 })
 
-function verdictOn(dir: string): { passed: boolean; message?: string } {
+function validateDirectory(dir: string): { passed: boolean; message?: string } {
   const directory = openCatalogDirectory(dir)
   if (directory.kind !== 'files') return { passed: false, message: directory.message }
   const files = directory.files.map((file): { path: string; facts: FileFacts } => {
     const content = file.read()
-    return { path: file.path, facts: 'error' in content ? unreadableFile(content.error) : readFile(content) }
+    return {
+      path: file.path,
+      facts: 'error' in content ? createUnreadableFacts(content.error) : parseCatalogFile(content),
+    }
   })
-  return validateCatalog(assemble(files), { profile: 'opm' })
+  return validateCatalog(assembleCatalog(files), { profile: 'opm' })
 }
 
-function readRecords(path: string): Recorded[] {
+function readRecordings(path: string): OpmRecording[] {
   return readFileSync(path, 'utf8')
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Recorded)
+    .map((line) => JSON.parse(line) as OpmRecording)
 }
 
-function write(dir: string, files: Recorded['files']): void {
+function writeRecordedFiles(dir: string, files: OpmRecording['files']): void {
   mkdirSync(dir)
   for (const [path, content] of Object.entries(files)) {
     const full = join(dir, path)
@@ -89,7 +92,7 @@ function write(dir: string, files: Recorded['files']): void {
 }
 
 /** A tree of errors with its siblings sorted; other texts as they are. */
-function normalised(message: string): string {
+function normalizeMessage(message: string): string {
   if (!message.startsWith('invalid index')) return message
   interface Node {
     readonly text: string

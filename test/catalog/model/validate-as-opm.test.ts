@@ -1,35 +1,48 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Catalog } from '../../../src/catalog/facts/catalog.ts'
 import { modelRules } from '../../../src/catalog/model/rules/all.ts'
-import { defaultRuleSet, ruleSetFor } from '../../../src/catalog/model/rule-set.ts'
+import { defaultRuleSet, findRuleSet } from '../../../src/catalog/model/rule-set.ts'
 import { validateCatalog } from '../../../src/catalog/model/validate-catalog.ts'
 import { validateAsOpm } from '../../../src/catalog/model/validate-as-opm.ts'
-import { aBundle, aCatalog, aChannel, aPackage, aProperty, deprecations, oneChannel } from '../facts/facts.ts'
+import {
+  createBundleBlob,
+  createCatalog,
+  createChannelBlob,
+  createPackageBlob,
+  createProperty,
+  createDeprecationBlob,
+  createCatalogWithChannel,
+} from '../facts/facts.ts'
 
-function rules(catalog: Catalog): string[] {
+function listRuleIds(catalog: Catalog): string[] {
   return validateAsOpm(catalog).findings.map((found) => found.rule)
 }
 
-function message(catalog: Catalog, release?: string): string | undefined {
-  return validateAsOpm(catalog, release === undefined ? defaultRuleSet : ruleSetFor(release)).message
+function findOpmMessage(catalog: Catalog, release?: string): string | undefined {
+  return validateAsOpm(catalog, release === undefined ? defaultRuleSet : findRuleSet(release)).message
 }
 
 describe('a sound catalog', () => {
   test('passes without a word', () => {
-    const catalog = oneChannel(['foo.v2 replaces foo.v1 skips foo.v0 range >=1.0.0 <1.2.0', 'foo.v1'])
+    const catalog = createCatalogWithChannel([
+      'foo.v2 replaces foo.v1 skips foo.v0 range >=1.0.0 <1.2.0',
+      'foo.v1',
+    ])
     expect(validateAsOpm(catalog)).toEqual({ passed: true, findings: [] })
   })
 
   test('may be empty', () => {
-    expect(validateAsOpm(aCatalog()).passed).toBe(true)
+    expect(validateAsOpm(createCatalog()).passed).toBe(true)
   })
 })
 
 describe('the conversion', () => {
   test('reports what opm reports first, and finds the rest as well', () => {
-    const catalog = oneChannel(['a', 'b', 'a'], { packages: [aPackage(), aPackage()] })
-    expect(message(catalog)).toBe('duplicate package "foo"')
-    expect(new Set(rules(catalog))).toEqual(
+    const catalog = createCatalogWithChannel(['a', 'b', 'a'], {
+      packages: [createPackageBlob(), createPackageBlob()],
+    })
+    expect(findOpmMessage(catalog)).toBe('duplicate package "foo"')
+    expect(new Set(listRuleIds(catalog))).toEqual(
       new Set(['duplicate-package', 'duplicate-entry', 'duplicate-bundle', 'several-heads']),
     )
   })
@@ -43,14 +56,14 @@ describe('the conversion', () => {
       'invalid-package-name',
     ],
   ])('refuses the package name %j', (name, text, rule) => {
-    const catalog = aCatalog({ packages: [aPackage({ name })] })
-    expect(message(catalog)).toEqual(text)
-    expect(rules(catalog)).toContain(rule)
+    const catalog = createCatalog({ packages: [createPackageBlob({ name })] })
+    expect(findOpmMessage(catalog)).toEqual(text)
+    expect(listRuleIds(catalog)).toContain(rule)
   })
 
   test('finds the lines of duplicates, and points at the first one', () => {
-    const catalog = oneChannel(['a'])
-    const again = aBundle('a', '2.0.0')
+    const catalog = createCatalogWithChannel(['a'])
+    const again = createBundleBlob('a', '2.0.0')
     const { findings } = validateAsOpm({ ...catalog, bundles: [...catalog.bundles, again] })
     expect(findings).toMatchObject([
       {
@@ -62,30 +75,30 @@ describe('the conversion', () => {
   })
 
   test('names the channel or bundle whose package is not there', () => {
-    expect(message(aCatalog({ channels: [aChannel(['a'])] }))).toBe(
+    expect(findOpmMessage(createCatalog({ channels: [createChannelBlob(['a'])] }))).toBe(
       'unknown package "foo" for channel "stable"',
     )
-    expect(message(aCatalog({ bundles: [aBundle('a', '1.0.0')] }))).toBe(
+    expect(findOpmMessage(createCatalog({ bundles: [createBundleBlob('a', '1.0.0')] }))).toBe(
       'unknown package "foo" for bundle "a"',
     )
-    expect(rules(aCatalog({ bundles: [aBundle('a', '1.0.0', { package: '' })] }))).toEqual([
-      'missing-package',
-    ])
+    expect(
+      listRuleIds(createCatalog({ bundles: [createBundleBlob('a', '1.0.0', { package: '' })] })),
+    ).toEqual(['missing-package'])
   })
 
   test('checks properties, package, images, version and place in this order', () => {
-    const broken = aBundle('a', 'v1', {
+    const broken = createBundleBlob('a', 'v1', {
       image: 'oci://x',
       properties: [
-        { ...aProperty('olm.gvk', null), error: 'no such thing' },
-        aProperty('olm.package', { packageName: 'bar', version: 'v1' }),
+        { ...createProperty('olm.gvk', null), error: 'no such thing' },
+        createProperty('olm.package', { packageName: 'bar', version: 'v1' }),
       ],
     })
-    const catalog = oneChannel(['b'], { bundles: [broken, aBundle('b', '1.0.0')] })
-    expect(message(catalog)).toBe(
+    const catalog = createCatalogWithChannel(['b'], { bundles: [broken, createBundleBlob('b', '1.0.0')] })
+    expect(findOpmMessage(catalog)).toBe(
       'parse properties for bundle "a": parse property[0] of type "olm.gvk": no such thing',
     )
-    expect(new Set(rules(catalog))).toEqual(
+    expect(new Set(listRuleIds(catalog))).toEqual(
       new Set([
         'invalid-property',
         'package-mismatch',
@@ -97,27 +110,31 @@ describe('the conversion', () => {
   })
 
   test('wants exactly one olm.package property', () => {
-    const none = oneChannel(['a'], { bundles: [aBundle('a', '1.0.0', { properties: [] })] })
-    expect(message(none)).toBe('package "foo" bundle "a" must have exactly 1 "olm.package" property, found 0')
+    const none = createCatalogWithChannel(['a'], {
+      bundles: [createBundleBlob('a', '1.0.0', { properties: [] })],
+    })
+    expect(findOpmMessage(none)).toBe(
+      'package "foo" bundle "a" must have exactly 1 "olm.package" property, found 0',
+    )
   })
 })
 
 describe('an entry without a bundle', () => {
   test('is reported by name for the channel that was loaded last', () => {
-    const catalog = oneChannel(['b replaces gone', 'gone'])
+    const catalog = createCatalogWithChannel(['b replaces gone', 'gone'])
     const message = 'no olm.bundle blobs found in package "foo" for olm.channel entries [gone]'
     const bundles = catalog.bundles.slice(0, 1)
     expect(validateAsOpm({ ...catalog, bundles })).toMatchObject({ message })
-    expect(rules({ ...catalog, bundles })).toEqual(['entry-without-bundle'])
+    expect(listRuleIds({ ...catalog, bundles })).toEqual(['entry-without-bundle'])
   })
 
   test('slips into the tree when it stands in an earlier channel', () => {
-    const catalog = aCatalog({
-      packages: [aPackage()],
-      channels: [aChannel(['b replaces gone', 'gone']), aChannel(['b'], { name: 'next' })],
-      bundles: [aBundle('b', '1.0.0')],
+    const catalog = createCatalog({
+      packages: [createPackageBlob()],
+      channels: [createChannelBlob(['b replaces gone', 'gone']), createChannelBlob(['b'], { name: 'next' })],
+      bundles: [createBundleBlob('b', '1.0.0')],
     })
-    expect(message(catalog)).toBe(
+    expect(findOpmMessage(catalog)).toBe(
       [
         'invalid index:',
         '└── invalid package "foo":',
@@ -127,19 +144,22 @@ describe('an entry without a bundle', () => {
         '            └── bundle image must be set',
       ].join('\n'),
     )
-    expect(rules(catalog)).toEqual(['entry-without-bundle'])
+    expect(listRuleIds(catalog)).toEqual(['entry-without-bundle'])
   })
 })
 
 describe('the tree of errors', () => {
   test('nests packages, channels and bundles, and marks the last of each', () => {
-    const catalog = aCatalog({
-      packages: [aPackage({ defaultChannel: '' }), aPackage({ name: 'bar', defaultChannel: '' })],
-      channels: [aChannel(['a skips ,'], { name: 'x' })],
-      bundles: [aBundle('a', '1.0.0', { image: '' })],
-      deprecations: [deprecations([['olm.package', '', '']])],
+    const catalog = createCatalog({
+      packages: [
+        createPackageBlob({ defaultChannel: '' }),
+        createPackageBlob({ name: 'bar', defaultChannel: '' }),
+      ],
+      channels: [createChannelBlob(['a skips ,'], { name: 'x' })],
+      bundles: [createBundleBlob('a', '1.0.0', { image: '' })],
+      deprecations: [createDeprecationBlob([['olm.package', '', '']])],
     })
-    expect(message(catalog)).toBe(
+    expect(findOpmMessage(catalog)).toBe(
       [
         'invalid index:',
         '├── invalid package "bar":',
@@ -158,38 +178,42 @@ describe('the tree of errors', () => {
   })
 
   test('shows an unknown default channel as an empty channel; we say what it is', () => {
-    const catalog = oneChannel(['a'], { packages: [aPackage({ defaultChannel: 'nope' })] })
-    expect(message(catalog)).toContain(
+    const catalog = createCatalogWithChannel(['a'], {
+      packages: [createPackageBlob({ defaultChannel: 'nope' })],
+    })
+    expect(findOpmMessage(catalog)).toContain(
       'invalid channel "nope":\n        └── channel must contain at least one',
     )
-    expect(rules(catalog)).toEqual(['unknown-default-channel'])
+    expect(listRuleIds(catalog)).toEqual(['unknown-default-channel'])
   })
 
   test('lists bundles of one version, sorted as text', () => {
-    const catalog = oneChannel(['d replaces c', 'c replaces b', 'b replaces a', 'a'])
+    const catalog = createCatalogWithChannel(['d replaces c', 'c replaces b', 'b replaces a', 'a'])
     const bundles = ['d 9.0.0', 'c 10.0.0', 'b 9.0.0', 'a 10.0.0'].map((text) =>
-      aBundle(text.slice(0, 1), text.slice(2)),
+      createBundleBlob(text.slice(0, 1), text.slice(2)),
     )
-    expect(message({ ...catalog, bundles })).toContain(
+    expect(findOpmMessage({ ...catalog, bundles })).toContain(
       'duplicate versions found in bundles: [{10.0.0: [a, c]} {9.0.0: [b, d]}]',
     )
-    expect(rules({ ...catalog, bundles })).toEqual(['duplicate-version', 'duplicate-version'])
+    expect(listRuleIds({ ...catalog, bundles })).toEqual(['duplicate-version', 'duplicate-version'])
   })
 
   test('says once what is wrong with a bundle that stands in two channels', () => {
-    const catalog = aCatalog({
-      packages: [aPackage()],
-      channels: [aChannel(['a']), aChannel(['a'], { name: 'next' })],
-      bundles: [aBundle('a', '1.0.0', { image: '' })],
+    const catalog = createCatalog({
+      packages: [createPackageBlob()],
+      channels: [createChannelBlob(['a']), createChannelBlob(['a'], { name: 'next' })],
+      bundles: [createBundleBlob('a', '1.0.0', { image: '' })],
     })
-    expect(message(catalog)?.match(/bundle image must be set/g)).toHaveLength(2)
-    expect(rules(catalog)).toEqual(['bundle-without-image'])
+    expect(findOpmMessage(catalog)?.match(/bundle image must be set/g)).toHaveLength(2)
+    expect(listRuleIds(catalog)).toEqual(['bundle-without-image'])
   })
 
   test('is satisfied by manifests in place of an image', () => {
-    const bundle = aBundle('a', '1.0.0', { image: '' })
-    const properties = [...bundle.properties, aProperty('olm.bundle.object', null)]
-    expect(message(oneChannel(['a'], { bundles: [{ ...bundle, properties }] }))).toBeUndefined()
+    const bundle = createBundleBlob('a', '1.0.0', { image: '' })
+    const properties = [...bundle.properties, createProperty('olm.bundle.object', null)]
+    expect(
+      findOpmMessage(createCatalogWithChannel(['a'], { bundles: [{ ...bundle, properties }] })),
+    ).toBeUndefined()
   })
 })
 
@@ -204,35 +228,46 @@ describe('deprecations', () => {
       'cannot deprecate object declcfg.PackageScopedReference{Schema:"olm.x", Name:"x"} referenced by entry 0 for package "foo": object schema unknown',
     ],
   ] as const)('refuses %j', (entry, text) => {
-    expect(message(oneChannel(['a'], { deprecations: [deprecations([entry])] }))).toBe(text)
+    expect(
+      findOpmMessage(createCatalogWithChannel(['a'], { deprecations: [createDeprecationBlob([entry])] })),
+    ).toBe(text)
   })
 
   test('may deprecate the default channel that opm invented', () => {
-    const catalog = aCatalog({
-      packages: [aPackage()],
-      deprecations: [deprecations([['olm.channel', 'stable', 'gone']])],
+    const catalog = createCatalog({
+      packages: [createPackageBlob()],
+      deprecations: [createDeprecationBlob([['olm.channel', 'stable', 'gone']])],
     })
-    expect(message(catalog)).toMatch(/^invalid index/)
+    expect(findOpmMessage(catalog)).toMatch(/^invalid index/)
   })
 
   test('stand in one blob for each package', () => {
-    const catalog = oneChannel(['a'], { deprecations: [deprecations([]), deprecations([])] })
-    expect(message(catalog)).toBe('expected a maximum of one deprecation per package: "foo"')
+    const catalog = createCatalogWithChannel(['a'], {
+      deprecations: [createDeprecationBlob([]), createDeprecationBlob([])],
+    })
+    expect(findOpmMessage(catalog)).toBe('expected a maximum of one deprecation per package: "foo"')
   })
 })
 
 describe('the rule set', () => {
-  const withRange = oneChannel(['a range ^1.0.0'])
-  const withOddImage = oneChannel(['a'], { bundles: [aBundle('a', '1.0.0', { image: 'oci://x' })] })
-  const withSkippedChain = oneChannel(['c replaces b skips b', 'b replaces a', 'a'])
-  const withTwins = oneChannel(['b replaces a', 'a'], {
-    bundles: [aBundle('a', '1.0.0'), aBundle('b', '1.0.0')],
+  const withRange = createCatalogWithChannel(['a range ^1.0.0'])
+  const withOddImage = createCatalogWithChannel(['a'], {
+    bundles: [createBundleBlob('a', '1.0.0', { image: 'oci://x' })],
   })
-  const withOddName = aCatalog({ packages: [aPackage({ name: 'Foo_1', defaultChannel: 'stable' })] })
-  const channelProperty = aProperty('olm.channel', { channelName: 'x', priority: 'high' })
-  const withPriority = oneChannel(['a'], {
+  const withSkippedChain = createCatalogWithChannel(['c replaces b skips b', 'b replaces a', 'a'])
+  const withTwins = createCatalogWithChannel(['b replaces a', 'a'], {
+    bundles: [createBundleBlob('a', '1.0.0'), createBundleBlob('b', '1.0.0')],
+  })
+  const withOddName = createCatalog({
+    packages: [createPackageBlob({ name: 'Foo_1', defaultChannel: 'stable' })],
+  })
+  const channelProperty = createProperty('olm.channel', { channelName: 'x', priority: 'high' })
+  const withPriority = createCatalogWithChannel(['a'], {
     bundles: [
-      { ...aBundle('a', '1.0.0'), properties: [...aBundle('a', '1.0.0').properties, channelProperty] },
+      {
+        ...createBundleBlob('a', '1.0.0'),
+        properties: [...createBundleBlob('a', '1.0.0').properties, channelProperty],
+      },
     ],
   })
 
@@ -242,28 +277,28 @@ describe('the rule set', () => {
     ['1.57.0', '1.58.0', withSkippedChain],
     ['1.46.0', '1.47.0', withTwins],
   ])('of %s knows less than that of %s', (before, after, catalog) => {
-    expect(message(catalog, before)).toBeUndefined()
-    expect(message(catalog, after)).toBeDefined()
+    expect(findOpmMessage(catalog, before)).toBeUndefined()
+    expect(findOpmMessage(catalog, after)).toBeDefined()
   })
 
   test('held package names to nothing before v1.41.0', () => {
-    expect(message(withOddName, 'v1.40.0')).toMatch(/^invalid index/)
-    expect(message(withOddName, 'v1.41.0')).toMatch(/^invalid package name/)
+    expect(findOpmMessage(withOddName, 'v1.40.0')).toMatch(/^invalid index/)
+    expect(findOpmMessage(withOddName, 'v1.41.0')).toMatch(/^invalid package name/)
   })
 
   test('of v1.73.0, the default one, wants an integer priority; later ones read none', () => {
-    expect(message(withPriority)).toBe(
+    expect(findOpmMessage(withPriority)).toBe(
       'parse properties for bundle "a": parse property[1] of type "olm.channel": ' +
         'json: cannot unmarshal string into Go struct field Channel.priority of type int',
     )
-    expect(message(withPriority, '1.73.0')).toBe(message(withPriority))
-    expect(message(withPriority, '1.73.1')).toBeUndefined()
+    expect(findOpmMessage(withPriority, '1.73.0')).toBe(findOpmMessage(withPriority))
+    expect(findOpmMessage(withPriority, '1.73.1')).toBeUndefined()
   })
 
   test('exists from v1.28.0 on', () => {
-    expect(ruleSetFor('1.28.0')?.deprecations).toBe(false)
-    expect(ruleSetFor('1.27.9')).toBeUndefined()
-    expect(ruleSetFor('latest')).toBeUndefined()
+    expect(findRuleSet('1.28.0')?.deprecations).toBe(false)
+    expect(findRuleSet('1.27.9')).toBeUndefined()
+    expect(findRuleSet('latest')).toBeUndefined()
   })
 })
 
@@ -274,7 +309,7 @@ describe('a catalog with a file that does not load', () => {
   ]
 
   test('fails with the first load error, whatever else is wrong', () => {
-    expect(validateCatalog({ ...oneChannel(['a', 'b']), loadErrors })).toMatchObject({
+    expect(validateCatalog({ ...createCatalogWithChannel(['a', 'b']), loadErrors })).toMatchObject({
       passed: false,
       message: 'first',
       findings: [{ rule: 'several-heads' }],
@@ -282,7 +317,7 @@ describe('a catalog with a file that does not load', () => {
   })
 
   test('is not blamed for what the broken file may hold', () => {
-    const catalog = { ...oneChannel(['b replaces a', 'a']), bundles: [] }
+    const catalog = { ...createCatalogWithChannel(['b replaces a', 'a']), bundles: [] }
     expect(validateCatalog({ ...catalog, loadErrors }).findings).toEqual([])
     expect(validateCatalog(catalog).findings).toHaveLength(2)
   })

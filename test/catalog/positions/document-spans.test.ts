@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
-import { documentSpans } from '../../../src/catalog/positions/document-spans.ts'
-import { documentsOf } from '../../../src/catalog/load/documents.ts'
+import { findDocumentSpans } from '../../../src/catalog/positions/document-spans.ts'
+import { splitDocuments } from '../../../src/catalog/load/documents.ts'
 
-const spans = (text: string, of: typeof documentSpans) =>
+const textSpans = (text: string, of: typeof findDocumentSpans) =>
   [...of(new TextEncoder().encode(text))].map(({ start, end }) => text.slice(start, end).trimEnd())
 
 test.each([
@@ -13,15 +13,15 @@ test.each([
   ['braces of YAML', '{schema: a, b: [c]}\n'],
   ['a text with braces', 'schema: a\nb: "{"\n---\nschema: b\n'],
   ['nothing', ''],
-])('the documents of a file are told apart as opm does: %s', (_what, text) => {
-  expect(spans(text, documentSpans)).toEqual(spans(text, documentsOf))
+])('the documents of a file are told apart as opm does: %s', (_description, text) => {
+  expect(textSpans(text, findDocumentSpans)).toEqual(textSpans(text, splitDocuments))
 })
 
 test.each(['{', '{"a', '{"a\\', '{]', '}', '[', '{}}', '{} x: {', '--- x\n---'])(
   'a file that cannot be read has spans that lie in it and do not overlap: %j',
   (text) => {
     let behind = 0
-    for (const { start, end } of documentSpans(new TextEncoder().encode(text))) {
+    for (const { start, end } of findDocumentSpans(new TextEncoder().encode(text))) {
       expect(start).toBeGreaterThanOrEqual(behind)
       expect(end).toBeGreaterThanOrEqual(start)
       behind = end

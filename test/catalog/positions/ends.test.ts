@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
-import { assemble } from '../../../src/catalog/facts/assemble.ts'
-import { withEnds } from '../../../src/catalog/positions/ends.ts'
-import { readFile } from '../../../src/catalog/load/read-file.ts'
-import { ownFindings } from '../../../src/checks/validation/own-findings.ts'
+import { assembleCatalog } from '../../../src/catalog/facts/assemble.ts'
+import { addFindingEnds } from '../../../src/catalog/positions/ends.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
+import { runCatalogRules } from '../../../src/checks/validation/own-findings.ts'
 import type { Finding, Location } from '../../../src/findings/finding.ts'
 
-const at = (line: number, column: number, more: Partial<Location> = {}): Finding => ({
+const findingAt = (line: number, column: number, more: Partial<Location> = {}): Finding => ({
   rule: 'r',
   severity: 'error',
   what: '',
@@ -14,9 +14,9 @@ const at = (line: number, column: number, more: Partial<Location> = {}): Finding
   at: { file: 'c.yaml', line, column, ...more },
 })
 /** The text between a place and its end. */
-function marked(text: string, line: number, column: number): string | undefined {
+function findMarkedText(text: string, line: number, column: number): string | undefined {
   const bytes = new TextEncoder().encode(text)
-  const [found] = withEnds([at(line, column)], () => bytes)
+  const [found] = addFindingEnds([findingAt(line, column)], () => bytes)
   expect(found?.at?.endLine).toBe(line)
   return text.split('\n')[line - 1]?.slice(column - 1, (found?.at?.endColumn ?? 0) - 1)
 }
@@ -35,14 +35,17 @@ describe('a place ends where what begins there ends on its line', () => {
     ['a: "open', 4, '"open'],
     ['é😀: "x", ', 6, '"x"'],
   ])('%s', (text, column, expected) => {
-    expect(marked(text, 1, column)).toBe(expected)
-    expect(marked(`x\n\n${text}\nfoo`, 3, column)).toBe(expected)
+    expect(findMarkedText(text, 1, column)).toBe(expected)
+    expect(findMarkedText(`x\n\n${text}\nfoo`, 3, column)).toBe(expected)
   })
 })
 
 test('findings keep their order, and the ends that they have', () => {
   const bytes = new TextEncoder().encode('one two\nthree\n')
-  const ends = withEnds([at(2, 1), at(1, 5), at(1, 1, { endLine: 2, endColumn: 3 })], () => bytes)
+  const ends = addFindingEnds(
+    [findingAt(2, 1), findingAt(1, 5), findingAt(1, 1, { endLine: 2, endColumn: 3 })],
+    () => bytes,
+  )
   expect(ends.map((finding) => [finding.at?.line, finding.at?.endLine, finding.at?.endColumn])).toEqual([
     [2, 2, 6],
     [1, 1, 8],
@@ -52,21 +55,21 @@ test('findings keep their order, and the ends that they have', () => {
 
 test('a place that is nowhere ends where it begins', () => {
   for (const bytes of [new Uint8Array(), Uint8Array.of(0xff, 0xfe, 0x61, 0), Uint8Array.of(0xff, 0x0a)])
-    for (const place of [at(1, 1), at(7, 1), at(1, 9)]) {
-      const [found] = withEnds([place], () => bytes)
-      expect(found?.at?.endColumn).toBeGreaterThanOrEqual(place.at?.column ?? 0)
+    for (const location of [findingAt(1, 1), findingAt(7, 1), findingAt(1, 9)]) {
+      const [found] = addFindingEnds([location], () => bytes)
+      expect(found?.at?.endColumn).toBeGreaterThanOrEqual(location.at?.column ?? 0)
     }
 })
 
 test('a place in a file that is not at hand has no end', () => {
-  expect(withEnds([at(1, 1)], () => undefined)).toEqual([at(1, 1)])
+  expect(addFindingEnds([findingAt(1, 1)], () => undefined)).toEqual([findingAt(1, 1)])
 })
 
 test('ten thousand places on one line of ten megabytes take one reading', () => {
   const bytes = new TextEncoder().encode('{"a":"bcdefg"},'.repeat(700_000))
-  const places = Array.from({ length: 10_000 }, (_, n) => at(1, 1 + 15 * 70 * n))
+  const findingsInLine = Array.from({ length: 10_000 }, (_, n) => findingAt(1, 1 + 15 * 70 * n))
   const started = process.threadCpuUsage()
-  const ends = withEnds(places, () => bytes)
+  const ends = addFindingEnds(findingsInLine, () => bytes)
   expect(ends.every(({ at }) => at && at.endColumn === at.column + 14)).toBe(true)
   // Reading it anew for each place would take hours.
   expect(process.threadCpuUsage(started).user / 1e6).toBeLessThan(30)
@@ -122,8 +125,8 @@ describe('a place ends where the value ends that begins there', () => {
     ] as const)
       for (const lineEnd of ['\n', '\r\n']) {
         const bytes = new TextEncoder().encode((before + text).replaceAll('\n', lineEnd))
-        const places = [at(line + lines, column, extent && { extent })]
-        expect(withEnds(places, () => bytes)[0]?.at).toEqual({
+        const findingsWithExtent = [findingAt(line + lines, column, extent && { extent })]
+        expect(addFindingEnds(findingsWithExtent, () => bytes)[0]?.at).toEqual({
           ...{ file: 'c.yaml', line: line + lines, column },
           ...{ endLine: endLine + lines, endColumn },
         })
@@ -133,7 +136,17 @@ describe('a place ends where the value ends that begins there', () => {
   test('in JSON, of any document, whether on one line or many', () => {
     const json = '{"schema": "é😀"} {"a": [1, {"b":\n {"c": "}"}}],\n"d": "😀", "e": 1}'
     const bytes = new TextEncoder().encode(json)
-    const ends = withEnds([at(1, 1), at(1, 25), at(1, 29), at(2, 2), at(3, 6), at(3, 12)], () => bytes)
+    const ends = addFindingEnds(
+      [
+        findingAt(1, 1),
+        findingAt(1, 25),
+        findingAt(1, 29),
+        findingAt(2, 2),
+        findingAt(3, 6),
+        findingAt(3, 12),
+      ],
+      () => bytes,
+    )
     expect(ends.map((finding) => [finding.at?.endLine, finding.at?.endColumn])).toEqual([
       [1, 18],
       [2, 14],
@@ -146,7 +159,7 @@ describe('a place ends where the value ends that begins there', () => {
 
   test('in text of UTF-16', () => {
     const bytes = new Uint8Array(Buffer.from('\ufeffa: b\nc: {x: 1,\n  y: 2}\n', 'utf16le').swap16())
-    expect(withEnds([at(2, 4)], () => bytes)[0]?.at).toMatchObject({ endLine: 3, endColumn: 8 })
+    expect(addFindingEnds([findingAt(2, 4)], () => bytes)[0]?.at).toMatchObject({ endLine: 3, endColumn: 8 })
   })
 })
 
@@ -164,14 +177,17 @@ describe('what is too long to be shown ends with the first thing in it:', () => 
     ['a mapping with what is written first', `- a: 1\n  b:\n${many.replaceAll('-', '  -')}  a: 2\n`, 1, 3, 4],
   ])('%s', (_, text, line, column, endColumn) => {
     const bytes = new TextEncoder().encode(text)
-    const places = [at(line, column), at(line, column, { endLine: line + 300, endColumn: 1 })]
-    for (const { at: found } of withEnds(places, () => bytes))
+    const findingsWithEnd = [
+      findingAt(line, column),
+      findingAt(line, column, { endLine: line + 300, endColumn: 1 }),
+    ]
+    for (const { at: found } of addFindingEnds(findingsWithEnd, () => bytes))
       expect(found).toEqual({ file: 'c.yaml', line, column, endLine: line, endColumn })
   })
 
   test('twenty lines are not too long', () => {
     const bytes = new TextEncoder().encode(`p:\n${'- x\n'.repeat(20)}`)
-    expect(withEnds([at(2, 1)], () => bytes)[0]?.at).toMatchObject({ endLine: 21, endColumn: 4 })
+    expect(addFindingEnds([findingAt(2, 1)], () => bytes)[0]?.at).toMatchObject({ endLine: 21, endColumn: 4 })
   })
 })
 
@@ -204,9 +220,9 @@ describe('ends take time by the size of the file, not by how it is made:', () =>
     ],
   ])('%s', (_, text, line, column) => {
     const bytes = encode(text)
-    const places = Array.from({ length: 9_990 }, (_, n) => at(line === 1 ? 1 : n + 2, column(n)))
+    const manyFindings = Array.from({ length: 9_990 }, (_, n) => findingAt(line === 1 ? 1 : n + 2, column(n)))
     const started = performance.now()
-    const ends = withEnds(places, () => bytes)
+    const ends = addFindingEnds(manyFindings, () => bytes)
     expect(performance.now() - started).toBeLessThan(15_000)
     expect(
       ends.every(({ at }) => at && (at.endLine as number) >= at.line && (at.endColumn as number) > 1),
@@ -216,18 +232,18 @@ describe('ends take time by the size of the file, not by how it is made:', () =>
   test('a tree that aliases make a million times larger than its text', () => {
     const levels = Array.from({ length: 8 }, (_, n) => `l${n + 1}: &l${n + 1} [${`*l${n}, `.repeat(6)}]\n`)
     const bytes = encode(`l0: &l0 {x: 1}\n${levels.join('')}`)
-    expect(withEnds([at(1, 9), at(9, 9)], () => bytes).map((finding) => finding.at?.endColumn)).toEqual([
-      15, 41,
-    ])
+    expect(
+      addFindingEnds([findingAt(1, 9), findingAt(9, 9)], () => bytes).map((finding) => finding.at?.endColumn),
+    ).toEqual([15, 41])
   })
 })
 
 test('a misspelt field is marked as the key, also where it is the first of its mapping', () => {
   const text = 'schema: olm.channel\npackage: a\nname: b\nentries:\n- nmae: a.v1\n  name: a.v1\n'
   const bytes = new TextEncoder().encode(text)
-  const catalog = assemble([{ path: 'c.yaml', facts: readFile(bytes) }])
-  const found = ownFindings(catalog).filter(({ rule }) => rule === 'misspelt-field')
-  expect(withEnds(found, () => bytes).map((one) => one.at)).toEqual([
+  const catalog = assembleCatalog([{ path: 'c.yaml', facts: parseCatalogFile(bytes) }])
+  const found = runCatalogRules(catalog).filter(({ rule }) => rule === 'misspelt-field')
+  expect(addFindingEnds(found, () => bytes).map((one) => one.at)).toEqual([
     { file: 'c.yaml', line: 5, column: 3, endLine: 5, endColumn: 7 },
   ])
 })
@@ -237,7 +253,7 @@ describe('what is read again for ends is bounded', () => {
   const filler = (bytes: number) => `b: ${'x'.repeat(bytes)}\n`
   const endOf = (text: string, line: number) => {
     const bytes = new TextEncoder().encode(text)
-    const { endLine = 0, endColumn } = withEnds([at(line, 4)], () => bytes)[0]?.at ?? {}
+    const { endLine = 0, endColumn } = addFindingEnds([findingAt(line, 4)], () => bytes)[0]?.at ?? {}
     return [endLine - line, endColumn]
   }
 
@@ -252,8 +268,8 @@ describe('what is read again for ends is bounded', () => {
 
   test('in all files together no more than sixteen megabytes are read again, in the order of the findings', () => {
     const bytes = new TextEncoder().encode(list + filler(1_000_000))
-    const places = Array.from({ length: 20 }, (_, n) => at(1, 4, { file: `${n}.yaml` }))
-    const lines = withEnds(places, () => bytes).map((found) => found.at?.endLine)
+    const findingsByFile = Array.from({ length: 20 }, (_, n) => findingAt(1, 4, { file: `${n}.yaml` }))
+    const lines = addFindingEnds(findingsByFile, () => bytes).map((found) => found.at?.endLine)
     expect(lines).toEqual([...Array<number>(16).fill(2), ...Array<number>(4).fill(1)])
   })
 })

@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals'
-import { assemble } from '../../../src/catalog/facts/assemble.ts'
-import { locate } from '../../../src/catalog/positions/locate.ts'
-import { readFile } from '../../../src/catalog/load/read-file.ts'
+import { assembleCatalog } from '../../../src/catalog/facts/assemble.ts'
+import { locatePath } from '../../../src/catalog/positions/locate.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
 
-const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
+const encodeText = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 describe('the place of a path in a document', () => {
   const text = 'schema: a\n---\nschema: b\nname: "ü"\nlist:\n- x: 1\n- X: {w: z}\n'
-  const bytes = encode(text)
-  const [, second] = readFile(bytes).others
+  const bytes = encodeText(text)
+  const [, second] = parseCatalogFile(bytes).others
   const at = (...path: (string | number)[]): object =>
-    locate(bytes, second?.place.start ?? 0, second?.place.end ?? 0, path)
+    locatePath(bytes, second?.place.start ?? 0, second?.place.end ?? 0, path)
 
   test('spans a field, name and value', () => {
     expect(at('name')).toEqual({ line: 4, column: 1, endLine: 4, endColumn: 10 })
@@ -23,20 +23,23 @@ describe('the place of a path in a document', () => {
   })
 
   test('is found in JSON in the middle of a line, too', () => {
-    const json = encode('{"schema":"ü"} {"schema":"b","name":"c"}')
-    const place = readFile(json).others[1]?.place
-    expect(locate(json, place?.start ?? 0, place?.end ?? 0, ['name'])).toMatchObject({ line: 1, column: 30 })
+    const json = encodeText('{"schema":"ü"} {"schema":"b","name":"c"}')
+    const location = parseCatalogFile(json).others[1]?.place
+    expect(locatePath(json, location?.start ?? 0, location?.end ?? 0, ['name'])).toMatchObject({
+      line: 1,
+      column: 30,
+    })
   })
 
   test('is the first line where nothing can be read', () => {
-    expect(locate(encode('a: ['), 0, 4, ['a'])).toEqual({ line: 1, column: 1 })
+    expect(locatePath(encodeText('a: ['), 0, 4, ['a'])).toEqual({ line: 1, column: 1 })
   })
 })
 
 test('an assembled catalog is in walk order and knows its files', () => {
-  const facts = readFile(encode('schema: olm.package\nname: a\n'))
-  const broken = readFile(encode('- a\n'))
-  const catalog = assemble([
+  const facts = parseCatalogFile(encodeText('schema: olm.package\nname: a\n'))
+  const broken = parseCatalogFile(encodeText('- a\n'))
+  const catalog = assembleCatalog([
     { path: 'b.yaml', facts: broken },
     { path: 'a/c.yaml', facts },
     { path: 'a.yaml', facts },

@@ -1,28 +1,28 @@
 import { describe, expect, test } from '@jest/globals'
-import { documentSpans } from '../../../src/catalog/positions/document-spans.ts'
-import { ForwardReader } from '../../../src/catalog/positions/forward-reader.ts'
+import { findDocumentSpans } from '../../../src/catalog/positions/document-spans.ts'
+import { PositionConverter } from '../../../src/catalog/positions/forward-reader.ts'
 import {
-  PlacedTrees,
-  readExactly,
-  type Found,
-  type PlacedTree,
+  PositionedTreeReader,
+  readTreeExactly,
+  type ByteLocation,
+  type PositionedTree,
 } from '../../../src/catalog/positions/placed-tree.ts'
-import { endsInTree } from '../../../src/catalog/positions/tree-ends.ts'
+import { addEndsInTree } from '../../../src/catalog/positions/tree-ends.ts'
 import type { Value } from '../../../src/go/tree.ts'
 import type { Location } from '../../../src/findings/finding.ts'
 import {
-  Random,
-  mutatedDocuments,
-  mutatedObjects,
-  rendered,
-  renderedJson,
+  SeededRandom,
+  createMutatedDocuments,
+  createMutatedObjects,
+  renderedDocuments,
+  renderedJsonObjects,
 } from '../../go/fast/mutated-documents.ts'
 import { fuzzSeed } from '../../seeded.ts'
 
 const encoder = new TextEncoder()
 
 /** As regular as what opm renders, but with wide characters at the ends of lines, lists in lists, long texts, comments. */
-const wide = [
+const wideCharacterYaml = [
   `---
 schema: olm.channel
 name: 漢字 voilà
@@ -59,7 +59,7 @@ last: |-
 ]
 
 /** What the fast reader hands over, at least as long as nothing that it stumbles over is cut out. */
-const irregular = [
+const irregularYaml = [
   `schema: olm.channel
 name: voilà # à la carte
 list:
@@ -81,14 +81,14 @@ merged:
   `---\r\nschema: x\r\nlist:\r\n- a: à\r\n  b: |\r\n    c\r\n\r\n- d\r\n`,
 ]
 
-const wideJson = ['{\n "à": [[1, ["Å 😀", {"b": null}]], {}],\n "c": {"d": "漢à",\n  "e": true}}\n']
+const wideCharacterJson = ['{\n "à": [[1, ["Å 😀", {"b": null}]], {}],\n "c": {"d": "漢à",\n  "e": true}}\n']
 
 /** All places where a value or a key begins, as things and as keys, in the file's order. */
-function placesOf(tree: PlacedTree, bytes: Uint8Array): Found[] {
-  const places: Location[] = []
+function findAllLocations(tree: PositionedTree, bytes: Uint8Array): ByteLocation[] {
+  const locations: Location[] = []
   const add = (offset: number) => {
     const at = { file: 'c.yaml', ...tree.mark(offset) }
-    places.push(at, { ...at, extent: 'key' })
+    locations.push(at, { ...at, extent: 'key' })
   }
   const seen = new Set<Value>()
   const stack = [tree.root]
@@ -104,75 +104,90 @@ function placesOf(tree: PlacedTree, bytes: Uint8Array): Found[] {
       stack.push(entry.value)
     }
   }
-  places.sort((a, b) => a.line - b.line || a.column - b.column)
-  const reader = new ForwardReader(bytes)
-  return places.flatMap((at) => {
+  locations.sort((a, b) => a.line - b.line || a.column - b.column)
+  const reader = new PositionConverter(bytes)
+  return locations.flatMap((at) => {
     const byte = reader.byteAt(at)
     return byte === undefined ? [] : [{ at, byte }]
   })
 }
 
-function endsOf(tree: PlacedTree, places: readonly Found[]): string[] {
+function formatEndPositions(tree: PositionedTree, locations: readonly ByteLocation[]): string[] {
   const ends = new Map<Location, Pick<Location, 'endLine' | 'endColumn'>>()
-  endsInTree(tree, places, ends)
-  return places.map(({ at }) => {
+  addEndsInTree(tree, locations, ends)
+  return locations.map(({ at }) => {
     const end = ends.get(at)
     return `${at.line}:${at.column} ${at.extent ?? ''} to ${end ? `${end.endLine}:${end.endColumn}` : 'nowhere'}`
   })
 }
 
 /** Compares all ends in a file's documents by both readers; returns how many documents were read fast. */
-function compareEnds(bytes: Uint8Array, claim: string): number {
-  const trees = new PlacedTrees(bytes)
+function countMatchingEnds(bytes: Uint8Array, claim: string): number {
+  const trees = new PositionedTreeReader(bytes)
   let fast = 0
-  for (const document of documentSpans(bytes)) {
-    const from = new ForwardReader(bytes).markOf(document.start)
+  for (const document of findDocumentSpans(bytes)) {
+    const from = new PositionConverter(bytes).markOf(document.start)
     const found = trees.read(document, from)
-    const wanted = readExactly(bytes, document, from)
+    const wanted = readTreeExactly(bytes, document, from)
     if (!found?.isNested) continue
     fast++
     if (!wanted) throw new Error(`${claim}: only the fast reader reads the document at ${document.start}`)
-    const places = placesOf(wanted, bytes)
+    const locations = findAllLocations(wanted, bytes)
     // Some of the places alone: what lies between them is not looked into.
-    for (const some of [places, places.filter((_, index) => index % 7 === 3), places.slice(-1)]) {
-      const [left, right] = [endsOf(found, some), endsOf(wanted, some)]
+    for (const some of [locations, locations.filter((_, index) => index % 7 === 3), locations.slice(-1)]) {
+      const [left, right] = [formatEndPositions(found, some), formatEndPositions(wanted, some)]
       const at = left.findIndex((end, index) => end !== right[index])
       if (at >= 0)
         throw new Error(`${claim}: ${left[at]}, not ${right[at]}\n${new TextDecoder().decode(bytes)}`)
     }
     // What begins nowhere in the exact tree begins nowhere in the fast one.
-    expect(placesOf(found, bytes)).toEqual(places)
+    expect(findAllLocations(found, bytes)).toEqual(locations)
   }
   return fast
 }
 
 describe('the ends of all values and keys are the same by the fast reader and the exact one', () => {
   test.each([
-    ['of YAML', mutatedDocuments, [...rendered, ...wide, ...wide, ...irregular]],
-    ['of JSON', mutatedObjects, [...renderedJson, ...wideJson]],
+    [
+      'of YAML',
+      createMutatedDocuments,
+      [...renderedDocuments, ...wideCharacterYaml, ...wideCharacterYaml, ...irregularYaml],
+    ],
+    ['of JSON', createMutatedObjects, [...renderedJsonObjects, ...wideCharacterJson]],
   ] as const)('in damaged documents %s', (_name, damage, sources) => {
-    const random = new Random(fuzzSeed)
+    const random = new SeededRandom(fuzzSeed)
     let fast = 0
     for (let round = 0; round < 400; round++)
-      fast += compareEnds(damage(random, sources), `seed ${fuzzSeed}, round ${round}`)
+      fast += countMatchingEnds(damage(random, sources), `seed ${fuzzSeed}, round ${round}`)
     expect(fast).toBeGreaterThan(100)
   })
 
   test('whether the document comes alone, again, behind a comment, or with carriage returns', () => {
-    for (const text of [...rendered, ...wide, ...irregular, ...renderedJson, ...wideJson])
+    for (const text of [
+      ...renderedDocuments,
+      ...wideCharacterYaml,
+      ...irregularYaml,
+      ...renderedJsonObjects,
+      ...wideCharacterJson,
+    ])
       for (const whole of [text, text + text, `# à\n${text}`, text.replaceAll('\n', '\r\n')])
-        compareEnds(encoder.encode(whole), 'not damaged')
+        countMatchingEnds(encoder.encode(whole), 'not damaged')
   })
 
   test('behind an object of JSON, on its line or on the next', () => {
     for (const between of ['', ' ', '\n', '\n---\n', '\n\n  '])
       for (const text of ['b:\n- c: à\n  d: 1\n', '{"b": [{"c": "à"}]}\n'])
-        compareEnds(encoder.encode(`{"schema": "à"}${between}${text}`), 'not damaged')
+        countMatchingEnds(encoder.encode(`{"schema": "à"}${between}${text}`), 'not damaged')
   })
 
   test('and what is as regular as what opm renders is read fast', () => {
-    for (const text of [...rendered, ...wide, ...renderedJson, ...wideJson])
-      expect(compareEnds(encoder.encode(text + text), 'not damaged')).toBe(2)
+    for (const text of [
+      ...renderedDocuments,
+      ...wideCharacterYaml,
+      ...renderedJsonObjects,
+      ...wideCharacterJson,
+    ])
+      expect(countMatchingEnds(encoder.encode(text + text), 'not damaged')).toBe(2)
   })
 })
 
@@ -181,12 +196,12 @@ test('a text of many lines ends with its first line, whatever its last character
     for (const [open, close] of ['""', "''"]) {
       const bytes = encoder.encode(`p: ${open}${text}\n${'  à\n'.repeat(30)}  c${close}\n`)
       const document = { start: 0, end: bytes.length }
-      const place = { at: { file: '', line: 1, column: 4 }, byte: 3 }
+      const foundLocation = { at: { file: '', line: 1, column: 4 }, byte: 3 }
       for (const tree of [
-        readExactly(bytes, document, { line: 1, column: 1 }),
-        new PlacedTrees(bytes).read(document, { line: 1, column: 1 }),
+        readTreeExactly(bytes, document, { line: 1, column: 1 }),
+        new PositionedTreeReader(bytes).read(document, { line: 1, column: 1 }),
       ])
-        expect(endsOf(tree as PlacedTree, [place])).toEqual([
+        expect(formatEndPositions(tree as PositionedTree, [foundLocation])).toEqual([
           `1:4  to 1:${5 + text.replace('  ', '').length}`,
         ])
     }
@@ -194,11 +209,16 @@ test('a text of many lines ends with its first line, whatever its last character
 
 test('ten thousand findings about one text of half a megabyte count its columns once', () => {
   const bytes = encoder.encode(`schema: x\nname: ${'à'.repeat(250_000)}\n`)
-  const tree = new PlacedTrees(bytes).read({ start: 0, end: bytes.length }, { line: 1, column: 1 })
+  const tree = new PositionedTreeReader(bytes).read({ start: 0, end: bytes.length }, { line: 1, column: 1 })
   expect(tree?.isNested).toBe(true)
-  const places = Array.from({ length: 10_000 }, () => ({ at: { file: '', line: 2, column: 7 }, byte: 16 }))
+  const foundLocations = Array.from({ length: 10_000 }, () => ({
+    at: { file: '', line: 2, column: 7 },
+    byte: 16,
+  }))
   const started = process.threadCpuUsage()
-  expect(new Set(endsOf(tree as PlacedTree, places))).toEqual(new Set(['2:7  to 2:250007']))
+  expect(new Set(formatEndPositions(tree as PositionedTree, foundLocations))).toEqual(
+    new Set(['2:7  to 2:250007']),
+  )
   // Counting them each time takes four seconds and more.
   expect(process.threadCpuUsage(started).user / 1e6).toBeLessThan(1)
 })

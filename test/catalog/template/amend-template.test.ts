@@ -1,8 +1,8 @@
 // A template with one more bundle: only the lines that are needed, in the manner of what stands there.
 import { describe, expect, test } from '@jest/globals'
-import { amendTemplate, type Release } from '../../../src/catalog/template/amend-template.ts'
+import { amendTemplate, type BundleRelease } from '../../../src/catalog/template/amend-template.ts'
 
-const release: Release = {
+const newRelease: BundleRelease = {
   package: 'foo',
   name: 'foo.v1.1.0',
   image: 'quay.io/foo/foo@sha256:1',
@@ -10,24 +10,24 @@ const release: Release = {
   replaces: 'foo.v1.0.0',
 }
 
-function amended(text: string, more: Partial<Release> = {}): string {
+function amendTemplateText(text: string, more: Partial<BundleRelease> = {}): string {
   const type = /schema['"]?: *['"]?olm.semver/i.test(text) ? 'olm.semver' : 'olm.template.basic'
-  const result = amendTemplate(new TextEncoder().encode(text), type, { ...release, ...more })
+  const result = amendTemplate(new TextEncoder().encode(text), type, { ...newRelease, ...more })
   return result.ok ? new TextDecoder().decode(result.value) : `refused: ${result.error}`
 }
 
 /** What is new, as lines; fails where an old line is gone or stands elsewhere. */
-function newLines(text: string, more: Partial<Release> = {}): string[] {
+function findAddedLines(text: string, more: Partial<BundleRelease> = {}): string[] {
   const old = text.split(/(?<=\n)/)
   const added: string[] = []
-  for (const line of amended(text, more).split(/(?<=\n)/))
+  for (const line of amendTemplateText(text, more).split(/(?<=\n)/))
     if (line === old[0]) old.shift()
     else added.push(line.replace(/\n$/, ''))
   expect(old).toEqual([])
   return added
 }
 
-const basic = `---
+const basicTemplate = `---
 # The graph of foo.
 schema: olm.template.basic
 entries:
@@ -51,7 +51,9 @@ entries:
 
 describe('a basic template', () => {
   test('gets the lines of the bundle, and keeps all others', () => {
-    expect(newLines(basic, { skipRange: '>=1.0.0 <1.1.0', skips: ['foo.v1.0.1', 'foo.v1.0.2'] })).toEqual([
+    expect(
+      findAddedLines(basicTemplate, { skipRange: '>=1.0.0 <1.1.0', skips: ['foo.v1.0.1', 'foo.v1.0.2'] }),
+    ).toEqual([
       '  - name: foo.v1.1.0',
       '    replaces: foo.v1.0.0',
       '    skips:',
@@ -61,7 +63,7 @@ describe('a basic template', () => {
       '- schema: olm.bundle',
       '  image: quay.io/foo/foo@sha256:1',
     ])
-    expect(amended(basic)).toContain(
+    expect(amendTemplateText(basicTemplate)).toContain(
       '0.1.0\n- schema: olm.bundle\n  image: quay.io/foo/foo@sha256:1\n# The end.\n',
     )
   })
@@ -77,7 +79,7 @@ describe('a basic template', () => {
     -   image: 'quay.io/foo/foo:1.0.0'
         schema: olm.bundle
 schema: olm.template.basic`
-    expect(newLines(text)).toEqual([
+    expect(findAddedLines(text)).toEqual([
       '            -   replaces: "foo.v1.0.0"',
       '                name: "foo.v1.1.0"',
       "    -   image: 'quay.io/foo/foo@sha256:1'",
@@ -86,7 +88,7 @@ schema: olm.template.basic`
   })
 
   test('gets a channel that it does not have', () => {
-    expect(newLines(basic, { channels: ['stable', 'beta'] })).toEqual([
+    expect(findAddedLines(basicTemplate, { channels: ['stable', 'beta'] })).toEqual([
       '  - name: foo.v1.1.0',
       '    replaces: foo.v1.0.0',
       '- entries:',
@@ -113,7 +115,7 @@ entries:
 - schema: olm.bundle
   image: quay.io/foo/foo:1.0.0
 `
-    const lines = amended(text).split('\n')
+    const lines = amendTemplateText(text).split('\n')
     expect(lines.slice(lines.indexOf(line))).toEqual([
       line,
       '    replaces: foo.v1.0.0',
@@ -125,7 +127,7 @@ entries:
       '  image: quay.io/foo/foo@sha256:1',
       '',
     ])
-    expect(amended(text)).toMatch(/entries:( {3}# none yet)?\n {2}- name/)
+    expect(amendTemplateText(text)).toMatch(/entries:( {3}# none yet)?\n {2}- name/)
   })
 
   test('of items on one line each gets such items', () => {
@@ -134,7 +136,7 @@ entries:
 - {schema: olm.channel, package: foo, name: stable, entries: [{name: foo.v1.0.0}]}
 - {schema: olm.bundle, image: 'quay.io/foo/foo:1.0.0'}
 `
-    expect(amended(text, { skips: ['foo.v1,0'] })).toBe(
+    expect(amendTemplateText(text, { skips: ['foo.v1,0'] })).toBe(
       `${text.replace('v1.0.0}]', 'v1.0.0}, {name: foo.v1.1.0, replaces: foo.v1.0.0, skips: ["foo.v1,0"]}]')}- {schema: olm.bundle, image: quay.io/foo/foo@sha256:1}
 `,
     )
@@ -149,19 +151,21 @@ entries:
       ],
     }
     const wanted = structuredClone(value) as { entries: unknown[] }
-    wanted.entries.push({ schema: 'olm.bundle', image: release.image })
+    wanted.entries.push({ schema: 'olm.bundle', image: newRelease.image })
     ;(wanted.entries[0] as (typeof value.entries)[0]).entries?.push({
       name: 'foo.v1.1.0',
       replaces: 'foo.v1.0.0',
     } as never)
-    const text = amended(JSON.stringify(value, undefined, indent))
+    const text = amendTemplateText(JSON.stringify(value, undefined, indent))
     expect(JSON.parse(text)).toEqual(wanted)
     if (indent === 2) expect(text).toBe(JSON.stringify(wanted, undefined, 2))
   })
 
   test('keeps the ends of its lines, and the end of its text', () => {
-    const windows = basic.replaceAll('\n', '\r\n').trimEnd()
-    expect(amended(windows)).toBe(amended(basic).replaceAll('\n', '\r\n').trimEnd())
+    const windows = basicTemplate.replaceAll('\n', '\r\n').trimEnd()
+    expect(amendTemplateText(windows)).toBe(
+      amendTemplateText(basicTemplate).replaceAll('\n', '\r\n').trimEnd(),
+    )
   })
 
   test('keeps comments behind its last item behind it, where they stand as deep', () => {
@@ -179,7 +183,7 @@ entries:
     image: quay.io/foo/foo:1.0.0
   # the end
 `
-    expect(newLines(text)).toEqual([
+    expect(findAddedLines(text)).toEqual([
       '      - name: foo.v1.1.0',
       '        replaces: foo.v1.0.0',
       '  - schema: olm.bundle',
@@ -188,14 +192,14 @@ entries:
   })
 
   test('that has the bundle is left alone', () => {
-    expect(amended(amended(basic))).toBe(amended(basic))
+    expect(amendTemplateText(amendTemplateText(basicTemplate))).toBe(amendTemplateText(basicTemplate))
   })
 })
 
 describe('a template is begun', () => {
   test.each(['olm.template.basic', 'olm.semver'] as const)('as %s', (type) => {
     const result = amendTemplate(undefined, type, {
-      ...release,
+      ...newRelease,
       channels: type === 'olm.semver' ? ['Fast', 'Stable'] : ['stable'],
     })
     expect(result.ok && new TextDecoder().decode(result.value)).toBe(
@@ -244,11 +248,13 @@ STABLE: # none
   bundles: []
 `
   test('gets the image, spelt as what is there', () => {
-    expect(newLines(text, { channels: ['candidate'] })).toEqual(['    - Image: quay.io/foo/foo@sha256:1'])
+    expect(findAddedLines(text, { channels: ['candidate'] })).toEqual([
+      '    - Image: quay.io/foo/foo@sha256:1',
+    ])
   })
 
   test('gets lists that are empty, and channels that it does not have', () => {
-    expect(amended(text, { channels: ['Stable', 'fast'] })).toBe(
+    expect(amendTemplateText(text, { channels: ['Stable', 'fast'] })).toBe(
       text.replace(
         'bundles: []\n',
         `bundles:
@@ -277,7 +283,7 @@ describe('nothing is written', () => {
     const bytes = new TextEncoder().encode(text)
     // Alone it is not UTF-8.
     const given = text.includes('\u00ff') ? bytes.filter((byte) => byte !== 0xc3) : bytes
-    const result = amendTemplate(given, 'olm.template.basic', release)
+    const result = amendTemplate(given, 'olm.template.basic', newRelease)
     expect(result.ok && new TextDecoder().decode(result.value)).toBe(false)
   })
 })

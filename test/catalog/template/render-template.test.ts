@@ -1,18 +1,21 @@
 import { spawn } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { RenderedBundle } from '../../../src/catalog/template/bundle-source.ts'
-import { renderTemplate, templateImages } from '../../../src/catalog/template/render-template.ts'
-import { readWritable } from '../../../src/catalog/write/writable.ts'
-import { writeJson } from '../../../src/catalog/write/write-json.ts'
-import { startRegistry, type Registry } from '../../../sandbox/registry/registry.ts'
-import { opm } from '../../opm.ts'
+import { renderTemplate, getTemplateImages } from '../../../src/catalog/template/render-template.ts'
+import { parseWritableCatalog } from '../../../src/catalog/write/writable.ts'
+import { formatCatalogJson } from '../../../src/catalog/write/write-json.ts'
+import { startMockRegistry, type MockRegistry } from '../../../sandbox/registry/registry.ts'
+import { runOpm } from '../../opm.ts'
 
 const encoder = new TextEncoder()
-let registry: Registry
-const rendered = new Map<string, RenderedBundle>()
+let registry: MockRegistry
+const renderedByImage = new Map<string, RenderedBundle>()
 
 /** The real opm beside a registry that runs in this process, so it must not block it. */
-async function run(args: readonly string[], input = ''): Promise<{ code: number; out: string; err: string }> {
+async function renderWithOpm(
+  args: readonly string[],
+  input = '',
+): Promise<{ code: number; out: string; err: string }> {
   return new Promise((resolve, reject) => {
     const child = spawn('opm', args, { env: { ...process.env, HELP_ALPHA: 'true' } })
     const [out, err]: [string[], string[]] = [[], []]
@@ -24,7 +27,7 @@ async function run(args: readonly string[], input = ''): Promise<{ code: number;
   })
 }
 
-const versions = [
+const bundleVersions = [
   '0.9.0',
   '1.0.0',
   '1.0.1',
@@ -36,11 +39,11 @@ const versions = [
   '2.1.0',
   '1.2.5+b',
 ]
-const reference = (version: string) => `${registry.host}/foo/bundle:v${version.replace('+', '_')}`
-const hasOpm = opm(['version']) !== undefined
+const bundleReference = (version: string) => `${registry.host}/foo/bundle:v${version.replace('+', '_')}`
+const hasOpm = runOpm(['version']) !== undefined
 
 beforeAll(async () => {
-  registry = await startRegistry()
+  registry = await startMockRegistry()
   if (!hasOpm) return
   const put = (version: string, of = 'foo', tag = version, annotations: Record<string, string> = {}) => {
     const csv = {
@@ -68,34 +71,34 @@ beforeAll(async () => {
       },
     })
   }
-  for (const version of versions) put(version)
+  for (const version of bundleVersions) put(version)
   put('1.0.0', 'bar', 'bar')
   put('1.0.0', 'foo', 'again')
   put('1.0.0+5', 'foo', 'rebuilt', { 'olm.substitutesFor': 'foo.v1.0.0' })
   const tags = [
-    ...versions.map(reference),
+    ...bundleVersions.map(bundleReference),
     ...['bar', 'again', 'rebuilt'].map((tag) => `${registry.host}/foo/bundle:v${tag}`),
   ]
   for (const tag of tags) {
-    const { out, err } = await run(['render', tag, '--use-http', '-o', 'json'])
-    const read = readWritable([encoder.encode(out)])
+    const { out, err } = await renderWithOpm(['render', tag, '--use-http', '-o', 'json'])
+    const read = parseWritableCatalog([encoder.encode(out)])
     const blob = read.ok ? read.value.bundles[0] : undefined
     if (!blob) throw new Error(`opm does not render ${tag}: ${err}`)
-    rendered.set(tag, { blob })
+    renderedByImage.set(tag, { blob })
   }
 }, 180_000)
 afterAll(async () => registry.stop())
 
-const ours = (template: string): string => {
+const renderOurTemplate = (template: string): string => {
   const result = renderTemplate(encoder.encode(template), (image) => {
-    const bundle = rendered.get(image)
+    const bundle = renderedByImage.get(image)
     return bundle ? { ok: true, value: [bundle] } : { ok: false, error: `no ${image}` }
   })
-  return result.ok ? writeJson(result.value) : `error: ${result.error}`
+  return result.ok ? formatCatalogJson(result.value) : `error: ${result.error}`
 }
 /** What opm prints for the same template: its output, or its error without the program's frame. */
-async function theirs(template: string): Promise<string> {
-  const { code, out, err } = await run(
+async function renderTemplateWithOpm(template: string): Promise<string> {
+  const { code, out, err } = await renderWithOpm(
     ['alpha', 'render-template', '-', '--use-http', '-o', 'json'],
     template,
   )
@@ -108,71 +111,77 @@ async function theirs(template: string): Promise<string> {
   return `error: ${text.trim()}`
 }
 
-const semver = (settings: string, channels: Partial<Record<string, readonly string[]>>) =>
+const semverTemplate = (settings: string, channels: Partial<Record<string, readonly string[]>>) =>
   `schema: olm.semver\n${settings}\n${Object.entries(channels)
     .map(
       ([name, list = []]) =>
-        `${name}:\n  bundles:\n${list.map((version) => `  - image: ${version.includes('/') ? version : reference(version)}\n`).join('')}`,
+        `${name}:\n  bundles:\n${list.map((version) => `  - image: ${version.includes('/') ? version : bundleReference(version)}\n`).join('')}`,
     )
     .join('')}`
-const tag = (name: string) => `${registry.host}/foo/bundle:v${name}`
-const plain = versions.slice(0, 9)
+const bundleTag = (name: string) => `${registry.host}/foo/bundle:v${name}`
+const releaseVersions = bundleVersions.slice(0, 9)
 
-const same = hasOpm ? test : test.skip
+const testWithOpm = hasOpm ? test : test.skip
 describe('a semver template is rendered as opm renders it', () => {
-  same.each([
-    ['minor channels by default', () => semver('', { candidate: plain, stable: ['1.0.0', '1.2.5'] })],
-    ['major channels', () => semver('generateMajorChannels: true', { fast: plain })],
+  testWithOpm.each([
+    [
+      'minor channels by default',
+      () => semverTemplate('', { candidate: releaseVersions, stable: ['1.0.0', '1.2.5'] }),
+    ],
+    ['major channels', () => semverTemplate('generateMajorChannels: true', { fast: releaseVersions })],
     [
       'both, in any order and spelling',
       () =>
-        semver('GenerateMajorChannels: true\nGenerateMinorChannels: true', {
-          Stable: [...plain].reverse(),
-          Candidate: plain,
+        semverTemplate('GenerateMajorChannels: true\nGenerateMinorChannels: true', {
+          Stable: [...releaseVersions].reverse(),
+          Candidate: releaseVersions,
         }),
     ],
     [
       'both, major preferred',
       () =>
-        semver(
+        semverTemplate(
           'generateMajorChannels: true\ngenerateMinorChannels: true\ndefaultChannelTypePreference: major',
           { fast: ['1.0.0', '1.1.0'], candidate: ['2.0.0'] },
         ),
     ],
-    ['a single bundle', () => semver('', { stable: ['1.0.0'] })],
+    ['a single bundle', () => semverTemplate('', { stable: ['1.0.0'] })],
     [
       'keys in two spellings, of which the last counts',
-      () => semver('Schema: olm.semver', { Stable: ['1.0.0'], stable: ['1.1.0', '1.0.0'] }),
+      () => semverTemplate('Schema: olm.semver', { Stable: ['1.0.0'], stable: ['1.1.0', '1.0.0'] }),
     ],
     [
       'spellings that share a list',
       () =>
-        `schema: olm.semver\nStable: {Bundles: [{image: a}], bundles: [{image: '${reference('1.0.0')}'}, {Image: b, image: '${reference('1.1.0')}'}]}`,
+        `schema: olm.semver\nStable: {Bundles: [{image: a}], bundles: [{image: '${bundleReference('1.0.0')}'}, {Image: b, image: '${bundleReference('1.1.0')}'}]}`,
     ],
     [
       'JSON',
       () =>
-        `{"Schema": "olm.semver", "Fast": {"bundles": [{"image": "${reference('1.0.0')}"}]}, "schema": "olm.semver"}`,
+        `{"Schema": "olm.semver", "Fast": {"bundles": [{"image": "${bundleReference('1.0.0')}"}]}, "schema": "olm.semver"}`,
     ],
   ])('%s', async (_, template) => {
-    expect(ours(template())).toBe(await theirs(template()))
+    expect(renderOurTemplate(template())).toBe(await renderTemplateWithOpm(template()))
   })
-  same.each([
-    ['no bundles', () => semver('', {})],
+  testWithOpm.each([
+    ['no bundles', () => semverTemplate('', {})],
     [
       'a preference for what is not made',
-      () => semver('defaultChannelTypePreference: major', { stable: ['1.0.0'] }),
+      () => semverTemplate('defaultChannelTypePreference: major', { stable: ['1.0.0'] }),
     ],
     [
       'another preference',
-      () => semver('generateMajorChannels: true\ndefaultChannelTypePreference: minor', { stable: ['1.0.0'] }),
+      () =>
+        semverTemplate('generateMajorChannels: true\ndefaultChannelTypePreference: minor', {
+          stable: ['1.0.0'],
+        }),
     ],
-    ['an unknown preference', () => semver('defaultChannelTypePreference: x', { stable: ['1.0.0'] })],
-    ['an unknown field', () => semver('foo: 1', { stable: ['1.0.0'] })],
+    ['an unknown preference', () => semverTemplate('defaultChannelTypePreference: x', { stable: ['1.0.0'] })],
+    ['an unknown field', () => semverTemplate('foo: 1', { stable: ['1.0.0'] })],
     ['an unknown field inside', () => `schema: olm.semver\nstable:\n  bundles:\n  - image: a\n    zoo: 1\n`],
-    ['two packages', () => semver('', { stable: ['1.0.0', tag('bar')] })],
-    ['one bundle twice', () => semver('', { stable: ['1.0.0', tag('again')] })],
-    ['versions without an order', () => semver('', { stable: ['1.2.5', '1.2.5+b'] })],
+    ['two packages', () => semverTemplate('', { stable: ['1.0.0', bundleTag('bar')] })],
+    ['one bundle twice', () => semverTemplate('', { stable: ['1.0.0', bundleTag('again')] })],
+    ['versions without an order', () => semverTemplate('', { stable: ['1.2.5', '1.2.5+b'] })],
     ['a wrong type', () => `schema: olm.semver\nstable: 1\n`],
     ['a schema that is no text', () => `schema: 1\nstable: {}\n`],
     ['a schema in another spelling', () => `schema: olm.semver\nSchema: []\n`],
@@ -193,11 +202,11 @@ describe('a semver template is rendered as opm renders it', () => {
   ])('with the same complaint about %s', async (_, template) => {
     // opm sorts unstably: which of two equal versions it names first is chance.
     const settled = (text: string) => text.replaceAll('1.2.5+b', '1.2.5')
-    expect(settled(ours(template()))).toBe(settled(await theirs(template())))
+    expect(settled(renderOurTemplate(template()))).toBe(settled(await renderTemplateWithOpm(template())))
   })
 })
 
-const catalog = () => `
+const catalogEntries = () => `
 - {schema: olm.package, name: foo, defaultChannel: a}
 - schema: olm.channel
   package: foo
@@ -212,25 +221,25 @@ const catalog = () => `
   entries:
   - {name: foo.v1.0.0}
   - {name: foo.v1.1.0, skips: [foo.v1.0.0]}`
-const whole = (version: string) => {
+const bundleEntry = (version: string) => {
   const {
     schema,
     name,
     package: of,
     image,
     properties,
-  } = rendered.get(reference(version))?.blob ?? { schema: '', image: '' }
+  } = renderedByImage.get(bundleReference(version))?.blob ?? { schema: '', image: '' }
   return `\n- ${JSON.stringify({ schema, name, package: of, image, properties })}`
 }
-const substitutes = (list: string, more = ['0.9.0', '1.0.0', '1.1.0'].map(whole).join('')) =>
-  `schema: olm.template.substitutes\nentries:${catalog()}${more}\nsubstitutions:\n${list}`
+const substitutesTemplate = (list: string, more = ['0.9.0', '1.0.0', '1.1.0'].map(bundleEntry).join('')) =>
+  `schema: olm.template.substitutes\nentries:${catalogEntries()}${more}\nsubstitutions:\n${list}`
 
 describe('a basic template is rendered as opm renders it', () => {
-  same.each([
+  testWithOpm.each([
     [
       'bundles by reference',
       () =>
-        `schema: olm.template.basic\nentries:${catalog()}\n- {schema: olm.bundle, name: ignored, image: '${reference('1.0.0')}'}\n- {schema: mine, package: foo, x: 1}\n- {schema: olm.bundle, image: '${reference('0.9.0')}'}`,
+        `schema: olm.template.basic\nentries:${catalogEntries()}\n- {schema: olm.bundle, name: ignored, image: '${bundleReference('1.0.0')}'}\n- {schema: mine, package: foo, x: 1}\n- {schema: olm.bundle, image: '${bundleReference('0.9.0')}'}`,
     ],
     ['nothing', () => 'schema: olm.template.basic\nunknown: 1\nentries: []'],
     [
@@ -261,7 +270,7 @@ describe('a basic template is rendered as opm renders it', () => {
     [
       'a bundle that says more',
       () =>
-        `schema: olm.template.basic\nentries:\n- {schema: olm.bundle, package: foo, image: '${reference('1.0.0')}'}`,
+        `schema: olm.template.basic\nentries:\n- {schema: olm.bundle, package: foo, image: '${bundleReference('1.0.0')}'}`,
     ],
     ['an entry without a schema', () => 'schema: olm.template.basic\nentries:\n- {name: x}'],
     [
@@ -271,54 +280,64 @@ describe('a basic template is rendered as opm renders it', () => {
     ['an unknown schema', () => 'schema: olm.template.other\nentries: []'],
     ['no schema', () => 'entries: []'],
   ])('%s', async (_, template) => {
-    expect(ours(template())).toBe(await theirs(template()))
+    expect(renderOurTemplate(template())).toBe(await renderTemplateWithOpm(template()))
   })
 })
 
 describe('a substitutes template is rendered as opm renders it', () => {
-  same.each([
-    ['a newer bundle', () => substitutes(`- {name: '${reference('1.0.1')}', base: foo.v1.0.0}`)],
-    ['a rebuilt one', () => substitutes(`- {name: '${tag('rebuilt')}', base: foo.v1.0.0}`)],
+  testWithOpm.each([
+    [
+      'a newer bundle',
+      () => substitutesTemplate(`- {name: '${bundleReference('1.0.1')}', base: foo.v1.0.0}`),
+    ],
+    ['a rebuilt one', () => substitutesTemplate(`- {name: '${bundleTag('rebuilt')}', base: foo.v1.0.0}`)],
     [
       'two',
       () =>
-        substitutes(
-          `- {name: '${reference('1.0.1')}', base: foo.v1.0.0}\n- {name: '${reference('1.2.0')}', base: foo.v1.1.0}`,
+        substitutesTemplate(
+          `- {name: '${bundleReference('1.0.1')}', base: foo.v1.0.0}\n- {name: '${bundleReference('1.2.0')}', base: foo.v1.1.0}`,
         ),
     ],
-    ['none', () => substitutes('[]')],
-    ['an older bundle', () => substitutes(`- {name: '${reference('0.9.0')}', base: foo.v1.0.0}`)],
-    ['a base that is not there', () => substitutes(`- {name: '${reference('1.0.1')}', base: foo.v7}`)],
+    ['none', () => substitutesTemplate('[]')],
+    [
+      'an older bundle',
+      () => substitutesTemplate(`- {name: '${bundleReference('0.9.0')}', base: foo.v1.0.0}`),
+    ],
+    [
+      'a base that is not there',
+      () => substitutesTemplate(`- {name: '${bundleReference('1.0.1')}', base: foo.v7}`),
+    ],
     [
       'a base used twice',
       () =>
-        substitutes(
-          `- {name: '${reference('1.0.1')}', base: foo.v1.0.0}\n- {name: '${reference('1.2.0')}', base: foo.v1.0.0}`,
+        substitutesTemplate(
+          `- {name: '${bundleReference('1.0.1')}', base: foo.v1.0.0}\n- {name: '${bundleReference('1.2.0')}', base: foo.v1.0.0}`,
         ),
     ],
     [
       'a bundle used twice',
       () =>
-        substitutes(
-          `- {name: '${reference('1.2.0')}', base: foo.v1.0.0}\n- {name: '${reference('1.2.0')}', base: foo.v1.1.0}`,
+        substitutesTemplate(
+          `- {name: '${bundleReference('1.2.0')}', base: foo.v1.0.0}\n- {name: '${bundleReference('1.2.0')}', base: foo.v1.1.0}`,
         ),
     ],
-    ['no name', () => substitutes(`- {base: foo.v1.0.0}`)],
-    ['no base', () => substitutes(`- {name: x}`)],
-    ['entries that are no catalog', () => substitutes('[]', '')],
+    ['no name', () => substitutesTemplate(`- {base: foo.v1.0.0}`)],
+    ['no base', () => substitutesTemplate(`- {name: x}`)],
+    ['entries that are no catalog', () => substitutesTemplate('[]', '')],
     [
       'a property without a value',
-      () => substitutes('[]', `\n- {schema: olm.bundle, name: a, package: foo, properties: [{type: x}]}`),
+      () =>
+        substitutesTemplate('[]', `\n- {schema: olm.bundle, name: a, package: foo, properties: [{type: x}]}`),
     ],
-    ['substitutions of a wrong type', () => substitutes(`- {name: 1}`)],
-    ['substitutions in another spelling', () => `${substitutes('[]')}Substitutions: {}`],
+    ['substitutions of a wrong type', () => substitutesTemplate(`- {name: 1}`)],
+    ['substitutions in another spelling', () => `${substitutesTemplate('[]')}Substitutions: {}`],
   ])('%s', async (_, template) => {
-    expect(ours(template())).toBe(await theirs(template()))
+    expect(renderOurTemplate(template())).toBe(await renderTemplateWithOpm(template()))
   })
 })
 
 test('the references a template needs are told before any is asked for', () => {
-  const images = (template: string) => templateImages(encoder.encode(template))
+  const images = (template: string) => getTemplateImages(encoder.encode(template))
   expect(
     images(
       'schema: olm.semver\nstable: {bundles: [{image: a}, {image: b}]}\ncandidate: {bundles: [{image: b}]}',
@@ -382,6 +401,6 @@ describe('the package of a semver template is described by the head of its defau
 
 test('a semver template with more bundles than a call takes arguments is read to its end', () => {
   const bundles = Array.from({ length: 200_000 }, (_, at) => `  - image: r${at}\n`).join('')
-  const images = templateImages(encoder.encode(`schema: olm.semver\nstable:\n  bundles:\n${bundles}`))
+  const images = getTemplateImages(encoder.encode(`schema: olm.semver\nstable:\n  bundles:\n${bundles}`))
   expect(images).toMatchObject({ ok: true, value: { length: 200_000 } })
 })

@@ -1,22 +1,31 @@
 import { describe, expect, test } from '@jest/globals'
-import { inRange, parseVersionRange } from '../../../src/catalog/versions/version-range.ts'
+import { isInRange, parseVersionRange } from '../../../src/catalog/versions/version-range.ts'
 import { parseVersion } from '../../../src/catalog/versions/version.ts'
 
 /** Versions for which Go's own answers are recorded. */
-const tried = ['0.9.0', '1.0.0', '1.0.5', '1.5.0-alpha.1', '1.5.0', '1.5.0+build2', '2.0.0-rc.1', '2.0.0']
+const testedVersions = [
+  '0.9.0',
+  '1.0.0',
+  '1.0.5',
+  '1.5.0-alpha.1',
+  '1.5.0',
+  '1.5.0+build2',
+  '2.0.0-rc.1',
+  '2.0.0',
+]
 
-function matches(range: string): string[] | string {
+function findMatchingVersions(range: string): string[] | string {
   const parsed = parseVersionRange(range)
   if (!parsed.ok) return parsed.error
-  return tried.filter((text) => {
+  return testedVersions.filter((text) => {
     const version = parseVersion(text)
-    return version.ok && inRange(version.value, parsed.value)
+    return version.ok && isInRange(version.value, parsed.value)
   })
 }
 
 describe('a version range', () => {
   test('counts prereleases like any other version', () => {
-    expect(matches('>=1.0.0 <2.0.0')).toEqual([
+    expect(findMatchingVersions('>=1.0.0 <2.0.0')).toEqual([
       '1.0.0',
       '1.0.5',
       '1.5.0-alpha.1',
@@ -24,30 +33,30 @@ describe('a version range', () => {
       '1.5.0+build2',
       '2.0.0-rc.1',
     ])
-    expect(matches('>=1.0.0 <2.0.0-0')).not.toContain('2.0.0-rc.1')
+    expect(findMatchingVersions('>=1.0.0 <2.0.0-0')).not.toContain('2.0.0-rc.1')
   })
 
   test('absorbs a blank after an operator of comparison', () => {
-    expect(matches('>= 1.0.0 < 1.5.0')).toEqual(['1.0.0', '1.0.5', '1.5.0-alpha.1'])
+    expect(findMatchingVersions('>= 1.0.0 < 1.5.0')).toEqual(['1.0.0', '1.0.5', '1.5.0-alpha.1'])
   })
 
   test('drops tokens of one byte without a word', () => {
-    expect(matches('1.0.0 - 2.0.0')).toEqual([])
-    expect(matches('! 1.5.0')).toEqual(['1.5.0', '1.5.0+build2'])
-    expect(matches('>=1.0.0 , <1.0.1')).toEqual(['1.0.0'])
+    expect(findMatchingVersions('1.0.0 - 2.0.0')).toEqual([])
+    expect(findMatchingVersions('! 1.5.0')).toEqual(['1.5.0', '1.5.0+build2'])
+    expect(findMatchingVersions('>=1.0.0 , <1.0.1')).toEqual(['1.0.0'])
   })
 
   test('knows alternatives, and an empty one between two matches nothing', () => {
-    expect(matches('<1.0.0 || 2.0.0')).toEqual(['0.9.0', '2.0.0'])
-    expect(matches('1.0.0 || || 2.0.0')).toEqual(['1.0.0', '2.0.0'])
+    expect(findMatchingVersions('<1.0.0 || 2.0.0')).toEqual(['0.9.0', '2.0.0'])
+    expect(findMatchingVersions('1.0.0 || || 2.0.0')).toEqual(['1.0.0', '2.0.0'])
   })
 
   test('expands x, with the mistakes of blang', () => {
-    expect(matches('1.0.x')).toEqual(['1.0.0', '1.0.5'])
-    expect(matches('1.x')).toContain('2.0.0-rc.1')
-    expect(matches('1.x.x')).toEqual(['1.0.0', '1.0.5'])
-    expect(matches('!=1.0.x')).toEqual([])
-    expect(matches('~1.0.x')).toEqual(['1.0.0'])
+    expect(findMatchingVersions('1.0.x')).toEqual(['1.0.0', '1.0.5'])
+    expect(findMatchingVersions('1.x')).toContain('2.0.0-rc.1')
+    expect(findMatchingVersions('1.x.x')).toEqual(['1.0.0', '1.0.5'])
+    expect(findMatchingVersions('!=1.0.x')).toEqual([])
+    expect(findMatchingVersions('~1.0.x')).toEqual(['1.0.0'])
   })
 
   test.each([
@@ -66,7 +75,7 @@ describe('a version range', () => {
     ],
     ['>=1.0.0\t<2.0.0', expect.stringContaining('Invalid character(s) found in patch number')],
   ])('%j is refused in the words of blang', (range, error) => {
-    expect(matches(range)).toEqual(error)
+    expect(findMatchingVersions(range)).toEqual(error)
   })
 
   test.each(['>=1.0.0-fix', '<1.0.0-x', '^1.x', 'x1.0.0'])(

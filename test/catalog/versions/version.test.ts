@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { compareVersions, parseVersion, versionText } from '../../../src/catalog/versions/version.ts'
+import { compareVersions, parseVersion, formatVersion } from '../../../src/catalog/versions/version.ts'
 import type { Version } from '../../../src/catalog/versions/version.ts'
 
-function version(text: string): Version {
+function requireVersion(text: string): Version {
   const parsed = parseVersion(text)
   if (!parsed.ok) throw new Error(parsed.error)
   return parsed.value
@@ -30,7 +30,7 @@ describe('a version', () => {
   test.each(['0.0.0', '1.2.3-rc.1+build.01', '1.2.3--', '1.2.18446744073709551615', '1.2.3+a-b'])(
     '%s prints as it was written',
     (text) => {
-      expect(versionText(version(text))).toBe(text)
+      expect(formatVersion(requireVersion(text))).toBe(text)
     },
   )
 
@@ -49,7 +49,7 @@ describe('a version', () => {
       '1.0.1',
       '9007199254740992.0.0',
       '9007199254740993.0.0',
-    ].map(version)
+    ].map(requireVersion)
     for (const [i, a] of ascending.entries()) {
       for (const [j, b] of ascending.entries())
         expect(Math.sign(compareVersions(a, b))).toBe(Math.sign(i - j))
@@ -57,7 +57,7 @@ describe('a version', () => {
   })
 
   test('does not count build metadata in its order', () => {
-    expect(compareVersions(version('1.0.0+a'), version('1.0.0+b'))).toBe(0)
+    expect(compareVersions(requireVersion('1.0.0+a'), requireVersion('1.0.0+b'))).toBe(0)
   })
 
   test('of a megabyte of digits is refused at once', () => {

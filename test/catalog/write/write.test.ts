@@ -4,28 +4,28 @@ import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import fc from '../../seeded.ts'
 import type { Json } from '../../../src/go/json/json.ts'
-import { readWritable } from '../../../src/catalog/write/writable.ts'
-import { writeJson } from '../../../src/catalog/write/write-json.ts'
-import { writeYaml } from '../../../src/catalog/write/write-yaml.ts'
-import { opm } from '../../opm.ts'
-import { sharedPath } from '../../shared.ts'
+import { parseWritableCatalog } from '../../../src/catalog/write/writable.ts'
+import { formatCatalogJson } from '../../../src/catalog/write/write-json.ts'
+import { formatCatalogYaml } from '../../../src/catalog/write/write-yaml.ts'
+import { runOpm } from '../../opm.ts'
+import { findSharedPath } from '../../shared.ts'
 
 const encoder = new TextEncoder()
-const render = (text: string, write: typeof writeJson) => {
-  const read = readWritable([encoder.encode(text)])
+const renderCatalog = (text: string, write: typeof formatCatalogJson) => {
+  const read = parseWritableCatalog([encoder.encode(text)])
   return read.ok ? write(read.value) : `error: ${read.error}`
 }
 
 /** What opm writes for a catalog of this text; undefined where there is no opm. */
-function theirs(text: string, format: 'json' | 'yaml'): string | undefined {
+function renderCatalogWithOpm(text: string, format: 'json' | 'yaml'): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'write-'))
   writeFileSync(join(folder, 'c.json'), text)
-  const run = opm(['render', folder, '-o', format])
+  const run = runOpm(['render', folder, '-o', format])
   rmSync(folder, { recursive: true })
   return run && (run.code === 0 ? run.out : `error: ${run.err}`)
 }
 
-const texts = [
+const stringValues = [
   '',
   ' ',
   'a',
@@ -125,7 +125,7 @@ const texts = [
   `#${' word'.repeat(30)}`,
   `tab\t${'word '.repeat(30)}  x`,
 ]
-const others: Json[] = [
+const otherValues: Json[] = [
   [],
   {},
   [[]],
@@ -149,7 +149,7 @@ const others: Json[] = [
   true,
   null,
 ]
-const keys = [
+const keyNames = [
   'a1',
   'a10',
   'a9',
@@ -181,33 +181,33 @@ const keys = [
 ]
 
 /** A custom blob keeps any value: the whole alphabet of the writers. */
-const blob = (value: Json) => JSON.stringify({ schema: 'custom', package: 'p', value })
+const customBlob = (value: Json) => JSON.stringify({ schema: 'custom', package: 'p', value })
 
 describe('written as opm writes it', () => {
   test('texts and values of every kind, in both formats', () => {
     const lists = JSON.stringify({
       schema: 'custom',
       package: 'p',
-      list: texts,
-      map: Object.fromEntries(texts.map((text, at) => [`k${at}`, text])),
-      others,
+      list: stringValues,
+      map: Object.fromEntries(stringValues.map((text, at) => [`k${at}`, text])),
+      others: otherValues,
     })
     for (const [format, write] of [
-      ['yaml', writeYaml],
-      ['json', writeJson],
+      ['yaml', formatCatalogYaml],
+      ['json', formatCatalogJson],
     ] as const) {
-      const expected = theirs(lists, format)
-      if (expected !== undefined) expect(render(lists, write)).toBe(expected)
+      const expected = renderCatalogWithOpm(lists, format)
+      if (expected !== undefined) expect(renderCatalog(lists, write)).toBe(expected)
     }
   })
   test('keys of every kind, in both formats', () => {
-    const text = `{"schema": "custom", "package": "p", "map": {${keys.map((key, at) => `${JSON.stringify(key)}: ${at % 2 ? '[1, {"a": {}}]' : '"x"'}`).join(', ')}}}`
+    const text = `{"schema": "custom", "package": "p", "map": {${keyNames.map((key, at) => `${JSON.stringify(key)}: ${at % 2 ? '[1, {"a": {}}]' : '"x"'}`).join(', ')}}}`
     for (const [format, write] of [
-      ['yaml', writeYaml],
-      ['json', writeJson],
+      ['yaml', formatCatalogYaml],
+      ['json', formatCatalogJson],
     ] as const) {
-      const expected = theirs(text, format)
-      if (expected !== undefined) expect(render(text, write)).toBe(expected)
+      const expected = renderCatalogWithOpm(text, format)
+      if (expected !== undefined) expect(renderCatalog(text, write)).toBe(expected)
     }
   })
   test('blobs in their order, with empty and unknown fields as opm keeps them', () => {
@@ -224,13 +224,13 @@ describe('written as opm writes it', () => {
 {"schema":"olm.package","name":"foo","icon":{"base64data":"YWJj","mediatype":"image/png"}}
 {"schema":"olm.package","name":"bar","defaultChannel":"x","description":"a\\nb","icon":{}}`
     for (const [format, write] of [
-      ['yaml', writeYaml],
-      ['json', writeJson],
+      ['yaml', formatCatalogYaml],
+      ['json', formatCatalogJson],
     ] as const) {
-      const expected = theirs(text, format)
-      if (expected !== undefined) expect(render(text, write)).toBe(expected)
+      const expected = renderCatalogWithOpm(text, format)
+      if (expected !== undefined) expect(renderCatalog(text, write)).toBe(expected)
     }
-    expect(render(text, writeJson)).toContain('"entries": null')
+    expect(renderCatalog(text, formatCatalogJson)).toContain('"entries": null')
   })
   test('random texts and values', () => {
     const alphabet = fc.constantFrom(...' \n\t:#-?"\'\\[]{}abyn01.é\u2028😀&*!|>%@`,~=<_'.split(/(?:)/u))
@@ -249,42 +249,42 @@ describe('written as opm writes it', () => {
       ),
     })).value
     // One run of opm for many samples: each is a blob of its own.
-    const samples = fc.sample(value, { numRuns: 300, seed: 20 }).map(blob).join('\n')
+    const samples = fc.sample(value, { numRuns: 300, seed: 20 }).map(customBlob).join('\n')
     for (const [format, write] of [
-      ['yaml', writeYaml],
-      ['json', writeJson],
+      ['yaml', formatCatalogYaml],
+      ['json', formatCatalogJson],
     ] as const) {
-      const expected = theirs(samples, format)
+      const expected = renderCatalogWithOpm(samples, format)
       if (expected !== undefined)
-        expect(render(samples, write).split('---\n')).toEqual(expected.split('---\n'))
+        expect(renderCatalog(samples, write).split('---\n')).toEqual(expected.split('---\n'))
     }
   })
   test('real packages, which opm wrote', () => {
-    const root = sharedPath('community-operators', 'catalogs', 'v4.22')
+    const root = findSharedPath('community-operators', 'catalogs', 'v4.22')
     if (root === undefined) return
     for (const name of readdirSync(root).slice(0, 8)) {
       const folder = join(root, name)
-      const expected = opm(['render', folder, '-o', 'yaml'])
+      const expected = runOpm(['render', folder, '-o', 'yaml'])
       if (!expected) return
-      const read = readWritable(
+      const read = parseWritableCatalog(
         readdirSync(folder).map((file) => new Uint8Array(readFileSync(join(folder, file)))),
       )
-      expect(read.ok && writeYaml(read.value) === expected.out).toBe(true)
+      expect(read.ok && formatCatalogYaml(read.value) === expected.out).toBe(true)
     }
   })
 })
 
 test('a file that opm cannot load is refused in its words', () => {
-  expect(render('{"schema":"olm.package","name":1}', writeJson)).toMatch(
+  expect(renderCatalog('{"schema":"olm.package","name":1}', formatCatalogJson)).toMatch(
     /^error: expected value for key "name" to be a string/,
   )
-  expect(render('{"schema":"olm.channel","entries":1}', writeJson)).toMatch(
+  expect(renderCatalog('{"schema":"olm.channel","entries":1}', formatCatalogJson)).toMatch(
     /^error: parse channel: json: cannot unmarshal/,
   )
-  expect(render('{"name":"x"}', writeJson)).toMatch(/missing root schema field/)
+  expect(renderCatalog('{"name":"x"}', formatCatalogJson)).toMatch(/missing root schema field/)
 })
 
 test('aliases cannot make an endless output', () => {
   const bomb = `schema: x\na: &a [1,1,1,1,1,1,1,1,1,1]\n${[...'bcdefgh'].map((name, at) => `${name}: &${name} [${Array(10).fill(`*${'abcdefgh'[at]}`).join()}]`).join('\n')}`
-  expect(render(bomb, writeJson)).toMatch(/^error: /)
+  expect(renderCatalog(bomb, formatCatalogJson)).toMatch(/^error: /)
 })

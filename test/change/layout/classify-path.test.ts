@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
 import { classifyPath } from '../../../src/change/layout/classify-path.ts'
-import { recogniseLayout } from '../../../src/change/layout/recognise-layout.ts'
-import { sharedPath } from '../../shared.ts'
+import { detectLayout } from '../../../src/change/layout/recognise-layout.ts'
+import { findSharedPath } from '../../shared.ts'
 
-const layout = { catalogs: [{ root: 'catalogs/v4.20', version: '4.20' }, { root: 'catalog' }] }
-const role = (path: string) => classifyPath(path, layout)
+const twoCatalogLayout = { catalogs: [{ root: 'catalogs/v4.20', version: '4.20' }, { root: 'catalog' }] }
+const classifyRole = (path: string) => classifyPath(path, twoCatalogLayout)
 
 describe('a package', () => {
   test.each([
@@ -16,7 +16,7 @@ describe('a package', () => {
     ['catalog/index.yaml', 'catalog', ''],
     ['catalog/bundles/bundle-v1.0.0+1.yaml.yml', 'catalog', ''],
   ])('has %s in its directory', (path, catalog, directory) => {
-    expect(role(path)).toEqual({ kind: 'catalog', catalog, directory })
+    expect(classifyRole(path)).toEqual({ kind: 'catalog', catalog, directory })
   })
   test.each([
     ['operators/foo/1.0.0/manifests/csv.yaml', 'foo'],
@@ -24,7 +24,7 @@ describe('a package', () => {
     ['veneer/foo.yaml', 'foo'],
     ['catalog-templates/foo.yaml', 'foo'],
   ])('has %s as its source', (path, directory) => {
-    expect(role(path)).toEqual({ kind: 'operator', directory })
+    expect(classifyRole(path)).toEqual({ kind: 'operator', directory })
   })
 })
 
@@ -41,7 +41,7 @@ describe('an owner file', () => {
     'catalogs/v4.20/foo/CODEOWNERS',
     'pkg/OWNERS',
   ])('%s speaks for the repository', (path) => {
-    expect(role(path)).toEqual({ kind: 'owners' })
+    expect(classifyRole(path)).toEqual({ kind: 'owners' })
   })
   test.each([
     'operators/foo/ci.yaml',
@@ -50,7 +50,7 @@ describe('an owner file', () => {
     'catalogs/v4.20/foo/sub/OWNERS',
     'catalog/foo/CATALOG_OWNERS',
   ])('%s speaks for a package', (path) => {
-    expect(role(path)).toEqual({ kind: 'owners', directory: 'foo' })
+    expect(classifyRole(path)).toEqual({ kind: 'owners', directory: 'foo' })
   })
   test.each([
     'operators/foo/1.0.0/ci.yaml',
@@ -58,7 +58,7 @@ describe('an owner file', () => {
     'catalog/foo/ci.yaml',
     'catalog/foo/owners',
   ])('%s is none', (path) => {
-    expect(role(path).kind).not.toBe('owners')
+    expect(classifyRole(path).kind).not.toBe('owners')
   })
 })
 
@@ -85,7 +85,7 @@ describe('T09, T10: infrastructure', () => {
     'catalogs/v4.20x/foo/catalog.yaml',
     'catalogs/v4.20',
   ])('%s is', (path) => {
-    expect(role(path)).toEqual({ kind: 'infrastructure' })
+    expect(classifyRole(path)).toEqual({ kind: 'infrastructure' })
   })
 })
 
@@ -117,7 +117,7 @@ describe('T08: an odd path is infrastructure, with the reason', () => {
     ['.github/../CODEOWNERS'],
     [''],
   ])('%j', (path) => {
-    expect(role(path)).toEqual({ kind: 'infrastructure', odd: expect.stringMatching(/^it /) })
+    expect(classifyRole(path)).toEqual({ kind: 'infrastructure', odd: expect.stringMatching(/^it /) })
   })
 })
 
@@ -128,12 +128,12 @@ test('in a catalog that is the whole repository, the directories are the package
 })
 
 test('every path of a real catalog repository has an ordinary role', () => {
-  const root = sharedPath('community-operators')
+  const root = findSharedPath('community-operators')
   if (root === undefined) return
   const paths = readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => `${entry.parentPath}/${entry.name}`.slice(root.length + 1))
-  const real = recogniseLayout(paths, [])
+  const real = detectLayout(paths, [])
   expect(real.catalogs.map((catalog) => catalog.version)).toEqual(['4.16', '4.20', '4.21', '4.22'])
   const roles = paths.map((path) => ({ path, role: classifyPath(path, real) }))
   expect(roles.filter(({ role }) => role.kind === 'infrastructure').map(({ path }) => path)).toEqual([

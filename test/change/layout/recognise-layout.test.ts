@@ -1,15 +1,15 @@
 import { describe, expect, test } from '@jest/globals'
-import { withFirstCatalogs } from '../../../src/change/layout/first-catalogs.ts'
-import { recogniseLayout, withNewCatalogs } from '../../../src/change/layout/recognise-layout.ts'
+import { addFirstCatalogs } from '../../../src/change/layout/first-catalogs.ts'
+import { detectLayout, addNewCatalogs } from '../../../src/change/layout/recognise-layout.ts'
 import { compareCatalogVersions } from '../../../src/change/layout/catalog-version.ts'
 
 const blob = '---\nschema: olm.package\nname: x\n'
-const looking = (paths: readonly string[], fbc: (path: string) => boolean = () => true) =>
-  recogniseLayout(paths, [], (path) => (fbc(path) ? blob : '{}'))
-const roots = (layout: { catalogs: readonly { root: string; version?: string }[] }) =>
+const detectTestLayout = (paths: readonly string[], fbc: (path: string) => boolean = () => true) =>
+  detectLayout(paths, [], (path) => (fbc(path) ? blob : '{}'))
+const formatRoots = (layout: { catalogs: readonly { root: string; version?: string }[] }) =>
   layout.catalogs.map(({ root, version }) => (version === undefined ? root : `${root} = ${version}`))
 
-const families: [name: string, paths: string[], expected: string[]][] = [
+const layoutCases: [name: string, paths: string[], expected: string[]][] = [
   [
     'L1, versions as numbers',
     [
@@ -146,21 +146,21 @@ const families: [name: string, paths: string[], expected: string[]][] = [
 ]
 
 describe('without any configuration', () => {
-  test.each(families)('%s is recognised from its paths', (_, paths, expected) => {
-    expect(roots(recogniseLayout(paths, []))).toEqual(expected)
+  test.each(layoutCases)('%s is recognised from its paths', (_, paths, expected) => {
+    expect(formatRoots(detectLayout(paths, []))).toEqual(expected)
   })
-  test.each(families)(
+  test.each(layoutCases)(
     '%s is recognised in the same way when files can be looked into',
     (_, paths, expected) => {
-      expect(roots(looking(paths))).toEqual(expected)
+      expect(formatRoots(detectTestLayout(paths))).toEqual(expected)
     },
   )
   test('a directory that only sounds like a catalog is none when nothing in it is a blob', () => {
-    expect(roots(looking(['catalog/prices.yaml', 'src/main.ts'], () => false))).toEqual([])
+    expect(formatRoots(detectTestLayout(['catalog/prices.yaml', 'src/main.ts'], () => false))).toEqual([])
   })
   test('a package directory that ends in a version is a package beside others', () => {
     const paths = ['catalog/nginx-1.25/catalog.yaml', 'catalog/redis/catalog.yaml']
-    expect(roots(recogniseLayout(paths, []))).toEqual(['catalog'])
+    expect(formatRoots(detectLayout(paths, []))).toEqual(['catalog'])
   })
   test('a catalog in a place of its own is found by its blobs', () => {
     const paths = [
@@ -170,27 +170,27 @@ describe('without any configuration', () => {
       'deploy/values.yaml',
       'testdata/c/catalog.yaml',
     ]
-    expect(roots(looking(paths, (path) => path.endsWith('catalog.yaml')))).toEqual([
+    expect(formatRoots(detectTestLayout(paths, (path) => path.endsWith('catalog.yaml')))).toEqual([
       'index/v4.9 = 4.9',
       'index/v4.20 = 4.20',
     ])
   })
   test('a catalog below another directory is found where its content confirms it', () => {
     const paths = ['olm/catalog/a/catalog.yaml', 'src/x.yaml']
-    expect(roots(recogniseLayout(paths, []))).toEqual([])
-    expect(roots(looking(paths, (path) => path.startsWith('olm')))).toEqual(['olm/catalog'])
+    expect(formatRoots(detectLayout(paths, []))).toEqual([])
+    expect(formatRoots(detectTestLayout(paths, (path) => path.startsWith('olm')))).toEqual(['olm/catalog'])
   })
   test('no recognised catalog lies inside another', () => {
-    const layout = looking([
+    const layout = detectTestLayout([
       'catalog/v4.20/a/c.yaml',
       'catalog/a/c.yaml',
       'catalogs/x.yaml',
       'catalogs/v4.9/a/c.yaml',
     ])
-    expect(roots(layout)).toEqual(['catalog/v4.20 = 4.20', 'catalogs/v4.9 = 4.9'])
+    expect(formatRoots(layout)).toEqual(['catalog/v4.20 = 4.20', 'catalogs/v4.9 = 4.9'])
   })
   test('templates are named, not taken for catalogs', () => {
-    const layout = recogniseLayout(
+    const layout = detectLayout(
       ['v4.17/graph.yaml', 'v4.17/catalog/a/c.json', 'operators/a/catalog-templates/x.yaml'],
       [],
     )
@@ -200,14 +200,14 @@ describe('without any configuration', () => {
 
 test('the configuration wins over the layout', () => {
   const paths = ['catalogs/v4.20/a/catalog.yaml', 'mine/a/catalog.yaml']
-  const layout = recogniseLayout(paths, [{ path: './mine/', version: 'v4.21' }, { path: 'old-4-9' }])
-  expect(roots(layout)).toEqual(['mine = 4.21', 'old-4-9 = 4.9'])
-  expect(roots(recogniseLayout(paths, [{ path: '.' }]))).toEqual([''])
+  const layout = detectLayout(paths, [{ path: './mine/', version: 'v4.21' }, { path: 'old-4-9' }])
+  expect(formatRoots(layout)).toEqual(['mine = 4.21', 'old-4-9 = 4.9'])
+  expect(formatRoots(detectLayout(paths, [{ path: '.' }]))).toEqual([''])
 })
 
 describe('a pull request', () => {
-  const base = recogniseLayout(['catalogs/v4.20/a/catalog.yaml'], [])
-  const extended = (paths: string[]) => roots(withNewCatalogs(base, paths, []))
+  const base = detectLayout(['catalogs/v4.20/a/catalog.yaml'], [])
+  const extended = (paths: string[]) => formatRoots(addNewCatalogs(base, paths, []))
   test('can add a catalog of another version beside those that exist', () => {
     expect(extended(['catalogs/v4.20/a/catalog.yaml', 'catalogs/v4.9/a/catalog.yaml'])).toEqual([
       'catalogs/v4.9 = 4.9',
@@ -225,7 +225,7 @@ describe('a pull request', () => {
   })
   test('can bring the first catalogs of a repository, where it has no files yet', () => {
     const first = (basePaths: string[], paths: string[]) =>
-      roots(withFirstCatalogs(recogniseLayout(basePaths, []), recogniseLayout(paths, []), basePaths))
+      formatRoots(addFirstCatalogs(detectLayout(basePaths, []), detectLayout(paths, []), basePaths))
     const readme = 'README.md'
     expect(first([readme], [readme, 'catalogs/v4.20/a/c.yaml', 'catalogs/v4.21/a/c.yaml'])).toEqual([
       'catalogs/v4.20 = 4.20',

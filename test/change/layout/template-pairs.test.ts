@@ -1,28 +1,31 @@
 // Which catalogs belong to which templates, by the configuration and by the layouts of public repositories.
 import { describe, expect, test } from '@jest/globals'
-import { recogniseLayout } from '../../../src/change/layout/recognise-layout.ts'
-import { touchedTemplatePairs } from '../../../src/change/layout/template-pairs.ts'
-import type { StatedTemplate } from '../../../src/config/templates.ts'
+import { detectLayout } from '../../../src/change/layout/recognise-layout.ts'
+import { findTouchedTemplatePairs } from '../../../src/change/layout/template-pairs.ts'
+import type { TemplateConfig } from '../../../src/config/templates.ts'
 
-interface Told {
-  readonly stated?: readonly Omit<StatedTemplate, 'offer'>[]
+interface TemplatePairSources {
+  readonly stated?: readonly Omit<TemplateConfig, 'offer'>[]
   readonly ciYaml?: Readonly<Record<string, string>>
   readonly touched?: readonly string[]
 }
 
 /** Pairs as `template -> catalog`, with `!` where the configuration states them. */
-function pairs(paths: readonly string[], { stated = [], ciYaml = {}, touched = paths }: Told = {}) {
-  return touchedTemplatePairs(
+function findPairs(
+  paths: readonly string[],
+  { stated = [], ciYaml = {}, touched = paths }: TemplatePairSources = {},
+) {
+  return findTouchedTemplatePairs(
     {
       trees: [paths.toSorted()],
-      layout: recogniseLayout(paths, []),
+      layout: detectLayout(paths, []),
       stated: stated.map((one) => ({ ...one, offer: 'none' })),
       ciYaml: (directory) => ciYaml[directory],
     },
     touched,
   ).map(({ template, catalog, isStated }) => `${template} -> ${catalog}${isStated ? '!' : ''}`)
 }
-const community = [
+const communityPaths = [
   'catalogs/v4.19/foo/catalog.yaml',
   'catalogs/v4.20/foo/catalog.yaml',
   'operators/foo/ci.yaml',
@@ -32,7 +35,7 @@ const community = [
 
 describe('the layout tells', () => {
   test('templates of packages by the catalog that they are named for', () => {
-    expect(pairs(community)).toEqual([
+    expect(findPairs(communityPaths)).toEqual([
       'operators/foo/catalog-templates/v4.19.yaml -> catalogs/v4.19/foo',
       'operators/foo/catalog-templates/v4.20.yaml -> catalogs/v4.20/foo',
     ])
@@ -45,12 +48,12 @@ describe('the layout tells', () => {
       catalog_names: [v4.19, v4.20, "4.21/../../x"]
       type: olm.template.basic
 `
-    const paths = [...community, 'operators/foo/catalog-templates/basic.yaml']
-    expect(pairs(paths, { ciYaml: { foo: mapping } })).toEqual([
+    const paths = [...communityPaths, 'operators/foo/catalog-templates/basic.yaml']
+    expect(findPairs(paths, { ciYaml: { foo: mapping } })).toEqual([
       'operators/foo/catalog-templates/basic.yaml -> catalogs/v4.19/foo',
       'operators/foo/catalog-templates/basic.yaml -> catalogs/v4.20/foo',
     ])
-    expect(pairs(community, { ciYaml: { foo: 'fbc: [' } })).toHaveLength(2)
+    expect(findPairs(communityPaths, { ciYaml: { foo: 'fbc: [' } })).toHaveLength(2)
   })
   test.each([
     ['v4.20/catalog-template.yaml', 'v4.20/catalog', 'v4.20/catalog/foo/catalog.json'],
@@ -60,7 +63,7 @@ describe('the layout tells', () => {
     ['catalog-templates/foo.yaml', 'catalog/foo', 'catalog/foo/catalog.yaml'],
     ['veneer/foo.yaml', 'catalog/foo', 'catalog/foo/catalog.yaml'],
   ])('%s for %s', (template, catalog, file) => {
-    expect(pairs([template, file])).toEqual([`${template} -> ${catalog}`])
+    expect(findPairs([template, file])).toEqual([`${template} -> ${catalog}`])
   })
   test.each([
     [
@@ -74,7 +77,7 @@ describe('the layout tells', () => {
     ['a template of another name', ['v4.20/catalog-template-dry-run.json', 'v4.20/catalog/foo/catalog.json']],
     ['one template for catalogs of many versions', ['catalog-template.yaml', 'catalog-4-20/package.yaml']],
   ])('nothing of %s', (_name, paths) => {
-    expect(pairs(paths)).toEqual([])
+    expect(findPairs(paths)).toEqual([])
   })
 })
 
@@ -85,14 +88,14 @@ describe('the configuration states', () => {
       { template: 'one.yaml', catalog: 'out/one.json' },
     ]
     const paths = ['src/a/for-4.20.yaml', 'src/a/b/for-4.20.yaml', 'src/a/for-.yaml', 'srcXa/for-1.yaml']
-    expect(pairs(paths, { stated, touched: [...paths, 'out/one.json'] })).toEqual([
+    expect(findPairs(paths, { stated, touched: [...paths, 'out/one.json'] })).toEqual([
       'one.yaml -> out/one.json!',
       'src/a/for-4.20.yaml -> out/4.20/a!',
     ])
   })
   test('what the layout would have told otherwise', () => {
     const stated = [{ template: 'operators/foo/mine.yaml', catalog: 'catalogs/v4.19/foo' }]
-    expect(pairs(community, { stated })).toEqual([
+    expect(findPairs(communityPaths, { stated })).toEqual([
       'operators/foo/catalog-templates/v4.20.yaml -> catalogs/v4.20/foo',
       'operators/foo/mine.yaml -> catalogs/v4.19/foo!',
     ])
@@ -100,7 +103,7 @@ describe('the configuration states', () => {
 })
 
 test('only pairs of which one half is touched are looked at', () => {
-  const only = (...touched: string[]) => pairs(community, { touched })
+  const only = (...touched: string[]) => findPairs(communityPaths, { touched })
   expect(only('operators/foo/ci.yaml', 'catalogs/v4.20/foobar/catalog.yaml')).toEqual([])
   expect(only('catalogs/v4.20/foo/catalog.yaml')).toEqual([
     'operators/foo/catalog-templates/v4.20.yaml -> catalogs/v4.20/foo',

@@ -1,50 +1,57 @@
 // What catalogs become when bundles are added to them: worked out from trees, judged, and told.
 import { describe, expect, test } from '@jest/globals'
-import { assemble } from '../../../src/catalog/facts/assemble.ts'
-import { readFile } from '../../../src/catalog/load/read-file.ts'
+import { assembleCatalog } from '../../../src/catalog/facts/assemble.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
 import { defaultRuleSet } from '../../../src/catalog/model/rule-set.ts'
-import { judgeBecoming } from '../../../src/checks/bundles/judge-becoming.ts'
-import { imageNames, placeholderImage } from '../../../src/checks/bundles/becoming.ts'
+import { validateProjectedCatalogs } from '../../../src/checks/bundles/judge-becoming.ts'
+import { createImageNamer, formatPlaceholderImage } from '../../../src/checks/bundles/becoming.ts'
 import { parseImageReference } from '../../../src/go/reference/image-reference.ts'
-import { readBecoming } from '../../../src/examine/read-becoming.ts'
+import { readProjectedCatalogs } from '../../../src/examine/read-becoming.ts'
 import { readBundleDirectories } from '../../../src/examine/read-bundle-directories.ts'
-import { changeAsText } from '../../../src/messages/describe-change.ts'
-import { describeBecoming } from '../../../src/messages/describe-becoming.ts'
-import { forgetfulCache } from '../../../src/examine/forgetful.ts'
-import { base, bundle, layout, repository, result, type Files } from './bundle-trees.ts'
+import { formatChangeAsText } from '../../../src/messages/describe-change.ts'
+import { describeProjectedChange } from '../../../src/messages/describe-becoming.ts'
+import { noopCache } from '../../../src/examine/forgetful.ts'
+import {
+  base,
+  bundleDirectory,
+  emptyLayout,
+  createRepository,
+  result,
+  type FileTree,
+} from './bundle-trees.ts'
 
-async function become(before: Files, after: Files, image?: string) {
-  const { paths, read } = repository(before, after)
+async function projectCatalogs(before: FileTree, after: FileTree, image?: string) {
+  const { paths, read } = createRepository(before, after)
   const loader = {
-    cache: forgetfulCache,
+    cache: noopCache,
     load: async (_repository: unknown, tree: string, root: string) => {
       const text = (tree === base ? before : after)[`${root}/catalog.yaml`]
-      const facts = text === undefined ? undefined : readFile(new TextEncoder().encode(text))
-      return facts && assemble([{ path: 'catalog.yaml', facts }])
+      const facts = text === undefined ? undefined : parseCatalogFile(new TextEncoder().encode(text))
+      return facts && assembleCatalog([{ path: 'catalog.yaml', facts }])
     },
   }
-  const places = { repository: read, loader, base, result }
-  const becoming = await readBecoming(
-    await readBundleDirectories({ paths }, { ...places, layout }),
-    places,
-    imageNames(image),
+  const context = { repository: read, loader, base, result }
+  const projected = await readProjectedCatalogs(
+    await readBundleDirectories({ paths }, { ...context, layout: emptyLayout }),
+    context,
+    createImageNamer(image),
   )
-  const channels = becoming[0]?.changes[0]?.result?.channels.map(({ name, entries }) => [
+  const channels = projected[0]?.changes[0]?.result?.channels.map(({ name, entries }) => [
     name,
     entries.map((entry) => [entry.name, entry.replaces, ...entry.skips]),
   ])
   return {
-    becoming,
+    becoming: projected,
     channels,
-    text: changeAsText(describeBecoming(becoming)),
-    findings: judgeBecoming(becoming, defaultRuleSet, {}),
+    text: formatChangeAsText(describeProjectedChange(projected)),
+    findings: validateProjectedCatalogs(projected, defaultRuleSet, {}),
   }
 }
 
-const config = (more: string) =>
+const releaseConfig = (more: string) =>
   `catalog_templates:\n  - template_name: t.yaml\n    channels: [${more.startsWith('Fast') ? 'Fast' : 'stable'}]\n${more.startsWith('Fast') ? '' : more}`
 
-function mapped(type: string): Files {
+function ciYamlWithMapping(type: string): FileTree {
   return {
     'operators/foo/ci.yaml': `fbc:
   enabled: true
@@ -53,15 +60,15 @@ function mapped(type: string): Files {
   }
 }
 
-const digest = `sha256:${'a'.repeat(64)}`
-const blob = (version: string) => `---
+const imageDigest = `sha256:${'a'.repeat(64)}`
+const bundleYaml = (version: string) => `---
 schema: olm.bundle
 name: foo.v${version}
 package: foo
-image: quay.io/foo/foo@${digest}
+image: quay.io/foo/foo@${imageDigest}
 properties: [{type: olm.package, value: {packageName: foo, version: ${version}}}]
 `
-const rendered = `schema: olm.package
+const renderedCatalog = `schema: olm.package
 name: foo
 defaultChannel: stable
 ---
@@ -69,24 +76,28 @@ schema: olm.channel
 package: foo
 name: stable
 entries: [{name: foo.v1.0.0}]
-${blob('1.0.0')}`
-const withBasic: Files = {
-  ...mapped('olm.template.basic'),
+${bundleYaml('1.0.0')}`
+const filesWithBasicTemplate: FileTree = {
+  ...ciYamlWithMapping('olm.template.basic'),
   'operators/foo/catalog-templates/t.yaml': `schema: olm.template.basic
 entries:
 - {schema: olm.package, name: foo, defaultChannel: stable}
 - {schema: olm.channel, package: foo, name: stable, entries: [{name: foo.v1.0.0}]}
-- {schema: olm.bundle, image: 'quay.io/foo/foo@${digest}'}
+- {schema: olm.bundle, image: 'quay.io/foo/foo@${imageDigest}'}
 `,
-  'catalogs/v4.19/foo/catalog.yaml': rendered,
-  'catalogs/v4.20/foo/catalog.yaml': rendered,
+  'catalogs/v4.19/foo/catalog.yaml': renderedCatalog,
+  'catalogs/v4.20/foo/catalog.yaml': renderedCatalog,
 }
-const released = 'operators/foo/1.1.0/release-config.yaml'
+const releaseConfigPath = 'operators/foo/1.1.0/release-config.yaml'
 
 describe('a bundle with a release configuration', () => {
   test('is added to the catalogs of its basic template, as the configuration says', async () => {
-    const after = { ...withBasic, ...bundle('1.1.0'), [released]: config('    replaces: foo.v1.0.0\n') }
-    const { channels, text, findings } = await become(withBasic, after)
+    const after = {
+      ...filesWithBasicTemplate,
+      ...bundleDirectory('1.1.0'),
+      [releaseConfigPath]: releaseConfig('    replaces: foo.v1.0.0\n'),
+    }
+    const { channels, text, findings } = await projectCatalogs(filesWithBasicTemplate, after)
     expect(channels).toEqual([
       [
         'stable',
@@ -103,54 +114,72 @@ describe('a bundle with a release configuration', () => {
   })
 
   test('is shown with the name that its image will have', async () => {
-    const after = { ...withBasic, ...bundle('1.1.0'), [released]: config('    replaces: foo.v1.0.0\n') }
-    const { text } = await become(withBasic, after, 'quay.io/org/{package}:v{version}')
+    const after = {
+      ...filesWithBasicTemplate,
+      ...bundleDirectory('1.1.0'),
+      [releaseConfigPath]: releaseConfig('    replaces: foo.v1.0.0\n'),
+    }
+    const { text } = await projectCatalogs(filesWithBasicTemplate, after, 'quay.io/org/{package}:v{version}')
     expect(text.at(-1)).toBe('  the image that is to come: quay.io/org/foo:v1.1.0')
-    expect((await become(withBasic, after)).text.at(-1)).toBe(
+    expect((await projectCatalogs(filesWithBasicTemplate, after)).text.at(-1)).toBe(
       '  no image is built yet: not-built.invalid/foo:1.1.0',
     )
   })
 
   test('that makes a catalog opm refuses is told so at its line', async () => {
-    const after = { ...withBasic, ...bundle('1.1.0'), [released]: config('') }
-    const { findings } = await become(withBasic, after)
+    const after = {
+      ...filesWithBasicTemplate,
+      ...bundleDirectory('1.1.0'),
+      [releaseConfigPath]: releaseConfig(''),
+    }
+    const { findings } = await projectCatalogs(filesWithBasicTemplate, after)
     const errors = findings.filter(({ severity }) => severity === 'error')
     expect(errors.length).toBeGreaterThan(0)
-    expect(new Set(errors.map(({ at }) => `${at?.file}:${at?.line}`))).toEqual(new Set([`${released}:2`]))
+    expect(new Set(errors.map(({ at }) => `${at?.file}:${at?.line}`))).toEqual(
+      new Set([`${releaseConfigPath}:2`]),
+    )
   })
 
   test('is not added where the catalogs have it already', async () => {
-    const after = { ...withBasic, ...bundle('1.0.0'), [released.replace('1.1.0', '1.0.0')]: config('') }
-    expect((await become(withBasic, after)).becoming).toEqual([])
+    const after = {
+      ...filesWithBasicTemplate,
+      ...bundleDirectory('1.0.0'),
+      [releaseConfigPath.replace('1.1.0', '1.0.0')]: releaseConfig(''),
+    }
+    expect((await projectCatalogs(filesWithBasicTemplate, after)).becoming).toEqual([])
   })
 
   test('that was merged without one is added once it gets one', async () => {
-    const before = { ...withBasic, ...bundle('1.1.0') }
-    const after = { ...before, [released]: config('    replaces: foo.v1.0.0\n') }
-    const { channels } = await become(before, after)
+    const before = { ...filesWithBasicTemplate, ...bundleDirectory('1.1.0') }
+    const after = { ...before, [releaseConfigPath]: releaseConfig('    replaces: foo.v1.0.0\n') }
+    const { channels } = await projectCatalogs(before, after)
     expect(channels?.[0]?.[1]).toContainEqual(['foo.v1.1.0', 'foo.v1.0.0'])
-    expect((await become(after, before)).becoming).toEqual([])
+    expect((await projectCatalogs(after, before)).becoming).toEqual([])
   })
 
   test('begins a template that is not there yet', async () => {
-    const before = mapped('olm.template.basic')
-    const after = { ...before, ...bundle('1.1.0'), [released]: config('') }
-    const { channels, text } = await become(before, after)
+    const before = ciYamlWithMapping('olm.template.basic')
+    const after = { ...before, ...bundleDirectory('1.1.0'), [releaseConfigPath]: releaseConfig('') }
+    const { channels, text } = await projectCatalogs(before, after)
     expect(channels).toEqual([['stable', [['foo.v1.1.0', '']]]])
     expect(text.join('\n')).toContain('foo is new in v4.19, v4.20')
   })
 
   test('is added to a semver template, whose keys come in any case', async () => {
-    const before: Files = {
-      ...mapped('olm.semver'),
+    const before: FileTree = {
+      ...ciYamlWithMapping('olm.semver'),
       'operators/foo/catalog-templates/t.yaml': `Schema: olm.semver
 GenerateMinorChannels: true
-FAST: {Bundles: [{Image: 'quay.io/foo/foo@${digest}'}]}
+FAST: {Bundles: [{Image: 'quay.io/foo/foo@${imageDigest}'}]}
 `,
-      'catalogs/v4.19/foo/catalog.yaml': rendered,
+      'catalogs/v4.19/foo/catalog.yaml': renderedCatalog,
     }
-    const after = { ...before, ...bundle('1.0.1'), 'operators/foo/1.0.1/release-config.yaml': config('Fast') }
-    const { channels } = await become(before, after)
+    const after = {
+      ...before,
+      ...bundleDirectory('1.0.1'),
+      'operators/foo/1.0.1/release-config.yaml': releaseConfig('Fast'),
+    }
+    const { channels } = await projectCatalogs(before, after)
     expect(channels).toEqual([
       [
         'fast-v1.0',
@@ -164,20 +193,20 @@ FAST: {Bundles: [{Image: 'quay.io/foo/foo@${digest}'}]}
 
   test('says what is not known where the template names what no catalog has', async () => {
     const before = {
-      ...withBasic,
+      ...filesWithBasicTemplate,
       'catalogs/v4.19/foo/catalog.yaml': '',
       'catalogs/v4.20/foo/catalog.yaml': '',
     }
-    const after = { ...before, ...bundle('1.1.0'), [released]: config('') }
-    const { text, findings } = await become(before, after)
+    const after = { ...before, ...bundleDirectory('1.1.0'), [releaseConfigPath]: releaseConfig('') }
+    const { text, findings } = await projectCatalogs(before, after)
     expect(findings).toEqual([])
-    expect(text.join('\n')).toContain(`do not have quay.io/foo/foo@${digest} yet`)
+    expect(text.join('\n')).toContain(`do not have quay.io/foo/foo@${imageDigest} yet`)
   })
 })
 
 describe('a package without templates', () => {
-  const of = (mode: string): Files => ({ 'operators/foo/ci.yaml': `updateGraph: ${mode}\n` })
-  const olds = { ...bundle('1.0.0'), ...bundle('1.1.0', '  replaces: foo.v1.0.0\n') }
+  const of = (mode: string): FileTree => ({ 'operators/foo/ci.yaml': `updateGraph: ${mode}\n` })
+  const olds = { ...bundleDirectory('1.0.0'), ...bundleDirectory('1.1.0', '  replaces: foo.v1.0.0\n') }
   test.each([
     [
       'replaces-mode',
@@ -210,7 +239,7 @@ describe('a package without templates', () => {
     ],
   ])('has the graph of its update mode: %s', async (mode, version, more, entries) => {
     const before = { ...of(mode), ...olds }
-    const { channels } = await become(before, { ...before, ...bundle(version, more) })
+    const { channels } = await projectCatalogs(before, { ...before, ...bundleDirectory(version, more) })
     expect(channels).toEqual([['stable', entries]])
   })
 
@@ -218,26 +247,41 @@ describe('a package without templates', () => {
     const ciYaml = (mode: string, more = '') => ({
       'operators/foo/ci.yaml': `reviewers: [alice${more}]\nupdateGraph: ${mode}\n`,
     })
-    const bundles = { ...bundle('1.0.0'), ...bundle('1.1.0') }
+    const bundles = { ...bundleDirectory('1.0.0'), ...bundleDirectory('1.1.0') }
     const before = { ...bundles, ...ciYaml('replaces-mode') }
-    const { text, findings, becoming } = await become(before, { ...bundles, ...ciYaml('semver-mode') })
+    const { text, findings, becoming } = await projectCatalogs(before, {
+      ...bundles,
+      ...ciYaml('semver-mode'),
+    })
     expect(text.join('\n')).toContain('1.1.0')
     expect(becoming[0]?.at.whole).toEqual({ file: 'operators/foo/ci.yaml', line: 2, column: 1 })
     expect(findings.filter(({ severity }) => severity === 'error')).toEqual([])
-    expect((await become(before, { ...bundles, ...ciYaml('replaces-mode', ', bob') })).becoming).toEqual([])
+    expect(
+      (await projectCatalogs(before, { ...bundles, ...ciYaml('replaces-mode', ', bob') })).becoming,
+    ).toEqual([])
   })
 
   test('is told at its ClusterServiceVersion of a second head', async () => {
     const before = { ...of('replaces-mode'), ...olds }
-    const { findings } = await become(before, { ...before, ...bundle('1.2.0', '  replaces: foo.v1.0.0\n') })
+    const { findings } = await projectCatalogs(before, {
+      ...before,
+      ...bundleDirectory('1.2.0', '  replaces: foo.v1.0.0\n'),
+    })
     const error = findings.find(({ rule }) => rule === 'several-heads')
     expect(error?.severity).toBe('warning')
     expect(error?.at?.file).toBe('operators/foo/1.2.0/manifests/foo.clusterserviceversion.yaml')
   })
 
   test('is not told again of what its base has wrong already', async () => {
-    const before = { ...of('replaces-mode'), ...olds, ...bundle('1.2.0', '  replaces: foo.v1.0.0\n') }
-    const { findings } = await become(before, { ...before, ...bundle('1.3.0', '  replaces: foo.v1.2.0\n') })
+    const before = {
+      ...of('replaces-mode'),
+      ...olds,
+      ...bundleDirectory('1.2.0', '  replaces: foo.v1.0.0\n'),
+    }
+    const { findings } = await projectCatalogs(before, {
+      ...before,
+      ...bundleDirectory('1.3.0', '  replaces: foo.v1.2.0\n'),
+    })
     expect(findings.filter(({ rule }) => rule === 'several-heads')).toEqual([])
   })
 })
@@ -248,5 +292,5 @@ test('a placeholder is an image reference, whatever the directory is called', ()
     ['---', '-x'],
     ['é', 'ü'.repeat(200)],
   ] as const)
-    expect(parseImageReference(placeholderImage(directory, version)).reference).toBeDefined()
+    expect(parseImageReference(formatPlaceholderImage(directory, version)).reference).toBeDefined()
 })

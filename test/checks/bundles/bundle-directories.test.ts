@@ -1,66 +1,79 @@
 // Bundle directories of a pull request, from trees to findings: what is read of them, and what is said.
 import { describe, expect, test } from '@jest/globals'
-import { judgeBundleDirectories, mergedByHand } from '../../../src/checks/bundles/bundle-directories.ts'
+import {
+  validateBundleDirectories,
+  listManualMergeReasons,
+} from '../../../src/checks/bundles/bundle-directories.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
 import { readBundleDirectories } from '../../../src/examine/read-bundle-directories.ts'
-import { forgetfulCache } from '../../../src/examine/forgetful.ts'
-import { base, bundle, layout, repository, result, type Files } from './bundle-trees.ts'
+import { noopCache } from '../../../src/examine/forgetful.ts'
+import {
+  base,
+  bundleDirectory,
+  emptyLayout,
+  createRepository,
+  result,
+  type FileTree,
+} from './bundle-trees.ts'
 
-async function look(before: Files, after: Files, config = defaultConfig) {
-  const { asked, paths, read } = repository(before, after)
-  const loader = { cache: forgetfulCache, load: async () => undefined }
+async function checkBundleDirectories(before: FileTree, after: FileTree, config = defaultConfig) {
+  const { asked, paths, read } = createRepository(before, after)
+  const loader = { cache: noopCache, load: async () => undefined }
   const bundleDirectories = await readBundleDirectories(
     { paths },
-    { repository: read, loader, layout, base, result },
+    { repository: read, loader, layout: emptyLayout, base, result },
   )
-  return { asked, bundleDirectories, findings: judgeBundleDirectories({ bundleDirectories, config }) }
+  return { asked, bundleDirectories, findings: validateBundleDirectories({ bundleDirectories, config }) }
 }
 
 describe('a bundle directory', () => {
-  const large: Files = {
+  const large: FileTree = {
     'operators/foo/ci.yaml': 'updateGraph: replaces-mode\n',
-    ...bundle('1.0.0'),
+    ...bundleDirectory('1.0.0'),
     'operators/foo/1.0.0/manifests/large.yaml': 'kind: ConfigMap\n',
     'operators/bar/1.0.0/manifests/other.yaml': 'kind: ConfigMap\n',
   }
 
   test('is read without the rest of the repository, and costs nothing the second time', async () => {
-    const added = { ...large, ...bundle('1.1.0', '  replaces: foo.v1.0.0\n') }
-    const { asked, findings } = await look(large, added)
+    const added = { ...large, ...bundleDirectory('1.1.0', '  replaces: foo.v1.0.0\n') }
+    const { asked, findings } = await checkBundleDirectories(large, added)
     expect(findings).toEqual([])
     expect([...new Set(asked.lists)]).toEqual(['operators/foo'])
     expect(asked.reads.filter((path) => path.includes('large') || path.includes('bar'))).toEqual([])
-    const again = await look(large, added)
+    const again = await checkBundleDirectories(large, added)
     expect(again.asked.reads).toEqual(['operators/foo/ci.yaml'])
     expect(again.findings).toEqual(findings)
   })
 
   test('is judged inside as `bundle validate` judges it, with places in the repository', async () => {
-    const broken = { ...bundle('1.1.0', '  replaces: foo.v1.0.0\n') }
+    const broken = { ...bundleDirectory('1.1.0', '  replaces: foo.v1.0.0\n') }
     const file = 'operators/foo/1.1.0/manifests/crd.yaml'
-    const { findings } = await look(large, { ...large, ...broken, [file]: 'kind: [\n' })
+    const { findings } = await checkBundleDirectories(large, { ...large, ...broken, [file]: 'kind: [\n' })
     expect(findings.map(({ rule, at }) => [rule, at?.file])).toEqual([['undecodable-manifest', file]])
   })
 
   test('is judged, too, where it has no manifests', async () => {
     const file = 'operators/foo/1.1.0/metadata/annotations.yaml'
-    const { findings } = await look(large, { ...large, [file]: bundle('1.1.0')[file] ?? '' })
+    const { findings } = await checkBundleDirectories(large, {
+      ...large,
+      [file]: bundleDirectory('1.1.0')[file] ?? '',
+    })
     expect(findings.map(({ rule, severity }) => [rule, severity])).toEqual([['unreadable-bundle', 'warning']])
   })
 
   test('is asked for optional suites only where the configuration wants them', async () => {
-    const added = { ...large, ...bundle('1.1.0', '  replaces: foo.v1.0.0\n') }
+    const added = { ...large, ...bundleDirectory('1.1.0', '  replaces: foo.v1.0.0\n') }
     const suites = {
       ...defaultConfig,
       bundles: { ...defaultConfig.bundles, suites: ['operatorhub' as const] },
     }
-    const { findings } = await look(large, added, suites)
+    const { findings } = await checkBundleDirectories(large, added, suites)
     expect(findings.map(({ rule }) => rule)).toContain('no-provider')
   })
 
   test('may not be of a package that only this pull request declares', async () => {
-    const two = { ...large, ...bundle('1.1.0', '', 'bar'), ...bundle('1.2.0', '', 'bar') }
-    const { findings } = await look(large, two)
+    const two = { ...large, ...bundleDirectory('1.1.0', '', 'bar'), ...bundleDirectory('1.2.0', '', 'bar') }
+    const { findings } = await checkBundleDirectories(large, two)
     expect(findings.filter(({ rule }) => rule === 'bundle-directory-of-other-package')).toHaveLength(2)
   })
 })
@@ -83,6 +96,6 @@ describe('`merge: false` in ci.yaml', () => {
     ['nowhere', 'merge: true\nreviewers: [alice]', 'updateGraph: semver-mode', false],
   ])('%s', (_name, before, after, isByHand) => {
     const ownerFiles = { base: files(before), result: files(after ?? before) }
-    expect(mergedByHand({ change, ownerFiles }).length > 0).toBe(isByHand)
+    expect(listManualMergeReasons({ change, ownerFiles }).length > 0).toBe(isByHand)
   })
 })

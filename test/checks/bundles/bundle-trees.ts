@@ -1,47 +1,47 @@
 // Two trees with bundle directories, as git would read them, and what was asked of it.
 import { createHash } from 'node:crypto'
-import { blobSha, treeSha, type BlobSha } from '../../../src/change/ids.ts'
+import { toBlobSha, toTreeSha, type BlobSha } from '../../../src/change/ids.ts'
 import type { TouchedPath } from '../../../src/change/change.ts'
 import { classifyPath } from '../../../src/change/layout/classify-path.ts'
 
-export type Files = Readonly<Record<string, string>>
+export type FileTree = Readonly<Record<string, string>>
 
-export const layout = { catalogs: [] }
-export const [base, result] = [treeSha('1'.repeat(40)), treeSha('2'.repeat(40))]
+export const emptyLayout = { catalogs: [] }
+export const [base, result] = [toTreeSha('1'.repeat(40)), toTreeSha('2'.repeat(40))]
 
 /** A repository that has two trees, and says what was asked of it. */
-export function repository(before: Files, after: Files) {
-  const asked = { lists: [] as string[], reads: [] as string[] }
-  const idOf = (text: string) => blobSha(createHash('sha1').update(text).digest('hex'))
+export function createRepository(before: FileTree, after: FileTree) {
+  const calls = { lists: [] as string[], reads: [] as string[] }
+  const idOf = (text: string) => toBlobSha(createHash('sha1').update(text).digest('hex'))
   const blobs = new Map<BlobSha, readonly [path: string, text: string]>()
   for (const files of [before, after])
     for (const [path, text] of Object.entries(files)) blobs.set(idOf(text), [path, text])
-  const entries = (files: Files) =>
+  const entries = (files: FileTree) =>
     Object.entries(files)
       .map(([path, text]) => ({ path, mode: '100644', oid: idOf(text) }))
       .sort((a, b) => (a.path < b.path ? -1 : 1))
   const treeOf = (tree: string) => entries(tree === base ? before : after)
   return {
-    asked,
+    asked: calls,
     paths: [...new Set([...Object.keys(before), ...Object.keys(after)])]
       .filter((path) => before[path] !== after[path])
-      .map((path): TouchedPath => ({ path, role: classifyPath(path, layout) })),
+      .map((path): TouchedPath => ({ path, role: classifyPath(path, emptyLayout) })),
     read: {
       list: async (tree: string, prefix = '') => {
-        asked.lists.push(prefix)
+        calls.lists.push(prefix)
         return treeOf(tree).filter(({ path }) => prefix === '' || path.startsWith(`${prefix}/`))
       },
       entry: async (tree: string, path: string) => treeOf(tree).find((one) => one.path === path),
       read: async (oid: BlobSha) => {
         const [path = '', text = ''] = blobs.get(oid) ?? []
-        asked.reads.push(path)
+        calls.reads.push(path)
         return new TextEncoder().encode(text)
       },
     },
   }
 }
 
-export function bundle(version: string, more = '', its = 'foo'): Files {
+export function bundleDirectory(version: string, more = '', its = 'foo'): FileTree {
   const root = `operators/foo/${version}`
   return {
     [`${root}/manifests/foo.clusterserviceversion.yaml`]: `apiVersion: operators.coreos.com/v1alpha1

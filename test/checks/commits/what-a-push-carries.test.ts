@@ -1,180 +1,197 @@
 // What a push carries besides its tree: attacks on other people's pull requests and on the landing itself by commits
 // whose content is gone again, or never was, in the tree that lands. Beside docs/attacks.md, which lists them.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { examine, type Examination } from '../../../src/examine/examine.ts'
-import type { CarriedCommits } from '../../../src/change/carried-commits.ts'
-import { blobSha, commitSha, pullNumber, type CommitSha } from '../../../src/change/ids.ts'
-import type { Snapshot } from '../../../src/change/snapshot.ts'
-import { readCarried } from '../../../src/git/carried-commits.ts'
+import { evaluateSnapshot, type Evaluation } from '../../../src/examine/examine.ts'
+import type { IncomingCommits } from '../../../src/change/carried-commits.ts'
+import { toBlobSha, toCommitSha, toPullNumber, type CommitSha } from '../../../src/change/ids.ts'
+import type { PullSnapshot } from '../../../src/change/snapshot.ts'
+import { readIncomingCommits } from '../../../src/git/carried-commits.ts'
 import type { LocalGit } from '../../../src/git/local-git.ts'
 import { openObjectReader } from '../../../src/git/object-reader.ts'
 import { runGit } from '../../../src/git/run-git.ts'
-import type { OpenPull } from '../../../src/ports/forge.ts'
+import type { OpenPullSummary } from '../../../src/ports/forge.ts'
 import type { PullMemory } from '../../../src/ports/pull-memory.ts'
-import { forgetfulMemory } from '../../../src/examine/forgetful.ts'
-import { aSnapshot } from '../../gate/build.ts'
-import type { Files } from '../../git/origin.ts'
-import { openWorld, type World } from '../ownership/world.ts'
+import { noopPullMemory } from '../../../src/examine/forgetful.ts'
+import { createSnapshot } from '../../gate/build.ts'
+import type { OriginFiles } from '../../git/origin.ts'
+import { openOwnershipScenario, type OwnershipScenario } from '../ownership/world.ts'
 
-const workflow = '.github/workflows/build.yml'
-const base: Files = {
+const workflowPath = '.github/workflows/build.yml'
+const baseFiles: OriginFiles = {
   'operators/mine/ci.yaml': 'reviewers: [alice]\n',
   'operators/mine/README.md': 'one\n',
   'operators/theirs/ci.yaml': 'reviewers: [bob]\n',
   'operators/theirs/README.md': 'one\n',
-  [workflow]: 'on: push\n',
+  [workflowPath]: 'on: push\n',
 }
-const mine = 'operators/mine/README.md'
-const theirs = 'operators/theirs/README.md'
+const ownReadme = 'operators/mine/README.md'
+const foreignReadme = 'operators/theirs/README.md'
 
-let world: World
-let from: CommitSha
+let scenario: OwnershipScenario
+let baseCommit: CommitSha
 beforeAll(async () => {
-  world = await openWorld('carried')
-  from = world.origin.commit(base)
+  scenario = await openOwnershipScenario('carried')
+  baseCommit = scenario.origin.commit(baseFiles)
 })
-afterAll(() => world.close())
+afterAll(() => scenario.close())
 
-const commit = (changes: Files, parents: readonly CommitSha[] = [from], on: Files = base): CommitSha =>
-  world.origin.commit({ ...on, ...changes }, parents)
+const commitChanges = (
+  changes: OriginFiles,
+  parents: readonly CommitSha[] = [baseCommit],
+  on: OriginFiles = baseFiles,
+): CommitSha => scenario.origin.commit({ ...on, ...changes }, parents)
 
 /** A commit of the tree of another one with this message, and these headers besides. */
-function reworded(
+function createCommitWithMessage(
   like: CommitSha,
   parents: readonly CommitSha[],
   message: string,
   headers: readonly string[] = [],
 ) {
-  const who = 'Someone <someone@example.com> 1700000000 +0000'
+  const identity = 'Someone <someone@example.com> 1700000000 +0000'
   const lines = [
-    `tree ${world.origin.tree(like)}`,
+    `tree ${scenario.origin.tree(like)}`,
     ...parents.map((parent) => `parent ${parent}`),
-    `author ${who}`,
-    `committer ${who}`,
+    `author ${identity}`,
+    `committer ${identity}`,
     ...headers,
   ]
   const text = `${lines.join('\n')}\n\n${message}\n`
-  return commitSha(world.origin.git(['hash-object', '-t', 'commit', '-w', '--stdin'], text))
+  return toCommitSha(scenario.origin.git(['hash-object', '-t', 'commit', '-w', '--stdin'], text))
 }
 
-const alice = () => world.people.person('alice')
-const bob = () => world.people.person('bob')
+const getAlice = () => scenario.fakeAccounts.person('alice')
+const getBob = () => scenario.fakeAccounts.person('bob')
 
-function other(head: CommitSha, more: Partial<OpenPull> = {}): OpenPull {
-  const facts = { baseRef: 'main', author: bob().id, draft: false, labels: [], updatedAt: '' }
-  return { pull: pullNumber(8), head, ...facts, ...more }
+function createOtherPull(head: CommitSha, more: Partial<OpenPullSummary> = {}): OpenPullSummary {
+  const facts = { baseRef: 'main', author: getBob().id, draft: false, labels: [], updatedAt: '' }
+  return { pull: toPullNumber(8), head, ...facts, ...more }
 }
 
-interface Look {
-  readonly open?: readonly OpenPull[]
+interface EvaluationOptions {
+  readonly open?: readonly OpenPullSummary[]
   readonly base?: CommitSha
   readonly memory?: PullMemory
-  readonly snapshot?: Partial<Snapshot>
-  readonly demandsSignatures?: boolean
+  readonly snapshot?: Partial<PullSnapshot>
+  readonly requiresSignatures?: boolean
   /** What git is taken to say instead. */
-  readonly carried?: Partial<CarriedCommits>
+  readonly incoming?: Partial<IncomingCommits>
 }
 
-async function look(head: CommitSha, options: Look = {}): Promise<Examination> {
-  const tip = options.base ?? from
-  world.origin.branch('main', tip)
-  world.origin.pull(7, head)
-  await world.mirror.fetch('main', pullNumber(7))
-  return examine(aSnapshot({ author: alice(), base: tip, head, ...options.snapshot }), {
+async function evaluate(head: CommitSha, options: EvaluationOptions = {}): Promise<Evaluation> {
+  const tip = options.base ?? baseCommit
+  scenario.origin.branch('main', tip)
+  scenario.origin.pull(7, head)
+  await scenario.mirror.fetch('main', toPullNumber(7))
+  return evaluateSnapshot(createSnapshot({ author: getAlice(), base: tip, head, ...options.snapshot }), {
     repository: {
-      ...world.mirror,
-      carried: async (...range) => ({ ...(await world.mirror.carried(...range)), ...options.carried }),
+      ...scenario.mirror,
+      readIncomingCommits: async (...range) => ({
+        ...(await scenario.mirror.readIncomingCommits(...range)),
+        ...options.incoming,
+      }),
     },
     loader: { load: async () => undefined },
-    ask: async (question) => world.people.answer(question),
-    memory: options.memory ?? forgetfulMemory,
+    ask: async (question) => scenario.fakeAccounts.answer(question),
+    memory: options.memory ?? noopPullMemory,
     openPulls: async () => options.open ?? [],
-    ...(options.demandsSignatures === true && { demandsSignatures: true }),
+    ...(options.requiresSignatures === true && { demandsSignatures: true }),
   })
 }
 
-const judged = ({ verdict }: Examination) => ({
+const summarizeVerdict = ({ verdict }: Evaluation) => ({
   kind: verdict.kind,
   rules: verdict.outcomes.flatMap(({ findings }) => findings.map(({ rule }) => rule)),
 })
-const lands = { kind: 'merge', rules: [] }
-const blocked = (...rules: string[]) => ({ kind: 'blocked', rules })
+const mergeVerdict = { kind: 'merge', rules: [] }
+const blockedVerdict = (...rules: string[]) => ({ kind: 'blocked', rules })
 
 describe("somebody else's pull request whose head is among the commits", () => {
   test('is not closed as merged by a merge that drops its content', async () => {
-    const bobs = commit({ [theirs]: 'two\n' })
-    const dropped = commit({ [mine]: 'two\n' }, [from, bobs])
-    expect(judged(await look(dropped, { open: [other(bobs)] }))).toEqual(blocked('closes-other-pull'))
+    const bobs = commitChanges({ [foreignReadme]: 'two\n' })
+    const dropped = commitChanges({ [ownReadme]: 'two\n' }, [baseCommit, bobs])
+    expect(summarizeVerdict(await evaluate(dropped, { open: [createOtherPull(bobs)] }))).toEqual(
+      blockedVerdict('closes-other-pull'),
+    )
     // Without that pull request the same commits are nobody's business.
-    expect(judged(await look(dropped))).toEqual(lands)
+    expect(summarizeVerdict(await evaluate(dropped))).toEqual(mergeVerdict)
   })
 
   test('is not closed as merged when a later commit takes its content back', async () => {
     const added = 'operators/theirs/NEW.md'
-    const bobs = commit({ [theirs]: 'two\n', [added]: 'new\n' })
-    const mixed = commit({ [theirs]: 'two\n', [added]: 'new\n', [mine]: 'two\n' }, [bobs])
-    for (const taken of [{ [mine]: 'two\n' }, { [mine]: 'two\n', [theirs]: 'two\n' }])
-      expect(judged(await look(commit(taken, [mixed]), { open: [other(bobs)] })).rules).toContain(
-        'closes-other-pull',
-      )
+    const bobs = commitChanges({ [foreignReadme]: 'two\n', [added]: 'new\n' })
+    const mixed = commitChanges({ [foreignReadme]: 'two\n', [added]: 'new\n', [ownReadme]: 'two\n' }, [bobs])
+    for (const taken of [{ [ownReadme]: 'two\n' }, { [ownReadme]: 'two\n', [foreignReadme]: 'two\n' }])
+      expect(
+        summarizeVerdict(await evaluate(commitChanges(taken, [mixed]), { open: [createOtherPull(bobs)] }))
+          .rules,
+      ).toContain('closes-other-pull')
   })
 
   test('is not closed as merged when its content is altered, by a byte or by its mode', async () => {
-    const bobs = commit({ [mine]: 'two\n' })
-    const altered = commit({ [mine]: 'two!\n' }, [bobs])
-    expect(judged(await look(altered, { open: [other(bobs)] }))).toEqual(blocked('closes-other-pull'))
-    const executable = commit({ [mine]: { mode: '100755', content: 'two\n' } }, [bobs])
-    expect(judged(await look(executable, { open: [other(bobs)] })).rules).toContain('closes-other-pull')
+    const bobs = commitChanges({ [ownReadme]: 'two\n' })
+    const altered = commitChanges({ [ownReadme]: 'two!\n' }, [bobs])
+    expect(summarizeVerdict(await evaluate(altered, { open: [createOtherPull(bobs)] }))).toEqual(
+      blockedVerdict('closes-other-pull'),
+    )
+    const executable = commitChanges({ [ownReadme]: { mode: '100755', content: 'two\n' } }, [bobs])
+    expect(summarizeVerdict(await evaluate(executable, { open: [createOtherPull(bobs)] })).rules).toContain(
+      'closes-other-pull',
+    )
   })
 
   test('is not closed as merged when it removes a file that stays', async () => {
     const extra = { 'operators/mine/OLD.md': 'old\n' }
-    const full = world.origin.commit({ ...base, ...extra })
-    const bobs = world.origin.commit(base, [full])
-    const stays = commit({ ...extra, [mine]: 'two\n' }, [full, bobs])
-    expect(judged(await look(stays, { base: full, open: [other(bobs)] }))).toEqual(
-      blocked('closes-other-pull'),
+    const full = scenario.origin.commit({ ...baseFiles, ...extra })
+    const bobs = scenario.origin.commit(baseFiles, [full])
+    const stays = commitChanges({ ...extra, [ownReadme]: 'two\n' }, [full, bobs])
+    expect(summarizeVerdict(await evaluate(stays, { base: full, open: [createOtherPull(bobs)] }))).toEqual(
+      blockedVerdict('closes-other-pull'),
     )
   })
 
   test('is found in an octopus, behind other merges, and among several', async () => {
-    const one = commit({ [theirs]: 'two\n' })
-    const two = commit({ 'operators/theirs/NEW.md': 'two\n' })
-    const octopus = commit({ [mine]: 'two\n' }, [from, one, two])
-    const above = commit({ [mine]: 'three\n' }, [octopus])
-    const open = [other(one), other(two, { pull: pullNumber(9) })]
-    expect(judged(await look(above, { open }))).toEqual(blocked('closes-other-pull', 'closes-other-pull'))
+    const one = commitChanges({ [foreignReadme]: 'two\n' })
+    const two = commitChanges({ 'operators/theirs/NEW.md': 'two\n' })
+    const octopus = commitChanges({ [ownReadme]: 'two\n' }, [baseCommit, one, two])
+    const above = commitChanges({ [ownReadme]: 'three\n' }, [octopus])
+    const open = [createOtherPull(one), createOtherPull(two, { pull: toPullNumber(9) })]
+    expect(summarizeVerdict(await evaluate(above, { open }))).toEqual(
+      blockedVerdict('closes-other-pull', 'closes-other-pull'),
+    )
   })
 
   test('may be closed with all of its content, which is said', async () => {
-    const bobs = commit({ [mine]: 'two\n' })
-    const stacked = commit({ [mine]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
-    const examination = await look(stacked, { open: [other(bobs)] })
-    expect(judged(examination)).toEqual({ kind: 'merge', rules: ['lands-other-pull'] })
+    const bobs = commitChanges({ [ownReadme]: 'two\n' })
+    const stacked = commitChanges({ [ownReadme]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
+    const examination = await evaluate(stacked, { open: [createOtherPull(bobs)] })
+    expect(summarizeVerdict(examination)).toEqual({ kind: 'merge', rules: ['lands-other-pull'] })
   })
 
   test('is kept too where the base has moved on in other files', async () => {
-    const bobs = commit({ [mine]: 'two\n' })
-    const stacked = commit({ [mine]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
-    const moved = commit({ [theirs]: 'moved\n' })
-    expect(judged(await look(stacked, { base: moved, open: [other(bobs)] }))).toEqual({
-      kind: 'merge',
-      rules: ['lands-other-pull'],
-    })
+    const bobs = commitChanges({ [ownReadme]: 'two\n' })
+    const stacked = commitChanges({ [ownReadme]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
+    const moved = commitChanges({ [foreignReadme]: 'moved\n' })
+    expect(summarizeVerdict(await evaluate(stacked, { base: moved, open: [createOtherPull(bobs)] }))).toEqual(
+      {
+        kind: 'merge',
+        rules: ['lands-other-pull'],
+      },
+    )
   })
 
   test('does not land that way while people hold it back', async () => {
-    const bobs = commit({ [mine]: 'two\n' })
-    const stacked = commit({ [mine]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
+    const bobs = commitChanges({ [ownReadme]: 'two\n' })
+    const stacked = commitChanges({ [ownReadme]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
     const held: PullMemory = {
-      ...forgetfulMemory,
+      ...noopPullMemory,
       commands: async (_repository, pull) =>
         pull === 8
           ? [
               {
                 comment: 1,
                 command: 'hold',
-                user: bob().id,
+                user: getBob().id,
                 login: 'bob',
                 outcome: 'done',
                 head: bobs,
@@ -185,56 +202,56 @@ describe("somebody else's pull request whose head is among the commits", () => {
           : [],
     }
     for (const more of [
-      { open: [other(bobs, { draft: true })] },
-      { open: [other(bobs, { labels: ['DO-NOT-MERGE'] })] },
-      { open: [other(bobs)], memory: held },
+      { open: [createOtherPull(bobs, { draft: true })] },
+      { open: [createOtherPull(bobs, { labels: ['DO-NOT-MERGE'] })] },
+      { open: [createOtherPull(bobs)], memory: held },
     ])
-      expect(judged(await look(stacked, more))).toEqual(blocked('closes-other-pull'))
+      expect(summarizeVerdict(await evaluate(stacked, more))).toEqual(blockedVerdict('closes-other-pull'))
   })
 
   test("may be the author's own, whatever becomes of it", async () => {
-    const first = commit({ [mine]: 'two\n' })
-    const second = commit({ [mine]: 'three\n' }, [first])
-    const own = other(first, { author: alice().id, draft: true })
-    expect(judged(await look(second, { open: [own] }))).toEqual({
+    const first = commitChanges({ [ownReadme]: 'two\n' })
+    const second = commitChanges({ [ownReadme]: 'three\n' }, [first])
+    const own = createOtherPull(first, { author: getAlice().id, draft: true })
+    expect(summarizeVerdict(await evaluate(second, { open: [own] }))).toEqual({
       kind: 'merge',
       rules: ['lands-other-pull'],
     })
   })
 
   test('of a deleted account is nobody’s own', async () => {
-    const first = commit({ [mine]: 'two\n' })
-    const second = commit({ [mine]: 'three\n' }, [first])
-    const ghost = other(first, { author: null })
-    expect(judged(await look(second, { open: [ghost], snapshot: { author: null } })).rules).toContain(
-      'closes-other-pull',
-    )
+    const first = commitChanges({ [ownReadme]: 'two\n' })
+    const second = commitChanges({ [ownReadme]: 'three\n' }, [first])
+    const ghost = createOtherPull(first, { author: null })
+    expect(
+      summarizeVerdict(await evaluate(second, { open: [ghost], snapshot: { author: null } })).rules,
+    ).toContain('closes-other-pull')
   })
 
   test('stays open, and is no matter, where it is for another branch or of another history', async () => {
-    const bobs = commit({ [theirs]: 'two\n' })
-    const dropped = commit({ [mine]: 'two\n' }, [from, bobs])
+    const bobs = commitChanges({ [foreignReadme]: 'two\n' })
+    const dropped = commitChanges({ [ownReadme]: 'two\n' }, [baseCommit, bobs])
     const open = [
-      other(bobs, { baseRef: 'release' }),
-      other(commit({ [theirs]: 'three\n' }), { pull: pullNumber(9) }),
+      createOtherPull(bobs, { baseRef: 'release' }),
+      createOtherPull(commitChanges({ [foreignReadme]: 'three\n' }), { pull: toPullNumber(9) }),
     ]
-    expect(judged(await look(dropped, { open }))).toEqual(lands)
+    expect(summarizeVerdict(await evaluate(dropped, { open }))).toEqual(mergeVerdict)
   })
 
   test('costs a pull request of one commit no request', async () => {
-    let asked = 0
-    const head = commit({ [mine]: 'two\n' })
-    world.origin.branch('main', from)
-    world.origin.pull(7, head)
-    await world.mirror.fetch('main', pullNumber(7))
-    await examine(aSnapshot({ author: alice(), base: from, head }), {
-      repository: world.mirror,
+    let queryCount = 0
+    const head = commitChanges({ [ownReadme]: 'two\n' })
+    scenario.origin.branch('main', baseCommit)
+    scenario.origin.pull(7, head)
+    await scenario.mirror.fetch('main', toPullNumber(7))
+    await evaluateSnapshot(createSnapshot({ author: getAlice(), base: baseCommit, head }), {
+      repository: scenario.mirror,
       loader: { load: async () => undefined },
-      ask: async (question) => world.people.answer(question),
-      memory: forgetfulMemory,
-      openPulls: async () => ((asked += 1), []),
+      ask: async (question) => scenario.fakeAccounts.answer(question),
+      memory: noopPullMemory,
+      openPulls: async () => ((queryCount += 1), []),
     })
-    expect(asked).toBe(0)
+    expect(queryCount).toBe(0)
   })
 })
 
@@ -248,197 +265,225 @@ describe('a commit message', () => {
     ['fixes \n   #8'],
     ['ｃｌｏｓｅｓ ＃８'],
   ])('%j does not close the pull request of somebody else', async (message) => {
-    const head = reworded(commit({ [mine]: 'two\n' }), [from], message)
-    const bobs = other(commit({ [theirs]: 'elsewhere\n' }), { baseRef: 'release' })
-    expect(judged(await look(head, { open: [bobs] }))).toEqual(blocked('closes-other-pull'))
-    expect(judged(await look(head, { open: [{ ...bobs, author: alice().id }] }))).toEqual({
+    const head = createCommitWithMessage(commitChanges({ [ownReadme]: 'two\n' }), [baseCommit], message)
+    const bobs = createOtherPull(commitChanges({ [foreignReadme]: 'elsewhere\n' }), { baseRef: 'release' })
+    expect(summarizeVerdict(await evaluate(head, { open: [bobs] }))).toEqual(
+      blockedVerdict('closes-other-pull'),
+    )
+    expect(summarizeVerdict(await evaluate(head, { open: [{ ...bobs, author: getAlice().id }] }))).toEqual({
       kind: 'merge',
       rules: ['lands-other-pull'],
     })
     // An issue of that number is closed as for everybody.
-    expect(judged(await look(head))).toEqual(lands)
+    expect(summarizeVerdict(await evaluate(head))).toEqual(mergeVerdict)
   })
 
   test.each([['Closes #88'], ['see #8'], ['closes other/repository#8'], ['enclosed #8'], ['fixes 8']])(
     '%j says nothing of the kind',
     async (message) => {
-      const head = reworded(commit({ [mine]: 'two\n' }), [from], message)
-      expect(judged(await look(head, { open: [other(commit({ [theirs]: 'two\n' }))] }))).toEqual(lands)
+      const head = createCommitWithMessage(commitChanges({ [ownReadme]: 'two\n' }), [baseCommit], message)
+      expect(
+        summarizeVerdict(
+          await evaluate(head, { open: [createOtherPull(commitChanges({ [foreignReadme]: 'two\n' }))] }),
+        ),
+      ).toEqual(mergeVerdict)
     },
   )
 
   test('[skip ci] is for the tip of a push, which is our own commit', async () => {
-    const head = reworded(commit({ [mine]: 'two\n' }), [from], '[skip ci]\n\n\nskip-checks: true')
-    expect(judged(await look(head))).toEqual(lands)
+    const head = createCommitWithMessage(
+      commitChanges({ [ownReadme]: 'two\n' }),
+      [baseCommit],
+      '[skip ci]\n\n\nskip-checks: true',
+    )
+    expect(summarizeVerdict(await evaluate(head))).toEqual(mergeVerdict)
   })
 
   test('that others may read otherwise, or that nobody reads, is refused', async () => {
-    const tree = commit({ [mine]: 'two\n' })
-    const first = reworded(tree, [from], 'closes +ACM-8', ['encoding UTF-7'])
-    expect(judged(await look(first))).toEqual(blocked('unreadable-commit'))
-    const long = reworded(tree, [from], 'x'.repeat(300_000))
-    expect(judged(await look(reworded(tree, [long], 'y')))).toEqual(blocked('unreadable-commit'))
-    const latin = reworded(tree, [from], 'x', ['encoding ISO-8859-1'])
-    expect(judged(await look(latin))).toEqual(lands)
+    const tree = commitChanges({ [ownReadme]: 'two\n' })
+    const first = createCommitWithMessage(tree, [baseCommit], 'closes +ACM-8', ['encoding UTF-7'])
+    expect(summarizeVerdict(await evaluate(first))).toEqual(blockedVerdict('unreadable-commit'))
+    const long = createCommitWithMessage(tree, [baseCommit], 'x'.repeat(300_000))
+    expect(summarizeVerdict(await evaluate(createCommitWithMessage(tree, [long], 'y')))).toEqual(
+      blockedVerdict('unreadable-commit'),
+    )
+    const latin = createCommitWithMessage(tree, [baseCommit], 'x', ['encoding ISO-8859-1'])
+    expect(summarizeVerdict(await evaluate(latin))).toEqual(mergeVerdict)
   })
 })
 
 describe('an edit of workflows', () => {
-  const evil = { [workflow]: 'on: pull_request_target\n' }
+  const evil = { [workflowPath]: 'on: pull_request_target\n' }
 
-  test.each<[string, Files]>([
+  test.each<[string, OriginFiles]>([
     ['an edit', evil],
     ['a new file', { '.github/workflows/evil.yml': 'on: push\n' }],
     ['a file below', { '.github/workflows/x/evil.yml': 'on: push\n' }],
-    ['a link', { [workflow]: { mode: '120000', content: '../../x' } }],
-    ['an executable bit', { [workflow]: { mode: '100755', content: 'on: push\n' } }],
+    ['a link', { [workflowPath]: { mode: '120000', content: '../../x' } }],
+    ['an executable bit', { [workflowPath]: { mode: '100755', content: 'on: push\n' } }],
   ])('is found though it is taken back: %s', async (_, change) => {
-    const edit = commit({ [mine]: 'two\n', ...change })
-    const undone = commit({ [mine]: 'two\n' }, [edit])
-    expect(judged(await look(undone))).toEqual(blocked('workflow-edit-in-history'))
-    expect(judged(await look(commit({ [mine]: 'three\n' }, [undone])))).toEqual(
-      blocked('workflow-edit-in-history'),
+    const edit = commitChanges({ [ownReadme]: 'two\n', ...change })
+    const undone = commitChanges({ [ownReadme]: 'two\n' }, [edit])
+    expect(summarizeVerdict(await evaluate(undone))).toEqual(blockedVerdict('workflow-edit-in-history'))
+    expect(summarizeVerdict(await evaluate(commitChanges({ [ownReadme]: 'three\n' }, [undone])))).toEqual(
+      blockedVerdict('workflow-edit-in-history'),
     )
   })
 
   test('blocks where another edit is visible beside the reverted one, and warns where all of it is visible', async () => {
     const severity = async (head: CommitSha) =>
-      (await look(head)).verdict.outcomes
+      (await evaluate(head)).verdict.outcomes
         .flatMap(({ findings }) => findings)
         .find(({ rule }) => rule === 'workflow-edit-in-history')?.severity
     const visible = { '.github/workflows/new.yml': 'on: push\n' }
-    expect(await severity(commit(visible))).toBe('warning')
-    const edit = commit({ ...visible, ...evil })
-    expect(await severity(commit(visible, [edit]))).toBe('error')
+    expect(await severity(commitChanges(visible))).toBe('warning')
+    const edit = commitChanges({ ...visible, ...evil })
+    expect(await severity(commitChanges(visible, [edit]))).toBe('error')
   })
 
   test('is found where the files are removed and come back', async () => {
-    const { [workflow]: _, ...without } = base
-    const removed = world.origin.commit({ ...without, [mine]: 'two\n' }, [from])
-    expect(judged(await look(commit({ [mine]: 'two\n' }, [removed])))).toEqual(
-      blocked('workflow-edit-in-history'),
+    const { [workflowPath]: _, ...without } = baseFiles
+    const removed = scenario.origin.commit({ ...without, [ownReadme]: 'two\n' }, [baseCommit])
+    expect(summarizeVerdict(await evaluate(commitChanges({ [ownReadme]: 'two\n' }, [removed])))).toEqual(
+      blockedVerdict('workflow-edit-in-history'),
     )
   })
 
   test('is found in a merge whose difference to its first parent hides it', async () => {
-    const side = commit({ ...evil, [mine]: 'two\n' })
-    const merge = commit({ [mine]: 'two\n' }, [from, side])
-    expect(judged(await look(merge))).toEqual(blocked('workflow-edit-in-history'))
+    const side = commitChanges({ ...evil, [ownReadme]: 'two\n' })
+    const merge = commitChanges({ [ownReadme]: 'two\n' }, [baseCommit, side])
+    expect(summarizeVerdict(await evaluate(merge))).toEqual(blockedVerdict('workflow-edit-in-history'))
   })
 
   test('is found in a merge that has what none of its parents has', async () => {
-    const one = commit({ [mine]: 'two\n' })
-    const two = commit({ 'operators/mine/NEW.md': 'two\n' })
-    const merge = commit({ [mine]: 'two\n', ...evil }, [one, two])
-    expect(judged(await look(commit({ [mine]: 'two\n' }, [merge])))).toEqual(
-      blocked('workflow-edit-in-history'),
+    const one = commitChanges({ [ownReadme]: 'two\n' })
+    const two = commitChanges({ 'operators/mine/NEW.md': 'two\n' })
+    const merge = commitChanges({ [ownReadme]: 'two\n', ...evil }, [one, two])
+    expect(summarizeVerdict(await evaluate(commitChanges({ [ownReadme]: 'two\n' }, [merge])))).toEqual(
+      blockedVerdict('workflow-edit-in-history'),
     )
   })
 
   test('is found in an octopus, and in a history without an ancestor', async () => {
-    const side = commit(evil)
-    const octopus = commit({ [mine]: 'two\n' }, [from, commit({ [theirs]: 'x\n' }), side])
-    expect(judged(await look(octopus))).toEqual(blocked('workflow-edit-in-history'))
-    const orphan = world.origin.commit({ [workflow]: 'on: schedule\n' })
-    const joined = commit({ [mine]: 'two\n' }, [from, orphan])
-    expect(judged(await look(joined))).toEqual(blocked('workflow-edit-in-history'))
+    const side = commitChanges(evil)
+    const octopus = commitChanges({ [ownReadme]: 'two\n' }, [
+      baseCommit,
+      commitChanges({ [foreignReadme]: 'x\n' }),
+      side,
+    ])
+    expect(summarizeVerdict(await evaluate(octopus))).toEqual(blockedVerdict('workflow-edit-in-history'))
+    const orphan = scenario.origin.commit({ [workflowPath]: 'on: schedule\n' })
+    const joined = commitChanges({ [ownReadme]: 'two\n' }, [baseCommit, orphan])
+    expect(summarizeVerdict(await evaluate(joined))).toEqual(blockedVerdict('workflow-edit-in-history'))
   })
 
   test('is found where a merge keeps an older state against the newer base that it brings', async () => {
-    const newer: Files = { ...base, [workflow]: 'on: [push, pull_request]\n' }
-    const tip = world.origin.commit(newer, [from])
-    const feature = commit({ [mine]: 'two\n' })
-    const stale = commit({ [mine]: 'two\n' }, [feature, tip])
-    const undone = world.origin.commit({ ...newer, [mine]: 'two\n' }, [stale])
-    expect(judged(await look(undone, { base: tip }))).toEqual(blocked('workflow-edit-in-history'))
+    const newer: OriginFiles = { ...baseFiles, [workflowPath]: 'on: [push, pull_request]\n' }
+    const tip = scenario.origin.commit(newer, [baseCommit])
+    const feature = commitChanges({ [ownReadme]: 'two\n' })
+    const stale = commitChanges({ [ownReadme]: 'two\n' }, [feature, tip])
+    const undone = scenario.origin.commit({ ...newer, [ownReadme]: 'two\n' }, [stale])
+    expect(summarizeVerdict(await evaluate(undone, { base: tip }))).toEqual(
+      blockedVerdict('workflow-edit-in-history'),
+    )
     // Taken back by a merge as well: no commit has what none of its parents has.
-    const merged = world.origin.commit({ ...newer, [mine]: 'two\n' }, [stale, tip])
-    expect(judged(await look(merged, { base: tip }))).toEqual(blocked('workflow-edit-in-history'))
+    const merged = scenario.origin.commit({ ...newer, [ownReadme]: 'two\n' }, [stale, tip])
+    expect(summarizeVerdict(await evaluate(merged, { base: tip }))).toEqual(
+      blockedVerdict('workflow-edit-in-history'),
+    )
   })
 
   test('is none where a merge brings those of a newer base, or the history begins below one', async () => {
-    const newer: Files = { ...base, [workflow]: 'on: [push, pull_request]\n' }
-    const tip = world.origin.commit(newer, [from])
-    const feature = commit({ [mine]: 'two\n' })
-    expect(judged(await look(feature, { base: tip }))).toEqual(lands)
-    const merged = world.origin.commit({ ...newer, [mine]: 'two\n' }, [feature, tip])
-    const above = world.origin.commit({ ...newer, [mine]: 'three\n' }, [merged])
-    expect(judged(await look(above, { base: tip }))).toEqual(lands)
+    const newer: OriginFiles = { ...baseFiles, [workflowPath]: 'on: [push, pull_request]\n' }
+    const tip = scenario.origin.commit(newer, [baseCommit])
+    const feature = commitChanges({ [ownReadme]: 'two\n' })
+    expect(summarizeVerdict(await evaluate(feature, { base: tip }))).toEqual(mergeVerdict)
+    const merged = scenario.origin.commit({ ...newer, [ownReadme]: 'two\n' }, [feature, tip])
+    const above = scenario.origin.commit({ ...newer, [ownReadme]: 'three\n' }, [merged])
+    expect(summarizeVerdict(await evaluate(above, { base: tip }))).toEqual(mergeVerdict)
     // The other way round, and with one more branch in between.
-    const side = world.origin.commit({ ...newer, 'operators/mine/NEW.md': 'x\n' }, [tip])
-    const across = world.origin.commit({ ...newer, 'operators/mine/NEW.md': 'x\n', [mine]: 'two\n' }, [
-      feature,
-      side,
-    ])
-    expect(judged(await look(across, { base: tip }))).toEqual(lands)
+    const side = scenario.origin.commit({ ...newer, 'operators/mine/NEW.md': 'x\n' }, [tip])
+    const across = scenario.origin.commit(
+      { ...newer, 'operators/mine/NEW.md': 'x\n', [ownReadme]: 'two\n' },
+      [feature, side],
+    )
+    expect(summarizeVerdict(await evaluate(across, { base: tip }))).toEqual(mergeVerdict)
   })
 })
 
 describe('the history of a pull request', () => {
   /** So many commits on top of the base, all of one tree. */
   function line(length: number): CommitSha {
-    const tree = world.origin.tree(commit({ [mine]: 'two\n' }))
+    const tree = scenario.origin.tree(commitChanges({ [ownReadme]: 'two\n' }))
     const commits = Array.from({ length }, (_, at) => [
       'commit refs/scratch',
       `committer S <s@example.com> ${1_700_000_000 + at} +0000`,
       'data 1',
       'x',
-      ...(at === 0 ? [`from ${from}`, `M 040000 ${tree} ""`] : []),
+      ...(at === 0 ? [`from ${baseCommit}`, `M 040000 ${tree} ""`] : []),
       '',
     ])
     const input = `reset refs/scratch\n\n${commits.flat().join('\n')}\n`
-    world.origin.git(['fast-import', '--quiet', '--force', '--date-format=raw'], input)
-    return commitSha(world.origin.git(['rev-parse', 'refs/scratch']))
+    scenario.origin.git(['fast-import', '--quiet', '--force', '--date-format=raw'], input)
+    return toCommitSha(scenario.origin.git(['rev-parse', 'refs/scratch']))
   }
 
   test('has at most 250 commits', async () => {
-    expect(judged(await look(line(250)))).toEqual(lands)
-    expect(judged(await look(line(251)))).toEqual(blocked('too-many-commits'))
+    expect(summarizeVerdict(await evaluate(line(250)))).toEqual(mergeVerdict)
+    expect(summarizeVerdict(await evaluate(line(251)))).toEqual(blockedVerdict('too-many-commits'))
   })
 
   test('of ten thousand commits is looked at as far as one of 250', async () => {
     const head = line(10_000)
-    expect(judged(await look(head))).toEqual(blocked('too-many-commits'))
-    expect(await world.mirror.carried(from, head)).toEqual({ isWhole: false, commits: [], largeFiles: [] })
+    expect(summarizeVerdict(await evaluate(head))).toEqual(blockedVerdict('too-many-commits'))
+    expect(await scenario.mirror.readIncomingCommits(baseCommit, head)).toEqual({
+      isWhole: false,
+      commits: [],
+      largeFiles: [],
+    })
   }, 60_000)
 
   test('has no file that GitHub refuses, though it is gone again', async () => {
-    const added = commit({ [mine]: 'two\n', 'operators/mine/large.bin': 'x'.repeat(2000) })
-    const gone = commit({ [mine]: 'two\n' }, [added])
-    const blob = blobSha(world.origin.git(['rev-parse', `${added}:operators/mine/large.bin`]))
-    expect(judged(await look(gone))).toEqual(lands)
+    const added = commitChanges({ [ownReadme]: 'two\n', 'operators/mine/large.bin': 'x'.repeat(2000) })
+    const gone = commitChanges({ [ownReadme]: 'two\n' }, [added])
+    const blob = toBlobSha(scenario.origin.git(['rev-parse', `${added}:operators/mine/large.bin`]))
+    expect(summarizeVerdict(await evaluate(gone))).toEqual(mergeVerdict)
     const git: LocalGit = (args, more) =>
-      runGit({ args, directory: world.origin.directory, timeout: 30_000, limit: 1_000_000, ...more })
-    const objects = openObjectReader({ directory: world.origin.directory, timeout: 30_000 })
+      runGit({ args, directory: scenario.origin.directory, timeout: 30_000, limit: 1_000_000, ...more })
+    const objects = openObjectReader({ directory: scenario.origin.directory, timeout: 30_000 })
     try {
-      const largeFilesAbove = async (largest: number) =>
-        (await readCarried({ git, objects, largest }, from, gone)).largeFiles
+      const largeFilesAbove = async (maxBytes: number) =>
+        (await readIncomingCommits({ git, objects, maxFileBytes: maxBytes }, baseCommit, gone)).largeFiles
       expect([await largeFilesAbove(1999), await largeFilesAbove(2000)]).toEqual([[blob], []])
-      const found = await look(gone, { carried: { largeFiles: [blob] } })
-      expect(judged(found)).toEqual(blocked('oversized-file-in-history'))
-      expect(JSON.stringify(found.verdict.outcomes)).toContain(blob)
+      const evaluation = await evaluate(gone, { incoming: { largeFiles: [blob] } })
+      expect(summarizeVerdict(evaluation)).toEqual(blockedVerdict('oversized-file-in-history'))
+      expect(JSON.stringify(evaluation.verdict.outcomes)).toContain(blob)
     } finally {
       objects.close()
     }
   })
 
   test('is signed as a whole where the base branch demands signatures', async () => {
-    const tree = commit({ [mine]: 'two\n' })
+    const tree = commitChanges({ [ownReadme]: 'two\n' })
     const signature = ['gpgsig -----BEGIN SSH SIGNATURE-----', ' x', ' -----END SSH SIGNATURE-----']
-    const signed = reworded(tree, [from], 'signed', signature)
-    expect(judged(await look(signed, { demandsSignatures: true }))).toEqual(lands)
-    const bare = reworded(tree, [signed], 'a message is none:\n\ngpgsig x')
-    expect(judged(await look(bare))).toEqual(lands)
-    const above = reworded(tree, [bare], 'signed', signature)
-    expect(judged(await look(above, { demandsSignatures: true }))).toEqual(blocked('unsigned-commit'))
+    const signed = createCommitWithMessage(tree, [baseCommit], 'signed', signature)
+    expect(summarizeVerdict(await evaluate(signed, { requiresSignatures: true }))).toEqual(mergeVerdict)
+    const bare = createCommitWithMessage(tree, [signed], 'a message is none:\n\ngpgsig x')
+    expect(summarizeVerdict(await evaluate(bare))).toEqual(mergeVerdict)
+    const above = createCommitWithMessage(tree, [bare], 'signed', signature)
+    expect(summarizeVerdict(await evaluate(above, { requiresSignatures: true }))).toEqual(
+      blockedVerdict('unsigned-commit'),
+    )
   })
 
   test('may have a submodule or a link that is gone again: nobody reads them', async () => {
-    const odd = commit({
-      [mine]: 'two\n',
-      'operators/mine/sub': { mode: '160000', oid: from },
+    const odd = commitChanges({
+      [ownReadme]: 'two\n',
+      'operators/mine/sub': { mode: '160000', oid: baseCommit },
       'operators/mine/link': { mode: '120000', content: '/etc/passwd' },
     })
-    expect(judged(await look(commit({ [mine]: 'two\n' }, [odd])))).toEqual(lands)
+    expect(summarizeVerdict(await evaluate(commitChanges({ [ownReadme]: 'two\n' }, [odd])))).toEqual(
+      mergeVerdict,
+    )
   })
 })

@@ -1,30 +1,30 @@
 // A fix mends what its finding complains of, in the file's own style: applied, the finding is gone, and nothing new comes.
 import { describe, expect, test } from '@jest/globals'
 import { parseAllDocuments } from 'yaml'
-import { assemble } from '../../../src/catalog/facts/assemble.ts'
-import { readFile } from '../../../src/catalog/load/read-file.ts'
-import { fixOf } from '../../../src/checks/fixes/fix-finding.ts'
+import { assembleCatalog } from '../../../src/catalog/facts/assemble.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
+import { computeFix } from '../../../src/checks/fixes/fix-finding.ts'
 import { validateFully } from '../../../src/checks/validation/validate-fully.ts'
 import type { Finding } from '../../../src/findings/finding.ts'
-import { fixAsDiff, type Fix } from '../../../src/findings/fix.ts'
+import { formatFixAsDiff, type Fix } from '../../../src/findings/fix.ts'
 
-const digest = `sha256:${'0123456789abcdef'.repeat(4)}`
-const bytesOf = (text: string) => new TextEncoder().encode(text)
-const findingsOf = (text: string) =>
-  validateFully(assemble([{ path: 'c.yaml', facts: readFile(bytesOf(text)) }]), {}).findings
-const rulesOf = (text: string) => [...new Set(findingsOf(text).map(({ rule }) => rule))].sort()
+const imageDigest = `sha256:${'0123456789abcdef'.repeat(4)}`
+const encodeText = (text: string) => new TextEncoder().encode(text)
+const findFindings = (text: string) =>
+  validateFully(assembleCatalog([{ path: 'c.yaml', facts: parseCatalogFile(encodeText(text)) }]), {}).findings
+const listRuleIds = (text: string) => [...new Set(findFindings(text).map(({ rule }) => rule))].sort()
 
-function applied(text: string, { first, last, before, after }: Fix): string {
+function applyFix(text: string, { first, last, before, after }: Fix): string {
   const lines = text.split('\n')
   expect(lines.slice(first - 1, last)).toEqual(before)
   return [...lines.slice(0, first - 1), ...after, ...lines.slice(last)].join('\n')
 }
 
-const bundle = (version: string) => `---
+const bundleYaml = (version: string) => `---
 schema: olm.bundle
 package: foo
 name: foo.v${version}
-image: quay.io/example/foo@${digest}
+image: quay.io/example/foo@${imageDigest}
 properties:
   - type: olm.package
     value:
@@ -35,7 +35,7 @@ properties:
       displayName: Foo
       installModes: [{type: AllNamespaces, supported: true}]
 `
-const catalog = (entries: string, ...versions: string[]) => `---
+const catalogYaml = (entries: string, ...versions: string[]) => `---
 schema: olm.package
 name: foo
 defaultChannel: stable
@@ -44,42 +44,52 @@ schema: olm.channel
 package: foo
 name: stable
 entries:
-${entries}${versions.map((version) => bundle(version)).join('')}`
+${entries}${versions.map((version) => bundleYaml(version)).join('')}`
 
 /** The same catalog as JSON, a document behind the other. */
-function asJson(yaml: string): string {
+function convertToJson(yaml: string): string {
   return parseAllDocuments(yaml)
     .map((document) => `${JSON.stringify(document.toJS(), null, 4)}\n`)
     .join('')
 }
 
-const chain = `  - name: foo.v1.0.0
+const replacesChain = `  - name: foo.v1.0.0
   - name: foo.v1.1.0
     replaces: foo.v1.0.0
 `
-const cases: readonly (readonly [rule: string, why: string, text: string, diff: string])[] = [
+const fixCases: readonly (readonly [rule: string, why: string, text: string, diff: string])[] = [
   [
     'several-heads',
     'the newest replaces the head that is left over',
-    catalog(`${chain}  - name: foo.v1.2.0\n    replaces: foo.v1.0.0\n`, '1.0.0', '1.1.0', '1.2.0'),
+    catalogYaml(
+      `${replacesChain}  - name: foo.v1.2.0\n    replaces: foo.v1.0.0\n`,
+      '1.0.0',
+      '1.1.0',
+      '1.2.0',
+    ),
     '   - name: foo.v1.2.0\n-    replaces: foo.v1.0.0\n+    replaces: foo.v1.1.0',
   ],
   [
     'several-heads',
     'and keeps its quotes and its comment',
-    catalog(`${chain}  - name: foo.v1.2.0\n    replaces: 'foo.v1.0.0' # why\n`, '1.0.0', '1.1.0', '1.2.0'),
+    catalogYaml(
+      `${replacesChain}  - name: foo.v1.2.0\n    replaces: 'foo.v1.0.0' # why\n`,
+      '1.0.0',
+      '1.1.0',
+      '1.2.0',
+    ),
     "   - name: foo.v1.2.0\n-    replaces: 'foo.v1.0.0' # why\n+    replaces: 'foo.v1.1.0' # why",
   ],
   [
     'several-heads',
     'what replaced nothing gets the edge',
-    catalog(`${chain}  - name: foo.v1.2.0\n`, '1.0.0', '1.1.0', '1.2.0'),
+    catalogYaml(`${replacesChain}  - name: foo.v1.2.0\n`, '1.0.0', '1.1.0', '1.2.0'),
     '   - name: foo.v1.2.0\n+    replaces: foo.v1.1.0',
   ],
   [
     'several-heads',
     'where a replaced edge would strand others, the newest skips instead',
-    catalog(
+    catalogYaml(
       `  - name: foo.v1.0.0\n  - name: foo.v1.1.0\n  - name: foo.v1.2.0\n    replaces: foo.v1.0.0\n`,
       '1.0.0',
       '1.1.0',
@@ -90,59 +100,59 @@ const cases: readonly (readonly [rule: string, why: string, text: string, diff: 
   [
     'several-heads',
     'ten is newer than nine',
-    catalog(`  - name: foo.v1.9.0\n  - name: foo.v1.10.0\n`, '1.9.0', '1.10.0'),
+    catalogYaml(`  - name: foo.v1.9.0\n  - name: foo.v1.10.0\n`, '1.9.0', '1.10.0'),
     '   - name: foo.v1.10.0\n+    replaces: foo.v1.9.0',
   ],
   [
     'misspelt-field',
     'the key alone',
-    catalog(`  - name: foo.v1.0.0\n  - name: foo.v1.1.0\n    replace: foo.v1.0.0\n`, '1.0.0', '1.1.0'),
+    catalogYaml(`  - name: foo.v1.0.0\n  - name: foo.v1.1.0\n    replace: foo.v1.0.0\n`, '1.0.0', '1.1.0'),
     '-    replace: foo.v1.0.0\n+    replaces: foo.v1.0.0',
   ],
   [
     'misspelt-property-type',
     'the type alone',
-    `${catalog('  - name: foo.v1.0.0\n', '1.0.0')}  - type: olm.GVK\n    value:\n      group: a.io\n      kind: A\n      version: v1\n`,
+    `${catalogYaml('  - name: foo.v1.0.0\n', '1.0.0')}  - type: olm.GVK\n    value:\n      group: a.io\n      kind: A\n      version: v1\n`,
     '-  - type: olm.GVK\n+  - type: olm.gvk',
   ],
   [
     'invalid-version',
     'no letter in front',
-    catalog('  - name: foo.v1.0.0\n', '1.0.0').replace('version: 1.0.0', 'version: v1.0.0'),
+    catalogYaml('  - name: foo.v1.0.0\n', '1.0.0').replace('version: 1.0.0', 'version: v1.0.0'),
     '       packageName: foo\n-      version: v1.0.0\n+      version: 1.0.0',
   ],
   [
     'invalid-version',
     'one that is missing stands in the name',
-    catalog('  - name: foo.v1.0.0\n', '1.0.0').replace('      version: 1.0.0\n', ''),
+    catalogYaml('  - name: foo.v1.0.0\n', '1.0.0').replace('      version: 1.0.0\n', ''),
     '       packageName: foo\n+      version: 1.0.0',
   ],
   [
     'edge-to-nowhere',
     'a slip in the name',
-    catalog(`  - name: foo.v1.0.0\n  - name: foo.v1.1.0\n    replaces: fooo.v1.0.0\n`, '1.0.0', '1.1.0'),
+    catalogYaml(`  - name: foo.v1.0.0\n  - name: foo.v1.1.0\n    replaces: fooo.v1.0.0\n`, '1.0.0', '1.1.0'),
     '   - name: foo.v1.1.0\n-    replaces: fooo.v1.0.0\n+    replaces: foo.v1.0.0',
   ],
 ]
 
 describe.each([
   ['YAML', (text: string) => text],
-  ['JSON', asJson],
+  ['JSON', convertToJson],
 ])('in %s', (format, written) => {
-  test.each(cases)('%s: %s', (rule, _why, yaml, diff) => {
+  test.each(fixCases)('%s: %s', (rule, _why, yaml, diff) => {
     const text = written(yaml)
-    const found = findingsOf(text).find((finding) => finding.rule === rule)
-    const fix = found && fixOf(found, bytesOf(text))
+    const found = findFindings(text).find((finding) => finding.rule === rule)
+    const fix = found && computeFix(found, encodeText(text))
     if (fix === undefined) throw new Error(`no fix of ${JSON.stringify(found)}`)
-    if (format === 'YAML') expect(fixAsDiff(fix).join('\n')).toBe(diff)
-    const mended = applied(text, fix)
-    expect(rulesOf(mended)).not.toContain(rule)
-    expect(rulesOf(mended).filter((each) => !rulesOf(text).includes(each))).toEqual([])
+    if (format === 'YAML') expect(formatFixAsDiff(fix).join('\n')).toBe(diff)
+    const fixedText = applyFix(text, fix)
+    expect(listRuleIds(fixedText)).not.toContain(rule)
+    expect(listRuleIds(fixedText).filter((each) => !listRuleIds(text).includes(each))).toEqual([])
   })
 })
 
 describe('a tag', () => {
-  const text = catalog('  - name: foo.v1.0.0\n', '1.0.0').replace(`foo@${digest}`, 'foo:v1 # latest')
+  const text = catalogYaml('  - name: foo.v1.0.0\n', '1.0.0').replace(`foo@${imageDigest}`, 'foo:v1 # latest')
   const line = text.split('\n').findIndex((each) => each.startsWith('image:')) + 1
   const tagged = (data: object, more: Partial<Finding> = {}): Finding => ({
     ...{ rule: 'image-by-tag', severity: 'warning', what: '', why: '', fix: '' },
@@ -151,26 +161,39 @@ describe('a tag', () => {
     ...more,
   })
   test('becomes the digest that it stands for', () => {
-    const fix = fixOf(tagged({ digest }), bytesOf(text))
-    expect(fix?.after).toEqual([`image: quay.io/example/foo@${digest} # latest`])
+    const fix = computeFix(tagged({ digest: imageDigest }), encodeText(text))
+    expect(fix?.after).toEqual([`image: quay.io/example/foo@${imageDigest} # latest`])
   })
   test('of a registry with a port stays with that', () => {
     const ported = text.replace('quay.io/example/foo:v1', 'localhost:5000/foo')
-    const fix = fixOf(tagged({ digest, reference: 'localhost:5000/foo' }), bytesOf(ported))
-    expect(fix?.after).toEqual([`image: localhost:5000/foo@${digest} # latest`])
+    const fix = computeFix(
+      tagged({ digest: imageDigest, reference: 'localhost:5000/foo' }),
+      encodeText(ported),
+    )
+    expect(fix?.after).toEqual([`image: localhost:5000/foo@${imageDigest} # latest`])
   })
   test('has no fix where its digest is not known, or something else stands there', () => {
-    expect(fixOf(tagged({}), bytesOf(text))).toBeUndefined()
-    expect(fixOf(tagged({ digest, reference: 'quay.io/other:v1' }), bytesOf(text))).toBeUndefined()
+    expect(computeFix(tagged({}), encodeText(text))).toBeUndefined()
     expect(
-      fixOf(tagged({ digest }, { at: { file: 'c.yaml', line: 2, column: 1 } }), bytesOf(text)),
+      computeFix(tagged({ digest: imageDigest, reference: 'quay.io/other:v1' }), encodeText(text)),
+    ).toBeUndefined()
+    expect(
+      computeFix(
+        tagged({ digest: imageDigest }, { at: { file: 'c.yaml', line: 2, column: 1 } }),
+        encodeText(text),
+      ),
     ).toBeUndefined()
   })
 })
 
 describe('nothing is guessed', () => {
-  const fork = catalog(`${chain}  - name: foo.v1.2.0\n    replaces: foo.v1.0.0\n`, '1.0.0', '1.1.0', '1.2.0')
-  const heads = findingsOf(fork).find(({ rule }) => rule === 'several-heads') as Finding
+  const fork = catalogYaml(
+    `${replacesChain}  - name: foo.v1.2.0\n    replaces: foo.v1.0.0\n`,
+    '1.0.0',
+    '1.1.0',
+    '1.2.0',
+  )
+  const heads = findFindings(fork).find(({ rule }) => rule === 'several-heads') as Finding
   test.each([
     ['other line ends', fork.replaceAll('\n', '\r\n')],
     ['a byte order mark', `\ufeff${fork}`],
@@ -183,11 +206,11 @@ describe('nothing is guessed', () => {
     ],
     ['nothing', ''],
   ])('of a file with %s', (_what, text) => {
-    expect(fixOf(heads, bytesOf(text))).toBeUndefined()
+    expect(computeFix(heads, encodeText(text))).toBeUndefined()
   })
   test('of a list in one line, which gets no lines between', () => {
-    const flow = catalog('  [{name: foo.v1.0.0}, {name: foo.v1.1.0}]\n', '1.0.0', '1.1.0')
-    const found = findingsOf(flow).find(({ rule }) => rule === 'several-heads') as Finding
-    expect(fixOf(found, bytesOf(flow))).toBeUndefined()
+    const flow = catalogYaml('  [{name: foo.v1.0.0}, {name: foo.v1.1.0}]\n', '1.0.0', '1.1.0')
+    const found = findFindings(flow).find(({ rule }) => rule === 'several-heads') as Finding
+    expect(computeFix(found, encodeText(flow))).toBeUndefined()
   })
 })

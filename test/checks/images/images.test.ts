@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
-import type { NewReference } from '../../../src/change/change.ts'
+import type { NewImageReference } from '../../../src/change/change.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { imagesCheck } from '../../../src/checks/images/images.ts'
 import { imageRules } from '../../../src/checks/images/rules.ts'
-import { answersFrom, questionKey, type ImageAnswer } from '../../../src/checks/questions.ts'
+import { createAnswers, questionKey, type ImageAnswer } from '../../../src/checks/questions.ts'
 import { defaultConfig, type Config } from '../../../src/config/config.ts'
 
-const digest = `sha256:${'a'.repeat(64)}`
-const other = `sha256:${'b'.repeat(64)}`
-const pinned = `quay.io/org/app@${digest}`
-const ok: ImageAnswer = { kind: 'ok', digest, mediaType: 'x', size: 1 }
+const imageDigest = `sha256:${'a'.repeat(64)}`
+const otherDigest = `sha256:${'b'.repeat(64)}`
+const pinnedReference = `quay.io/org/app@${imageDigest}`
+const imageFound: ImageAnswer = { kind: 'ok', digest: imageDigest, mediaType: 'x', size: 1 }
 
-function input(
-  references: readonly (string | Partial<NewReference>)[],
+function createCheckInput(
+  references: readonly (string | Partial<NewImageReference>)[],
   images: Partial<Config['images']> = {},
 ) {
   return {
@@ -26,13 +26,13 @@ function input(
         package: 'app',
         bundle: `app.v${index}`,
         role: 'related' as const,
-        ...(typeof given === 'string' ? { reference: given } : { reference: pinned, ...given }),
+        ...(typeof given === 'string' ? { reference: given } : { reference: pinnedReference, ...given }),
       })),
     },
   } as unknown as CheckInput
 }
-const answers = (known: Record<string, ImageAnswer> = {}) =>
-  answersFrom(
+const imageAnswers = (known: Record<string, ImageAnswer> = {}) =>
+  createAnswers(
     new Map(
       Object.entries(known).flatMap(([reference, answer]) =>
         [true, false].map(
@@ -41,19 +41,21 @@ const answers = (known: Record<string, ImageAnswer> = {}) =>
       ),
     ),
   )
-const judged = (given: CheckInput, known: Record<string, ImageAnswer> = {}) =>
-  imagesCheck.judge(given, answers(known))
-const rulesOf = (given: CheckInput, known: Record<string, ImageAnswer> = {}) =>
-  judged(given, known).findings.map(({ rule, at }) => `${at?.line} ${rule}`)
-const asked = (given: CheckInput) =>
-  imagesCheck.ask(given, answers()).map((question) => (question.kind === 'image' ? question.reference : ''))
+const evaluateImages = (given: CheckInput, known: Record<string, ImageAnswer> = {}) =>
+  imagesCheck.judge(given, imageAnswers(known))
+const formatFindings = (given: CheckInput, known: Record<string, ImageAnswer> = {}) =>
+  evaluateImages(given, known).findings.map(({ rule, at }) => `${at?.line} ${rule}`)
+const listQueriedReferences = (given: CheckInput) =>
+  imagesCheck
+    .ask(given, imageAnswers())
+    .map((question) => (question.kind === 'image' ? question.reference : ''))
 
 describe('a rule that is to be ignored for a package', () => {
   const missing: ImageAnswer = { kind: 'missing', reason: '404' }
-  const rulesWith = (ignore: readonly string[], references: readonly Partial<NewReference>[]) => {
-    const given = input(references)
+  const rulesWith = (ignore: readonly string[], references: readonly Partial<NewImageReference>[]) => {
+    const given = createCheckInput(references)
     const rules = { 'image-missing': { ignore: [...ignore] } } as Config['rules']
-    return rulesOf({ ...given, config: { ...given.config, rules } }, { [pinned]: missing })
+    return formatFindings({ ...given, config: { ...given.config, rules } }, { [pinnedReference]: missing })
   }
   test('is silent about images that only this package names', () => {
     expect(rulesWith(['app'], [{}, {}])).toEqual([])
@@ -73,33 +75,41 @@ describe('a rule that is to be ignored for a package', () => {
 
 describe('what is asked', () => {
   test('each image once, however often it is named', () => {
-    expect(asked(input([pinned, pinned, 'quay.io/org/b:1']))).toEqual([pinned, 'quay.io/org/b:1'])
+    expect(
+      listQueriedReferences(createCheckInput([pinnedReference, pinnedReference, 'quay.io/org/b:1'])),
+    ).toEqual([pinnedReference, 'quay.io/org/b:1'])
   })
   test('the tag beside a digest is asked for too', () => {
-    expect(asked(input([`quay.io/org/app:v1@${digest}`]))).toEqual([
-      `quay.io/org/app:v1@${digest}`,
+    expect(listQueriedReferences(createCheckInput([`quay.io/org/app:v1@${imageDigest}`]))).toEqual([
+      `quay.io/org/app:v1@${imageDigest}`,
       'quay.io/org/app:v1',
     ])
   })
   test('what a list of references names, and for no platform: it runs nowhere', () => {
-    const listed = input([{ role: 'listed' }], { platforms: ['linux/s390x'] })
-    expect(asked(listed)).toEqual([pinned])
-    expect(judged(listed, { [pinned]: { ...ok, platforms: ['linux/amd64'] } })).toMatchObject({
+    const listed = createCheckInput([{ role: 'listed' }], { platforms: ['linux/s390x'] })
+    expect(listQueriedReferences(listed)).toEqual([pinnedReference])
+    expect(
+      evaluateImages(listed, { [pinnedReference]: { ...imageFound, platforms: ['linux/amd64'] } }),
+    ).toMatchObject({
       findings: [],
       unanswered: [],
     })
-    expect(rulesOf(listed, { [pinned]: { kind: 'missing', reason: 'gone' } })).toEqual(['1 image-missing'])
+    expect(formatFindings(listed, { [pinnedReference]: { kind: 'missing', reason: 'gone' } })).toEqual([
+      '1 image-missing',
+    ])
   })
   test('nothing about malformed references and registries that are not allowed', () => {
-    expect(asked(input(['Docker://x', 'evil.example/a', pinned], { registries: ['quay.io'] }))).toEqual([
-      pinned,
-    ])
+    expect(
+      listQueriedReferences(
+        createCheckInput(['Docker://x', 'evil.example/a', pinnedReference], { registries: ['quay.io'] }),
+      ),
+    ).toEqual([pinnedReference])
   })
 })
 
 describe('what is held against the author', () => {
   test('an image that is there, by digest, is fine', () => {
-    const outcome = judged(input([pinned]), { [pinned]: ok })
+    const outcome = evaluateImages(createCheckInput([pinnedReference]), { [pinnedReference]: imageFound })
     expect(outcome).toEqual({
       check: 'images',
       findings: [],
@@ -115,7 +125,9 @@ describe('what is held against the author', () => {
     ['malformed', 'malformed-reference'],
     ['blocked', 'registry-blocked'],
   ])('the definite answer %s is the finding %s, an error', (kind, rule) => {
-    const outcome = judged(input([pinned]), { [pinned]: { kind, reason: 'so it is' } as ImageAnswer })
+    const outcome = evaluateImages(createCheckInput([pinnedReference]), {
+      [pinnedReference]: { kind, reason: 'so it is' } as ImageAnswer,
+    })
     expect(outcome.findings).toMatchObject([{ rule, severity: 'error', at: { line: 1 } }])
     expect(outcome.findings[0]?.what).toContain('so it is')
     expect(outcome.unanswered).toEqual([])
@@ -124,24 +136,26 @@ describe('what is held against the author', () => {
     { kind: 'missing-or-private', reason: '401' },
     { kind: 'unknown', reason: 'quay.io answered 503', retryAfter: 7 },
   ])('$kind waits, says so and blames nobody', (answer) => {
-    const outcome = judged(input([pinned]), { [pinned]: answer })
+    const outcome = evaluateImages(createCheckInput([pinnedReference]), { [pinnedReference]: answer })
     expect(outcome.findings).toEqual([])
     expect(outcome.unanswered).toMatchObject([
-      { question: `whether ${pinned} exists`, reason: expect.stringContaining(answer.reason) },
+      { question: `whether ${pinnedReference} exists`, reason: expect.stringContaining(answer.reason) },
     ])
   })
   test('a question that was never answered waits', () => {
-    expect(judged(input([pinned])).unanswered).toHaveLength(1)
+    expect(evaluateImages(createCheckInput([pinnedReference])).unanswered).toHaveLength(1)
   })
   test('malformed references are told with their reason', () => {
-    expect(rulesOf(input(['docker://quay.io/x', '$IMAGE', '']))).toEqual([
+    expect(formatFindings(createCheckInput(['docker://quay.io/x', '$IMAGE', '']))).toEqual([
       '1 malformed-reference',
       '2 malformed-reference',
       '3 malformed-reference',
     ])
   })
   test('one image at many places is one finding with related places', () => {
-    const outcome = judged(input([pinned, pinned, pinned]), { [pinned]: { kind: 'missing', reason: '404' } })
+    const outcome = evaluateImages(createCheckInput([pinnedReference, pinnedReference, pinnedReference]), {
+      [pinnedReference]: { kind: 'missing', reason: '404' },
+    })
     expect(outcome.findings).toHaveLength(1)
     expect(outcome.findings[0]?.related).toHaveLength(2)
   })
@@ -149,16 +163,27 @@ describe('what is held against the author', () => {
 
 describe('tags', () => {
   test('an image by tag is a warning that names the digest', () => {
-    const outcome = judged(input(['quay.io/org/app:v1']), { 'quay.io/org/app:v1': ok })
-    expect(outcome.findings).toMatchObject([{ rule: 'image-by-tag', severity: 'warning', data: { digest } }])
-    expect(rulesOf(input(['quay.io/org/app']), { 'quay.io/org/app': ok })).toEqual(['1 image-by-tag'])
+    const outcome = evaluateImages(createCheckInput(['quay.io/org/app:v1']), {
+      'quay.io/org/app:v1': imageFound,
+    })
+    expect(outcome.findings).toMatchObject([
+      { rule: 'image-by-tag', severity: 'warning', data: { digest: imageDigest } },
+    ])
+    expect(formatFindings(createCheckInput(['quay.io/org/app']), { 'quay.io/org/app': imageFound })).toEqual([
+      '1 image-by-tag',
+    ])
   })
   test('a tag that moved away from its digest is a warning; one that cannot be asked is not', () => {
-    const both = `quay.io/org/app:v1@${digest}`
-    const known = (tag: ImageAnswer) => ({ [both]: ok, 'quay.io/org/app:v1': tag })
-    expect(rulesOf(input([both]), known({ ...ok, digest: other }))).toEqual(['1 tag-moved'])
-    expect(rulesOf(input([both]), known(ok))).toEqual([])
-    const unknown = judged(input([both]), known({ kind: 'unknown', reason: '', retryAfter: 1 }))
+    const both = `quay.io/org/app:v1@${imageDigest}`
+    const known = (tag: ImageAnswer) => ({ [both]: imageFound, 'quay.io/org/app:v1': tag })
+    expect(formatFindings(createCheckInput([both]), known({ ...imageFound, digest: otherDigest }))).toEqual([
+      '1 tag-moved',
+    ])
+    expect(formatFindings(createCheckInput([both]), known(imageFound))).toEqual([])
+    const unknown = evaluateImages(
+      createCheckInput([both]),
+      known({ kind: 'unknown', reason: '', retryAfter: 1 }),
+    )
     expect([unknown.findings, unknown.unanswered]).toEqual([[], []])
   })
 })
@@ -178,27 +203,40 @@ describe('registries that are allowed', () => {
     ['docker.io', false],
     ['quay.io/org/app/sub', false],
   ])('%s: %s', (entry, allowed) => {
-    expect(rulesOf(input([pinned], { registries: [entry] }), { [pinned]: ok })).toEqual(
-      allowed ? [] : ['1 registry-not-allowed'],
-    )
+    expect(
+      formatFindings(createCheckInput([pinnedReference], { registries: [entry] }), {
+        [pinnedReference]: imageFound,
+      }),
+    ).toEqual(allowed ? [] : ['1 registry-not-allowed'])
   })
   test('a host that only begins like an allowed one is not allowed', () => {
-    const reference = `quay.io.evil.example/org/app@${digest}`
-    expect(rulesOf(input([reference], { registries: ['quay.io'] }))).toEqual(['1 registry-not-allowed'])
+    const reference = `quay.io.evil.example/org/app@${imageDigest}`
+    expect(formatFindings(createCheckInput([reference], { registries: ['quay.io'] }))).toEqual([
+      '1 registry-not-allowed',
+    ])
   })
 })
 
 describe('platforms', () => {
   const wanted = { platforms: ['linux/amd64', 'linux/arm64'] }
   test('a related image without a wanted platform is an error', () => {
-    const outcome = judged(input([pinned], wanted), { [pinned]: { ...ok, platforms: ['linux/amd64'] } })
+    const outcome = evaluateImages(createCheckInput([pinnedReference], wanted), {
+      [pinnedReference]: { ...imageFound, platforms: ['linux/amd64'] },
+    })
     expect(outcome.findings).toMatchObject([{ rule: 'platform-missing', data: { missing: ['linux/arm64'] } }])
   })
   test('a bundle image carries files and is not looked at', () => {
-    expect(rulesOf(input([{ role: 'bundle' }], wanted), { [pinned]: { ...ok, platforms: [] } })).toEqual([])
+    expect(
+      formatFindings(createCheckInput([{ role: 'bundle' }], wanted), {
+        [pinnedReference]: { ...imageFound, platforms: [] },
+      }),
+    ).toEqual([])
   })
   test('platforms that nobody asked for yet are waited for', () => {
-    expect(judged(input([pinned], wanted), { [pinned]: ok }).unanswered).toHaveLength(1)
+    expect(
+      evaluateImages(createCheckInput([pinnedReference], wanted), { [pinnedReference]: imageFound })
+        .unanswered,
+    ).toHaveLength(1)
   })
 })
 
@@ -220,7 +258,10 @@ describe('the rules', () => {
 })
 
 test('platforms are asked for only where the repository wants some, because asking costs a pull', () => {
-  const asked = (platforms: string[]) => imagesCheck.ask(input([pinned], { platforms }), answers())
-  expect(asked([])).toEqual([{ kind: 'image', reference: pinned }])
-  expect(asked(['linux/arm64'])).toEqual([{ kind: 'image', reference: pinned, platforms: true }])
+  const listPlatformQueries = (platforms: string[]) =>
+    imagesCheck.ask(createCheckInput([pinnedReference], { platforms }), imageAnswers())
+  expect(listPlatformQueries([])).toEqual([{ kind: 'image', reference: pinnedReference }])
+  expect(listPlatformQueries(['linux/arm64'])).toEqual([
+    { kind: 'image', reference: pinnedReference, platforms: true },
+  ])
 })

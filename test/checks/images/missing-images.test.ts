@@ -1,71 +1,81 @@
 import { describe, expect, test } from '@jest/globals'
 import {
-  afterLook,
-  pinnedTag,
+  updateMissingImage,
+  parsePinnedTag,
   missingImageKey,
-  lookResultOf,
-  lookResultOfTag,
+  toImageScanResult,
+  toTagScanResult,
   type MissingImage,
-  type LookResult,
+  type ImageScanResult,
 } from '../../../src/checks/images/missing-images.ts'
-import { missingImagesStep } from '../../../src/checks/images/missing-images-step.ts'
+import { decideIssueAction } from '../../../src/checks/images/missing-images-step.ts'
 import type { ImageAnswer } from '../../../src/checks/questions.ts'
 
-const hour = 3600_000
-const gone: LookResult = { kind: 'gone', reason: 'the registry does not have it (404)' }
-const digest = `sha256:${'a'.repeat(64)}`
-const other = `sha256:${'b'.repeat(64)}`
+const hourMs = 3600_000
+const imageGone: ImageScanResult = { kind: 'gone', reason: 'the registry does not have it (404)' }
+const imageDigest = `sha256:${'a'.repeat(64)}`
+const otherDigest = `sha256:${'b'.repeat(64)}`
 
 /** Looks at these hours, one after the other. */
-function looks(
-  ...sightings: readonly (readonly [at: number, sighting: LookResult])[]
+function applySightings(
+  ...sightings: readonly (readonly [at: number, sighting: ImageScanResult])[]
 ): MissingImage | undefined {
   return sightings.reduce<MissingImage | undefined>(
-    (known, [at, sighting]) => afterLook(known, sighting, at * hour, hour),
+    (known, [at, sighting]) => updateMissingImage(known, sighting, at * hourMs, hourMs),
     undefined,
   )
 }
 
 describe('a reference', () => {
   test('is only suspected after one bad look, and missing after a second one an hour later', () => {
-    expect(looks([0, gone])).toMatchObject({ kind: 'gone', since: 0, confirmed: false })
-    expect(looks([0, gone], [0.9, gone])).toMatchObject({ since: 0, confirmed: false })
-    expect(looks([0, gone], [0.5, gone], [1, gone])).toMatchObject({ since: 0, confirmed: true })
+    expect(applySightings([0, imageGone])).toMatchObject({ kind: 'gone', since: 0, confirmed: false })
+    expect(applySightings([0, imageGone], [0.9, imageGone])).toMatchObject({ since: 0, confirmed: false })
+    expect(applySightings([0, imageGone], [0.5, imageGone], [1, imageGone])).toMatchObject({
+      since: 0,
+      confirmed: true,
+    })
   })
   test('is well as soon as it is seen well once, and is suspected anew after that', () => {
-    expect(looks([0, gone], [1, gone], [2, { kind: 'well' }])).toBeUndefined()
-    expect(looks([0, gone], [1, { kind: 'well' }], [2, gone])).toMatchObject({
-      since: 2 * hour,
+    expect(applySightings([0, imageGone], [1, imageGone], [2, { kind: 'well' }])).toBeUndefined()
+    expect(applySightings([0, imageGone], [1, { kind: 'well' }], [2, imageGone])).toMatchObject({
+      since: 2 * hourMs,
       confirmed: false,
     })
   })
   test('stays what it is when a registry does not say', () => {
-    expect(looks([0, { kind: 'unknown' }])).toBeUndefined()
-    expect(looks([0, gone], [5, { kind: 'unknown' }])).toMatchObject({ confirmed: false })
-    expect(looks([0, gone], [5, { kind: 'unknown' }], [9, gone])).toMatchObject({ since: 0, confirmed: true })
-    expect(looks([0, gone], [1, gone], [2, { kind: 'unknown' }])).toMatchObject({ confirmed: true })
+    expect(applySightings([0, { kind: 'unknown' }])).toBeUndefined()
+    expect(applySightings([0, imageGone], [5, { kind: 'unknown' }])).toMatchObject({ confirmed: false })
+    expect(applySightings([0, imageGone], [5, { kind: 'unknown' }], [9, imageGone])).toMatchObject({
+      since: 0,
+      confirmed: true,
+    })
+    expect(applySightings([0, imageGone], [1, imageGone], [2, { kind: 'unknown' }])).toMatchObject({
+      confirmed: true,
+    })
   })
   test('with another fault than the suspected one is suspected of that, from then on', () => {
-    const wrong: LookResult = { kind: 'digest-mismatch', reason: 'other bytes' }
-    expect(looks([0, gone], [2, wrong])).toMatchObject({
+    const wrong: ImageScanResult = { kind: 'digest-mismatch', reason: 'other bytes' }
+    expect(applySightings([0, imageGone], [2, wrong])).toMatchObject({
       kind: wrong.kind,
-      since: 2 * hour,
+      since: 2 * hourMs,
       confirmed: false,
     })
-    expect(looks([0, gone], [1, gone], [2, wrong])).toMatchObject({
+    expect(applySightings([0, imageGone], [1, imageGone], [2, wrong])).toMatchObject({
       kind: wrong.kind,
       since: 0,
       confirmed: true,
     })
   })
   test('keeps the words of the first look, so that a registry that words it anew changes nothing', () => {
-    expect(looks([0, gone], [1, { kind: 'gone', reason: 'other words' }])?.reason).toBe(gone.reason)
+    expect(applySightings([0, imageGone], [1, { kind: 'gone', reason: 'other words' }])?.reason).toBe(
+      imageGone.reason,
+    )
   })
 })
 
 describe('one look', () => {
-  test.each<[ImageAnswer, LookResult['kind']]>([
-    [{ kind: 'ok', digest, mediaType: '', size: 1 }, 'well'],
+  test.each<[ImageAnswer, ImageScanResult['kind']]>([
+    [{ kind: 'ok', digest: imageDigest, mediaType: '', size: 1 }, 'well'],
     [{ kind: 'missing', reason: '' }, 'gone'],
     [{ kind: 'digest-mismatch', reason: '' }, 'digest-mismatch'],
     [{ kind: 'unsupported', reason: 'schema 1' }, 'unsupported'],
@@ -74,30 +84,34 @@ describe('one look', () => {
     [{ kind: 'malformed', reason: '' }, 'unknown'],
     [{ kind: 'unknown', reason: 'it answered 503', retryAfter: 60 }, 'unknown'],
   ])('that brings %j shows: %s', (answer, kind) => {
-    expect(lookResultOf(answer).kind).toBe(kind)
+    expect(toImageScanResult(answer).kind).toBe(kind)
   })
 })
 
 describe('a tag beside a digest', () => {
-  const pinned = { tag: 'v1', digest }
-  const stands = (now: string): ImageAnswer => ({ kind: 'ok', digest: now, mediaType: '', size: 1 })
+  const pinned = { tag: 'v1', digest: imageDigest }
+  const imageFound = (now: string): ImageAnswer => ({ kind: 'ok', digest: now, mediaType: '', size: 1 })
 
   test('moved when it is known to have stood for the digest, and stands for another now', () => {
-    expect(lookResultOfTag(pinned, stands(other), true)).toMatchObject({ kind: 'tag-moved' })
+    expect(toTagScanResult(pinned, imageFound(otherDigest), true)).toMatchObject({ kind: 'tag-moved' })
   })
   test('did not move when it never was seen to stand for it: an index and its images have digests of their own', () => {
-    expect(lookResultOfTag(pinned, stands(other), false)).toEqual({ kind: 'well' })
+    expect(toTagScanResult(pinned, imageFound(otherDigest), false)).toEqual({ kind: 'well' })
   })
   test('is no matter when it is gone or nobody says: the digest is what is installed', () => {
-    expect(lookResultOfTag(pinned, { kind: 'missing', reason: '' }, true)).toEqual({ kind: 'well' })
-    expect(lookResultOfTag(pinned, { kind: 'unknown', reason: '', retryAfter: 1 }, true)).toEqual({
+    expect(toTagScanResult(pinned, { kind: 'missing', reason: '' }, true)).toEqual({ kind: 'well' })
+    expect(toTagScanResult(pinned, { kind: 'unknown', reason: '', retryAfter: 1 }, true)).toEqual({
       kind: 'well',
     })
   })
   test('is asked for only where both are written', () => {
-    expect(pinnedTag(`quay.io/a/b:v1@${digest}`)).toEqual({ reference: 'quay.io/a/b:v1', tag: 'v1', digest })
-    for (const text of ['quay.io/a/b:v1', `quay.io/a/b@${digest}`, 'no reference'])
-      expect(pinnedTag(text)).toBeUndefined()
+    expect(parsePinnedTag(`quay.io/a/b:v1@${imageDigest}`)).toEqual({
+      reference: 'quay.io/a/b:v1',
+      tag: 'v1',
+      digest: imageDigest,
+    })
+    for (const text of ['quay.io/a/b:v1', `quay.io/a/b@${imageDigest}`, 'no reference'])
+      expect(parsePinnedTag(text)).toBeUndefined()
   })
   test('that moves on is another fault; a missing image that is told of in other words is the same', () => {
     const moved = (now: string) => missingImageKey('x', { kind: 'tag-moved', reason: now })
@@ -114,19 +128,19 @@ describe('the issue', () => {
   const closed = { ...open, state: 'closed' } as const
 
   test('is opened where there is none', () => {
-    expect(missingImagesStep(undefined, wanted, true)).toBe('open')
+    expect(decideIssueAction(undefined, wanted, true)).toBe('open')
   })
   test('is edited when it says something else, and left alone when it does not', () => {
-    expect(missingImagesStep(open, wanted, true)).toBe('edit')
-    expect(missingImagesStep({ ...open, ...wanted }, wanted, false)).toBe('nothing')
+    expect(decideIssueAction(open, wanted, true)).toBe('edit')
+    expect(decideIssueAction({ ...open, ...wanted }, wanted, false)).toBe('nothing')
   })
   test('is closed when all is well, and stays closed', () => {
-    expect(missingImagesStep(open, undefined, false)).toBe('close')
-    expect(missingImagesStep(closed, undefined, false)).toBe('nothing')
-    expect(missingImagesStep(undefined, undefined, false)).toBe('nothing')
+    expect(decideIssueAction(open, undefined, false)).toBe('close')
+    expect(decideIssueAction(closed, undefined, false)).toBe('nothing')
+    expect(decideIssueAction(undefined, undefined, false)).toBe('nothing')
   })
   test('that a person closed is opened again for a newly missing image alone', () => {
-    expect(missingImagesStep(closed, wanted, false)).toBe('nothing')
-    expect(missingImagesStep(closed, wanted, true)).toBe('reopen')
+    expect(decideIssueAction(closed, wanted, false)).toBe('nothing')
+    expect(decideIssueAction(closed, wanted, true)).toBe('reopen')
   })
 })

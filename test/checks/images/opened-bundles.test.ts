@@ -1,24 +1,24 @@
 import { describe, expect, test } from '@jest/globals'
 import type { BundleBlob } from '../../../src/catalog/facts/catalog.ts'
 import type { CatalogChange } from '../../../src/change/change.ts'
-import { newReferences } from '../../../src/change/references/new-references.ts'
+import { findNewReferences } from '../../../src/change/references/new-references.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { imagesCheck } from '../../../src/checks/images/images.ts'
 import {
-  answersFrom,
+  createAnswers,
   questionKey,
-  type Answers,
+  type CheckAnswers,
   type BundleAnswer,
   type ImageAnswer,
 } from '../../../src/checks/questions.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
 import type { Finding } from '../../../src/findings/finding.ts'
 
-const reference = `quay.io/org/bundle@sha256:${'a'.repeat(64)}`
-const app = `quay.io/org/app@sha256:${'b'.repeat(64)}`
-const other = `quay.io/org/x@sha256:${'c'.repeat(64)}`
-const ok: ImageAnswer = { kind: 'ok', digest: `sha256:${'a'.repeat(64)}`, mediaType: 'x', size: 1 }
-const statement = {
+const bundleReference = `quay.io/org/bundle@sha256:${'a'.repeat(64)}`
+const appReference = `quay.io/org/app@sha256:${'b'.repeat(64)}`
+const otherReference = `quay.io/org/x@sha256:${'c'.repeat(64)}`
+const imageFound: ImageAnswer = { kind: 'ok', digest: `sha256:${'a'.repeat(64)}`, mediaType: 'x', size: 1 }
+const bundleContent = {
   name: 'foo.v1.0.0',
   package: 'foo',
   properties: [
@@ -26,28 +26,28 @@ const statement = {
     { type: 'olm.gvk', value: { group: 'g', kind: 'Foo', version: 'v1' } },
   ],
   relatedImages: [
-    { name: '', image: reference },
-    { name: 'app', image: app },
+    { name: '', image: bundleReference },
+    { name: 'app', image: appReference },
   ],
 }
-type Statement = typeof statement
+type BundleContentFields = typeof bundleContent
 
-type Blob = Partial<Statement> & { readonly image?: string }
-interface Side {
+type BundleFields = Partial<BundleContentFields> & { readonly image?: string }
+interface CatalogBundles {
   readonly root?: string
-  readonly base?: readonly Blob[]
-  readonly result: readonly Blob[]
+  readonly base?: readonly BundleFields[]
+  readonly result: readonly BundleFields[]
   readonly changed?: readonly string[]
 }
 
 /** A change of these catalogs: what the base does not have by name is added. */
-function changeOf(...sides: readonly Side[]): CheckInput {
-  const blobOf = (root: string, blob: Blob) =>
+function addBundles(...sides: readonly CatalogBundles[]): CheckInput {
+  const blobOf = (root: string, blob: BundleFields) =>
     ({
-      image: reference,
-      ...statement,
+      image: bundleReference,
+      ...bundleContent,
       ...blob,
-      relatedImages: (blob.relatedImages ?? statement.relatedImages).map((related) => ({
+      relatedImages: (blob.relatedImages ?? bundleContent.relatedImages).map((related) => ({
         ...related,
         mark: { line: 12, column: 3 },
       })),
@@ -55,7 +55,7 @@ function changeOf(...sides: readonly Side[]): CheckInput {
       imageMark: { line: 9, column: 3 },
     }) as unknown as BundleBlob
   const catalogs = sides.map(({ root = 'c', base, result, changed = [] }) => {
-    const names = new Set(base?.map(({ name = statement.name }) => name))
+    const names = new Set(base?.map(({ name = bundleContent.name }) => name))
     const bundles = result.map((blob) => blobOf(root, blob))
     const added = bundles.filter(({ name }) => !names.has(name))
     const packages = [...new Set(bundles.map((blob) => blob.package))].map((name) => ({
@@ -75,64 +75,68 @@ function changeOf(...sides: readonly Side[]): CheckInput {
   }) as unknown as CatalogChange[]
   return {
     config: defaultConfig,
-    change: { paths: [], catalogs, references: catalogs.flatMap(newReferences) },
+    change: { paths: [], catalogs, references: catalogs.flatMap(findNewReferences) },
   } as unknown as CheckInput
 }
 
 /** A change that adds one bundle, whose blob says what `blob` says. */
-const input = (blob: Blob = {}) => changeOf({ result: [{ relatedImages: [], ...blob }] })
-function answers(bundle?: BundleAnswer, image: ImageAnswer = ok, asked = reference) {
-  return answersFrom(
+const addBundle = (blob: BundleFields = {}) => addBundles({ result: [{ relatedImages: [], ...blob }] })
+function createTestAnswers(
+  bundle?: BundleAnswer,
+  image: ImageAnswer = imageFound,
+  requestedReference = bundleReference,
+) {
+  return createAnswers(
     new Map<string, ImageAnswer | BundleAnswer>([
-      [questionKey({ kind: 'image', reference: asked }), image],
-      ...(bundle ? [[questionKey({ kind: 'bundle', reference }), bundle] as const] : []),
+      [questionKey({ kind: 'image', reference: requestedReference }), image],
+      ...(bundle ? [[questionKey({ kind: 'bundle', reference: bundleReference }), bundle] as const] : []),
     ]),
   )
 }
 /** The bundles that are opened once every image is there. */
-const opened = (given: CheckInput) =>
+const listOpenedBundles = (given: CheckInput) =>
   imagesCheck
-    .ask(given, { get: () => ok as never })
+    .ask(given, { get: () => imageFound as never })
     .flatMap((question) => (question.kind === 'bundle' ? [question.reference] : []))
-const holds = (content: Partial<Statement> = {}): BundleAnswer => ({
+const bundleWith = (content: Partial<BundleContentFields> = {}): BundleAnswer => ({
   kind: 'bundle',
   digest: 'x',
-  content: { ...statement, ...content },
+  content: { ...bundleContent, ...content },
   findings: [],
 })
-const judged = (blob: Blob, answer?: BundleAnswer) =>
-  imagesCheck.judge(changeOf({ result: [{ ...blob }] }), inAll(answer))
+const evaluateBundle = (blob: BundleFields, answer?: BundleAnswer) =>
+  imagesCheck.judge(addBundles({ result: [{ ...blob }] }), answerAllImages(answer))
 /** Every image is there. */
-function inAll(answer?: BundleAnswer): Answers {
-  const known = answers(answer)
-  return { get: (question) => (question.kind === 'image' ? ok : known.get(question)) as never }
+function answerAllImages(answer?: BundleAnswer): CheckAnswers {
+  const known = createTestAnswers(answer)
+  return { get: (question) => (question.kind === 'image' ? imageFound : known.get(question)) as never }
 }
 
 describe('a look inside', () => {
   test('is asked for once the image is known to be there, and not before', () => {
     const kinds = (image: ImageAnswer) =>
-      imagesCheck.ask(input(), answers(undefined, image)).map(({ kind }) => kind)
+      imagesCheck.ask(addBundle(), createTestAnswers(undefined, image)).map(({ kind }) => kind)
     expect(kinds({ kind: 'unknown', reason: '', retryAfter: 0 })).toEqual(['image'])
-    expect(kinds(ok)).toEqual(['image', 'bundle'])
+    expect(kinds(imageFound)).toEqual(['image', 'bundle'])
   })
   test('a blob that says what its image holds is fine, whatever the order of keys and its own image', () => {
     const properties = [
       { type: 'olm.gvk', value: { version: 'v1', kind: 'Foo', group: 'g' } },
-      ...statement.properties.slice(0, 1),
+      ...bundleContent.properties.slice(0, 1),
     ]
     const blob = {
       properties,
-      relatedImages: statement.relatedImages.slice(1),
-    } as unknown as Partial<Statement>
-    expect(judged(blob, holds())).toMatchObject({ findings: [], unanswered: [] })
+      relatedImages: bundleContent.relatedImages.slice(1),
+    } as unknown as Partial<BundleContentFields>
+    expect(evaluateBundle(blob, bundleWith())).toMatchObject({ findings: [], unanswered: [] })
   })
   test('the metadata of the catalog is not compared, being one of two ways to show it', () => {
     const blob = {
-      properties: [...statement.properties, { type: 'olm.csv.metadata', value: {} }],
-    } as unknown as Partial<Statement>
-    expect(judged(blob, holds()).findings).toEqual([])
+      properties: [...bundleContent.properties, { type: 'olm.csv.metadata', value: {} }],
+    } as unknown as Partial<BundleContentFields>
+    expect(evaluateBundle(blob, bundleWith()).findings).toEqual([])
   })
-  test.each<[string, Partial<Statement>, string]>([
+  test.each<[string, Partial<BundleContentFields>, string]>([
     ['name', { name: 'foo.v1.0.1' }, 'name is foo.v1.0.1 in the catalog and foo.v1.0.0 in the image'],
     ['package', { package: 'bar' }, 'package is bar in the catalog and foo in the image'],
     [
@@ -140,13 +144,13 @@ describe('a look inside', () => {
       {
         properties: [
           { type: 'olm.package', value: { packageName: 'foo', version: '1.0.1' } },
-          ...statement.properties.slice(1),
+          ...bundleContent.properties.slice(1),
         ],
       },
       'property olm.package is {"packageName":"foo","version":"1.0.1"} in the catalog and {"packageName":"foo","version":"1.0.0"} in the image',
     ],
   ])('another %s is an error that shows both', (_name, blob, difference) => {
-    expect(judged(blob, holds()).findings).toMatchObject([
+    expect(evaluateBundle(blob, bundleWith()).findings).toMatchObject([
       {
         rule: 'bundle-not-its-image',
         severity: 'error',
@@ -157,17 +161,17 @@ describe('a look inside', () => {
   })
   test('other properties and related images are a warning that shows both', () => {
     const blob = {
-      properties: statement.properties.slice(0, 1),
-      relatedImages: [{ name: 'x', image: other }],
-    } as Partial<Statement>
-    expect(judged(blob, holds()).findings).toMatchObject([
+      properties: bundleContent.properties.slice(0, 1),
+      relatedImages: [{ name: 'x', image: otherReference }],
+    } as Partial<BundleContentFields>
+    expect(evaluateBundle(blob, bundleWith()).findings).toMatchObject([
       {
         rule: 'bundle-differs-from-image',
         severity: 'warning',
         data: {
           differences: [
             'property olm.gvk {"group":"g","kind":"Foo","version":"v1"} is only in the image',
-            `related image is ${other} in the catalog and ${app} in the image`,
+            `related image is ${otherReference} in the catalog and ${appReference} in the image`,
           ],
         },
       },
@@ -182,32 +186,32 @@ describe('a look inside', () => {
       fix: '',
       at: { file: 'manifests/a.yaml', line: 1, column: 1 },
     } as const
-    expect(judged({}, { kind: 'bundle', digest: 'x', findings: [inside] }).findings).toMatchObject([
+    expect(evaluateBundle({}, { kind: 'bundle', digest: 'x', findings: [inside] }).findings).toMatchObject([
       {
         rule: 'several-csvs',
-        what: `two of them (in ${reference}, manifests/a.yaml)`,
+        what: `two of them (in ${bundleReference}, manifests/a.yaml)`,
         at: { file: 'c.yaml', line: 9 },
       },
     ])
   })
   test('a hostile archive is held against the author, an outage is not', () => {
-    expect(judged({}, { kind: 'unsupported', reason: 'the archive is refused' }).findings).toMatchObject([
-      { rule: 'unreadable-bundle', severity: 'error', at: { line: 9 } },
-    ])
-    expect(judged({}, { kind: 'digest-mismatch', reason: 'other bytes' }).findings).toMatchObject([
+    expect(
+      evaluateBundle({}, { kind: 'unsupported', reason: 'the archive is refused' }).findings,
+    ).toMatchObject([{ rule: 'unreadable-bundle', severity: 'error', at: { line: 9 } }])
+    expect(evaluateBundle({}, { kind: 'digest-mismatch', reason: 'other bytes' }).findings).toMatchObject([
       { rule: 'digest-mismatch' },
     ])
     for (const kind of ['missing', 'missing-or-private'] as const)
-      expect(judged({}, { kind, reason: 'it is gone' })).toMatchObject({
+      expect(evaluateBundle({}, { kind, reason: 'it is gone' })).toMatchObject({
         findings: [],
         unanswered: [{ reason: 'it is gone', retryAfter: 60 }],
       })
-    const waits = judged({}, { kind: 'unknown', reason: 'it answered 503', retryAfter: 9 })
+    const waits = evaluateBundle({}, { kind: 'unknown', reason: 'it answered 503', retryAfter: 9 })
     expect(waits).toMatchObject({
       findings: [],
-      unanswered: [{ question: `the content of ${reference}`, retryAfter: 9 }],
+      unanswered: [{ question: `the content of ${bundleReference}`, retryAfter: 9 }],
     })
-    expect(judged({}).unanswered).toHaveLength(1)
+    expect(evaluateBundle({}).unanswered).toHaveLength(1)
   })
   test('many bundles that wait for the same reason are one question', () => {
     const bundles = Array.from({ length: 200 }, (_, index) => ({
@@ -215,9 +219,9 @@ describe('a look inside', () => {
       image: `quay.io/org/bundle@sha256:${String(index).padStart(64, '0')}`,
     }))
     const later: BundleAnswer = { kind: 'unknown', reason: 'others came first', retryAfter: 2 }
-    const given = changeOf({ result: bundles.map((bundle) => ({ ...bundle, relatedImages: [] })) })
+    const given = addBundles({ result: bundles.map((bundle) => ({ ...bundle, relatedImages: [] })) })
     const outcome = imagesCheck.judge(given, {
-      get: (question) => (question.kind === 'image' ? ok : later) as never,
+      get: (question) => (question.kind === 'image' ? imageFound : later) as never,
     })
     expect(outcome.unanswered).toEqual([
       {
@@ -232,52 +236,65 @@ describe('a look inside', () => {
 describe('which bundles are opened', () => {
   const published = { base: [{}] }
   test('one that is new to its catalog, also with an image that another bundle of it has', () => {
-    expect(opened(changeOf({ ...published, result: [{}, { name: 'foo.v2.0.0' }] }))).toEqual([reference])
-    expect(opened(changeOf({ base: [], result: [{}] }))).toEqual([reference])
+    expect(listOpenedBundles(addBundles({ ...published, result: [{}, { name: 'foo.v2.0.0' }] }))).toEqual([
+      bundleReference,
+    ])
+    expect(listOpenedBundles(addBundles({ base: [], result: [{}] }))).toEqual([bundleReference])
   })
   test('one whose blob says something else than before about the same image', () => {
-    const blob = { properties: statement.properties.slice(0, 1) } as Blob
-    expect(opened(changeOf({ ...published, result: [blob], changed: ['foo.v1.0.0'] }))).toEqual([reference])
+    const blob = { properties: bundleContent.properties.slice(0, 1) } as BundleFields
+    expect(listOpenedBundles(addBundles({ ...published, result: [blob], changed: ['foo.v1.0.0'] }))).toEqual([
+      bundleReference,
+    ])
   })
   test('none that only moved, or shows its metadata in another way', () => {
-    expect(opened(changeOf({ ...published, result: [{}] }))).toEqual([])
+    expect(listOpenedBundles(addBundles({ ...published, result: [{}] }))).toEqual([])
     const migrated = {
-      properties: [...statement.properties, { type: 'olm.csv.metadata', value: {} }],
-    } as unknown as Blob
-    expect(opened(changeOf({ ...published, result: [migrated], changed: ['foo.v1.0.0'] }))).toEqual([])
+      properties: [...bundleContent.properties, { type: 'olm.csv.metadata', value: {} }],
+    } as unknown as BundleFields
+    expect(
+      listOpenedBundles(addBundles({ ...published, result: [migrated], changed: ['foo.v1.0.0'] })),
+    ).toEqual([])
   })
   test('none that another catalog of the base has, word for word, under the same digest', () => {
     const older = { root: 'v4.19', ...published, result: [{}] }
-    expect(opened(changeOf(older, { root: 'v4.20', base: [], result: [{}] }))).toEqual([])
-    const says = { properties: statement.properties.slice(0, 1) } as Blob
-    expect(opened(changeOf(older, { root: 'v4.20', base: [], result: [says] }))).toEqual([reference])
+    expect(listOpenedBundles(addBundles(older, { root: 'v4.20', base: [], result: [{}] }))).toEqual([])
+    const incompleteContent = { properties: bundleContent.properties.slice(0, 1) } as BundleFields
+    expect(
+      listOpenedBundles(addBundles(older, { root: 'v4.20', base: [], result: [incompleteContent] })),
+    ).toEqual([bundleReference])
     const byTag = { image: 'quay.io/org/bundle:v1' }
     const tagged = { root: 'v4.19', base: [byTag], result: [byTag] }
-    expect(opened(changeOf(tagged, { root: 'v4.20', base: [], result: [byTag] }))).toEqual([reference])
+    expect(listOpenedBundles(addBundles(tagged, { root: 'v4.20', base: [], result: [byTag] }))).toEqual([
+      bundleReference,
+    ])
   })
   test('one named by tag is opened by the digest that the tag stands for', () => {
     const tag = 'quay.io/org/bundle:v1'
-    const given = input({ image: tag })
-    expect(imagesCheck.ask(given, answers(undefined, ok, tag))).toEqual([
+    const given = addBundle({ image: tag })
+    expect(imagesCheck.ask(given, createTestAnswers(undefined, imageFound, tag))).toEqual([
       { kind: 'image', reference: tag },
-      { kind: 'bundle', reference },
+      { kind: 'bundle', reference: bundleReference },
     ])
-    const outcome = imagesCheck.judge(given, answers(holds({ name: 'bar.v1' }), ok, tag))
+    const outcome = imagesCheck.judge(
+      given,
+      createTestAnswers(bundleWith({ name: 'bar.v1' }), imageFound, tag),
+    )
     expect(outcome.findings.map(({ rule }) => rule)).toContain('bundle-not-its-image')
   })
   test('none in a registry that is not allowed', () => {
-    const given = input()
+    const given = addBundle()
     const config = { ...defaultConfig, images: { ...defaultConfig.images, registries: ['ghcr.io'] } }
-    expect(opened({ ...given, config })).toEqual([])
+    expect(listOpenedBundles({ ...given, config })).toEqual([])
   })
   test('one is opened where platforms are wanted of other images, too', () => {
     const config = { ...defaultConfig, images: { ...defaultConfig.images, platforms: ['linux/s390x'] } }
-    const given = { ...input({ relatedImages: [{ name: '', image: reference }] }), config }
-    expect(imagesCheck.ask(given, answers())).toEqual([
-      { kind: 'image', reference },
-      { kind: 'bundle', reference },
+    const given = { ...addBundle({ relatedImages: [{ name: '', image: bundleReference }] }), config }
+    expect(imagesCheck.ask(given, createTestAnswers())).toEqual([
+      { kind: 'image', reference: bundleReference },
+      { kind: 'bundle', reference: bundleReference },
     ])
-    expect(imagesCheck.judge(given, answers(holds({ relatedImages: [] })))).toMatchObject({
+    expect(imagesCheck.judge(given, createTestAnswers(bundleWith({ relatedImages: [] })))).toMatchObject({
       findings: [],
       unanswered: [],
     })
@@ -287,16 +304,18 @@ describe('which bundles are opened', () => {
 describe('images of other formats', () => {
   const chart: BundleAnswer = { kind: 'bundle', digest: 'x', format: 'helm+v3', findings: [] }
   test('a chart is no registry+v1 bundle, and the finding says what it is', () => {
-    const { findings } = judged({}, chart)
+    const { findings } = evaluateBundle({}, chart)
     expect(findings).toMatchObject([
       { rule: 'foreign-bundle-format', severity: 'error', at: { line: 7 }, data: { format: 'helm+v3' } },
     ])
   })
   test('is what the blob may say, and then it must be that', () => {
     const named = (value: string) =>
-      ({ properties: [...statement.properties, { type: 'olm.bundle.mediatype', value }] }) as unknown as Blob
-    expect(judged(named('helm+v3'), chart).findings).toEqual([])
-    expect(judged(named('plain+v0'), chart).findings).toMatchObject([
+      ({
+        properties: [...bundleContent.properties, { type: 'olm.bundle.mediatype', value }],
+      }) as unknown as BundleFields
+    expect(evaluateBundle(named('helm+v3'), chart).findings).toEqual([])
+    expect(evaluateBundle(named('plain+v0'), chart).findings).toMatchObject([
       { rule: 'foreign-bundle-format', data: { named: 'plain+v0' } },
     ])
   })
@@ -313,21 +332,24 @@ describe('a bundle that is seen by rights of our own', () => {
     at: { file: `manifests/${secret}.yaml`, line: 3, column: 1 },
     data: { secret },
   }
-  const answer = (content: Partial<Statement>, findings: readonly Finding[] = []): BundleAnswer => ({
+  const answer = (
+    content: Partial<BundleContentFields>,
+    findings: readonly Finding[] = [],
+  ): BundleAnswer => ({
     kind: 'bundle',
     digest: 'x',
-    content: { ...statement, ...content },
+    content: { ...bundleContent, ...content },
     findings,
     isRestricted: true,
   })
-  test.each<[string, Partial<Statement>, string]>([
+  test.each<[string, Partial<BundleContentFields>, string]>([
     ['another name', { name: secret }, 'bundle-not-its-image'],
     ['another package', { package: secret }, 'bundle-not-its-image'],
     [
       'more properties',
       {
         properties: [
-          ...statement.properties,
+          ...bundleContent.properties,
           { type: secret, value: { group: secret, kind: '', version: '' } },
         ],
       },
@@ -340,12 +362,12 @@ describe('a bundle that is seen by rights of our own', () => {
     ],
     ['other images', { relatedImages: [{ name: '', image: secret }] }, 'bundle-differs-from-image'],
   ])('is not quoted where it has %s', (_name, content, rule) => {
-    const { findings } = judged({}, answer(content))
+    const { findings } = evaluateBundle({}, answer(content))
     expect(findings.map((one) => one.rule)).toContain(rule)
     expect(JSON.stringify(findings)).not.toContain(secret)
   })
   test('tells of a broken rule once, by its title, and names neither file nor value', () => {
-    const { findings } = judged({}, answer({}, [inside, inside, { ...inside, what: 'x' }]))
+    const { findings } = evaluateBundle({}, answer({}, [inside, inside, { ...inside, what: 'x' }]))
     expect(findings).toHaveLength(1)
     expect(findings[0]?.what).toMatch(
       /^the bundle breaks the rule ".*ClusterServiceVersion.*" \(in quay\.io\/org\/bundle@/,
@@ -356,7 +378,7 @@ describe('a bundle that is seen by rights of our own', () => {
 
 describe('a new bundle passes only by a definite yes to both questions', () => {
   const images: readonly ImageAnswer[] = [
-    ok,
+    imageFound,
     { kind: 'missing', reason: 'r' },
     { kind: 'missing-or-private', reason: 'r' },
     { kind: 'digest-mismatch', reason: 'r' },
@@ -366,10 +388,10 @@ describe('a new bundle passes only by a definite yes to both questions', () => {
     { kind: 'unknown', reason: 'the change names more than 10000 images', retryAfter: 3600 },
   ]
   const isError = ({ severity }: Finding) => severity === 'error'
-  const otherName = { ...statement, name: 'foo.v9' }
+  const otherName = { ...bundleContent, name: 'foo.v9' }
   const bundles: readonly [string, BundleAnswer | undefined][] = [
-    ['what the blob says', holds()],
-    ['another name', holds(otherName)],
+    ['what the blob says', bundleWith()],
+    ['another name', bundleWith(otherName)],
     [
       'another name, unseen',
       { kind: 'bundle', digest: 'x', content: otherName, findings: [], isRestricted: true },
@@ -379,14 +401,14 @@ describe('a new bundle passes only by a definite yes to both questions', () => {
   ]
   const verdicts = images.flatMap((image) =>
     bundles.map(([name, bundle]) => {
-      const given = input()
-      const bundleKey = questionKey({ kind: 'bundle', reference })
-      const known = answersFrom(
+      const given = addBundle()
+      const bundleKey = questionKey({ kind: 'bundle', reference: bundleReference })
+      const known = createAnswers(
         new Map<string, ImageAnswer | BundleAnswer>([
           ...given.change.references.map(
-            (one) => [questionKey({ kind: 'image', reference: one.reference }), ok] as const,
+            (one) => [questionKey({ kind: 'image', reference: one.reference }), imageFound] as const,
           ),
-          [questionKey({ kind: 'image', reference }), image],
+          [questionKey({ kind: 'image', reference: bundleReference }), image],
           ...(bundle ? [[bundleKey, bundle] as const] : []),
         ]),
       )
@@ -402,7 +424,7 @@ describe('a new bundle passes only by a definite yes to both questions', () => {
   })
   test('and never from a registry that is not allowed, whatever is remembered of it', () => {
     const config = { ...defaultConfig, images: { ...defaultConfig.images, registries: ['ghcr.io'] } }
-    const { findings } = imagesCheck.judge({ ...input(), config }, inAll(holds()))
+    const { findings } = imagesCheck.judge({ ...addBundle(), config }, answerAllImages(bundleWith()))
     expect(findings).toMatchObject([{ rule: 'registry-not-allowed', severity: 'error' }])
   })
 })

@@ -1,18 +1,18 @@
 // What a whole catalog's references show when nobody is asked, in the profile `full`.
 import { describe, expect, test } from '@jest/globals'
-import { assemble } from '../../../src/catalog/facts/assemble.ts'
-import { readFile } from '../../../src/catalog/load/read-file.ts'
-import { ruleSetFor } from '../../../src/catalog/model/rule-set.ts'
+import { assembleCatalog } from '../../../src/catalog/facts/assemble.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
+import { findRuleSet } from '../../../src/catalog/model/rule-set.ts'
 import { validateFully } from '../../../src/checks/validation/validate-fully.ts'
 
-const digest = `sha256:${'a'.repeat(64)}`
+const imageDigest = `sha256:${'a'.repeat(64)}`
 
-function findingsOf(images: readonly string[], options: Parameters<typeof validateFully>[1] = {}) {
+function validateImages(images: readonly string[], options: Parameters<typeof validateFully>[1] = {}) {
   const bundles = images.map((image, at) => ({
     schema: 'olm.bundle',
     name: `foo.v${at}.0.0`,
     package: 'foo',
-    image: `quay.io/foo/bundle${at}@${digest}`,
+    image: `quay.io/foo/bundle${at}@${imageDigest}`,
     relatedImages: [{ name: 'x', image }],
     properties: [{ type: 'olm.package', value: { packageName: 'foo', version: `${at}.0.0` } }],
   }))
@@ -23,36 +23,39 @@ function findingsOf(images: readonly string[], options: Parameters<typeof valida
     ...bundles,
   ]
   const bytes = new TextEncoder().encode(blobs.map((blob) => JSON.stringify(blob)).join('\n'))
-  const { findings } = validateFully(assemble([{ path: 'c.json', facts: readFile(bytes) }]), options)
+  const { findings } = validateFully(
+    assembleCatalog([{ path: 'c.json', facts: parseCatalogFile(bytes) }]),
+    options,
+  )
   return findings.filter(({ rule }) => /image-by-tag|malformed|pull-spec|registry/.test(rule))
 }
 
-const said = (images: readonly string[]) => findingsOf(images).map(({ what }) => what)
+const listMessages = (images: readonly string[]) => validateImages(images).map(({ what }) => what)
 
-function found(...given: Parameters<typeof findingsOf>): string[] {
-  return findingsOf(...given).map(
+function listRuleIds(...given: Parameters<typeof validateImages>): string[] {
+  return validateImages(...given).map(
     ({ rule, severity, at, related }) => `${at?.line} ${rule} ${severity} ${related?.length ?? 0}`,
   )
 }
 
 describe('validate tells without asking anybody', () => {
   test('of an image by tag, once, with the other places that name it', () => {
-    const images = ['quay.io/foo/a:1', 'quay.io/foo/a:1', `quay.io/foo/a@${digest}`]
-    expect(found(images)).toEqual(['3 image-by-tag warning 1'])
+    const images = ['quay.io/foo/a:1', 'quay.io/foo/a:1', `quay.io/foo/a@${imageDigest}`]
+    expect(listRuleIds(images)).toEqual(['3 image-by-tag warning 1'])
   })
 
   test('of several images of a package by tag in one finding, that counts them', () => {
-    expect(found(['quay.io/foo/a:1', 'quay.io/foo/a:1', 'quay.io/foo/b', 'quay.io/foo/c:2'])).toEqual([
+    expect(listRuleIds(['quay.io/foo/a:1', 'quay.io/foo/a:1', 'quay.io/foo/b', 'quay.io/foo/c:2'])).toEqual([
       '3 image-by-tag warning 0',
     ])
-    expect(said(['quay.io/foo/a:1', 'quay.io/foo/b', 'quay.io/foo/c:2'])).toContain(
+    expect(listMessages(['quay.io/foo/a:1', 'quay.io/foo/b', 'quay.io/foo/c:2'])).toContain(
       '3 images of package "foo" are named by tag, the first of them quay.io/foo/a:1',
     )
   })
 
   test('of a registry that the repository does not allow', () => {
-    const images = ['docker.io/foo/a:1', `quay.io/bar/a@${digest}`, 'quay.io/foo/a:1']
-    expect(found(images, { registries: ['quay.io/foo'] })).toEqual([
+    const images = ['docker.io/foo/a:1', `quay.io/bar/a@${imageDigest}`, 'quay.io/foo/a:1']
+    expect(listRuleIds(images, { registries: ['quay.io/foo'] })).toEqual([
       '3 registry-not-allowed error 0',
       '4 registry-not-allowed error 0',
       '5 image-by-tag warning 0',
@@ -61,20 +64,20 @@ describe('validate tells without asking anybody', () => {
 
   test('of what is no reference, in one sentence: that of opm, where opm has one', () => {
     const images = ['https://quay.io/foo/a', 'quay.io:99999/foo/a:1']
-    expect(found(images)).toEqual(['3 invalid-pull-spec error 0', '4 malformed-reference error 0'])
-    const early = ruleSetFor('1.60.0')
-    expect(early && found(images, { ruleSet: early })).toEqual([
+    expect(listRuleIds(images)).toEqual(['3 invalid-pull-spec error 0', '4 malformed-reference error 0'])
+    const early = findRuleSet('1.60.0')
+    expect(early && listRuleIds(images, { ruleSet: early })).toEqual([
       '3 malformed-reference error 0',
       '4 malformed-reference error 0',
     ])
   })
 
   test('as severely as the configuration wants it', () => {
-    expect(found(['quay.io/foo/a:1'], { settings: { 'image-by-tag': 'error' } })).toEqual([
+    expect(listRuleIds(['quay.io/foo/a:1'], { settings: { 'image-by-tag': 'error' } })).toEqual([
       '3 image-by-tag error 0',
     ])
     const ignoring = { settings: { 'image-by-tag': { ignore: ['catalogs/v1/**'] } }, root: 'catalogs/v1' }
-    expect(found(['quay.io/foo/a:1'], ignoring)).toEqual([])
-    expect(found(['quay.io/foo/a:1'], { settings: { 'image-by-tag': 'off' } })).toEqual([])
+    expect(listRuleIds(['quay.io/foo/a:1'], ignoring)).toEqual([])
+    expect(listRuleIds(['quay.io/foo/a:1'], { settings: { 'image-by-tag': 'off' } })).toEqual([])
   })
 })

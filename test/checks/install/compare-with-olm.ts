@@ -9,13 +9,13 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Resolution } from '../../../src/checks/install/resolve/resolve.ts'
-import { goCommand } from '../../go-readers/go-readers.ts'
-import { randomProblem, type RandomProblem } from './random-problems.ts'
+import { findGoCommand } from '../../go-readers/go-readers.ts'
+import { createRandomProblem, type RandomProblem } from './random-problems.ts'
 import { resolverCases } from './resolver-cases.ts'
 import { resolveProblem } from './resolve-problem.ts'
-import { writtenProblem } from './written-catalog.ts'
+import { parseProblem } from './written-catalog.ts'
 
-interface OlmAnswer {
+interface OlmResolverOutput {
   readonly refused?: string
   readonly error?: string
   readonly set?: readonly {
@@ -36,51 +36,57 @@ const { values } = parseArgs({
   },
 })
 
-const directory = values.program === undefined ? mkdtempSync(join(tmpdir(), 'olm-resolver-')) : undefined
-const olm = spawn(values.program ?? build(join(directory ?? '', 'olm-resolver')), {
+const buildDirectory = values.program === undefined ? mkdtempSync(join(tmpdir(), 'olm-resolver-')) : undefined
+const olmResolver = spawn(values.program ?? buildResolver(join(buildDirectory ?? '', 'olm-resolver')), {
   stdio: ['pipe', 'pipe', 'inherit'],
 })
-let casesThatAgree = 0
-const waiting: ((answer: OlmAnswer) => void)[] = []
-createInterface({ input: olm.stdout }).on('line', (line) => waiting.shift()?.(JSON.parse(line) as OlmAnswer))
+let agreeingCases = 0
+const pendingResolves: ((answer: OlmResolverOutput) => void)[] = []
+createInterface({ input: olmResolver.stdout }).on('line', (line) =>
+  pendingResolves.shift()?.(JSON.parse(line) as OlmResolverOutput),
+)
 
 for (const { claim, catalog, subscriptions, gives } of resolverCases) {
-  const { refused, error, set } = await ask(writtenProblem(catalog, subscriptions))
+  const { refused, error, set } = await resolveWithOlm(parseProblem(catalog, subscriptions))
   const names = (set ?? []).map(({ name }) => name).sort()
   // The words of a chain that can be cut in several ways differ; what kind of answer it is does not.
   const isSame =
     typeof gives === 'string' ? error !== undefined : error === undefined && names.join() === gives.join()
   if (!isSame)
     console.log(`case "${claim}": we say ${String(gives)}, OLM ${refused ?? error ?? names.join()}`)
-  if (isSame) casesThatAgree++
+  if (isSame) agreeingCases++
 }
-console.log(`${casesThatAgree} of the ${resolverCases.length} cases of resolver-cases.ts are as OLM has them`)
-const counts = new Map<string, number>()
-let shown = 0
+console.log(`${agreeingCases} of the ${resolverCases.length} cases of resolver-cases.ts are as OLM has them`)
+const countByOutcome = new Map<string, number>()
+let shownDifferences = 0
 for (let seed = Number(values.from), end = seed + Number(values.problems); seed < end; seed++) {
-  const problem = randomProblem(seed)
-  const theirs = await ask(problem)
+  const problem = createRandomProblem(seed)
+  const theirs = await resolveWithOlm(problem)
   const ours = resolveProblem(problem)
-  let kind = compare(problem, ours, theirs)
+  let kind = compareResolutions(problem, ours, theirs)
   // OLM gives its solver what must be there in the order of a Go map: with more than one its answer can change.
   const mandatory =
     problem.subscriptions.length + problem.installed.filter((one) => one.subscription === '').length
   for (let again = 0; again < 30 && kind.startsWith('differ') && mandatory > 1; again++)
-    if (!compare(problem, ours, await ask(problem)).startsWith('differ'))
+    if (!compareResolutions(problem, ours, await resolveWithOlm(problem)).startsWith('differ'))
       kind = "agree: with one of OLM's answers, which change from run to run"
-  counts.set(kind, (counts.get(kind) ?? 0) + 1)
-  if (!kind.startsWith('differ') || shown++ >= Number(values.show)) continue
+  countByOutcome.set(kind, (countByOutcome.get(kind) ?? 0) + 1)
+  if (!kind.startsWith('differ') || shownDifferences++ >= Number(values.show)) continue
   console.log(
-    `seed ${seed}: ${kind}\n  ours:   ${JSON.stringify(briefly(ours))}\n  theirs: ${JSON.stringify(theirs)}`,
+    `seed ${seed}: ${kind}\n  ours:   ${JSON.stringify(summarizeResolution(ours))}\n  theirs: ${JSON.stringify(theirs)}`,
   )
 }
-olm.stdin.end()
-if (directory !== undefined) rmSync(directory, { recursive: true })
-for (const [kind, count] of [...counts].sort()) console.log(`${String(count).padStart(7)}  ${kind}`)
-const differs = [...counts.keys()].some((kind) => kind.startsWith('differ'))
-process.exitCode = differs || casesThatAgree < resolverCases.length ? 1 : 0
+olmResolver.stdin.end()
+if (buildDirectory !== undefined) rmSync(buildDirectory, { recursive: true })
+for (const [kind, count] of [...countByOutcome].sort()) console.log(`${String(count).padStart(7)}  ${kind}`)
+const hasDifferences = [...countByOutcome.keys()].some((kind) => kind.startsWith('differ'))
+process.exitCode = hasDifferences || agreeingCases < resolverCases.length ? 1 : 0
 
-function compare(problem: RandomProblem, ours: Resolution, { refused, error, set }: OlmAnswer): string {
+function compareResolutions(
+  problem: RandomProblem,
+  ours: Resolution,
+  { refused, error, set }: OlmResolverOutput,
+): string {
   if (refused !== undefined) return 'left out: opm refuses the catalog'
   if (ours.kind === 'unknown') return 'left out: we do not know'
   if (error !== undefined) {
@@ -117,15 +123,15 @@ function compare(problem: RandomProblem, ours: Resolution, { refused, error, set
     : `agree: the same set of ${Math.min(shownSet.length, 4)}`
 }
 
-function briefly(resolution: Resolution) {
+function summarizeResolution(resolution: Resolution) {
   if (resolution.kind !== 'resolved') return resolution
   return resolution.bundles.map(
     ({ entry, replaces }) => `${entry.catalog}/${entry.channel}/${entry.name} ${replaces}`,
   )
 }
 
-function ask({ catalogs, installed, subscriptions }: RandomProblem): Promise<OlmAnswer> {
-  const asked = {
+function resolveWithOlm({ catalogs, installed, subscriptions }: RandomProblem): Promise<OlmResolverOutput> {
+  const query = {
     Catalogs: catalogs.map(({ name, priority, blobs }) => ({ Name: name, Priority: priority, Blobs: blobs })),
     Installed: installed.map((one) => ({
       Name: one.name,
@@ -144,13 +150,13 @@ function ask({ catalogs, installed, subscriptions }: RandomProblem): Promise<Olm
     })),
   }
   return new Promise((resolve) => {
-    waiting.push(resolve)
-    olm.stdin.write(`${JSON.stringify(asked)}\n`)
+    pendingResolves.push(resolve)
+    olmResolver.stdin.write(`${JSON.stringify(query)}\n`)
   })
 }
 
-function build(program: string): string {
-  const go = goCommand()
+function buildResolver(program: string): string {
+  const go = findGoCommand()
   if (go === undefined) throw new Error('there is no go here; name a built program with --program')
   const tags = ['-p', '1', '-tags', 'json1,containers_image_openpgp', '-gcflags=all=-dwarf=false']
   const { status, stderr } = spawnSync(go, ['build', ...tags, '-o', program, '.'], {

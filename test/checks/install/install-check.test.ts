@@ -1,44 +1,49 @@
 // The check on a pull request: what it asks, what it says of each package, and that nothing unknown is a pass or a fault.
 import { describe, expect, test } from '@jest/globals'
 import type { Catalog } from '../../../src/catalog/facts/catalog.ts'
-import type { Change, PackageChange } from '../../../src/change/change.ts'
+import type { PullRequestChange, PackageChange } from '../../../src/change/change.ts'
 import type { CheckInput, CheckOutcome } from '../../../src/checks/check.ts'
-import { bundleFacts } from '../../../src/checks/install/bundle-facts.ts'
+import { computeInstallFacts } from '../../../src/checks/install/bundle-facts.ts'
 import { installCheck } from '../../../src/checks/install/install.ts'
-import { answersFrom, questionKey, type AnswerTo, type Question } from '../../../src/checks/questions.ts'
+import {
+  createAnswers,
+  questionKey,
+  type AnswerByKind,
+  type CheckQuestion,
+} from '../../../src/checks/questions.ts'
 import { defaultConfig, type Config } from '../../../src/config/config.ts'
-import { describeTried } from '../../../src/messages/describe-tried.ts'
-import { catalogOf } from './resolve-problem.ts'
+import { describeSimulatedInstalls } from '../../../src/messages/describe-tried.ts'
+import { buildCatalog } from './resolve-problem.ts'
 import { smallBundle } from './small-bundle.ts'
-import { writtenBlobs } from './written-catalog.ts'
+import { parseBlobs } from './written-catalog.ts'
 
-const before = ['foo/stable 1.0.0', 'bar/stable 1.0.0']
-const after = ['foo/stable 1.1.0 replaces 1.0.0', ...before]
+const linesBefore = ['foo/stable 1.0.0', 'bar/stable 1.0.0']
+const linesAfter = ['foo/stable 1.1.0 replaces 1.0.0', ...linesBefore]
 /** Every image has another one. */
-const digestOf = (image: string) =>
+const fakeDigestOf = (image: string) =>
   `sha256:${Buffer.from(image).toString('hex').slice(-64).padStart(64, '0')}`
 
 describe('the install check', () => {
   test('passes where the changed package installs, says with what, and leaves the others alone', () => {
-    const outcome = judged({ after })
+    const outcome = evaluateInstall({ after: linesAfter })
     expect(outcome).toMatchObject({ findings: [], unanswered: [] })
     expect(outcome.summary).toBe('1 package, simulated: OLM v0 yes, OLM v1 yes, RukPak registry yes')
-    expect(outcome.tried?.map((one) => [one.package, one.bundle, one.installs])).toEqual([
+    expect(outcome.installSummaries?.map((one) => [one.package, one.bundle, one.installs])).toEqual([
       ['foo', 'foo.v1.1.0', 'yes'],
     ])
-    const words = [...describeTried(outcome.tried ?? [])].join('\n')
-    expect(words).toContain('| OLM v0 | ✅ yes |')
-    expect(words).toContain('1 of 1 versions reach the head')
-    expect(words).toContain('Left for a cluster')
+    const message = [...describeSimulatedInstalls(outcome.installSummaries ?? [])].join('\n')
+    expect(message).toContain('| OLM v0 | ✅ yes |')
+    expect(message).toContain('1 of 1 versions reach the head')
+    expect(message).toContain('Left for a cluster')
   })
 
   test('says what a cluster would be asked to show, where the configuration wants that, and only of what installs', () => {
     const onlyOwn = { installModes: [{ type: 'OwnNamespace', supported: true }] }
     const onCluster = { install: { required: false, with: [], cluster: 'automatic' as const } }
-    expect(judged({ after }).trials).toBeUndefined()
-    const trials = judged({ after, config: onCluster }).trials ?? []
+    expect(evaluateInstall({ after: linesAfter }).clusterTests).toBeUndefined()
+    const clusterTests = evaluateInstall({ after: linesAfter, config: onCluster }).clusterTests ?? []
     expect(
-      trials.map(({ trial: { target, isUpgrade, mode, steps } }) => [
+      clusterTests.map(({ trial: { target, isUpgrade, mode, steps } }) => [
         target,
         isUpgrade,
         mode,
@@ -50,29 +55,34 @@ describe('the install check', () => {
       ['OLM v1', false, 'AllNamespaces', ['foo.v1.1.0']],
       ['OLM v1', true, 'AllNamespaces', ['foo.v1.0.0', 'foo.v1.1.0']],
     ])
-    expect(judged({ after, spec: onlyOwn, config: onCluster }).trials?.[0]?.trial.mode).toBe('OwnNamespace')
+    expect(
+      evaluateInstall({ after: linesAfter, spec: onlyOwn, config: onCluster }).clusterTests?.[0]?.trial.mode,
+    ).toBe('OwnNamespace')
     const other = { install: { ...onCluster.install, with: ['rukpak-registry' as const] } }
-    expect(judged({ after, spec: onlyOwn, config: other }).trials).toBeUndefined()
+    expect(evaluateInstall({ after: linesAfter, spec: onlyOwn, config: other }).clusterTests).toBeUndefined()
   })
 
   test('opens the new head and the old one, by the digests that the images have', () => {
-    expect(asked({ after })).toEqual([
+    expect(listQuestions({ after: linesAfter })).toEqual([
       'image registry.example/foo:1.1.0',
-      `install registry.example/foo@${digestOf('registry.example/foo:1.1.0')}`,
+      `install registry.example/foo@${fakeDigestOf('registry.example/foo:1.1.0')}`,
       'image registry.example/foo:1.0.0',
-      `install registry.example/foo@${digestOf('registry.example/foo:1.0.0')}`,
+      `install registry.example/foo@${fakeDigestOf('registry.example/foo:1.0.0')}`,
     ])
   })
 
   test('is optional unless the configuration requires it', () => {
-    expect(judged({ after }).isOptional).toBe(true)
+    expect(evaluateInstall({ after: linesAfter }).isOptional).toBe(true)
     expect(
-      judged({ after, config: { install: { required: true, with: [], cluster: 'off' } } }).isOptional,
+      evaluateInstall({
+        after: linesAfter,
+        config: { install: { required: true, with: [], cluster: 'off' } },
+      }).isOptional,
     ).toBeUndefined()
   })
 
   test('tells what is not resolved, at the package', () => {
-    const outcome = judged({ after: [...after, 'foo 1.1.0 needs Red'] })
+    const outcome = evaluateInstall({ after: [...linesAfter, 'foo 1.1.0 needs Red'] })
     expect(outcome.findings).toMatchObject([
       {
         rule: 'does-not-install',
@@ -84,12 +94,12 @@ describe('the install check', () => {
     expect(outcome.findings[0]?.what).toContain('not its head foo.v1.1.0')
   })
 
-  test.each<[string, AnswerTo['image']]>([
+  test.each<[string, AnswerByKind['image']]>([
     ['a registry that is down', { kind: 'unknown', reason: '503', retryAfter: 20 }],
     ['an image that may be private', { kind: 'missing-or-private', reason: '401' }],
     ['a registry that the operator blocks', { kind: 'blocked', reason: 'internal' }],
   ])('%s is nobody’s fault and no pass', (_which, image) => {
-    const outcome = judged({ after, image })
+    const outcome = evaluateInstall({ after: linesAfter, image })
     expect(outcome.findings).toEqual([])
     expect(outcome.unanswered).toMatchObject([
       { question: 'whether package foo installs from channel stable', retryAfter: expect.any(Number) },
@@ -98,7 +108,10 @@ describe('the install check', () => {
   })
 
   test('an image that is not there does not install', () => {
-    const outcome = judged({ after, image: { kind: 'missing', reason: 'no such manifest' } })
+    const outcome = evaluateInstall({
+      after: linesAfter,
+      image: { kind: 'missing', reason: 'no such manifest' },
+    })
     expect(outcome.findings).toMatchObject([{ rule: 'does-not-install' }])
   })
 
@@ -107,82 +120,87 @@ describe('the install check', () => {
     const rukPak = {
       install: { required: false, with: ['rukpak-registry' as const], cluster: 'off' as const },
     }
-    expect(judged({ after, spec: onlyOwn }).findings.map(({ rule }) => rule)).not.toContain(
-      'does-not-install',
-    )
-    expect(judged({ after, spec: onlyOwn, config: rukPak }).findings.map(({ rule }) => rule)).toContain(
-      'does-not-install',
-    )
+    expect(
+      evaluateInstall({ after: linesAfter, spec: onlyOwn }).findings.map(({ rule }) => rule),
+    ).not.toContain('does-not-install')
+    expect(
+      evaluateInstall({ after: linesAfter, spec: onlyOwn, config: rukPak }).findings.map(({ rule }) => rule),
+    ).toContain('does-not-install')
   })
 
   test('shows what a cluster does not take where the image is named, as the configuration weighs it', () => {
     const broken = { more: 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: [1]}\n' }
-    const [found] = judged({ after, ...broken }).findings.filter(
+    const [found] = evaluateInstall({ after: linesAfter, ...broken }).findings.filter(
       ({ rule }) => rule === 'mistyped-manifest-field',
     )
     expect(found).toMatchObject({ severity: 'error', at: { file: expect.stringContaining('catalogs/v1') } })
     const rules = { 'mistyped-manifest-field': 'off' as const }
-    expect(judged({ after, ...broken, config: { rules } }).findings).toEqual([])
+    expect(evaluateInstall({ after: linesAfter, ...broken, config: { rules } }).findings).toEqual([])
   })
 
   test('says nothing that only a restricted image says', () => {
     const secret = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: hush}\ndata: {hush: [1]}\n'
-    const outcome = judged({ after, more: secret, isRestricted: true })
+    const outcome = evaluateInstall({ after: linesAfter, more: secret, isRestricted: true })
     expect(outcome.findings).not.toEqual([])
     expect(JSON.stringify(outcome)).not.toContain('hush')
-    expect(JSON.stringify(judged({ after, more: secret }))).toContain('hush')
+    expect(JSON.stringify(evaluateInstall({ after: linesAfter, more: secret }))).toContain('hush')
   })
 
   test('counts catalogs that say the same once', () => {
-    const outcome = judged({
-      after: [...after, 'foo 1.1.0 needs Red'],
+    const outcome = evaluateInstall({
+      after: [...linesAfter, 'foo 1.1.0 needs Red'],
       roots: ['catalogs/v1', 'catalogs/v2'],
     })
-    expect(outcome.tried).toMatchObject([{ catalogs: ['catalogs/v1', 'catalogs/v2'] }])
+    expect(outcome.installSummaries).toMatchObject([{ catalogs: ['catalogs/v1', 'catalogs/v2'] }])
     expect(outcome.findings).toMatchObject([{ related: [{ at: { file: expect.stringContaining('v2') } }] }])
   })
 
   test('is no pass of more packages than are tried', () => {
     const many = Array.from({ length: 70 }, (_, index) => `p${index}/stable 1.0.0`)
-    const outcome = judged({ after: many, changed: many.map((line) => line.split('/')[0] ?? '') })
+    const outcome = evaluateInstall({ after: many, changed: many.map((line) => line.split('/')[0] ?? '') })
     expect(outcome.unanswered).toContainEqual(
       expect.objectContaining({ question: 'whether 10 more packages install' }),
     )
   })
 })
 
-interface World {
+interface InstallScenario {
   readonly after: readonly string[]
   readonly changed?: readonly string[]
   readonly roots?: readonly string[]
   readonly config?: Partial<Config>
-  readonly image?: AnswerTo['image']
+  readonly image?: AnswerByKind['image']
   readonly spec?: Parameters<typeof smallBundle>[2]
   /** One more manifest. */
   readonly more?: string
   readonly isRestricted?: boolean
 }
 
-const there = (image: string): AnswerTo['image'] => ({
+const imageFound = (image: string): AnswerByKind['image'] => ({
   kind: 'ok',
-  digest: digestOf(image),
+  digest: fakeDigestOf(image),
   mediaType: '',
   size: 1,
 })
 
-function inputOf({ after: lines, changed = ['foo'], roots = ['catalogs/v1'], config }: World): CheckInput {
-  const [base, result] = [catalogOf(writtenBlobs(before)), catalogOf(writtenBlobs(lines))]
+function createCheckInput({
+  after: lines,
+  changed = ['foo'],
+  roots = ['catalogs/v1'],
+  config,
+}: InstallScenario): CheckInput {
+  const [base, result] = [buildCatalog(parseBlobs(linesBefore)), buildCatalog(parseBlobs(lines))]
   const catalogs = roots.map((root) => ({
     root,
     base,
     result,
-    packages: changed.map((name) => packageChange(name, base, result)),
+    packages: changed.map((name) => createPackageChange(name, base, result)),
   }))
-  const change: Change = { paths: [], references: [], catalogs }
+  const change: PullRequestChange = { paths: [], references: [], catalogs }
   return { change, config: { ...defaultConfig, ...config } } as CheckInput
 }
 
-function packageChange(name: string, base: Catalog, result: Catalog): PackageChange {
+function createPackageChange(name: string, base: Catalog, result: Catalog): PackageChange {
   const known = new Set(base.bundles.map((bundle) => bundle.name))
   const added = result.bundles.filter((bundle) => bundle.package === name && !known.has(bundle.name))
   return {
@@ -201,31 +219,35 @@ function packageChange(name: string, base: Catalog, result: Catalog): PackageCha
   }
 }
 
-function judged(world: World): CheckOutcome {
-  return installCheck.judge(inputOf(world), answersFrom(answersIn(world)))
+function evaluateInstall(scenario: InstallScenario): CheckOutcome {
+  return installCheck.judge(createCheckInput(scenario), createAnswers(answerQuestions(scenario)))
 }
 
 /** Everything that is asked for, round by round. */
-function asked(world: World): readonly string[] {
-  const input = inputOf(world)
-  const known = new Map<string, AnswerTo[Question['kind']]>()
-  for (const question of installCheck.ask(input, answersFrom(known)))
-    if (question.kind === 'image') known.set(questionKey(question), there(question.reference))
-  return installCheck.ask(input, answersFrom(known)).map(questionKey)
+function listQuestions(scenario: InstallScenario): readonly string[] {
+  const input = createCheckInput(scenario)
+  const known = new Map<string, AnswerByKind[CheckQuestion['kind']]>()
+  for (const question of installCheck.ask(input, createAnswers(known)))
+    if (question.kind === 'image') known.set(questionKey(question), imageFound(question.reference))
+  return installCheck.ask(input, createAnswers(known)).map(questionKey)
 }
 
-function answersIn(world: World): ReadonlyMap<string, AnswerTo[Question['kind']]> {
-  const { image, spec, more, isRestricted } = world
-  const known = new Map<string, AnswerTo[Question['kind']]>()
-  for (const bundle of inputOf(world).change.catalogs.flatMap(({ result }) => result?.bundles ?? [])) {
-    const own = `${bundle.image.split(':')[0]}@${digestOf(bundle.image)}`
+function answerQuestions(
+  scenario: InstallScenario,
+): ReadonlyMap<string, AnswerByKind[CheckQuestion['kind']]> {
+  const { image, spec, more, isRestricted } = scenario
+  const known = new Map<string, AnswerByKind[CheckQuestion['kind']]>()
+  for (const bundle of createCheckInput(scenario).change.catalogs.flatMap(
+    ({ result }) => result?.bundles ?? [],
+  )) {
+    const own = `${bundle.image.split(':')[0]}@${fakeDigestOf(bundle.image)}`
     const files = new Map(smallBundle(bundle.name, bundle.package, spec))
     if (more !== undefined) files.set('manifests/more.yaml', new TextEncoder().encode(more))
-    const facts = bundleFacts(files, { labels: {}, packedSize: (bytes) => bytes.length })
-    known.set(`image ${bundle.image}`, image ?? there(bundle.image))
+    const facts = computeInstallFacts(files, { labels: {}, packedSize: (bytes) => bytes.length })
+    known.set(`image ${bundle.image}`, image ?? imageFound(bundle.image))
     known.set(`install ${own}`, {
       kind: 'bundle',
-      digest: digestOf(bundle.image),
+      digest: fakeDigestOf(bundle.image),
       findings: [],
       install: facts,
       ...(isRestricted && { isRestricted }),

@@ -26,23 +26,27 @@ export interface RandomProblem {
   }[]
 }
 
-interface Bundle {
+interface RandomBundle {
   readonly name: string
   readonly package: string
   readonly version: string
   readonly properties: { type: string; value: Json }[]
 }
 
-const packages = ['alpha', 'beta', 'gamma', 'delta']
-const kinds = ['Red', 'Green', 'Blue', 'Grey']
+const packageNames = ['alpha', 'beta', 'gamma', 'delta']
+const apiKinds = ['Red', 'Green', 'Blue', 'Grey']
 
-export function randomProblem(seed: number): RandomProblem {
-  const random = mulberry(seed)
+export function createRandomProblem(seed: number): RandomProblem {
+  const random = mulberry32(seed)
   const chance = (share: number) => random() < share
   const below = (limit: number) => Math.floor(random() * limit)
   const oneOf = <T>(list: readonly T[]): T => list[below(list.length)] as T
   const version = () => `${1 + below(2)}.${below(4)}.0${chance(0.1) ? '-rc1' : ''}`
-  const api = (): Json => ({ group: 'example.com', version: chance(0.8) ? 'v1' : 'v2', kind: oneOf(kinds) })
+  const api = (): Json => ({
+    group: 'example.com',
+    version: chance(0.8) ? 'v1' : 'v2',
+    kind: oneOf(apiKinds),
+  })
   const range = () =>
     oneOf([
       '>=1.0.0',
@@ -57,7 +61,7 @@ export function randomProblem(seed: number): RandomProblem {
   const constraint = (depth: number): Json => {
     const kind = below(depth > 2 ? 3 : 6)
     if (kind === 0) return { gvk: api() }
-    if (kind === 1) return { package: { packageName: oneOf(packages), versionRange: range() } }
+    if (kind === 1) return { package: { packageName: oneOf(packageNames), versionRange: range() } }
     if (kind === 2)
       return {
         failureMessage: 'no',
@@ -81,15 +85,18 @@ export function randomProblem(seed: number): RandomProblem {
   const dependency = (): { type: string; value: Json } => {
     const kind = random()
     if (kind < 0.4)
-      return { type: 'olm.package.required', value: { packageName: oneOf(packages), versionRange: range() } }
+      return {
+        type: 'olm.package.required',
+        value: { packageName: oneOf(packageNames), versionRange: range() },
+      }
     if (kind < 0.75) return { type: 'olm.gvk.required', value: api() }
     if (kind < 0.8) return { type: 'olm.label.required', value: { label: oneOf(['gold', 'silver']) } }
     return { type: 'olm.constraint', value: constraint(0) }
   }
-  const bundlesOf = (name: string): Bundle[] => {
+  const bundlesOf = (name: string): RandomBundle[] => {
     const versions = [...new Set(Array.from({ length: 1 + below(6) }, version))]
     return versions.map((text) => {
-      const properties: Bundle['properties'] = [
+      const properties: RandomBundle['properties'] = [
         { type: 'olm.package', value: { packageName: name, version: text } },
       ]
       if (chance(0.6)) properties.push({ type: 'olm.gvk', value: api() })
@@ -121,9 +128,11 @@ export function randomProblem(seed: number): RandomProblem {
       }
     })
   }
-  const channelOf = (its: string, name: string, from: readonly Bundle[]): Json => {
+  const channelOf = (its: string, name: string, from: readonly RandomBundle[]): Json => {
     const chosen = from.filter(() => chance(0.8))
-    const entries = (chosen.length > 0 ? chosen : from).toSorted((a, b) => compare(a.version, b.version))
+    const entries = (chosen.length > 0 ? chosen : from).toSorted((a, b) =>
+      compareVersions(a.version, b.version),
+    )
     return {
       schema: 'olm.channel',
       package: its,
@@ -131,10 +140,10 @@ export function randomProblem(seed: number): RandomProblem {
       entries: linked(entries.map((bundle) => bundle.name)),
     }
   }
-  const offered: (Bundle & { readonly catalog: string; readonly channels: readonly string[] })[] = []
+  const offered: (RandomBundle & { readonly catalog: string; readonly channels: readonly string[] })[] = []
   const catalogs = ['first', 'second'].slice(0, chance(0.25) ? 2 : 1).map((catalog) => {
     const blobs: Json[] = []
-    for (const name of packages.slice(0, 1 + below(packages.length))) {
+    for (const name of packageNames.slice(0, 1 + below(packageNames.length))) {
       const bundles = bundlesOf(name)
       const channels = ['stable', 'fast', 'old'].slice(0, 1 + below(3))
       const made = channels.map((channel) => channelOf(name, channel, bundles))
@@ -196,12 +205,12 @@ export function randomProblem(seed: number): RandomProblem {
   return { catalogs, installed, subscriptions }
 }
 
-function compare(a: string, b: string): number {
+function compareVersions(a: string, b: string): number {
   const key = (text: string) => (text.includes('-') ? text : `${text}~`)
   return key(a) < key(b) ? -1 : 1
 }
 
-function mulberry(seed: number): () => number {
+function mulberry32(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0

@@ -1,10 +1,10 @@
 // OLM v1's resolution, and what it refuses.
 import { describe, expect, test } from '@jest/globals'
 import { resolveV1, type V1Request } from '../../../src/checks/install/resolve-v1.ts'
-import { catalogOf } from './resolve-problem.ts'
-import { writtenBlobs } from './written-catalog.ts'
+import { buildCatalog } from './resolve-problem.ts'
+import { parseBlobs } from './written-catalog.ts'
 
-const chain = [
+const upgradeChain = [
   'foo/stable 1.1.0 replaces 1.0.0',
   'foo/stable 1.0.0',
   'foo/fast 2.0.0 replaces 1.1.0',
@@ -13,27 +13,29 @@ const chain = [
 
 describe('OLM v1', () => {
   test('takes the highest version of all channels', () => {
-    expect(chosen(chain, {})).toBe('foo.v2.0.0')
+    expect(resolveBundleName(upgradeChain, {})).toBe('foo.v2.0.0')
   })
 
   test('takes the highest version of the channels that are named', () => {
-    expect(chosen(chain, { channels: ['stable'] })).toBe('foo.v1.1.0')
+    expect(resolveBundleName(upgradeChain, { channels: ['stable'] })).toBe('foo.v1.1.0')
   })
 
   test('takes the highest version, not the head', () => {
-    expect(chosen(['foo/stable 1.0.0 replaces 2.0.0', 'foo/stable 2.0.0'], {})).toBe('foo.v2.0.0')
+    expect(resolveBundleName(['foo/stable 1.0.0 replaces 2.0.0', 'foo/stable 2.0.0'], {})).toBe('foo.v2.0.0')
   })
 
   test('takes of one version the higher release', () => {
-    expect(chosen(['foo/stable 1.0.0+2 replaces 1.0.0+10', 'foo/stable 1.0.0+10'], {})).toBe('foo.v1.0.0+10')
+    expect(resolveBundleName(['foo/stable 1.0.0+2 replaces 1.0.0+10', 'foo/stable 1.0.0+10'], {})).toBe(
+      'foo.v1.0.0+10',
+    )
   })
 
   test('takes only successors of what is installed, or what is installed', () => {
     const from = (version: string) => ({ installed: { name: `foo.v${version}`, version } })
-    expect(chosen(chain, from('1.0.0'))).toBe('foo.v1.1.0')
-    expect(chosen(chain, from('2.0.0'))).toBe('foo.v2.0.0')
-    expect(chosen(['foo/stable 1.5.0 range "<1.5.0"'], from('0.1.0'))).toBe('foo.v1.5.0')
-    expect(chosen(chain, from('0.1.0'))).toBe(
+    expect(resolveBundleName(upgradeChain, from('1.0.0'))).toBe('foo.v1.1.0')
+    expect(resolveBundleName(upgradeChain, from('2.0.0'))).toBe('foo.v2.0.0')
+    expect(resolveBundleName(['foo/stable 1.5.0 range "<1.5.0"'], from('0.1.0'))).toBe('foo.v1.5.0')
+    expect(resolveBundleName(upgradeChain, from('0.1.0'))).toBe(
       'error upgrading from currently installed version "0.1.0": no bundles found for package "foo"',
     )
   })
@@ -46,9 +48,9 @@ describe('OLM v1', () => {
         entries: [{ reference: { schema: 'olm.bundle', name: 'foo.v2.0.0' }, message: 'old' }],
       },
     ]
-    expect(chosen(chain, {}, deprecations)).toBe('foo.v1.1.0')
+    expect(resolveBundleName(upgradeChain, {}, deprecations)).toBe('foo.v1.1.0')
     expect(
-      resolveV1(catalogOf([...writtenBlobs(['foo/stable 2.0.0']), ...deprecations]), { package: 'foo' }),
+      resolveV1(buildCatalog([...parseBlobs(['foo/stable 2.0.0']), ...deprecations]), { package: 'foo' }),
     ).toMatchObject({
       isDeprecated: true,
     })
@@ -59,23 +61,23 @@ describe('OLM v1', () => {
     ['foo 1.0.0 needs Red', 'olm.gvk.required'],
     ['foo 1.0.0 constraint {"gvk":{}}', 'olm.constraint'],
   ])('refuses %s', (line, type) => {
-    expect(chosen(['foo/stable 1.0.0', line], {})).toBe(
+    expect(resolveBundleName(['foo/stable 1.0.0', line], {})).toBe(
       `validating bundle "foo.v1.0.0": bundle "foo.v1.0.0" has a dependency declared via property "${type}" which is currently not supported`,
     )
   })
 
   test('says which package and channels it looked in', () => {
-    expect(chosen(chain, { channels: ['a', 'b'] })).toBe(
+    expect(resolveBundleName(upgradeChain, { channels: ['a', 'b'] })).toBe(
       'no bundles found for package "foo" in channels [a b]',
     )
   })
 })
 
-function chosen(
+function resolveBundleName(
   lines: readonly string[],
   request: Partial<V1Request>,
-  more: Parameters<typeof catalogOf>[0] = [],
+  more: Parameters<typeof buildCatalog>[0] = [],
 ) {
-  const resolution = resolveV1(catalogOf([...writtenBlobs(lines), ...more]), { package: 'foo', ...request })
+  const resolution = resolveV1(buildCatalog([...parseBlobs(lines), ...more]), { package: 'foo', ...request })
   return resolution.kind === 'resolved' ? resolution.bundle.name : resolution.message
 }

@@ -1,15 +1,15 @@
 // What OLM v0's resolver makes of small catalogs. `compare-with-olm.ts` holds the same cases beside OLM itself.
 import { describe, expect, test } from '@jest/globals'
-import { randomProblem } from './random-problems.ts'
+import { createRandomProblem } from './random-problems.ts'
 import { resolveProblem } from './resolve-problem.ts'
 import { resolverCases } from './resolver-cases.ts'
-import { writtenProblem } from './written-catalog.ts'
+import { parseProblem } from './written-catalog.ts'
 
 describe('OLM v0 resolves', () => {
   test.each(resolverCases.map((one) => [one.claim, one] as const))(
     '%s',
     (_, { catalog, subscriptions, gives }) => {
-      const resolution = resolveProblem(writtenProblem(catalog, subscriptions))
+      const resolution = resolveProblem(parseProblem(catalog, subscriptions))
       if (typeof gives !== 'string') {
         const names =
           resolution.kind === 'resolved' ? resolution.bundles.map(({ entry }) => entry.name) : resolution
@@ -24,7 +24,7 @@ describe('OLM v0 resolves', () => {
 
 test('nothing that can be left out stands in the chain of constraints', () => {
   const lines = ['foo/stable 1.0.0', 'foo 1.0.0 needs Red', 'foo 1.0.0 needs bar "1.x"', 'bar/stable 1.0.0']
-  const resolution = resolveProblem(writtenProblem(lines, ['foo/stable']))
+  const resolution = resolveProblem(parseProblem(lines, ['foo/stable']))
   expect(resolution).toMatchObject({
     kind: 'not satisfiable',
     chain: [
@@ -37,7 +37,7 @@ test('nothing that can be left out stands in the chain of constraints', () => {
 
 test('whatever is in a catalog, what is resolved holds, and every problem has an answer', () => {
   for (let seed = 1; seed <= 150; seed++) {
-    const resolution = resolveProblem(randomProblem(seed))
+    const resolution = resolveProblem(createRandomProblem(seed))
     if (resolution.kind !== 'resolved') continue
     const packages = resolution.bundles.map(({ entry }) => entry.package)
     expect(new Set(packages).size).toBe(packages.length)

@@ -1,14 +1,14 @@
 // Upgrades of a namespace, step by step, from one catalog to the next.
 import { describe, expect, test } from '@jest/globals'
-import { catalogEntries } from '../../../src/checks/install/resolve/catalog-entries.ts'
-import { UpgradeWalk } from '../../../src/checks/install/resolve/walk-upgrades.ts'
-import { catalogOf } from './resolve-problem.ts'
-import { writtenBlobs } from './written-catalog.ts'
+import { createCatalogEntries } from '../../../src/checks/install/resolve/catalog-entries.ts'
+import { UpgradeSimulation } from '../../../src/checks/install/resolve/walk-upgrades.ts'
+import { buildCatalog } from './resolve-problem.ts'
+import { parseBlobs } from './written-catalog.ts'
 
 describe('upgrades', () => {
   test('go on until nothing changes any more', () => {
     const chain = ['foo/stable 1.2.0 replaces 1.1.0', 'foo/stable 1.1.0 replaces 1.0.0', 'foo/stable 1.0.0']
-    expect(upgraded(chain, '1.0.0')).toMatchObject({
+    expect(walkUpgrade(chain, '1.0.0')).toMatchObject({
       hops: ['foo.v1.1.0', 'foo.v1.2.0'],
       end: { kind: 'settled', at: 'foo.v1.2.0' },
     })
@@ -25,20 +25,20 @@ describe('upgrades', () => {
     ]
     // bar's Subscription was generated: its upgrade is part of the same step.
     const before = lines.filter((line) => !line.includes('2.0.0'))
-    expect(upgraded(lines, '1.0.0', before)).toMatchObject({ end: { kind: 'settled', at: 'foo.v2.0.0' } })
+    expect(walkUpgrade(lines, '1.0.0', before)).toMatchObject({ end: { kind: 'settled', at: 'foo.v2.0.0' } })
   })
 
   test('stay where only a version leads on that another one skips', () => {
     const before = ['foo/stable 1.0.0']
     const now = ['foo/stable 1.2.0 skips 1.1.0', 'foo/stable 1.1.0 replaces 1.0.0']
-    expect(upgraded(now, '1.0.0', before)).toMatchObject({
+    expect(walkUpgrade(now, '1.0.0', before)).toMatchObject({
       hops: [],
       end: { kind: 'settled', at: 'foo.v1.0.0' },
     })
   })
 
   test('stop where the channel is gone', () => {
-    expect(upgraded(['foo/fast 2.0.0 replaces 1.0.0'], '1.0.0', ['foo/stable 1.0.0'])).toMatchObject({
+    expect(walkUpgrade(['foo/fast 2.0.0 replaces 1.0.0'], '1.0.0', ['foo/stable 1.0.0'])).toMatchObject({
       end: {
         kind: 'not satisfiable',
         chain: expect.arrayContaining([expect.stringContaining('channel stable')]),
@@ -47,7 +47,7 @@ describe('upgrades', () => {
   })
 
   test('are none for a head whose skipRange covers itself', () => {
-    expect(upgraded(['foo/stable 1.0.0 range "<=1.0.0"'], '1.0.0')).toMatchObject({
+    expect(walkUpgrade(['foo/stable 1.0.0 range "<=1.0.0"'], '1.0.0')).toMatchObject({
       hops: [],
       end: { kind: 'settled', at: 'foo.v1.0.0' },
     })
@@ -56,20 +56,20 @@ describe('upgrades', () => {
   test('that lead back are told as such', () => {
     // Each lies in the range of the other: OLM goes to and fro.
     const lines = ['foo/stable 2.0.0 replaces 1.0.0', 'foo/stable 1.0.0 range ">=2.0.0"']
-    expect(upgraded(lines, '1.0.0')).toMatchObject({
+    expect(walkUpgrade(lines, '1.0.0')).toMatchObject({
       end: { kind: 'circle' },
     })
   })
 })
 
-function upgraded(lines: readonly string[], from: string, before: readonly string[] = lines) {
-  const installed = walkOf(before).install('foo', 'stable', `foo.v${from}`)
+function walkUpgrade(lines: readonly string[], from: string, before: readonly string[] = lines) {
+  const installed = createUpgradeWalk(before).install('foo', 'stable', `foo.v${from}`)
   if (installed.kind !== 'installed') throw new Error(JSON.stringify(installed))
-  return walkOf(lines).follow(installed.state)
+  return createUpgradeWalk(lines).follow(installed.state)
 }
 
-function walkOf(lines: readonly string[]): UpgradeWalk {
-  return new UpgradeWalk([
-    { entries: catalogEntries(catalogOf(writtenBlobs(lines)), 'catalog'), priority: 0 },
+function createUpgradeWalk(lines: readonly string[]): UpgradeSimulation {
+  return new UpgradeSimulation([
+    { entries: createCatalogEntries(buildCatalog(parseBlobs(lines)), 'catalog'), priority: 0 },
   ])
 }

@@ -9,22 +9,22 @@
 import type { Json } from '../../../src/go/json/json.ts'
 import type { RandomProblem } from './random-problems.ts'
 
-interface WrittenBundle {
+interface ParsedBundle {
   readonly package: string
   readonly version: string
   readonly properties: { type: string; value: Json }[]
 }
 
-interface WrittenCatalog {
+interface ParsedCatalog {
   readonly name: string
   readonly priority: number
   readonly defaults: Map<string, string>
   readonly channels: Map<string, { package: string; name: string; entries: Record<string, Json>[] }>
-  readonly bundles: Map<string, WrittenBundle>
+  readonly bundles: Map<string, ParsedBundle>
 }
 
-export function writtenProblem(lines: readonly string[], subscriptions: readonly string[]): RandomProblem {
-  const catalogs: WrittenCatalog[] = []
+export function parseProblem(lines: readonly string[], subscriptions: readonly string[]): RandomProblem {
+  const catalogs: ParsedCatalog[] = []
   const installed: RandomProblem['installed'][number][] = []
   const newCatalog = (name: string, priority: number) =>
     catalogs.push({ name, priority, defaults: new Map(), channels: new Map(), bundles: new Map() })
@@ -32,7 +32,7 @@ export function writtenProblem(lines: readonly string[], subscriptions: readonly
   for (const line of lines) {
     const [first = '', second = '', ...rest] = line.split(' ')
     if (first.startsWith('@')) newCatalog(first.slice(1), Number(second || '0'))
-    else addLine(catalogs.at(-1) as WrittenCatalog, first, second, rest)
+    else parseCatalogLine(catalogs.at(-1) as ParsedCatalog, first, second, rest)
   }
   const written = subscriptions.flatMap((text, index) => {
     const [target = '', ...words] = text.split(' ')
@@ -69,7 +69,7 @@ export function writtenProblem(lines: readonly string[], subscriptions: readonly
     catalogs: catalogs.map((catalog) => ({
       name: catalog.name,
       priority: catalog.priority,
-      blobs: blobsOf(catalog),
+      blobs: toBlobs(catalog),
     })),
     installed,
     subscriptions: written,
@@ -77,15 +77,20 @@ export function writtenProblem(lines: readonly string[], subscriptions: readonly
 }
 
 /** The blobs of one catalog, written as above. */
-export function writtenBlobs(lines: readonly string[]): readonly Json[] {
-  return writtenProblem(lines, []).catalogs[0]?.blobs ?? []
+export function parseBlobs(lines: readonly string[]): readonly Json[] {
+  return parseProblem(lines, []).catalogs[0]?.blobs ?? []
 }
 
-function addLine(catalog: WrittenCatalog, first: string, second: string, rest: readonly string[]): void {
+function parseCatalogLine(
+  catalog: ParsedCatalog,
+  first: string,
+  second: string,
+  rest: readonly string[],
+): void {
   const [packageName = '', channel] = first.split('/')
   if (second === 'default') return void catalog.defaults.set(packageName, rest[0] ?? '')
-  const bundle = bundleIn(catalog, packageName, second)
-  if (channel === undefined) return void bundle.properties.push(propertyFrom(rest))
+  const bundle = findOrAddBundle(catalog, packageName, second)
+  if (channel === undefined) return void bundle.properties.push(parseProperty(rest))
   const own = catalog.channels.get(first) ?? { package: packageName, name: channel, entries: [] }
   catalog.channels.set(first, own)
   if (!catalog.defaults.has(packageName)) catalog.defaults.set(packageName, channel)
@@ -100,17 +105,17 @@ function addLine(catalog: WrittenCatalog, first: string, second: string, rest: r
   })
 }
 
-function bundleIn(catalog: WrittenCatalog, packageName: string, version: string): WrittenBundle {
+function findOrAddBundle(catalog: ParsedCatalog, packageName: string, version: string): ParsedBundle {
   const key = `${packageName} ${version}`
   const known = catalog.bundles.get(key)
   if (known) return known
   const properties = [{ type: 'olm.package', value: { packageName, version } }]
-  const made: WrittenBundle = { package: packageName, version, properties }
+  const made: ParsedBundle = { package: packageName, version, properties }
   catalog.bundles.set(key, made)
   return made
 }
 
-function propertyFrom(words: readonly string[]): { type: string; value: Json } {
+function parseProperty(words: readonly string[]): { type: string; value: Json } {
   const [verb = '', what = '', ...rest] = words
   const text = rest.join(' ')
   const api = () => {
@@ -139,7 +144,7 @@ function propertyFrom(words: readonly string[]): { type: string; value: Json } {
   }
 }
 
-function blobsOf({ defaults, channels, bundles }: WrittenCatalog): readonly Json[] {
+function toBlobs({ defaults, channels, bundles }: ParsedCatalog): readonly Json[] {
   return [
     ...[...defaults].map(([name, defaultChannel]) => ({ schema: 'olm.package', name, defaultChannel })),
     ...[...channels.values()].map((channel) => ({ schema: 'olm.channel', ...channel })),

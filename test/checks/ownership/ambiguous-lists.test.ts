@@ -5,16 +5,16 @@ import { readCiYaml } from '../../../src/checks/ownership/sources/ci-yaml.ts'
 import { readMaintainers } from '../../../src/checks/ownership/sources/config-yaml.ts'
 import { readAliases, readOwnersFile } from '../../../src/checks/ownership/sources/owners-file.ts'
 import { parseConfig } from '../../../src/config/config.ts'
-import { openWorld } from './world.ts'
+import { openOwnershipScenario } from './world.ts'
 
-const formats: readonly [string, (text: string) => { kind: string }, string][] = [
+const ownerFileReaders: readonly [string, (text: string) => { kind: string }, string][] = [
   ['ci.yaml', (text) => readCiYaml('ci.yaml', text), 'reviewers'],
   ['OWNERS', (text) => readOwnersFile('OWNERS', text), 'approvers'],
   ['CATALOG_OWNERS', (text) => readCatalogOwners('CATALOG_OWNERS', text), 'approvers'],
   ['config.yaml', (text) => readMaintainers('config.yaml', text), 'maintainers'],
 ]
 
-describe.each(formats)('%s', (_, read, key) => {
+describe.each(ownerFileReaders)('%s', (_, read, key) => {
   test('is read as people write it', () => {
     for (const text of [
       `${key}: [ann, bob]\n`,
@@ -96,17 +96,21 @@ test('the configuration has no names that nobody can type', () => {
 })
 
 test('a pull request for such a list waits, whoever is named in it', async () => {
-  const world = await openWorld('ambiguous')
+  const scenario = await openOwnershipScenario('ambiguous')
   try {
     for (const owners of ['* @ann\v@bob\n', '* @bob\n/operators/mine/\u00a0@ann\n', '\ufeff* @ann\n']) {
       const base = { CODEOWNERS: owners, 'operators/mine/notes.md': '1\n' }
       for (const author of ['ann', 'bob']) {
-        const judged = await world.pull(base, { ...base, 'operators/mine/notes.md': '2\n' }, { author })
+        const judged = await scenario.evaluatePull(
+          base,
+          { ...base, 'operators/mine/notes.md': '2\n' },
+          { author },
+        )
         expect(judged.rules).toContain('owner-source-broken')
         expect(judged.verdict.kind).not.toBe('merge')
       }
     }
   } finally {
-    await world.close()
+    await scenario.close()
   }
 }, 120_000)

@@ -3,14 +3,14 @@
 import { parse } from 'yaml'
 import type { Catalog } from '../../../src/catalog/facts/catalog.ts'
 
-type Writable = { -readonly [Key in Exclude<keyof Catalog, 'oddities'>]: Catalog[Key][number][] }
+type MutableCatalog = { -readonly [Key in Exclude<keyof Catalog, 'oddities'>]: Catalog[Key][number][] }
 
-const mark = { line: 1, column: 1 }
+const firstPosition = { line: 1, column: 1 }
 const encoder = new TextEncoder()
 
 /** The facts of catalog files, by their paths from the catalog's root. YAML with `---` between documents. */
 export function readCatalog(files: ReadonlyMap<string, string>): Catalog {
-  const catalog: Writable = {
+  const catalog: MutableCatalog = {
     packages: [],
     channels: [],
     bundles: [],
@@ -22,24 +22,29 @@ export function readCatalog(files: ReadonlyMap<string, string>): Catalog {
   }
   for (const [path, text] of files) {
     catalog.files.push({ path, bytes: encoder.encode(text).length })
-    if (/\.(?:ya?ml|json)$/.test(path)) readFile(path, text, catalog)
+    if (/\.(?:ya?ml|json)$/.test(path)) readCatalogFile(path, text, catalog)
   }
   return catalog
 }
 
-function readFile(file: string, text: string, catalog: Writable): void {
+function readCatalogFile(file: string, text: string, catalog: MutableCatalog): void {
   let start = 0
   let line = 1
   let document = 0
   for (const part of text.split(/^---[ \t]*\n/m)) {
     const end = start + encoder.encode(part).length
-    if (part.trim() !== '') add({ file, document: document++, start, end, line, column: 1 }, part, catalog)
+    if (part.trim() !== '')
+      addBlobFacts({ file, document: document++, start, end, line, column: 1 }, part, catalog)
     start = end + 4
     line += part.split('\n').length
   }
 }
 
-function add(place: Catalog['packages'][number]['place'], text: string, catalog: Writable): void {
+function addBlobFacts(
+  location: Catalog['packages'][number]['place'],
+  text: string,
+  catalog: MutableCatalog,
+): void {
   const top = (key: string): string => {
     const value = new RegExp(`^"?${key}"?: *(.*?) *$`, 'm').exec(text)?.[1] ?? ''
     return value.replace(/^(["'])(.*)\1$/, '$2')
@@ -48,36 +53,54 @@ function add(place: Catalog['packages'][number]['place'], text: string, catalog:
   const name = top('name')
   const of = top('package')
   if (schema === 'olm.package')
-    catalog.packages.push({ place, name, defaultChannel: top('defaultChannel'), description: '' })
+    catalog.packages.push({ place: location, name, defaultChannel: top('defaultChannel'), description: '' })
   else if (schema === 'olm.channel') {
     const { entries = [] } = parse(text) as {
       entries?: { name: string; replaces?: string; skips?: string[] }[]
     }
     catalog.channels.push({
-      place,
+      place: location,
       name,
       package: of,
-      entries: entries.map((entry) => ({ mark, replaces: '', skips: [], skipRange: '', ...entry })),
+      entries: entries.map((entry) => ({
+        mark: firstPosition,
+        replaces: '',
+        skips: [],
+        skipRange: '',
+        ...entry,
+      })),
     })
   } else if (schema === 'olm.bundle')
-    catalog.bundles.push({ place, name, package: of, image: top('image'), properties: [], relatedImages: [] })
+    catalog.bundles.push({
+      place: location,
+      name,
+      package: of,
+      image: top('image'),
+      properties: [],
+      relatedImages: [],
+    })
   else if (schema === 'olm.deprecations') {
     const { entries = [] } = parse(text) as {
       entries?: { message: string; reference: { schema: string; name?: string } }[]
     }
     catalog.deprecations.push({
-      place,
+      place: location,
       package: of,
-      entries: entries.map(({ message, reference }) => ({ mark, name: '', ...reference, message })),
+      entries: entries.map(({ message, reference }) => ({
+        mark: firstPosition,
+        name: '',
+        ...reference,
+        message,
+      })),
     })
-  } else if (schema !== '') catalog.others.push({ place, schema, package: of, name })
+  } else if (schema !== '') catalog.others.push({ place: location, schema, package: of, name })
 }
 
-const bundleText = (of: string, version: string, more = ''): string =>
+const bundleYaml = (of: string, version: string, more = ''): string =>
   `---\nschema: olm.bundle\nname: ${of}.v${version}\npackage: ${of}\nimage: quay.io/test/${of}@sha256:${'0'.repeat(64)}\nproperties:\n- type: olm.package\n  value:\n    packageName: ${of}\n    version: ${version}\n${more}`
 
 /** A catalog file of one package with a chain of versions in the channel stable. */
-export function catalogFile(
+export function catalogYaml(
   of: string,
   versions: readonly string[],
   more: { icon?: string; bundle?: string } = {},
@@ -91,6 +114,6 @@ export function catalogFile(
   return [
     `---\nschema: olm.package\nname: ${of}\ndefaultChannel: stable\n${more.icon ? `description: ${more.icon}\n` : ''}`,
     `---\nschema: olm.channel\nname: stable\npackage: ${of}\nentries:\n${entries}`,
-    ...versions.map((version) => bundleText(of, version, more.bundle)),
+    ...versions.map((version) => bundleYaml(of, version, more.bundle)),
   ].join('')
 }

@@ -2,51 +2,51 @@
 // approval turns it green, for exactly what they approved; the bot itself never merges it.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { CommitSha } from '../../../src/change/ids.ts'
-import { composeReport } from '../../../src/messages/report.ts'
-import type { Files } from '../../git/origin.ts'
-import { catalogFile } from './blobs.ts'
-import { openWorld, People, type PullOptions, type World } from './world.ts'
+import { renderReport } from '../../../src/messages/report.ts'
+import type { OriginFiles } from '../../git/origin.ts'
+import { catalogYaml } from './blobs.ts'
+import { openOwnershipScenario, FakeAccounts, type PullOptions, type OwnershipScenario } from './world.ts'
 
-let world: World
+let scenario: OwnershipScenario
 beforeAll(async () => {
-  world = await openWorld('by-hand')
+  scenario = await openOwnershipScenario('by-hand')
 }, 180_000)
 beforeEach(() => {
-  world.people = new People()
-  for (const login of ['alice', 'olga', 'maria', 'max', 'mallory']) world.people.person(login)
+  scenario.fakeAccounts = new FakeAccounts()
+  for (const login of ['alice', 'olga', 'maria', 'max', 'mallory']) scenario.fakeAccounts.person(login)
 })
-afterAll(() => world.close())
+afterAll(() => scenario.close())
 
-const base: Files = {
+const baseFiles: OriginFiles = {
   'config.yaml': 'maintainers: [maria, max]\n',
   'operators/mine/ci.yaml': 'reviewers: [alice, olga]\n',
-  'catalogs/v4.20/mine/catalog.yaml': catalogFile('mine', ['1.0.0']),
+  'catalogs/v4.20/mine/catalog.yaml': catalogYaml('mine', ['1.0.0']),
 }
-const outside: Files = { ...base, Makefile: 'all:\n' }
+const filesOutsidePackages: OriginFiles = { ...baseFiles, Makefile: 'all:\n' }
 
-async function judge(head: CommitSha, from: CommitSha, options: PullOptions = {}) {
-  const { verdict, outcome, rules } = await world.judge(from, head, { author: 'alice', ...options })
-  const { checks, comment } = composeReport(verdict, { changeLines: [] })
+async function evaluatePull(head: CommitSha, from: CommitSha, options: PullOptions = {}) {
+  const { verdict, outcome, rules } = await scenario.evaluate(from, head, { author: 'alice', ...options })
+  const { checks, comment } = renderReport(verdict, { changeLines: [] })
   const run = checks.find(({ name }) => name === 'catalog-bot / ownership')
   return { verdict, rules, conclusion: run?.conclusion, title: run?.title, comment, waiting: outcome.waiting }
 }
 
-function pull(files: Files = outside) {
-  const from = world.origin.commit(base)
-  return { from, head: world.origin.commit(files, [from]) }
+function createPull(files: OriginFiles = filesOutsidePackages) {
+  const from = scenario.origin.commit(baseFiles)
+  return { from, head: scenario.origin.commit(files, [from]) }
 }
 
 describe('a file outside all packages', () => {
   test('keeps the check from being green until a maintainer approves it, and says so to them', async () => {
-    const { from, head } = pull()
-    const before = await judge(head, from)
+    const { from, head } = createPull()
+    const before = await evaluatePull(head, from)
     expect(before).toMatchObject({ conclusion: 'action_required', verdict: { kind: 'wait' } })
     expect(before.comment).toMatch(/### ⏳ Waiting for a maintainer to approve this and merge it by hand/)
     expect(before.comment).toMatch(/\*\*Next: @maria or @max\.\*\* .*makes the required check green/)
   })
   test('is green then, and is still not merged by the bot', async () => {
-    const { from, head } = pull()
-    const after = await judge(head, from, { reviews: [world.review('maria', head)] })
+    const { from, head } = createPull()
+    const after = await evaluatePull(head, from, { reviews: [scenario.createReview('maria', head)] })
     expect(after).toMatchObject({ conclusion: 'success', verdict: { kind: 'wait' } })
     expect(after.verdict.permit).toBeUndefined()
     expect(after.title).toBe('Approved; a maintainer merges it by hand')
@@ -55,32 +55,33 @@ describe('a file outside all packages', () => {
   test.each(['olga', 'mallory', 'alice'])(
     'is not green for the approval of %s, who maintains nothing',
     async (login) => {
-      const { from, head } = pull()
-      const seen = await judge(head, from, { reviews: [world.review(login, head)] })
+      const { from, head } = createPull()
+      const seen = await evaluatePull(head, from, { reviews: [scenario.createReview(login, head)] })
       expect(seen.conclusion).toBe('action_required')
     },
   )
   test('is not green for the yes of its author, though they are a maintainer', async () => {
-    const { from, head } = pull()
+    const { from, head } = createPull()
     const own = {
-      ...{ user: world.people.person('maria').id, login: 'maria', head, baseRef: 'main', epoch: 0 },
+      ...{ user: scenario.fakeAccounts.person('maria').id, login: 'maria', head, baseRef: 'main', epoch: 0 },
       ...{ source: 'command' as const, sourceId: 1 },
     }
-    const seen = await judge(head, from, { author: 'maria', approvals: [own] })
+    const seen = await evaluatePull(head, from, { author: 'maria', approvals: [own] })
     expect(seen.conclusion).toBe('action_required')
   })
   test('is not green for an approval of another commit, of an earlier state, or of another change', async () => {
-    const { from, head } = pull()
-    const pushed = world.origin.commit({ ...outside, Makefile: 'evil:\n' }, [head])
-    expect((await judge(pushed, from, { reviews: [world.review('maria', head)] })).conclusion).toBe(
-      'action_required',
-    )
+    const { from, head } = createPull()
+    const pushed = scenario.origin.commit({ ...filesOutsidePackages, Makefile: 'evil:\n' }, [head])
+    expect(
+      (await evaluatePull(pushed, from, { reviews: [scenario.createReview('maria', head)] })).conclusion,
+    ).toBe('action_required')
     const yes = {
-      ...{ user: world.people.person('maria').id, login: 'maria', head, baseRef: 'main', epoch: 0 },
+      ...{ user: scenario.fakeAccounts.person('maria').id, login: 'maria', head, baseRef: 'main', epoch: 0 },
       ...{ source: 'command' as const, sourceId: 1 },
     }
     const conclusionOf = async (approval: object) =>
-      (await judge(head, from, { epoch: 1, approvals: [{ ...yes, epoch: 1, ...approval }] })).conclusion
+      (await evaluatePull(head, from, { epoch: 1, approvals: [{ ...yes, epoch: 1, ...approval }] }))
+        .conclusion
     expect(await conclusionOf({})).toBe('success')
     expect(await conclusionOf({ epoch: 0 })).toBe('action_required')
     expect(await conclusionOf({ baseRef: 'release' })).toBe('action_required')
@@ -89,11 +90,11 @@ describe('a file outside all packages', () => {
     )
   })
   test('is not green while GitHub does not say whether the approver is a maintainer', async () => {
-    const { from, head } = pull()
-    const reviews = [world.review('nina', head)]
-    world.people.fails = ({ kind }) =>
+    const { from, head } = createPull()
+    const reviews = [scenario.createReview('nina', head)]
+    scenario.fakeAccounts.fails = ({ kind }) =>
       kind === 'role' ? { kind: 'unknown', reason: 'no answer', retryAfter: 5 } : undefined
-    const seen = await judge(head, from, { reviews })
+    const seen = await evaluatePull(head, from, { reviews })
     expect(seen.verdict.kind).toBe('unknown')
     expect(seen.conclusion).toBeUndefined()
   })

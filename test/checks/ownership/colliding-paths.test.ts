@@ -4,21 +4,21 @@ import type { TouchedPath } from '../../../src/change/change.ts'
 import type { BlobSha } from '../../../src/change/ids.ts'
 import {
   findCollidingPaths,
-  takenAnywhere,
-  takenNear,
+  indexAllTakenPaths,
+  indexNearbyTakenPaths,
 } from '../../../src/checks/ownership/colliding-paths.ts'
-import { foldedPath } from '../../../src/checks/ownership/package-name.ts'
+import { foldPath } from '../../../src/checks/ownership/package-name.ts'
 
-let seed = 5
-const random = (below: number) => (seed = (seed * 48271) % 2147483647) % below
+let randomState = 5
+const randomBelow = (below: number) => (randomState = (randomState * 48271) % 2147483647) % below
 
 /** A tree in which names differ by case now and then, and no file lies where a directory is. */
 function randomPaths(count: number): string[] {
   const names = ['a', 'A', 'b', 'B', 'a-b', 'A.b', 'ab']
   const paths = new Set<string>()
   for (let left = count; left > 0; left--) {
-    const depth = 1 + random(3)
-    const path = Array.from({ length: depth }, () => names[random(names.length)]).join('/')
+    const depth = 1 + randomBelow(3)
+    const path = Array.from({ length: depth }, () => names[randomBelow(names.length)]).join('/')
     if (![...paths].some((other) => other.startsWith(`${path}/`) || path.startsWith(`${other}/`)))
       paths.add(path)
   }
@@ -29,16 +29,16 @@ test('the same is taken near the new paths as anywhere', () => {
   let collisions = 0
   for (let round = 0; round < 2000; round++) {
     const all = randomPaths(14)
-    const base = all.filter(() => random(3) > 0)
+    const base = all.filter(() => randomBelow(3) > 0)
     const added = all.filter((path) => !base.includes(path))
-    const gone = new Set(base.filter(() => random(4) === 0))
-    const anywhere = takenAnywhere(base, gone)
-    const near = takenNear(added, base, gone)
+    const gone = new Set(base.filter(() => randomBelow(4) === 0))
+    const anywhere = indexAllTakenPaths(base, gone)
+    const near = indexNearbyTakenPaths(added, base, gone)
     for (const path of added)
       for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
-        const like = anywhere.get(foldedPath(at))
+        const like = anywhere.get(foldPath(at))
         if (like !== undefined && like !== at) collisions += 1
-        expect([at, near.get(foldedPath(at))]).toEqual([at, like])
+        expect([at, near.get(foldPath(at))]).toEqual([at, like])
       }
   }
   expect(collisions).toBeGreaterThan(500)
@@ -46,7 +46,7 @@ test('the same is taken near the new paths as anywhere', () => {
 
 test('a letter that folds to a slash collides across directories, on whichever side it stands', () => {
   const entry = { mode: '100644', oid: '0'.repeat(40) as BlobSha }
-  const found = (basePaths: readonly string[], path: string) =>
+  const findCollisions = (basePaths: readonly string[], path: string) =>
     findCollidingPaths({
       basePaths,
       change: {
@@ -55,7 +55,7 @@ test('a letter that folds to a slash collides across directories, on whichever s
         references: [],
       },
     }).length
-  expect(found(['a/b'], 'a\uff0fb')).toBe(1)
-  expect(found(['a\uff0fb'], 'a/b')).toBe(1)
-  expect(found(['a/c'], 'a/b')).toBe(0)
+  expect(findCollisions(['a/b'], 'a\uff0fb')).toBe(1)
+  expect(findCollisions(['a\uff0fb'], 'a/b')).toBe(1)
+  expect(findCollisions(['a/c'], 'a/b')).toBe(0)
 })

@@ -1,101 +1,124 @@
 // Composite lists: one file that names the images of many packages, owned entry by entry. Every attack is a real
 // pull request in a real repository: an owner of one entry tries to reach another's.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { changeAsText, describeChangeLines } from '../../../src/messages/describe-change.ts'
-import type { Files } from '../../git/origin.ts'
-import { catalogFile } from './blobs.ts'
-import { openWorld, type Judged, type World } from './world.ts'
+import { formatChangeAsText, describeChangeLines } from '../../../src/messages/describe-change.ts'
+import type { OriginFiles } from '../../git/origin.ts'
+import { catalogYaml } from './blobs.ts'
+import { openOwnershipScenario, type OwnershipEvaluation, type OwnershipScenario } from './world.ts'
 
-let world: World
+let scenario: OwnershipScenario
 beforeAll(async () => {
-  world = await openWorld('lists')
-  for (const login of ['alice', 'vera', 'maria', 'mallory', 'nina']) world.people.person(login)
+  scenario = await openOwnershipScenario('lists')
+  for (const login of ['alice', 'vera', 'maria', 'mallory', 'nina']) scenario.fakeAccounts.person(login)
 })
-afterAll(() => world.close())
+afterAll(() => scenario.close())
 
-const digest = (digit: string) => `quay.io/test/list@sha256:${digit.repeat(64)}`
-const entry = (name: string, digit: string) => `  - name: ${name}\n    image: ${digest(digit)}\n`
-const listOf = (...entries: string[]) => `name: community\nreferences:\n${entries.join('')}`
-const path = 'catalog-template.yaml'
-const mine = entry('mine', '1')
-const victim = entry('victim', '2')
-const today = listOf(mine, victim)
+const listImage = (digit: string) => `quay.io/test/list@sha256:${digit.repeat(64)}`
+const listEntry = (name: string, digit: string) => `  - name: ${name}\n    image: ${listImage(digit)}\n`
+const compositeList = (...entries: string[]) => `name: community\nreferences:\n${entries.join('')}`
+const listPath = 'catalog-template.yaml'
+const ownEntry = listEntry('mine', '1')
+const victimEntry = listEntry('victim', '2')
+const currentList = compositeList(ownEntry, victimEntry)
 
 /** Alice owns `mine`, Vera owns `victim`, Maria looks after the repository. */
-const base: Files = {
+const baseFiles: OriginFiles = {
   'config.yaml': 'maintainers:\n  - maria\n',
   'operators/mine/ci.yaml': 'reviewers:\n  - alice\n',
   'operators/victim/ci.yaml': 'reviewers:\n  - vera\n',
-  'catalog/mine/index.yaml': catalogFile('mine', ['1.0.0']),
-  'catalog/victim/index.yaml': catalogFile('victim', ['1.0.0']),
-  [path]: today,
+  'catalog/mine/index.yaml': catalogYaml('mine', ['1.0.0']),
+  'catalog/victim/index.yaml': catalogYaml('victim', ['1.0.0']),
+  [listPath]: currentList,
 }
-const pull = (list: string, author = 'alice', from = today, more: Files = {}) =>
-  world.pull({ ...base, [path]: from }, { ...base, ...more, [path]: list }, { author })
-const said = ({ outcome }: Judged) => outcome.findings.map(({ rule, data }) => [rule, data?.['package']])
-const role = ({ input }: Judged) => input.change.paths.map((touched) => touched.role.kind)
+const evaluateListChange = (list: string, author = 'alice', from = currentList, more: OriginFiles = {}) =>
+  scenario.evaluatePull(
+    { ...baseFiles, [listPath]: from },
+    { ...baseFiles, ...more, [listPath]: list },
+    { author },
+  )
+const formatFindings = ({ outcome }: OwnershipEvaluation) =>
+  outcome.findings.map(({ rule, data }) => [rule, data?.['package']])
+const listPathRoles = ({ input }: OwnershipEvaluation) =>
+  input.change.paths.map((touched) => touched.role.kind)
 
 describe('an owner', () => {
   test('updates the reference of their own package alone', async () => {
-    const judged = await pull(listOf(entry('mine', '3'), victim))
+    const judged = await evaluateListChange(compositeList(listEntry('mine', '3'), victimEntry))
     expect(judged.outcome.findings).toEqual([])
     expect(judged.verdict.kind).toBe('merge')
-    expect(role(judged)).toEqual(['references'])
+    expect(listPathRoles(judged)).toEqual(['references'])
     expect(judged.input.change.references).toMatchObject([
-      { reference: digest('3'), at: { file: path, line: 4, column: 12 }, package: 'mine', role: 'listed' },
+      {
+        reference: listImage('3'),
+        at: { file: listPath, line: 4, column: 12 },
+        package: 'mine',
+        role: 'listed',
+      },
     ])
-    expect(changeAsText(describeChangeLines(judged.input.change))).toEqual([
-      `list of references ${path}:`,
-      `  reference mine: ${digest('1')} → ${digest('3')}`,
+    expect(formatChangeAsText(describeChangeLines(judged.input.change))).toEqual([
+      `list of references ${listPath}:`,
+      `  reference mine: ${listImage('1')} → ${listImage('3')}`,
     ])
   })
 
   test('does so in every place and style that a list has', async () => {
     for (const [file, from, to] of [
-      ['catalog.yaml', today, listOf(entry('mine', '3'), victim)],
-      ['deploy/catalogs.yml', today, listOf(entry('mine', '3'), victim)],
+      ['catalog.yaml', currentList, compositeList(listEntry('mine', '3'), victimEntry)],
+      ['deploy/catalogs.yml', currentList, compositeList(listEntry('mine', '3'), victimEntry)],
       [
-        path,
-        `# who: 目录\n${today}# end\n`.replace('name: mine', '"name": "mine"'),
-        `# who: 目录\n${today}# end\n`
+        listPath,
+        `# who: 目录\n${currentList}# end\n`.replace('name: mine', '"name": "mine"'),
+        `# who: 目录\n${currentList}# end\n`
           .replace('name: mine', '"name": "mine"')
-          .replace(digest('1'), digest('3')),
+          .replace(listImage('1'), listImage('3')),
       ],
       [
-        path,
-        today.replace('  - name: mine', '  # renovate: mine\n  - name: mine'),
-        listOf(`  # renovate: mine 2\n${entry('mine', '3')}`, victim),
+        listPath,
+        currentList.replace('  - name: mine', '  # renovate: mine\n  - name: mine'),
+        compositeList(`  # renovate: mine 2\n${listEntry('mine', '3')}`, victimEntry),
       ],
     ] as const) {
-      const { [path]: _, ...rest } = base
-      const judged = await world.pull({ ...rest, [file]: from }, { ...rest, [file]: to }, { author: 'alice' })
-      expect([file, judged.verdict.kind, said(judged)]).toEqual([file, 'merge', []])
+      const { [listPath]: _, ...rest } = baseFiles
+      const judged = await scenario.evaluatePull(
+        { ...rest, [file]: from },
+        { ...rest, [file]: to },
+        { author: 'alice' },
+      )
+      expect([file, judged.verdict.kind, formatFindings(judged)]).toEqual([file, 'merge', []])
     }
   })
 
   test('of another reference is asked for theirs, and only for theirs', async () => {
-    const judged = await pull(listOf(entry('mine', '3'), entry('victim', '4')))
-    expect(said(judged)).toEqual([['not-owner', 'victim']])
-    expect(judged.outcome.findings[0]?.at).toEqual({ file: path, line: 5, column: 11 })
+    const judged = await evaluateListChange(compositeList(listEntry('mine', '3'), listEntry('victim', '4')))
+    expect(formatFindings(judged)).toEqual([['not-owner', 'victim']])
+    expect(judged.outcome.findings[0]?.at).toEqual({ file: listPath, line: 5, column: 11 })
     expect(judged.outcome.waiting).toEqual([{ what: 'an owner of victim must approve', who: ['vera'] }])
   })
 
   test('with the other owner’s approval lands both in one file', async () => {
-    const from = world.origin.commit(base)
-    const head = world.origin.commit({ ...base, [path]: listOf(entry('mine', '3'), entry('victim', '4')) }, [
-      from,
-    ])
+    const from = scenario.origin.commit(baseFiles)
+    const head = scenario.origin.commit(
+      { ...baseFiles, [listPath]: compositeList(listEntry('mine', '3'), listEntry('victim', '4')) },
+      [from],
+    )
     const judge = (login: string) =>
-      world.judge(from, head, { author: 'alice', reviews: [world.review(login, head)] })
+      scenario.evaluate(from, head, { author: 'alice', reviews: [scenario.createReview(login, head)] })
     expect((await judge('vera')).verdict.kind).toBe('merge')
     expect((await judge('mallory')).verdict.kind).toBe('wait')
   })
 
   test('needs a maintainer to add or remove a reference, their own too', async () => {
-    expect(said(await pull(listOf(mine, victim, entry('other', '5'))))).toEqual([['new-package', 'other']])
-    expect(said(await pull(listOf(victim)))).toEqual([['consent-missing', 'mine']])
-    expect((await pull(listOf(mine, victim, entry('other', '5')), 'maria')).verdict.kind).toBe('merge')
-    expect((await pull(listOf(victim), 'maria')).verdict.kind).toBe('merge')
+    expect(
+      formatFindings(await evaluateListChange(compositeList(ownEntry, victimEntry, listEntry('other', '5')))),
+    ).toEqual([['new-package', 'other']])
+    expect(formatFindings(await evaluateListChange(compositeList(victimEntry)))).toEqual([
+      ['consent-missing', 'mine'],
+    ])
+    expect(
+      (await evaluateListChange(compositeList(ownEntry, victimEntry, listEntry('other', '5')), 'maria'))
+        .verdict.kind,
+    ).toBe('merge')
+    expect((await evaluateListChange(compositeList(victimEntry), 'maria')).verdict.kind).toBe('merge')
   })
 })
 
@@ -106,26 +129,34 @@ describe('a list as the configuration has it', () => {
         'permissions:\n  owner:\n    remove-package: alone\n    update-reference: owner\n',
     }
     const judge = (list: string) =>
-      world.pull({ ...base, ...config }, { ...base, ...config, [path]: list }, { author: 'alice' })
-    expect((await judge(listOf(victim))).verdict.kind).toBe('merge')
-    expect((await judge(listOf(mine))).verdict.kind).toBe('wait')
-    expect(said(await judge(listOf(entry('mine', '3'), victim)))).toEqual([['consent-missing', 'mine']])
-    expect((await judge(listOf(mine, victim, entry('other', '5')))).verdict.kind).toBe('wait')
+      scenario.evaluatePull(
+        { ...baseFiles, ...config },
+        { ...baseFiles, ...config, [listPath]: list },
+        { author: 'alice' },
+      )
+    expect((await judge(compositeList(victimEntry))).verdict.kind).toBe('merge')
+    expect((await judge(compositeList(ownEntry))).verdict.kind).toBe('wait')
+    expect(formatFindings(await judge(compositeList(listEntry('mine', '3'), victimEntry)))).toEqual([
+      ['consent-missing', 'mine'],
+    ])
+    expect((await judge(compositeList(ownEntry, victimEntry, listEntry('other', '5')))).verdict.kind).toBe(
+      'wait',
+    )
   })
 
   test('a reference without a package is owned by whom the map names', async () => {
     const config = { '.github/catalog-bot.yml': 'owners:\n  packages:\n    lonely: [nina]\n' }
-    const from = listOf(mine, victim, entry('lonely', '6'))
+    const from = compositeList(ownEntry, victimEntry, listEntry('lonely', '6'))
     const judge = (author: string) =>
-      world.pull(
-        { ...base, ...config, [path]: from },
-        { ...base, ...config, [path]: from.replace(digest('6'), digest('7')) },
+      scenario.evaluatePull(
+        { ...baseFiles, ...config, [listPath]: from },
+        { ...baseFiles, ...config, [listPath]: from.replace(listImage('6'), listImage('7')) },
         { author },
       )
     expect((await judge('nina')).verdict.kind).toBe('merge')
     expect((await judge('alice')).verdict.kind).toBe('wait')
-    const orphan = listOf(mine, victim, entry('orphan', '6'))
-    const changed = await pull(orphan.replace(digest('6'), digest('7')), 'alice', orphan)
+    const orphan = compositeList(ownEntry, victimEntry, listEntry('orphan', '6'))
+    const changed = await evaluateListChange(orphan.replace(listImage('6'), listImage('7')), 'alice', orphan)
     expect(changed.verdict.kind).toBe('wait')
     expect(changed.outcome.waiting).toMatchObject([{ who: ['maria'] }])
   })
@@ -133,18 +164,18 @@ describe('a list as the configuration has it', () => {
 
 describe('a package whose directory has another name', () => {
   test('is owned by the owners of its directory, when the catalog is at hand', async () => {
-    const alias: Files = {
-      ...base,
+    const alias: OriginFiles = {
+      ...baseFiles,
       'operators/alias-operator/ci.yaml': 'reviewers:\n  - nina\n',
-      'catalog/alias-operator/index.yaml': catalogFile('alias', ['1.0.0']),
-      [path]: listOf(mine, victim, entry('alias', '6')),
+      'catalog/alias-operator/index.yaml': catalogYaml('alias', ['1.0.0']),
+      [listPath]: compositeList(ownEntry, victimEntry, listEntry('alias', '6')),
     }
-    const head: Files = {
+    const head: OriginFiles = {
       ...alias,
-      'catalog/mine/index.yaml': catalogFile('mine', ['1.0.0', '1.1.0']),
-      [path]: listOf(mine, victim, entry('alias', '7')),
+      'catalog/mine/index.yaml': catalogYaml('mine', ['1.0.0', '1.1.0']),
+      [listPath]: compositeList(ownEntry, victimEntry, listEntry('alias', '7')),
     }
-    const judged = await world.pull(alias, head, { author: 'alice' })
+    const judged = await scenario.evaluatePull(alias, head, { author: 'alice' })
     expect(judged.outcome.findings).toMatchObject([
       { rule: 'not-owner', data: { package: 'alias', owners: ['nina'] } },
     ])
@@ -152,102 +183,140 @@ describe('a package whose directory has another name', () => {
 })
 
 describe('T11: an owner of one entry', () => {
-  const refused = async (list: string, from = today) => {
-    const judged = await pull(list, 'alice', from)
+  const expectRejected = async (list: string, from = currentList) => {
+    const judged = await evaluateListChange(list, 'alice', from)
     expect(judged.verdict.kind).not.toBe('merge')
     return judged
   }
 
   test.each([
-    ['takes the other’s name for their own image', listOf(entry('victim', '1'), entry('mine', '2'))],
-    ['swaps the images of the two', listOf(entry('mine', '2'), entry('victim', '1'))],
-    ['renames their own entry to the other’s name', listOf(entry('victim', '1'), victim)],
-    ['drops the other’s entry', listOf(entry('mine', '3'))],
-    ['adds a second entry of the other’s name', listOf(entry('mine', '3'), victim, entry('victim', '4'))],
-    ['adds it in other letters', listOf(entry('mine', '3'), victim, entry('Victim', '4'))],
-    ['moves the entries around', listOf(victim, entry('mine', '3'))],
-    ['comments the other’s image out', listOf(entry('mine', '3'), victim.replace('    image', '    #image'))],
-    ['comments the other’s entry out', listOf(entry('mine', '3'), victim.replaceAll(/^/gm, '#'))],
-    ['changes how the other’s name is written', listOf(mine, victim.replace('victim', '"victim"'))],
-    ['adds a field to the other’s entry', listOf(mine, `${victim}    channel: evil\n`)],
-    ['adds a field beside the list', `${today}extra: yes\n`],
-    ['changes the name of the list', today.replace('community', 'evil')],
-    ['makes the list something else', today.replace('references:', 'References:')],
+    [
+      'takes the other’s name for their own image',
+      compositeList(listEntry('victim', '1'), listEntry('mine', '2')),
+    ],
+    ['swaps the images of the two', compositeList(listEntry('mine', '2'), listEntry('victim', '1'))],
+    ['renames their own entry to the other’s name', compositeList(listEntry('victim', '1'), victimEntry)],
+    ['drops the other’s entry', compositeList(listEntry('mine', '3'))],
+    [
+      'adds a second entry of the other’s name',
+      compositeList(listEntry('mine', '3'), victimEntry, listEntry('victim', '4')),
+    ],
+    [
+      'adds it in other letters',
+      compositeList(listEntry('mine', '3'), victimEntry, listEntry('Victim', '4')),
+    ],
+    ['moves the entries around', compositeList(victimEntry, listEntry('mine', '3'))],
+    [
+      'comments the other’s image out',
+      compositeList(listEntry('mine', '3'), victimEntry.replace('    image', '    #image')),
+    ],
+    [
+      'comments the other’s entry out',
+      compositeList(listEntry('mine', '3'), victimEntry.replaceAll(/^/gm, '#')),
+    ],
+    [
+      'changes how the other’s name is written',
+      compositeList(ownEntry, victimEntry.replace('victim', '"victim"')),
+    ],
+    ['adds a field to the other’s entry', compositeList(ownEntry, `${victimEntry}    channel: evil\n`)],
+    ['adds a field beside the list', `${currentList}extra: yes\n`],
+    ['changes the name of the list', currentList.replace('community', 'evil')],
+    ['makes the list something else', currentList.replace('references:', 'References:')],
   ])('%s, and waits', async (_, list) => {
-    await refused(list)
+    await expectRejected(list)
   })
 
   test.each([
-    ['an anchor and a merge key', listOf(mine.replace('- name', '- &a\n    name'), `${victim}    <<: *a\n`)],
+    [
+      'an anchor and a merge key',
+      compositeList(ownEntry.replace('- name', '- &a\n    name'), `${victimEntry}    <<: *a\n`),
+    ],
     [
       'an alias for the other’s image',
-      listOf(mine.replace('image: ', 'image: &i '), `  - name: victim\n    image: *i\n`),
+      compositeList(ownEntry.replace('image: ', 'image: &i '), `  - name: victim\n    image: *i\n`),
     ],
-    ['an anchor alone', listOf(mine.replace('image: ', 'image: &i '), victim)],
-    ['a second image in their own entry', listOf(`${mine}    image: ${digest('4')}\n`, victim)],
-    ['a second image in other letters', listOf(`${mine}    Image: ${digest('4')}\n`, victim)],
-    ['a second name in other letters', listOf(`${mine}    NAME: victim\n`, victim)],
-    ['a second list', `${today}references:\n${entry('victim', '4')}`],
-    ['a second list in other letters', `${today}REFERENCES:\n${entry('victim', '4')}`],
-    ['a second document', `${today}---\n${listOf(entry('victim', '4'))}`],
-    ['a tag', listOf(mine.replace('image: ', 'image: !!str '), victim)],
-    ['the tag that says nothing', listOf(mine.replace('image: ', 'image: ! '), victim)],
-    ['a name in hexadecimal', listOf(mine, victim, entry('0x10', '4'))],
-    ['an escape in a name', listOf(mine, victim, entry('"v\\x69ctim"', '4'))],
+    ['an anchor alone', compositeList(ownEntry.replace('image: ', 'image: &i '), victimEntry)],
+    [
+      'a second image in their own entry',
+      compositeList(`${ownEntry}    image: ${listImage('4')}\n`, victimEntry),
+    ],
+    [
+      'a second image in other letters',
+      compositeList(`${ownEntry}    Image: ${listImage('4')}\n`, victimEntry),
+    ],
+    ['a second name in other letters', compositeList(`${ownEntry}    NAME: victim\n`, victimEntry)],
+    ['a second list', `${currentList}references:\n${listEntry('victim', '4')}`],
+    ['a second list in other letters', `${currentList}REFERENCES:\n${listEntry('victim', '4')}`],
+    ['a second document', `${currentList}---\n${compositeList(listEntry('victim', '4'))}`],
+    ['a tag', compositeList(ownEntry.replace('image: ', 'image: !!str '), victimEntry)],
+    ['the tag that says nothing', compositeList(ownEntry.replace('image: ', 'image: ! '), victimEntry)],
+    ['a name in hexadecimal', compositeList(ownEntry, victimEntry, listEntry('0x10', '4'))],
+    ['an escape in a name', compositeList(ownEntry, victimEntry, listEntry('"v\\x69ctim"', '4'))],
     [
       'a line that ends for some readers only',
-      listOf(entry('mine', '3').replace(/\n$/, ` # \u2028  - name: victim\n`), victim),
+      compositeList(listEntry('mine', '3').replace(/\n$/, ` # \u2028  - name: victim\n`), victimEntry),
     ],
     [
       'a line that ends at a next-line character',
-      listOf(entry('mine', '3').replace(/\n$/, ` # \u0085  - name: victim\n`), victim),
+      compositeList(listEntry('mine', '3').replace(/\n$/, ` # \u0085  - name: victim\n`), victimEntry),
     ],
-    ['a carriage return alone', listOf(entry('mine', '3').replace(/\n$/, ` # \r  - name: victim\n`), victim)],
-    ['letters that turn the line around', listOf(entry('mine', '3').replace(/\n$/, ` # \u202e\n`), victim)],
-    ['a text over several lines', listOf(`${mine}    note: "one\n      two"\n`, victim)],
-    ['a block of text', listOf(`${mine}    note: |\n      - name: victim\n`, victim)],
+    [
+      'a carriage return alone',
+      compositeList(listEntry('mine', '3').replace(/\n$/, ` # \r  - name: victim\n`), victimEntry),
+    ],
+    [
+      'letters that turn the line around',
+      compositeList(listEntry('mine', '3').replace(/\n$/, ` # \u202e\n`), victimEntry),
+    ],
+    ['a text over several lines', compositeList(`${ownEntry}    note: "one\n      two"\n`, victimEntry)],
+    ['a block of text', compositeList(`${ownEntry}    note: |\n      - name: victim\n`, victimEntry)],
     [
       'entries in one line',
       `name: community\nreferences: [{name: mine, image: a}, {name: victim, image: b}]\n`,
     ],
-    ['an entry in braces', listOf(`  - {name: mine, image: "${digest('3')}"}\n`, victim)],
+    ['an entry in braces', compositeList(`  - {name: mine, image: "${listImage('3')}"}\n`, victimEntry)],
     [
       'an entry within an entry',
-      listOf(`${mine}    more:\n      - name: victim\n        image: x\n`, victim),
+      compositeList(`${ownEntry}    more:\n      - name: victim\n        image: x\n`, victimEntry),
     ],
     ['no list at all', 'name: community\nreferences: []\n'],
     ['something that is not YAML', 'references: [\n'],
   ])('hides a change behind %s: the file is the repository’s own then', async (_, list) => {
-    const judged = await refused(list)
-    expect(role(judged)).toEqual(['infrastructure'])
+    const judged = await expectRejected(list)
+    expect(listPathRoles(judged)).toEqual(['infrastructure'])
     expect(judged.rules).toEqual(['outside-packages'])
-    expect((await pull(list, 'maria')).verdict.kind).not.toBe('merge')
+    expect((await evaluateListChange(list, 'maria')).verdict.kind).not.toBe('merge')
   })
 
   test('is not helped by a base that was hidden in the same way', async () => {
-    const from = listOf(mine.replace('image: ', 'image: &i '), `  - name: victim\n    image: *i\n`)
-    expect(role(await refused(from.replace(digest('1'), digest('3')), from))).toEqual(['infrastructure'])
+    const from = compositeList(ownEntry.replace('image: ', 'image: &i '), `  - name: victim\n    image: *i\n`)
+    expect(listPathRoles(await expectRejected(from.replace(listImage('1'), listImage('3')), from))).toEqual([
+      'infrastructure',
+    ])
   })
 
   test('cannot make the list a link or a program, nor bring a list of their own', async () => {
-    const mode = (list: Files[string]) => world.pull(base, { ...base, [path]: list }, { author: 'alice' })
+    const mode = (list: OriginFiles[string]) =>
+      scenario.evaluatePull(baseFiles, { ...baseFiles, [listPath]: list }, { author: 'alice' })
     expect((await mode({ mode: '120000', content: 'operators/mine/ci.yaml' })).verdict.kind).not.toBe('merge')
-    const program = { mode: '100755', content: listOf(entry('mine', '3'), victim) } as const
+    const program = { mode: '100755', content: compositeList(listEntry('mine', '3'), victimEntry) } as const
     expect((await mode(program)).verdict.kind).not.toBe('merge')
-    const own = await pull(today, 'alice', today, { 'catalogs.yaml': listOf(entry('mine', '3')) })
-    expect(role(own)).toEqual(['infrastructure'])
-    const hidden = { '.github/catalog.yaml': today }
-    const judged = await world.pull(
-      { ...base, ...hidden },
-      { ...base, '.github/catalog.yaml': listOf(entry('mine', '3'), victim) },
+    const own = await evaluateListChange(currentList, 'alice', currentList, {
+      'catalogs.yaml': compositeList(listEntry('mine', '3')),
+    })
+    expect(listPathRoles(own)).toEqual(['infrastructure'])
+    const hidden = { '.github/catalog.yaml': currentList }
+    const judged = await scenario.evaluatePull(
+      { ...baseFiles, ...hidden },
+      { ...baseFiles, '.github/catalog.yaml': compositeList(listEntry('mine', '3'), victimEntry) },
       { author: 'alice' },
     )
-    expect(role(judged)).toEqual(['infrastructure'])
+    expect(listPathRoles(judged)).toEqual(['infrastructure'])
   })
 
   test('does not add a name that looks like another entry', async () => {
-    const from = listOf(mine, victim, entry('illusion', '6'))
-    const judged = await pull(from + entry('il1usion', '7'), 'maria', from)
+    const from = compositeList(ownEntry, victimEntry, listEntry('illusion', '6'))
+    const judged = await evaluateListChange(from + listEntry('il1usion', '7'), 'maria', from)
     expect(judged.rules).toContain('confusable-name')
   })
 })
@@ -255,13 +324,14 @@ describe('T11: an owner of one entry', () => {
 describe('a yes that is carried over', () => {
   test('covers the whole list: another entry of the same file that changed since voids it', async () => {
     const config = { '.github/catalog-bot.yml': 'approvals:\n  carryOver: true\n' }
-    const from = world.origin.commit({ ...base, ...config })
-    const next = (list: string) => world.origin.commit({ ...base, ...config, [path]: list }, [from])
-    const first = next(listOf(mine, entry('victim', '4')))
+    const from = scenario.origin.commit({ ...baseFiles, ...config })
+    const next = (list: string) =>
+      scenario.origin.commit({ ...baseFiles, ...config, [listPath]: list }, [from])
+    const first = next(compositeList(ownEntry, listEntry('victim', '4')))
     const options = { author: 'alice', configDigest: 'd' }
-    const { coverage } = await import('../../../src/checks/ownership/ownership.ts')
-    const seen = await world.judge(from, first, options)
-    const vera = world.people.person('vera')
+    const { getChangeCoverage: coverage } = await import('../../../src/checks/ownership/ownership.ts')
+    const seen = await scenario.evaluate(from, first, options)
+    const vera = scenario.fakeAccounts.person('vera')
     const yes = {
       user: vera.id,
       login: 'vera',
@@ -273,9 +343,12 @@ describe('a yes that is carried over', () => {
       config: 'd',
       covers: coverage(seen.input),
     }
-    const judge = (list: string) => world.judge(from, next(list), { ...options, epoch: 1, approvals: [yes] })
-    expect((await judge(listOf(mine, entry('victim', '4')))).verdict.kind).toBe('merge')
-    expect((await judge(listOf(mine, entry('victim', '5')))).verdict.kind).toBe('wait')
-    expect((await judge(listOf(entry('mine', '3'), entry('victim', '4')))).verdict.kind).toBe('wait')
+    const judge = (list: string) =>
+      scenario.evaluate(from, next(list), { ...options, epoch: 1, approvals: [yes] })
+    expect((await judge(compositeList(ownEntry, listEntry('victim', '4')))).verdict.kind).toBe('merge')
+    expect((await judge(compositeList(ownEntry, listEntry('victim', '5')))).verdict.kind).toBe('wait')
+    expect((await judge(compositeList(listEntry('mine', '3'), listEntry('victim', '4')))).verdict.kind).toBe(
+      'wait',
+    )
   })
 })

@@ -1,41 +1,41 @@
 // The app's own way from a snapshot to a verdict: which tree the configuration comes from (T34), and what a pull
 // request's title can do to the merge message (T55).
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { pullNumber, userId, type UserId } from '../../../src/change/ids.ts'
-import type { Person } from '../../../src/change/snapshot.ts'
-import { examine } from '../../../src/examine/examine.ts'
-import { mergeMessage } from '../../../src/messages/merge-message.ts'
+import { toPullNumber, toUserId, type UserId } from '../../../src/change/ids.ts'
+import type { GitHubAccount } from '../../../src/change/snapshot.ts'
+import { evaluateSnapshot } from '../../../src/examine/examine.ts'
+import { formatMergeMessage } from '../../../src/messages/merge-message.ts'
 import type { PullMemory } from '../../../src/ports/pull-memory.ts'
-import { forgetfulMemory } from '../../../src/examine/forgetful.ts'
-import { aSnapshot } from '../../gate/build.ts'
-import type { Files } from '../../git/origin.ts'
-import { openWorld, type World } from './world.ts'
+import { noopPullMemory } from '../../../src/examine/forgetful.ts'
+import { createSnapshot } from '../../gate/build.ts'
+import type { OriginFiles } from '../../git/origin.ts'
+import { openOwnershipScenario, type OwnershipScenario } from './world.ts'
 
-let world: World
+let scenario: OwnershipScenario
 beforeAll(async () => {
-  world = await openWorld('examined')
+  scenario = await openOwnershipScenario('examined')
 })
-afterAll(() => world.close())
+afterAll(() => scenario.close())
 
 describe('T34: the configuration', () => {
   test('is the one at the base tip, whatever the pull request makes of it', async () => {
     const config = '.github/catalog-bot.yml'
-    const base: Files = {
+    const base: OriginFiles = {
       'operators/mine/ci.yaml': 'reviewers: [alice]\n',
       [config]: 'merge: {enabled: false}\n',
     }
-    const from = world.origin.commit(base)
+    const from = scenario.origin.commit(base)
     for (const text of ['owners: {maintainers: [mallory]}\n', 'nonsense: true\n']) {
-      const head = world.origin.commit({ ...base, [config]: text }, [from])
-      world.origin.branch('main', from)
-      world.origin.pull(7, head)
-      await world.mirror.fetch('main', pullNumber(7))
-      const author = world.people.person('mallory')
-      const { config: used, verdict } = await examine(aSnapshot({ author, base: from, head }), {
-        repository: world.mirror,
+      const head = scenario.origin.commit({ ...base, [config]: text }, [from])
+      scenario.origin.branch('main', from)
+      scenario.origin.pull(7, head)
+      await scenario.mirror.fetch('main', toPullNumber(7))
+      const author = scenario.fakeAccounts.person('mallory')
+      const { config: used, verdict } = await evaluateSnapshot(createSnapshot({ author, base: from, head }), {
+        repository: scenario.mirror,
         loader: { load: async () => undefined },
-        ask: async (question) => world.people.answer(question),
-        memory: forgetfulMemory,
+        ask: async (question) => scenario.fakeAccounts.answer(question),
+        memory: noopPullMemory,
       })
       expect(used.merge.enabled).toBe(false)
       expect(used.owners.maintainers).toEqual([])
@@ -45,52 +45,58 @@ describe('T34: the configuration', () => {
 })
 
 test('a configuration that is too large to be read is not read as none', async () => {
-  const base: Files = {
+  const base: OriginFiles = {
     'operators/mine/ci.yaml': 'reviewers: [mallory]\n',
     '.github/catalog-bot.yml': `merge: {enabled: false}\n${'#\n'.repeat(600_000)}`,
   }
-  const from = world.origin.commit(base)
-  const head = world.origin.commit({ ...base, 'operators/mine/README.md': 'x\n' }, [from])
-  world.origin.branch('main', from)
-  world.origin.pull(7, head)
-  await world.mirror.fetch('main', pullNumber(7))
-  const { verdict } = await examine(aSnapshot({ author: world.people.person('mallory'), base: from, head }), {
-    repository: world.mirror,
-    loader: { load: async () => undefined },
-    ask: async (question) => world.people.answer(question),
-    memory: forgetfulMemory,
-  })
+  const from = scenario.origin.commit(base)
+  const head = scenario.origin.commit({ ...base, 'operators/mine/README.md': 'x\n' }, [from])
+  scenario.origin.branch('main', from)
+  scenario.origin.pull(7, head)
+  await scenario.mirror.fetch('main', toPullNumber(7))
+  const { verdict } = await evaluateSnapshot(
+    createSnapshot({ author: scenario.fakeAccounts.person('mallory'), base: from, head }),
+    {
+      repository: scenario.mirror,
+      loader: { load: async () => undefined },
+      ask: async (question) => scenario.fakeAccounts.answer(question),
+      memory: noopPullMemory,
+    },
+  )
   expect(verdict.kind).toBe('blocked')
 })
 
 describe('T25: a login that is registered again', () => {
   test('is remembered from the first look on, and gives its new holder nothing', async () => {
     const memory: PullMemory & { readonly known: Map<string, UserId> } = {
-      ...forgetfulMemory,
+      ...noopPullMemory,
       known: new Map(),
       async firstSeenAccounts(_repository, accounts) {
         for (const [login, id] of accounts) if (!this.known.has(login)) this.known.set(login, id)
         return new Map(this.known)
       },
     }
-    const base: Files = { 'operators/mine/ci.yaml': 'reviewers: [olga]\n', 'operators/mine/notes.md': '1\n' }
-    const from = world.origin.commit(base)
-    const head = world.origin.commit({ ...base, 'operators/mine/notes.md': '2\n' }, [from])
-    world.origin.branch('main', from)
-    world.origin.pull(7, head)
-    await world.mirror.fetch('main', pullNumber(7))
-    const look = async (author: Person) => {
-      world.people.accounts.set('olga', author)
-      const { verdict } = await examine(aSnapshot({ author, base: from, head }), {
-        repository: world.mirror,
+    const base: OriginFiles = {
+      'operators/mine/ci.yaml': 'reviewers: [olga]\n',
+      'operators/mine/notes.md': '1\n',
+    }
+    const from = scenario.origin.commit(base)
+    const head = scenario.origin.commit({ ...base, 'operators/mine/notes.md': '2\n' }, [from])
+    scenario.origin.branch('main', from)
+    scenario.origin.pull(7, head)
+    await scenario.mirror.fetch('main', toPullNumber(7))
+    const evaluateAs = async (author: GitHubAccount) => {
+      scenario.fakeAccounts.accounts.set('olga', author)
+      const { verdict } = await evaluateSnapshot(createSnapshot({ author, base: from, head }), {
+        repository: scenario.mirror,
         loader: { load: async () => undefined },
-        ask: async (question) => world.people.answer(question),
+        ask: async (question) => scenario.fakeAccounts.answer(question),
         memory,
       })
       return verdict.outcomes.find(({ check }) => check === 'ownership')?.findings.map(({ rule }) => rule)
     }
-    expect(await look({ id: userId(1), login: 'olga', kind: 'user' })).toEqual([])
-    expect(await look({ id: userId(2), login: 'olga', kind: 'user' })).toContain('owner-login-reused')
+    expect(await evaluateAs({ id: toUserId(1), login: 'olga', kind: 'user' })).toEqual([])
+    expect(await evaluateAs({ id: toUserId(2), login: 'olga', kind: 'user' })).toContain('owner-login-reused')
   })
 })
 
@@ -104,7 +110,7 @@ describe('T55: the merge message', () => {
       '\u202eevil',
       'resolves https://github.com/a/b/issues/3',
     ]) {
-      const message = mergeMessage(aSnapshot({ title }))
+      const message = formatMergeMessage(createSnapshot({ title }))
       expect(message.split('\n').length).toBe(4)
       expect(message).not.toMatch(/(?:close|fix|resolve)[sd]?:?\s+(?:#|https?:)\d*/i)
       expect(message).not.toMatch(/(?:^|[^\w`\u200b\u2060])@\w/)

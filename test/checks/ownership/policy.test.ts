@@ -3,20 +3,24 @@ import { describe, expect, test } from '@jest/globals'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { format, resolveConfig } from 'prettier'
-import { changeKindNames, changeKinds, defaultPermissions } from '../../../src/config/permissions.ts'
+import {
+  changeKindNames,
+  changeKindDescriptions,
+  defaultPermissions,
+} from '../../../src/config/permissions.ts'
 import { ownerSources } from '../../../src/config/config.ts'
 import { commandNames } from '../../../src/change/command.ts'
 
-const page = join(import.meta.dirname, '../../../docs/policy.md')
-const text = readFileSync(page, 'utf8')
+const policyPagePath = join(import.meta.dirname, '../../../docs/policy.md')
+const policyPage = readFileSync(policyPagePath, 'utf8')
 
 /** The table as the page must show it. */
-function table(): string {
+function renderPolicyTable(): string {
   const roles = ['owner', 'maintainer', 'contributor', 'bot'] as const
   const rows = changeKindNames.map((kind) => [
     `\`${kind}\``,
     ...roles.map((role) => defaultPermissions[role][kind]),
-    changeKinds[kind],
+    changeKindDescriptions[kind],
   ])
   return [['kind of change', ...roles, 'what it is'], Array(6).fill('---'), ...rows]
     .map((cells) => `| ${cells.join(' | ')} |`)
@@ -25,23 +29,23 @@ function table(): string {
 
 describe('the policy page', () => {
   test('shows the permissions that are in force where the configuration says nothing', async () => {
-    const options = { ...(await resolveConfig(page)), parser: 'markdown' } as const
-    const wanted = `<!-- permissions -->\n\n${table()}\n\n<!-- /permissions -->`
-    expect(text).toContain((await format(wanted, options)).trim())
+    const options = { ...(await resolveConfig(policyPagePath)), parser: 'markdown' } as const
+    const wanted = `<!-- permissions -->\n\n${renderPolicyTable()}\n\n<!-- /permissions -->`
+    expect(policyPage).toContain((await format(wanted, options)).trim())
   })
   test('names every source of owners and every command', () => {
-    for (const source of ownerSources) expect(text).toContain(`| \`${source}\``)
-    for (const command of commandNames) expect(text).toContain(`\`/${command}`)
+    for (const source of ownerSources) expect(policyPage).toContain(`| \`${source}\``)
+    for (const command of commandNames) expect(policyPage).toContain(`\`/${command}`)
   })
   test('links every promise to a test that is there, and speaks of the threat where it names one', () => {
-    const links = [...text.matchAll(/\[(?<threat>T\d\d)\]\(\.\.\/(?<file>[^)]+)\)/g)]
+    const links = [...policyPage.matchAll(/\[(?<threat>T\d\d)\]\(\.\.\/(?<file>[^)]+)\)/g)]
     expect(links.length).toBeGreaterThan(25)
     for (const { groups } of links) {
       const file = join(import.meta.dirname, '../../..', groups?.file ?? '')
       expect(existsSync(file)).toBe(true)
       expect(readFileSync(file, 'utf8')).toMatch(new RegExp(`describe\\(['"\`]${groups?.threat}\\b`))
     }
-    for (const line of text.split('\n').filter((line) => line.startsWith('- '))) {
+    for (const line of policyPage.split('\n').filter((line) => line.startsWith('- '))) {
       const tests = [...line.matchAll(/\]\(\.\.\/(?<file>test\/[^)]+)\)/g)]
       expect(tests.length).toBeGreaterThan(0)
       for (const { groups } of tests)

@@ -1,151 +1,167 @@
 // T24, from delivery to verdict: who pushed a head is what our own deliveries said, kept in a real store.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { examine } from '../../../src/examine/examine.ts'
-import { pushOfDelivery } from '../../../src/app/edge/push-of-delivery.ts'
-import { pullNumber, type CommitSha } from '../../../src/change/ids.ts'
-import type { Person } from '../../../src/change/snapshot.ts'
+import { evaluateSnapshot } from '../../../src/examine/examine.ts'
+import { parsePushOfDelivery } from '../../../src/app/edge/push-of-delivery.ts'
+import { toPullNumber, type CommitSha } from '../../../src/change/ids.ts'
+import type { GitHubAccount } from '../../../src/change/snapshot.ts'
 import type { Store } from '../../../src/ports/store.ts'
-import { openMadeStore } from '../../store/made-store.ts'
-import { aSnapshot } from '../../gate/build.ts'
-import type { Files } from '../../git/origin.ts'
-import { clock } from '../../store/sample-records.ts'
-import { openWorld, type World } from './world.ts'
+import { openPreparedStore } from '../../store/made-store.ts'
+import { createSnapshot } from '../../gate/build.ts'
+import type { OriginFiles } from '../../git/origin.ts'
+import { systemTestClock } from '../../store/sample-records.ts'
+import { openOwnershipScenario, type OwnershipScenario } from './world.ts'
 
-let world: World
+let scenario: OwnershipScenario
 let store: Store
 beforeAll(async () => {
-  world = await openWorld('pushers')
-  store = await openMadeStore({ clock })
+  scenario = await openOwnershipScenario('pushers')
+  store = await openPreparedStore({ clock: systemTestClock })
 }, 180_000)
 afterAll(async () => {
   await store.close()
-  await world.close()
+  await scenario.close()
 })
 
-let pulls = 0
-let from: CommitSha
-let head: CommitSha
-const strict = { '.github/catalog-bot.yml': 'approvals: {confirmUnknownPushes: true}\n' }
-const base: Files = {
+let lastPull = 0
+let baseCommit: CommitSha
+let headCommit: CommitSha
+const strictConfigFile = { '.github/catalog-bot.yml': 'approvals: {confirmUnknownPushes: true}\n' }
+const baseFiles: OriginFiles = {
   'config.yaml': 'maintainers: [maria]\n',
   'operators/mine/ci.yaml': 'reviewers: [alice, alan]\n',
   'operators/mine/notes.md': '1\n',
 }
-const begin = (more: Files = {}) => {
-  pulls += 1
-  from = world.origin.commit({ ...base, ...more })
-  head = world.origin.commit({ ...base, ...more, 'operators/mine/notes.md': `${pulls}\n` }, [from])
+const createPull = (more: OriginFiles = {}) => {
+  lastPull += 1
+  baseCommit = scenario.origin.commit({ ...baseFiles, ...more })
+  headCommit = scenario.origin.commit({ ...baseFiles, ...more, 'operators/mine/notes.md': `${lastPull}\n` }, [
+    baseCommit,
+  ])
 }
-beforeEach(() => begin())
+beforeEach(() => createPull())
 
-function payload(action: string, sender: Person, more: object = {}): unknown {
-  const { repository } = aSnapshot()
+function createPayload(action: string, sender: GitHubAccount, more: object = {}): unknown {
+  const { repository } = createSnapshot()
   return {
     action,
     repository: { name: repository.name, owner: { login: repository.owner } },
     installation: { id: 1 },
-    pull_request: { number: pulls, head: { sha: head } },
+    pull_request: { number: lastPull, head: { sha: headCommit } },
     sender: { id: sender.id, login: sender.login, type: sender.kind === 'bot' ? 'Bot' : 'User' },
     ...more,
   }
 }
-const deliver = async (action: string, login: string) => {
-  const push = pushOfDelivery('pull_request', payload(action, world.people.person(login)))
+const deliverPullEvent = async (action: string, login: string) => {
+  const push = parsePushOfDelivery('pull_request', createPayload(action, scenario.fakeAccounts.person(login)))
   await store.accept(
-    { guid: `${pulls} ${action} ${login} ${head}`, event: 'pull_request', body: new Uint8Array() },
+    { guid: `${lastPull} ${action} ${login} ${headCommit}`, event: 'pull_request', body: new Uint8Array() },
     [],
     push,
   )
 }
-const rules = async () => {
-  world.origin.branch('main', from)
-  world.origin.pull(pulls, head)
-  await world.mirror.fetch('main', pullNumber(pulls))
-  const author = world.people.person('alice')
-  const { verdict } = await examine(aSnapshot({ pull: pullNumber(pulls), author, base: from, head }), {
-    repository: world.mirror,
-    loader: { load: async () => undefined },
-    ask: async (question) => world.people.answer(question),
-    memory: store,
-  })
+const evaluateRules = async () => {
+  scenario.origin.branch('main', baseCommit)
+  scenario.origin.pull(lastPull, headCommit)
+  await scenario.mirror.fetch('main', toPullNumber(lastPull))
+  const author = scenario.fakeAccounts.person('alice')
+  const { verdict } = await evaluateSnapshot(
+    createSnapshot({ pull: toPullNumber(lastPull), author, base: baseCommit, head: headCommit }),
+    {
+      repository: scenario.mirror,
+      loader: { load: async () => undefined },
+      ask: async (question) => scenario.fakeAccounts.answer(question),
+      memory: store,
+    },
+  )
   return verdict.outcomes.find(({ check }) => check === 'ownership')?.findings.map(({ rule }) => rule)
 }
 
 describe('T24: a head', () => {
   test('that its author opened the pull request with, or pushed, needs no confirmation', async () => {
-    await deliver('opened', 'alice')
-    expect(await rules()).toEqual([])
-    begin()
-    await deliver('synchronize', 'alice')
-    expect(await rules()).toEqual([])
+    await deliverPullEvent('opened', 'alice')
+    expect(await evaluateRules()).toEqual([])
+    createPull()
+    await deliverPullEvent('synchronize', 'alice')
+    expect(await evaluateRules()).toEqual([])
   })
   test('that a stranger pushed waits, that another owner or a maintainer pushed does not', async () => {
-    await deliver('synchronize', 'mallory')
-    expect(await rules()).toEqual(['foreign-push'])
+    await deliverPullEvent('synchronize', 'mallory')
+    expect(await evaluateRules()).toEqual(['foreign-push'])
     for (const login of ['alan', 'maria']) {
-      begin()
-      await deliver('synchronize', login)
-      expect(await rules()).toEqual([])
+      createPull()
+      await deliverPullEvent('synchronize', login)
+      expect(await evaluateRules()).toEqual([])
     }
   })
   test('that the author pushed once stays theirs when a stranger pushes it again', async () => {
-    await deliver('synchronize', 'alice')
-    await deliver('synchronize', 'mallory')
-    expect(await rules()).toEqual([])
+    await deliverPullEvent('synchronize', 'alice')
+    await deliverPullEvent('synchronize', 'mallory')
+    expect(await evaluateRules()).toEqual([])
   })
   test('is not made the author’s by reopening, labels or retargeting', async () => {
-    await deliver('synchronize', 'mallory')
-    for (const action of ['reopened', 'labeled', 'edited']) await deliver(action, 'alice')
-    expect(await rules()).toEqual(['foreign-push'])
+    await deliverPullEvent('synchronize', 'mallory')
+    for (const action of ['reopened', 'labeled', 'edited']) await deliverPullEvent(action, 'alice')
+    expect(await evaluateRules()).toEqual(['foreign-push'])
   })
   test('of which no delivery came waits only where the configuration says so', async () => {
-    expect(await rules()).toEqual([])
-    begin(strict)
-    expect(await rules()).toEqual(['foreign-push'])
-    await deliver('synchronize', 'alice')
-    expect(await rules()).toEqual([])
+    expect(await evaluateRules()).toEqual([])
+    createPull(strictConfigFile)
+    expect(await evaluateRules()).toEqual(['foreign-push'])
+    await deliverPullEvent('synchronize', 'alice')
+    expect(await evaluateRules()).toEqual([])
   })
   test('whose own delivery was lost waits once any of the pull request came, until somebody confirms it', async () => {
-    await deliver('opened', 'alice')
-    expect(await rules()).toEqual([])
-    const told = head
-    head = world.origin.commit({ ...base, 'operators/mine/notes.md': `stranger ${pulls}\n` }, [told])
-    expect(await rules()).toEqual(['foreign-push'])
+    await deliverPullEvent('opened', 'alice')
+    expect(await evaluateRules()).toEqual([])
+    const previousHead = headCommit
+    headCommit = scenario.origin.commit(
+      { ...baseFiles, 'operators/mine/notes.md': `stranger ${lastPull}\n` },
+      [previousHead],
+    )
+    expect(await evaluateRules()).toEqual(['foreign-push'])
     // The delivery comes late after all.
-    await deliver('synchronize', 'mallory')
-    expect(await rules()).toEqual(['foreign-push'])
-    head = world.origin.commit({ ...base, 'operators/mine/notes.md': `author ${pulls}\n` }, [head])
-    expect(await rules()).toEqual(['foreign-push'])
-    await deliver('synchronize', 'alice')
-    expect(await rules()).toEqual([])
+    await deliverPullEvent('synchronize', 'mallory')
+    expect(await evaluateRules()).toEqual(['foreign-push'])
+    headCommit = scenario.origin.commit({ ...baseFiles, 'operators/mine/notes.md': `author ${lastPull}\n` }, [
+      headCommit,
+    ])
+    expect(await evaluateRules()).toEqual(['foreign-push'])
+    await deliverPullEvent('synchronize', 'alice')
+    expect(await evaluateRules()).toEqual([])
   })
   test('waits in no other pull request for it', async () => {
-    await deliver('synchronize', 'mallory')
-    begin()
-    expect(await rules()).toEqual([])
+    await deliverPullEvent('synchronize', 'mallory')
+    createPull()
+    expect(await evaluateRules()).toEqual([])
   })
   test('is not taken from a pull request’s own configuration', async () => {
-    from = world.origin.commit({ ...base, ...strict })
-    head = world.origin.commit({ ...base, 'operators/mine/notes.md': `x${pulls}\n` }, [from])
-    expect(await rules()).toContain('foreign-push')
+    baseCommit = scenario.origin.commit({ ...baseFiles, ...strictConfigFile })
+    headCommit = scenario.origin.commit({ ...baseFiles, 'operators/mine/notes.md': `x${lastPull}\n` }, [
+      baseCommit,
+    ])
+    expect(await evaluateRules()).toContain('foreign-push')
   })
 })
 
 describe('a delivery', () => {
   test('says nothing about pushes where its parts are missing or do not agree', () => {
-    const alice = world.people.person('alice')
-    const whole = payload('synchronize', alice, { after: head })
-    expect(pushOfDelivery('pull_request', whole)).toMatchObject({ head, pusher: alice, pull: pulls })
+    const alice = scenario.fakeAccounts.person('alice')
+    const whole = createPayload('synchronize', alice, { after: headCommit })
+    expect(parsePushOfDelivery('pull_request', whole)).toMatchObject({
+      head: headCommit,
+      pusher: alice,
+      pull: lastPull,
+    })
     for (const [event, body] of [
       ['push', whole],
       ['pull_request_review', whole],
-      ['pull_request', payload('synchronize', alice, { after: '0'.repeat(40) })],
-      ['pull_request', payload('synchronize', alice, { sender: undefined })],
-      ['pull_request', payload('synchronize', alice, { sender: { id: '7', login: 'alice' } })],
-      ['pull_request', payload('synchronize', alice, { pull_request: { number: 1 } })],
-      ['pull_request', payload('closed', alice)],
+      ['pull_request', createPayload('synchronize', alice, { after: '0'.repeat(40) })],
+      ['pull_request', createPayload('synchronize', alice, { sender: undefined })],
+      ['pull_request', createPayload('synchronize', alice, { sender: { id: '7', login: 'alice' } })],
+      ['pull_request', createPayload('synchronize', alice, { pull_request: { number: 1 } })],
+      ['pull_request', createPayload('closed', alice)],
       ['pull_request', null],
     ] as const)
-      expect(pushOfDelivery(event, body)).toBeUndefined()
+      expect(parsePushOfDelivery(event, body)).toBeUndefined()
   })
 })

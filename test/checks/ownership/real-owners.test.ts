@@ -5,40 +5,41 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { Catalog } from '../../../src/catalog/facts/catalog.ts'
 import { describeChange } from '../../../src/change/describe-change.ts'
-import { blobSha } from '../../../src/change/ids.ts'
-import { recogniseLayout } from '../../../src/change/layout/recognise-layout.ts'
+import { toBlobSha } from '../../../src/change/ids.ts'
+import { detectLayout } from '../../../src/change/layout/recognise-layout.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { readCiYaml } from '../../../src/checks/ownership/sources/ci-yaml.ts'
-import { skeleton, isPackageName } from '../../../src/checks/ownership/package-name.ts'
-import { ownerFilePaths } from '../../../src/checks/ownership/ownership.ts'
-import { principalName } from '../../../src/checks/ownership/principal.ts'
+import { computeNameSkeleton, isPackageName } from '../../../src/checks/ownership/package-name.ts'
+import { selectOwnerFiles } from '../../../src/checks/ownership/ownership.ts'
+import { formatPrincipal } from '../../../src/checks/ownership/principal.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
-import { aSnapshot } from '../../gate/build.ts'
-import { sharedPath } from '../../shared.ts'
+import { createSnapshot } from '../../gate/build.ts'
+import { findSharedPath } from '../../shared.ts'
 import { readCatalog } from './blobs.ts'
-import { judgeInput, People } from './world.ts'
+import { evaluateInput, FakeAccounts } from './world.ts'
 
-const root = sharedPath('community-operators')
+const communityRoot = findSharedPath('community-operators')
 
-function filesBelow(directory: string): string[] {
+function listFilesBelow(directory: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
     .sort()
 }
 
-const describeReal = root !== undefined ? describe : describe.skip
+const describeWithCommunity = communityRoot !== undefined ? describe : describe.skip
 
-describeReal('the real catalog repository', () => {
-  const here = root ?? ''
-  const basePaths = root === undefined ? [] : filesBelow(here).filter((path) => path !== 'README.md')
-  const directories = root === undefined ? [] : readdirSync(join(here, 'operators')).sort()
-  const layout = recogniseLayout(basePaths, [])
+describeWithCommunity('the real catalog repository', () => {
+  const here = communityRoot ?? ''
+  const basePaths =
+    communityRoot === undefined ? [] : listFilesBelow(here).filter((path) => path !== 'README.md')
+  const directories = communityRoot === undefined ? [] : readdirSync(join(here, 'operators')).sort()
+  const layout = detectLayout(basePaths, [])
   const text = (path: string): string | undefined =>
     existsSync(join(here, path)) && statSync(join(here, path)).isFile()
       ? readFileSync(join(here, path), 'utf8')
       : undefined
-  const oid = (content: string) => blobSha(createHash('sha1').update(content).digest('hex'))
+  const oid = (content: string) => toBlobSha(createHash('sha1').update(content).digest('hex'))
   const facts = new Map<string, Catalog>()
   const factsOf = (path: string, inside: string): Catalog => {
     const known = facts.get(path)
@@ -97,20 +98,20 @@ describeReal('the real catalog repository', () => {
       paths,
       layout,
       catalogs,
-      texts: {
+      treeFiles: {
         read: (side, path) =>
           encoder.encode((side === 'result' ? edits.get(path) : undefined) ?? text(path) ?? ''),
       },
     })
     const files = { base: new Map<string, string>(), result: new Map<string, string>() }
-    for (const path of ownerFilePaths(basePaths, change)) {
+    for (const path of selectOwnerFiles(basePaths, change)) {
       const content = text(path)
       if (content !== undefined) files.base.set(path, content)
       const after = edits.get(path) ?? content
       if (after !== undefined) files.result.set(path, after)
     }
     return {
-      snapshot: aSnapshot(),
+      snapshot: createSnapshot(),
       config: defaultConfig,
       layout,
       change,
@@ -121,11 +122,11 @@ describeReal('the real catalog repository', () => {
   }
 
   /** The one App among the owners opens its pull requests from a branch of the repository. */
-  const by = (author: string, people: People, input: CheckInput): CheckInput => ({
+  const by = (author: string, people: FakeAccounts, input: CheckInput): CheckInput => ({
     ...input,
-    snapshot: aSnapshot({
+    snapshot: createSnapshot({
       author: people.person(author),
-      ...(author.endsWith('[bot]') && { headRepository: aSnapshot().repository }),
+      ...(author.endsWith('[bot]') && { headRepository: createSnapshot().repository }),
     }),
   })
 
@@ -171,7 +172,7 @@ describeReal('the real catalog repository', () => {
     directories.map((directory) => {
       const read = readCiYaml(`operators/${directory}/ci.yaml`, text(`operators/${directory}/ci.yaml`) ?? '')
       if (read.kind === 'broken') throw new Error(`${directory}: ${read.problems[0].problem}`)
-      return [directory, read.value.reviewers.map(principalName)] as const
+      return [directory, read.value.reviewers.map(formatPrincipal)] as const
     }),
   )
 
@@ -183,31 +184,33 @@ describeReal('the real catalog repository', () => {
 
   test('has no name that our own rules would refuse, and no two that look alike', () => {
     expect(directories.filter((name) => !isPackageName(name))).toEqual([])
-    expect(new Set(directories.map(skeleton)).size).toBe(directories.length)
+    expect(new Set(directories.map(computeNameSkeleton)).size).toBe(directories.length)
   })
 
   jest.setTimeout(180_000)
 
   test('lets every owner update their package alone, also where directory and package differ', () => {
     let judged = 0
-    const refused: string[] = []
+    const rejectedUpdates: string[] = []
     for (const [directory, people] of owners) {
       for (const owner of people) {
-        const world = new People()
-        const { outcome } = judgeInput(by(owner, world, update(directory)), world)
+        const accounts = new FakeAccounts()
+        const { outcome } = evaluateInput(by(owner, accounts, update(directory)), accounts)
         judged += 1
         if (outcome.findings.length + outcome.waiting.length + outcome.unanswered.length > 0)
-          refused.push(`${directory} by ${owner}: ${outcome.findings[0]?.what ?? outcome.waiting[0]?.what}`)
+          rejectedUpdates.push(
+            `${directory} by ${owner}: ${outcome.findings[0]?.what ?? outcome.waiting[0]?.what}`,
+          )
       }
     }
-    expect(refused).toEqual([])
+    expect(rejectedUpdates).toEqual([])
     expect(judged).toBe(827)
   })
 
   test('lets nobody else: each waits for that package’s owners, or for maintainers where it has none', () => {
     for (const [directory, people] of owners) {
-      const world = new People()
-      const { outcome } = judgeInput(by('stranger-of-all', world, update(directory)), world)
+      const accounts = new FakeAccounts()
+      const { outcome } = evaluateInput(by('stranger-of-all', accounts, update(directory)), accounts)
       const humans = people.filter((name) => !name.endsWith('[bot]'))
       expect(outcome.waiting.flatMap(({ who }) => who)).toEqual(
         humans.length > 0 ? [...new Set(humans)] : ['allda', 'ezopezo', 'haripate', 'mporrato', 'tomasbakk'],
@@ -217,15 +220,15 @@ describeReal('the real catalog repository', () => {
   })
 
   test('refuses a directory’s file that speaks of another directory’s package', () => {
-    const world = new People()
+    const accounts = new FakeAccounts()
     const mine = 'catalogs/v4.20/cat-facts-operator/catalog.yaml'
     for (const victim of ['konflux-operator', 'hive-operator']) {
       const edits = new Map([
         [mine, `${text(mine)}---\nschema: olm.channel\nname: evil\npackage: ${victim}\nentries: []\n`],
       ])
-      const { rules } = judgeInput(
-        by(owners.get('cat-facts-operator')?.[0] ?? '', world, inputFor(edits)),
-        world,
+      const { rules } = evaluateInput(
+        by(owners.get('cat-facts-operator')?.[0] ?? '', accounts, inputFor(edits)),
+        accounts,
       )
       expect(rules).toContain('package-content-mismatch')
     }

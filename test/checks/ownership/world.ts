@@ -3,56 +3,56 @@
 // until nothing new is asked, then the gate with every other check passed.
 import { join } from 'node:path'
 import { describeChange } from '../../../src/change/describe-change.ts'
-import { commitSha, userId } from '../../../src/change/ids.ts'
+import { toCommitSha, toUserId } from '../../../src/change/ids.ts'
 import type { CommitSha, TreeSha, UserId } from '../../../src/change/ids.ts'
-import { withFirstCatalogs } from '../../../src/change/layout/first-catalogs.ts'
-import { recogniseLayout, withNewCatalogs } from '../../../src/change/layout/recognise-layout.ts'
-import { mayListReferences } from '../../../src/change/references/reference-list.ts'
-import { catalogOf } from '../../../src/change/layout/layout.ts'
-import type { Person, Review, Snapshot } from '../../../src/change/snapshot.ts'
+import { addFirstCatalogs } from '../../../src/change/layout/first-catalogs.ts'
+import { detectLayout, addNewCatalogs } from '../../../src/change/layout/recognise-layout.ts'
+import { canBeReferenceList } from '../../../src/change/references/reference-list.ts'
+import { findContainingCatalog } from '../../../src/change/layout/layout.ts'
+import type { GitHubAccount, PullReview, PullSnapshot } from '../../../src/change/snapshot.ts'
 import type { Approval } from '../../../src/checks/approval.ts'
 import type { CheckInput, CheckOutcome } from '../../../src/checks/check.ts'
 import {
-  approvalsFromReviews,
-  coverage,
-  ownerFilePaths,
-  ownership,
+  toReviewApprovals,
+  getChangeCoverage,
+  selectOwnerFiles,
+  ownershipCheck,
 } from '../../../src/checks/ownership/ownership.ts'
-import { answersFrom, questionKey } from '../../../src/checks/questions.ts'
-import type { AnswerTo, Question } from '../../../src/checks/questions.ts'
+import { createAnswers, questionKey } from '../../../src/checks/questions.ts'
+import type { AnswerByKind, CheckQuestion } from '../../../src/checks/questions.ts'
 import { configPath } from '../../../src/config/config-path.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import type { Config } from '../../../src/config/config.ts'
-import { decide } from '../../../src/gate/decide.ts'
-import type { Verdict } from '../../../src/gate/verdict.ts'
+import { decideVerdict } from '../../../src/gate/decide.ts'
+import type { PullVerdict } from '../../../src/gate/verdict.ts'
 import { openMirror } from '../../../src/git/mirror.ts'
-import type { Mirror } from '../../../src/git/mirror.ts'
-import { aSnapshot, outcomesWith, passed } from '../../gate/build.ts'
-import { originIn, temporary } from '../../git/origin.ts'
-import type { Files, Origin } from '../../git/origin.ts'
+import type { GitMirror } from '../../../src/git/mirror.ts'
+import { createSnapshot, createOutcomesWith, createPassedOutcome } from '../../gate/build.ts'
+import { openOrigin, createTemporaryFolder } from '../../git/origin.ts'
+import type { OriginFiles, OriginRepository } from '../../git/origin.ts'
 import { readCatalog } from './blobs.ts'
 
-type Answer = AnswerTo[keyof AnswerTo]
-export const unknown = (reason = 'GitHub answered 503'): Answer => ({
+type QuestionAnswer = AnswerByKind[keyof AnswerByKind]
+export const unknownAnswer = (reason = 'GitHub answered 503'): QuestionAnswer => ({
   kind: 'unknown',
   reason,
   retryAfter: 30,
 })
 
 /** Accounts, teams and roles; whatever is not in it does not exist. */
-export class People {
-  readonly accounts = new Map<string, Person>()
+export class FakeAccounts {
+  readonly accounts = new Map<string, GitHubAccount>()
   readonly teams = new Map<string, Set<UserId>>()
   readonly roles = new Map<UserId, 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin'>()
   /** Questions that GitHub does not answer now. */
-  fails: (question: Question) => Answer | undefined = () => undefined
+  fails: (question: CheckQuestion) => QuestionAnswer | undefined = () => undefined
   #next = 1000
 
-  person(login: string): Person {
+  person(login: string): GitHubAccount {
     const known = this.accounts.get(login.toLowerCase())
     if (known) return known
-    const made: Person = {
-      id: userId((this.#next += 1)),
+    const made: GitHubAccount = {
+      id: toUserId((this.#next += 1)),
       login,
       kind: login.endsWith('[bot]') ? 'bot' : 'user',
     }
@@ -60,7 +60,7 @@ export class People {
     return made
   }
 
-  answer(question: Question): Answer {
+  answer(question: CheckQuestion): QuestionAnswer {
     const failure = this.fails(question)
     if (failure) return failure
     switch (question.kind) {
@@ -87,52 +87,52 @@ export class People {
   }
 }
 
-export interface Judged {
+export interface OwnershipEvaluation {
   readonly input: CheckInput
   readonly outcome: CheckOutcome
-  readonly verdict: Verdict
-  readonly asked: readonly Question[]
+  readonly verdict: PullVerdict
+  readonly questions: readonly CheckQuestion[]
   /** Rules of the findings, each once, sorted. */
   readonly rules: readonly string[]
 }
 
 /** Asks and judges until nothing new is asked. */
-export function judgeInput(input: CheckInput, people: People): Omit<Judged, 'verdict'> {
-  const known = new Map<string, Answer>()
-  const asked: Question[] = []
+export function evaluateInput(input: CheckInput, people: FakeAccounts): Omit<OwnershipEvaluation, 'verdict'> {
+  const known = new Map<string, QuestionAnswer>()
+  const questions: CheckQuestion[] = []
   for (let round = 0; ; round += 1) {
-    const fresh = ownership
-      .ask(input, answersFrom(known))
+    const fresh = ownershipCheck
+      .ask(input, createAnswers(known))
       .filter((question) => !known.has(questionKey(question)))
     if (fresh.length === 0) break
     if (round > 6) throw new Error('it never stops asking')
     for (const question of fresh) {
-      asked.push(question)
+      questions.push(question)
       known.set(questionKey(question), people.answer(question))
     }
   }
-  const outcome = ownership.judge(input, answersFrom(known))
-  return { input, outcome, asked, rules: [...new Set(outcome.findings.map(({ rule }) => rule))].sort() }
+  const outcome = ownershipCheck.judge(input, createAnswers(known))
+  return { input, outcome, questions, rules: [...new Set(outcome.findings.map(({ rule }) => rule))].sort() }
 }
 
 export interface PullOptions {
-  readonly author?: string | Person | null
-  readonly snapshot?: Partial<Snapshot>
+  readonly author?: string | GitHubAccount | null
+  readonly snapshot?: Partial<PullSnapshot>
   readonly approvals?: readonly Approval[]
-  readonly reviews?: readonly Review[]
+  readonly reviews?: readonly PullReview[]
   readonly epoch?: number
   readonly accounts?: ReadonlyMap<string, UserId>
   readonly packagesByDirectory?: ReadonlyMap<string, readonly string[]>
   readonly configDigest?: string
 }
 
-export class World {
-  people = new People()
-  readonly origin: Origin
-  readonly mirror: Mirror
+export class OwnershipScenario {
+  fakeAccounts = new FakeAccounts()
+  readonly origin: OriginRepository
+  readonly mirror: GitMirror
   readonly #remove: () => void
 
-  constructor(origin: Origin, mirror: Mirror, remove: () => void) {
+  constructor(origin: OriginRepository, mirror: GitMirror, remove: () => void) {
     this.origin = origin
     this.mirror = mirror
     this.#remove = remove
@@ -144,12 +144,12 @@ export class World {
   }
 
   /** Judges a pull request whose head is `head` against the base tip `base`. */
-  async judge(base: CommitSha, head: CommitSha, options: PullOptions = {}): Promise<Judged> {
+  async evaluate(base: CommitSha, head: CommitSha, options: PullOptions = {}): Promise<OwnershipEvaluation> {
     const merge = await this.mirror.merge(base, head, 'Merge pull request #7')
     const author =
-      typeof options.author === 'string' ? this.people.person(options.author) : (options.author ?? null)
-    const snapshot: Snapshot = {
-      ...aSnapshot(),
+      typeof options.author === 'string' ? this.fakeAccounts.person(options.author) : (options.author ?? null)
+    const snapshot: PullSnapshot = {
+      ...createSnapshot(),
       author,
       head,
       base,
@@ -157,24 +157,37 @@ export class World {
       ...options.snapshot,
     }
     if (merge.kind !== 'clean') {
-      const verdict = this.#decide(snapshot, parseConfigOf(undefined), merge, 0, passed('ownership'))
-      return { input: undefined as never, outcome: passed('ownership'), verdict, asked: [], rules: [] }
+      const verdict = this.#decide(
+        snapshot,
+        requireConfig(undefined),
+        merge,
+        0,
+        createPassedOutcome('ownership'),
+      )
+      return {
+        input: undefined as never,
+        outcome: createPassedOutcome('ownership'),
+        verdict,
+        questions: [],
+        rules: [],
+      }
     }
     const baseTree = await this.mirror.treeOf(base)
     const basePaths = (await this.mirror.list(baseTree)).map(({ path }) => path)
-    const config = parseConfigOf(await this.#text(baseTree, configPath))
+    const config = requireConfig(await this.#text(baseTree, configPath))
     const resultPaths = (await this.mirror.list(merge.tree)).map(({ path }) => path)
-    const before = recogniseLayout(basePaths, config.catalogs)
+    const before = detectLayout(basePaths, config.catalogs)
     const layout =
       before.catalogs.length > 0
-        ? withNewCatalogs(before, resultPaths, config.catalogs)
-        : withFirstCatalogs(before, recogniseLayout(resultPaths, []), basePaths)
+        ? addNewCatalogs(before, resultPaths, config.catalogs)
+        : addFirstCatalogs(before, detectLayout(resultPaths, []), basePaths)
     const paths = await this.mirror.diff(baseTree, merge.tree)
-    const roots = new Set(paths.flatMap(({ path }) => catalogOf(path, layout)?.root ?? []))
+    const roots = new Set(paths.flatMap(({ path }) => findContainingCatalog(path, layout)?.root ?? []))
     const trees = { base: baseTree, result: merge.tree }
     const texts = new Map<string, Uint8Array>()
     const inCatalogs = paths.filter(
-      ({ path }) => /\.(?:ya?ml|json)$/.test(path) && (catalogOf(path, layout) || mayListReferences(path)),
+      ({ path }) =>
+        /\.(?:ya?ml|json)$/.test(path) && (findContainingCatalog(path, layout) || canBeReferenceList(path)),
     )
     for (const [side, tree] of Object.entries(trees))
       for (const { path } of inCatalogs) {
@@ -192,10 +205,10 @@ export class World {
       paths,
       layout,
       catalogs,
-      texts: { read: (side, path) => texts.get(`${side} ${path}`) },
+      treeFiles: { read: (side, path) => texts.get(`${side} ${path}`) },
     })
     const files = { base: new Map<string, string>(), result: new Map<string, string>() }
-    for (const path of ownerFilePaths(basePaths, change)) {
+    for (const path of selectOwnerFiles(basePaths, change)) {
       const before = await this.#text(baseTree, path)
       if (before !== undefined) files.base.set(path, before)
       const after = await this.#text(merge.tree, path)
@@ -216,43 +229,47 @@ export class World {
       ...(configDigest !== undefined && { configDigest }),
     }
     // Whoever says yes here sees what is judged, unless the test says what else they saw.
-    const covers = coverage(input)
+    const covers = getChangeCoverage(input)
     const agreed = new Map(snapshot.reviews.map(({ id }) => [id, covers]))
-    const reviewed = approvalsFromReviews(snapshot, epoch ?? 0, new Map(), agreed)
-    const judged = judgeInput(
+    const reviewed = toReviewApprovals(snapshot, epoch ?? 0, new Map(), agreed)
+    const judged = evaluateInput(
       { ...input, approvals: [...reviewed, ...approvals.map((each) => ({ covers, ...each }))] },
-      this.people,
+      this.fakeAccounts,
     )
     return { ...judged, verdict: this.#decide(snapshot, config, merge, paths.length, judged.outcome) }
   }
 
   #decide(
-    snapshot: Snapshot,
+    snapshot: PullSnapshot,
     config: Config,
-    merge: Parameters<typeof decide>[0]['merge'],
+    merge: Parameters<typeof decideVerdict>[0]['merge'],
     changedPaths: number,
     outcome: CheckOutcome,
-  ): Verdict {
-    return decide({
+  ): PullVerdict {
+    return decideVerdict({
       snapshot,
       config,
       configDigest: 'digest',
       merge,
       changedPaths,
-      outcomes: outcomesWith(outcome),
+      outcomes: createOutcomesWith(outcome),
     })
   }
 
   /** A base commit and a head on top of it, from whole trees; then judges. */
-  async pull(base: Files, head: Files, options: PullOptions = {}): Promise<Judged> {
+  async evaluatePull(
+    base: OriginFiles,
+    head: OriginFiles,
+    options: PullOptions = {},
+  ): Promise<OwnershipEvaluation> {
     const from = this.origin.commit(base)
-    return this.judge(from, this.origin.commit(head, [from]), options)
+    return this.evaluate(from, this.origin.commit(head, [from]), options)
   }
 
-  review(login: string, head: CommitSha, more: Partial<Review> = {}): Review {
+  createReview(login: string, head: CommitSha, more: Partial<PullReview> = {}): PullReview {
     return {
       id: (this.#reviews += 1),
-      author: this.people.person(login),
+      author: this.fakeAccounts.person(login),
       state: 'approved',
       commit: head,
       submittedAt: `2026-01-01T00:00:${String(this.#reviews % 60).padStart(2, '0')}Z`,
@@ -280,8 +297,8 @@ export class World {
   }
 }
 
-export async function openWorld(name: string): Promise<World> {
-  const folder = temporary(`ownership-${name}`)
+export async function openOwnershipScenario(name: string): Promise<OwnershipScenario> {
+  const folder = createTemporaryFolder(`ownership-${name}`)
   const directory = join(folder.path, 'mirror.git')
   const mirror = await openMirror({
     directory,
@@ -289,12 +306,12 @@ export async function openWorld(name: string): Promise<World> {
     credential: async () => undefined,
   })
   // Commits are made where they are read: what is judged is no matter of how it was fetched.
-  return new World(originIn(directory), mirror, folder.remove)
+  return new OwnershipScenario(openOrigin(directory), mirror, folder.remove)
 }
 
-export const anyHead = commitSha('a'.repeat(40))
+export const anyHeadSha = toCommitSha('a'.repeat(40))
 
-function parseConfigOf(text: string | undefined): Config {
+function requireConfig(text: string | undefined): Config {
   const parsed = parseConfig(text)
   if (parsed.kind === 'unreadable') throw new Error(parsed.findings[0]?.what)
   return parsed.config

@@ -4,17 +4,17 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { validateFully } from '../../../src/checks/validation/validate-fully.ts'
-import { sharedPath } from '../../shared.ts'
+import { findSharedPath } from '../../shared.ts'
 import { loadCatalog } from './load-catalog.ts'
 
-const catalogs = sharedPath('community-operators', 'catalogs')
+const communityCatalogs = findSharedPath('community-operators', 'catalogs')
 
-const testIf = catalogs === undefined ? test.skip : test
+const testWithCatalogs = communityCatalogs === undefined ? test.skip : test
 
-testIf(
+testWithCatalogs(
   'published catalogs have no error, and known warnings: few, but for one of most packages, whose images are named by tag',
   () => {
-    const root = catalogs ?? ''
+    const root = communityCatalogs ?? ''
     const counts: Record<string, Record<string, number>> = {}
     for (const version of readdirSync(root).sort()) {
       const { passed, findings } = validateFully(loadCatalog(join(root, version)))

@@ -1,17 +1,17 @@
 // A catalog directory read as the application reads it, for tests of whole catalogs.
-import { assemble } from '../../../src/catalog/facts/assemble.ts'
+import { assembleCatalog } from '../../../src/catalog/facts/assemble.ts'
 import type { Catalog } from '../../../src/catalog/facts/catalog.ts'
-import { readFile } from '../../../src/catalog/load/read-file.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
 import { openCatalogDirectory } from '../../../src/examine/catalogs/catalog-directory.ts'
 
 export function loadCatalog(directory: string): Catalog {
   const opened = openCatalogDirectory(directory)
   if (opened.kind !== 'files') throw new Error(opened.message)
-  return assemble(
+  return assembleCatalog(
     opened.files.map((file) => {
       const bytes = file.read()
       if ('error' in bytes) throw new Error(bytes.error)
-      return { path: file.path, facts: readFile(bytes) }
+      return { path: file.path, facts: parseCatalogFile(bytes) }
     }),
   )
 }

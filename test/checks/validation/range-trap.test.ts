@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { findRangeTrap } from '../../../src/checks/validation/range-trap.ts'
+import { findRangeMisreading } from '../../../src/checks/validation/range-trap.ts'
 
 describe('ranges that mean something else than they say', () => {
   test.each([
@@ -17,7 +17,7 @@ describe('ranges that mean something else than they say', () => {
     ['1.0.0 || >2.0.0 <1.0.0', 'matches-nothing', '>2.0.0 <1.0.0'],
     ['<0.0.0-0', 'matches-nothing', '<0.0.0-0'],
   ])('%s is a trap', (range, kind, part) => {
-    expect(findRangeTrap(range)).toEqual({ kind, part })
+    expect(findRangeMisreading(range)).toEqual({ kind, part })
   })
 
   test.each([
@@ -34,11 +34,11 @@ describe('ranges that mean something else than they say', () => {
     '1.0.0 || || 2.0.0',
     '>18446744073709551614.0.0',
   ])('%s is none', (range) => {
-    expect(findRangeTrap(range)).toBeUndefined()
+    expect(findRangeMisreading(range)).toBeUndefined()
   })
 
   test('what does not parse is left to those who say so', () => {
-    expect(findRangeTrap('^1.0.0')).toBeUndefined()
-    expect(findRangeTrap('')).toBeUndefined()
+    expect(findRangeMisreading('^1.0.0')).toBeUndefined()
+    expect(findRangeMisreading('')).toBeUndefined()
   })
 })

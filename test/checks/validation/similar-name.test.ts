@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import { similarName } from '../../../src/checks/validation/similar-name.ts'
+import { findSimilarName } from '../../../src/checks/validation/similar-name.ts'
 
-const fields = ['name', 'replaces', 'skips', 'skipRange', 'defaultChannel', 'image', 'type']
+const fieldNames = ['name', 'replaces', 'skips', 'skipRange', 'defaultChannel', 'image', 'type']
 
 describe('the name that was probably meant', () => {
   test.each([
@@ -13,16 +13,16 @@ describe('the name that was probably meant', () => {
     ['defaultChanel', 'defaultChannel'],
     ['nmae', 'name'],
   ])('%s: %s', (written, meant) => {
-    expect(similarName(written, fields)).toBe(meant)
+    expect(findSimilarName(written, fieldNames)).toBe(meant)
   })
 
   test('is not guessed when nothing is near, and short names must be nearly right', () => {
     for (const name of ['maturity', 'tag', 'a', '', 'version'])
-      expect(similarName(name, fields)).toBeUndefined()
+      expect(findSimilarName(name, fieldNames)).toBeUndefined()
   })
 
   test('a name is not similar to itself, and a megabyte is compared no further than its beginning', () => {
-    expect(similarName('name', ['name'])).toBeUndefined()
-    expect(similarName('x'.repeat(1_000_000), ['y'.repeat(1_000_000)])).toBeUndefined()
+    expect(findSimilarName('name', ['name'])).toBeUndefined()
+    expect(findSimilarName('x'.repeat(1_000_000), ['y'.repeat(1_000_000)])).toBeUndefined()
   })
 })

@@ -6,11 +6,11 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parse } from 'yaml'
-import { keptCompiled } from '../../kept-compiled.ts'
+import { compileCacheDirectory } from '../../kept-compiled.ts'
 
-const root = join(import.meta.dirname, '../../..')
+const projectRoot = join(import.meta.dirname, '../../..')
 
-interface Action {
+interface ActionDefinition {
   readonly inputs: Readonly<Record<string, { readonly default: string }>>
   readonly outputs: Readonly<Record<string, { readonly value: string }>>
   readonly runs: {
@@ -23,24 +23,24 @@ interface Action {
     }[]
   }
 }
-const definition = parse(readFileSync(join(root, 'action.yml'), 'utf8')) as Action
+const actionDefinition = parse(readFileSync(join(projectRoot, 'action.yml'), 'utf8')) as ActionDefinition
 
-let directory: string
-let packed: string
+let temporaryDirectory: string
+let packagePath: string
 beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'action-'))
-  packed = packSources()
-  mkdirSync(join(directory, 'catalog'))
-  git('catalog', 'init', '--quiet', '--initial-branch=main')
-  write('catalogs/v4.20/tern/catalog.yaml', fbc('1.0.0'))
-  write('operators/tern/ci.yaml', 'reviewers: [terry]\n')
-  commit('base')
+  temporaryDirectory = mkdtempSync(join(tmpdir(), 'action-'))
+  packagePath = packSources()
+  mkdirSync(join(temporaryDirectory, 'catalog'))
+  runGit('catalog', 'init', '--quiet', '--initial-branch=main')
+  writeRepositoryFile('catalogs/v4.20/tern/catalog.yaml', catalogYaml('1.0.0'))
+  writeRepositoryFile('operators/tern/ci.yaml', 'reviewers: [terry]\n')
+  commitAll('base')
 }, 60_000)
-afterAll(() => rmSync(directory, { recursive: true, force: true }))
+afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
 
 /** `@catalog-bot/cli` as npm would bring it, by name and command. */
 function packSources(): string {
-  const folder = join(directory, 'package')
+  const folder = join(temporaryDirectory, 'package')
   mkdirSync(folder)
   const bin = { 'catalog-bot': 'run.cjs' }
   writeFileSync(
@@ -50,17 +50,17 @@ function packSources(): string {
   writeFileSync(
     join(folder, 'run.cjs'),
     `#!/usr/bin/env node
-const ran = require('node:child_process').spawnSync(${JSON.stringify(process.execPath)}, ['--no-warnings', ${JSON.stringify(join(root, 'bin/catalog-bot.cjs'))}, ...process.argv.slice(2)], { stdio: 'inherit' })
+const ran = require('node:child_process').spawnSync(${JSON.stringify(process.execPath)}, ['--no-warnings', ${JSON.stringify(join(projectRoot, 'bin/catalog-bot.cjs'))}, ...process.argv.slice(2)], { stdio: 'inherit' })
 process.exit(ran.status)
 `,
   )
-  const archive = join(directory, 'package.tgz')
-  execFileSync('tar', ['-czf', archive, '-C', directory, 'package'])
+  const archive = join(temporaryDirectory, 'package.tgz')
+  execFileSync('tar', ['-czf', archive, '-C', temporaryDirectory, 'package'])
   return archive
 }
 
 /** A package with these versions, each replacing the one before. */
-function fbc(...versions: readonly string[]): string {
+function catalogYaml(...versions: readonly string[]): string {
   const entries = versions.map((version, index) => ({
     name: `tern.v${version}`,
     ...(index > 0 && { replaces: `tern.v${versions[index - 1]}` }),
@@ -80,55 +80,55 @@ function fbc(...versions: readonly string[]): string {
     .join('')
 }
 
-const identity = ['-c', 'user.name=Terry', '-c', 'user.email=terry@example.com']
+const gitIdentity = ['-c', 'user.name=Terry', '-c', 'user.email=terry@example.com']
 
-function git(where: string, ...args: readonly string[]): string {
-  return execFileSync('git', ['-C', join(directory, where), ...identity, ...args], {
+function runGit(where: string, ...args: readonly string[]): string {
+  return execFileSync('git', ['-C', join(temporaryDirectory, where), ...gitIdentity, ...args], {
     encoding: 'utf8',
   }).trim()
 }
 
-function write(path: string, text: string): void {
-  const file = join(directory, 'catalog', path)
+function writeRepositoryFile(path: string, text: string): void {
+  const file = join(temporaryDirectory, 'catalog', path)
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, text)
 }
 
-function commit(message: string): string {
-  git('catalog', 'add', '--all')
-  git('catalog', 'commit', '--quiet', '--message', message)
-  return git('catalog', 'rev-parse', 'HEAD')
+function commitAll(message: string): string {
+  runGit('catalog', 'add', '--all')
+  runGit('catalog', 'commit', '--quiet', '--message', message)
+  return runGit('catalog', 'rev-parse', 'HEAD')
 }
 
 /** GitHub's merge of a pull request that branched off before main moved on, and its number. */
-function openPull(number: number, files: Readonly<Record<string, string>>, title = 'work'): string {
-  git('catalog', 'checkout', '--quiet', '--detach', 'main')
-  for (const [path, text] of Object.entries(files)) write(path, text)
-  const head = commit(title)
-  git('catalog', 'checkout', '--quiet', 'main')
-  write('README.md', `${number}\n`)
-  commit('main moves on')
-  git('catalog', 'checkout', '--quiet', '--detach', 'main')
-  git('catalog', 'merge', '--quiet', '--no-ff', '--message', title, head)
-  git('catalog', 'update-ref', `refs/pull/${number}/merge`, 'HEAD')
-  git('catalog', 'checkout', '--quiet', 'main')
+function createPullMerge(number: number, files: Readonly<Record<string, string>>, title = 'work'): string {
+  runGit('catalog', 'checkout', '--quiet', '--detach', 'main')
+  for (const [path, text] of Object.entries(files)) writeRepositoryFile(path, text)
+  const head = commitAll(title)
+  runGit('catalog', 'checkout', '--quiet', 'main')
+  writeRepositoryFile('README.md', `${number}\n`)
+  commitAll('main moves on')
+  runGit('catalog', 'checkout', '--quiet', '--detach', 'main')
+  runGit('catalog', 'merge', '--quiet', '--no-ff', '--message', title, head)
+  runGit('catalog', 'update-ref', `refs/pull/${number}/merge`, 'HEAD')
+  runGit('catalog', 'checkout', '--quiet', 'main')
   return head
 }
 
 /** As actions/checkout does it. */
-function checkOut(number: number, depth: number): string {
-  const place = join(directory, `work-${number}`)
-  rmSync(place, { recursive: true, force: true })
-  mkdirSync(place)
-  git(`work-${number}`, 'init', '--quiet')
-  git(`work-${number}`, 'remote', 'add', 'origin', `file://${join(directory, 'catalog')}`)
+function checkOutPull(number: number, depth: number): string {
+  const checkoutDirectory = join(temporaryDirectory, `work-${number}`)
+  rmSync(checkoutDirectory, { recursive: true, force: true })
+  mkdirSync(checkoutDirectory)
+  runGit(`work-${number}`, 'init', '--quiet')
+  runGit(`work-${number}`, 'remote', 'add', 'origin', `file://${join(temporaryDirectory, 'catalog')}`)
   const cut = depth === 0 ? [] : [`--depth=${depth}`]
-  git(`work-${number}`, 'fetch', '--quiet', '--no-tags', ...cut, 'origin', `refs/pull/${number}/merge`)
-  git(`work-${number}`, 'checkout', '--quiet', '--detach', 'FETCH_HEAD')
-  return place
+  runGit(`work-${number}`, 'fetch', '--quiet', '--no-tags', ...cut, 'origin', `refs/pull/${number}/merge`)
+  runGit(`work-${number}`, 'checkout', '--quiet', '--detach', 'FETCH_HEAD')
+  return checkoutDirectory
 }
 
-interface Ran {
+interface ActionResult {
   readonly code: number | null
   readonly log: string
   readonly summary: string
@@ -140,14 +140,14 @@ interface Ran {
 function runAction(
   event: { readonly name: string; readonly payload: unknown; readonly workspace: string },
   inputs: Readonly<Record<string, string>> = {},
-): Ran {
-  const temporary = mkdtempSync(join(directory, 'runner-'))
+): ActionResult {
+  const temporary = mkdtempSync(join(temporaryDirectory, 'runner-'))
   const files = { GITHUB_OUTPUT: 'output', GITHUB_STEP_SUMMARY: 'summary', GITHUB_EVENT_PATH: 'event.json' }
   const runner = {
     PATH: process.env['PATH'],
     HOME: temporary,
     RUNNER_TEMP: temporary,
-    CATALOG_BOT_CACHE: keptCompiled,
+    CATALOG_BOT_CACHE: compileCacheDirectory,
     GITHUB_EVENT_NAME: event.name,
     GITHUB_REPOSITORY: 'coast/operators',
     GITHUB_SERVER_URL: 'https://github.com',
@@ -156,19 +156,19 @@ function runAction(
   }
   writeFileSync(join(temporary, 'event.json'), JSON.stringify(event.payload))
   for (const file of ['output', 'summary']) writeFileSync(join(temporary, file), '')
-  const chosen: Record<string, string> = { package: packed, offline: 'true', ...inputs }
+  const chosen: Record<string, string> = { package: packagePath, offline: 'true', ...inputs }
   const filled = (text: string) =>
     text.replace(/\$\{\{ (?<what>[\w.-]+) \}\}/g, (_all, what: string) => {
       if (what === 'runner.temp') return temporary
       if (what === 'github.workspace') return event.workspace
       const name = /^inputs\.(?<name>[\w-]+)$/.exec(what)?.groups?.['name'] ?? ''
-      return chosen[name] ?? definition.inputs[name]?.default ?? `no ${what}`
+      return chosen[name] ?? actionDefinition.inputs[name]?.default ?? `no ${what}`
     })
   let log = ''
   let code: number | null = 0
-  for (const step of definition.runs.steps) {
+  for (const step of actionDefinition.runs.steps) {
     if (step.run === undefined || code !== 0) continue
-    if (step.run.startsWith('npm ')) installOnce(temporary)
+    if (step.run.startsWith('npm ')) restoreInstalled(temporary)
     const script = join(temporary, 'step.sh')
     writeFileSync(script, step.run)
     const env = Object.fromEntries(
@@ -181,7 +181,7 @@ function runAction(
     })
     log += ran.stdout + ran.stderr
     code = ran.status
-    if (step.run.startsWith('npm ')) keepInstalled(temporary)
+    if (step.run.startsWith('npm ')) saveInstalled(temporary)
   }
   const read = (file: string) => readFileSync(join(temporary, file), 'utf8')
   const sarif = join(temporary, 'catalog-bot.sarif')
@@ -198,21 +198,21 @@ function runAction(
           line.slice(line.indexOf('=') + 1),
         ]),
     ),
-    sarif: existsSync(sarif) ? (JSON.parse(readFileSync(sarif, 'utf8')) as Ran['sarif']) : undefined,
+    sarif: existsSync(sarif) ? (JSON.parse(readFileSync(sarif, 'utf8')) as ActionResult['sarif']) : undefined,
   }
 }
 
 /** npm finds what it installed the first time, and has nothing to do. */
-let installed: string | undefined
-function installOnce(temporary: string): void {
-  if (installed !== undefined)
-    cpSync(installed, join(temporary, 'catalog-bot'), { recursive: true, verbatimSymlinks: true })
+let installedModules: string | undefined
+function restoreInstalled(temporary: string): void {
+  if (installedModules !== undefined)
+    cpSync(installedModules, join(temporary, 'catalog-bot'), { recursive: true, verbatimSymlinks: true })
 }
-function keepInstalled(temporary: string): void {
-  installed ??= join(temporary, 'catalog-bot')
+function saveInstalled(temporary: string): void {
+  installedModules ??= join(temporary, 'catalog-bot')
 }
 
-function eventOf(number: number, head: string, login = 'terry'): { name: string; payload: unknown } {
+function createPullEvent(number: number, head: string, login = 'terry'): { name: string; payload: unknown } {
   const fork = login === 'terry' ? 'coast/operators' : `${login}/operators`
   return {
     name: 'pull_request',
@@ -230,21 +230,23 @@ function eventOf(number: number, head: string, login = 'terry'): { name: string;
 
 describe('action.yml', () => {
   test('pins what it uses, installs its own version, and puts nothing of the caller into a script', () => {
-    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
-    expect(definition.inputs['package']?.default).toBe(`@catalog-bot/cli@${version}`)
-    for (const { uses, run, shell } of definition.runs.steps) {
+    const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
+      version: string
+    }
+    expect(actionDefinition.inputs['package']?.default).toBe(`@catalog-bot/cli@${version}`)
+    for (const { uses, run, shell } of actionDefinition.runs.steps) {
       if (uses !== undefined) expect(uses).toMatch(/@[0-9a-f]{40}$/)
       if (run !== undefined)
         expect({ shell, script: run }).toEqual({ shell: 'bash', script: expect.not.stringContaining('${{') })
     }
-    expect(JSON.stringify(definition)).not.toMatch(/secrets\.|github\.token|GITHUB_TOKEN/)
+    expect(JSON.stringify(actionDefinition)).not.toMatch(/secrets\.|github\.token|GITHUB_TOKEN/)
   })
 
   test("judges a fork's pull request from a checkout two commits deep", () => {
-    const head = openPull(1, {
-      'catalogs/v4.20/tern/catalog.yaml': fbc('1.0.0').replace('"stable"}', '"none"}'),
+    const head = createPullMerge(1, {
+      'catalogs/v4.20/tern/catalog.yaml': catalogYaml('1.0.0').replace('"stable"}', '"none"}'),
     })
-    const ran = runAction({ ...eventOf(1, head, 'mallory'), workspace: checkOut(1, 2) })
+    const ran = runAction({ ...createPullEvent(1, head, 'mallory'), workspace: checkOutPull(1, 2) })
     expect(ran.code).toBe(1)
     expect(ran.outputs).toMatchObject({
       verdict: 'blocked',
@@ -254,12 +256,12 @@ describe('action.yml', () => {
     expect(ran.log).toMatch(/^::error file=catalogs\/v4\.20\/tern\/catalog\.yaml,line=\d+/m)
     expect(ran.summary).toMatch(/^### /)
     expect(ran.sarif?.runs[0]?.results.length).toBeGreaterThan(0)
-    expect(existsSync(join(directory, 'work-1', 'hacked'))).toBe(false)
+    expect(existsSync(join(temporaryDirectory, 'work-1', 'hacked'))).toBe(false)
   }, 60_000)
 
   test('a good change of the owner passes, also with the whole history; where nothing is decided it does not fail', () => {
-    const head = openPull(2, { 'catalogs/v4.20/tern/catalog.yaml': fbc('1.0.0', '1.1.0') })
-    const ran = runAction({ ...eventOf(2, head), workspace: checkOut(2, 0) })
+    const head = createPullMerge(2, { 'catalogs/v4.20/tern/catalog.yaml': catalogYaml('1.0.0', '1.1.0') })
+    const ran = runAction({ ...createPullEvent(2, head), workspace: checkOutPull(2, 0) })
     expect(ran).toMatchObject({ code: 0, outputs: { errors: '0' } })
     // Offline nobody knows of the new image.
     expect(ran.outputs['verdict']).toBe('unknown')
@@ -267,8 +269,12 @@ describe('action.yml', () => {
 
   test('names with commands in them command nothing', () => {
     const bad = 'catalogs/v4.20/tern/x\n::add-mask::e\n##[set-output name=verdict]merge.yaml'
-    const head = openPull(3, { [bad]: '{"schema": "olm.package\\n::stop-commands::x"' }, 'x\n\n::error::x')
-    const ran = runAction({ ...eventOf(3, head, 'mallory'), workspace: checkOut(3, 2) })
+    const head = createPullMerge(
+      3,
+      { [bad]: '{"schema": "olm.package\\n::stop-commands::x"' },
+      'x\n\n::error::x',
+    )
+    const ran = runAction({ ...createPullEvent(3, head, 'mallory'), workspace: checkOutPull(3, 2) })
     const foreign = ran.log
       .split(/\r?\n/)
       .filter((line) => /^\s*::/.test(line) && !/^::(?:error|warning|notice) /.test(line))
@@ -278,20 +284,20 @@ describe('action.yml', () => {
   }, 60_000)
 
   test('refuses what brings secrets, and a checkout that is not the merge, with a sentence', () => {
-    const head = openPull(4, { 'NOTES.md': 'x\n' })
-    const { payload } = eventOf(4, head)
-    const target = runAction({ name: 'pull_request_target', payload, workspace: checkOut(4, 2) })
+    const head = createPullMerge(4, { 'NOTES.md': 'x\n' })
+    const { payload } = createPullEvent(4, head)
+    const target = runAction({ name: 'pull_request_target', payload, workspace: checkOutPull(4, 2) })
     expect(target).toMatchObject({
       code: 2,
       outputs: {},
       log: expect.stringContaining('pull_request_target'),
     })
-    const shallow = runAction({ ...eventOf(4, head), workspace: checkOut(4, 1) })
+    const shallow = runAction({ ...createPullEvent(4, head), workspace: checkOutPull(4, 1) })
     expect(shallow).toMatchObject({ code: 2, outputs: {}, log: expect.stringContaining('fetch-depth: 2') })
   }, 60_000)
 
   test('validates every catalog where no pull request is', () => {
-    const ran = runAction({ name: 'push', payload: {}, workspace: join(directory, 'catalog') })
+    const ran = runAction({ name: 'push', payload: {}, workspace: join(temporaryDirectory, 'catalog') })
     expect(ran).toMatchObject({
       code: 0,
       outputs: { verdict: 'passed' },

@@ -1,30 +1,30 @@
 // Which events the action runs on, and what it takes from them.
 import { describe, expect, test } from '@jest/globals'
-import { runForEvent } from '../../../src/cli/action/run-for-event.ts'
+import { decideActionRun } from '../../../src/cli/action/run-for-event.ts'
 
-const head = 'a'.repeat(40)
-const payload = {
+const headSha = 'a'.repeat(40)
+const pullPayload = {
   pull_request: {
     number: 7,
     user: { login: 'mallory', id: 66 },
-    head: { sha: head },
+    head: { sha: headSha },
     base: { ref: 'main' },
   },
 }
 
 describe('the events of a workflow', () => {
   test('a pull request is decided on, as the event names it', () => {
-    expect(runForEvent('pull_request', payload)).toEqual({
+    expect(decideActionRun('pull_request', pullPayload)).toEqual({
       kind: 'check',
       pull: 7,
       author: 'mallory:66',
       baseRef: 'main',
-      head,
+      head: headSha,
     })
   })
 
   test.each(['push', 'merge_group', 'schedule', 'workflow_dispatch'])('%s validates all', (event) => {
-    expect(runForEvent(event, {})).toEqual({ kind: 'validate' })
+    expect(decideActionRun(event, {})).toEqual({ kind: 'validate' })
   })
 
   test.each([
@@ -37,7 +37,7 @@ describe('the events of a workflow', () => {
     '',
     undefined,
   ])('%s is refused, whatever it says', (event) => {
-    expect(runForEvent(event, payload)).toMatchObject({ kind: 'refused' })
+    expect(decideActionRun(event, pullPayload)).toMatchObject({ kind: 'refused' })
   })
 
   test.each([
@@ -45,10 +45,10 @@ describe('the events of a workflow', () => {
     ['an author who could be an option', { user: { login: '--upload-pack=x', id: 1 } }],
     ['an author of two parts', { user: { login: 'a:1', id: 1 } }],
     ['a head that is no commit', { head: { sha: '--all' } }],
-    ['a head with a line behind it', { head: { sha: `${head}\n--all` } }],
+    ['a head with a line behind it', { head: { sha: `${headSha}\n--all` } }],
   ])('a payload with %s is refused', (_what, changed) => {
-    const pull = { ...payload.pull_request, ...changed }
+    const pull = { ...pullPayload.pull_request, ...changed }
     const given = Object.keys(changed).length === 0 ? {} : { pull_request: pull }
-    expect(runForEvent('pull_request', given)).toMatchObject({ kind: 'refused' })
+    expect(decideActionRun('pull_request', given)).toMatchObject({ kind: 'refused' })
   })
 })

@@ -8,11 +8,11 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { nodeObject, type ControlPlane } from './start-control-plane.ts'
+import { createNode, type ControlPlane } from './start-control-plane.ts'
 
-const run = promisify(execFile)
+const runFile = promisify(execFile)
 
-interface Pod {
+interface PodObject {
   readonly metadata: {
     readonly uid: string
     readonly name: string
@@ -31,13 +31,13 @@ interface Pod {
   }
 }
 
-export interface StandIn {
+export interface FakeKubelet {
   /** Unpacked so far: the images. */
   readonly unpacked: readonly string[]
   close(): Promise<void>
 }
 
-export interface StandInOptions {
+export interface FakeKubeletOptions {
   readonly plane: ControlPlane
   readonly opm: string
   /** Folders of bundles, by their image. */
@@ -47,8 +47,8 @@ export interface StandInOptions {
 const unpackLabel = 'operatorframework.io/bundle-unpack-ref'
 const rukPakLabel = 'core.rukpak.io/owner-kind'
 
-export async function startStandIn({ plane, opm, bundles }: StandInOptions): Promise<StandIn> {
-  const seen = new Set<string>()
+export async function startFakeKubelet({ plane, opm, bundles }: FakeKubeletOptions): Promise<FakeKubelet> {
+  const seenPods = new Set<string>()
   const unpacked: string[] = []
   const logs = new Map<string, string>()
   const certificate = (name: string) => readFileSync(join(plane.folder, name))
@@ -65,7 +65,7 @@ export async function startStandIn({ plane, opm, bundles }: StandInOptions): Pro
   await plane.ask(
     'POST',
     '/api/v1/nodes',
-    nodeObject(
+    createNode(
       'stand-in',
       {},
       {
@@ -78,7 +78,7 @@ export async function startStandIn({ plane, opm, bundles }: StandInOptions): Pro
   const working = (async () => {
     while (isOpen) {
       const { body } = await plane.ask('GET', '/api/v1/pods')
-      for (const pod of (body['items'] ?? []) as Pod[]) {
+      for (const pod of (body['items'] ?? []) as PodObject[]) {
         // What is deleted goes when its kubelet says that nothing of it runs.
         if (pod.metadata.deletionTimestamp !== undefined && pod.spec.nodeName !== undefined)
           await plane.ask(
@@ -88,15 +88,15 @@ export async function startStandIn({ plane, opm, bundles }: StandInOptions): Pro
               gracePeriodSeconds: 0,
             },
           )
-        if (seen.has(pod.metadata.uid) || pod.spec.nodeName !== undefined) continue
-        seen.add(pod.metadata.uid)
-        void place(pod).catch((error: unknown) => console.error(`stand-in: ${String(error)}`))
+        if (seenPods.has(pod.metadata.uid) || pod.spec.nodeName !== undefined) continue
+        seenPods.add(pod.metadata.uid)
+        void schedulePod(pod).catch((error: unknown) => console.error(`stand-in: ${String(error)}`))
       }
       await sleep(300)
     }
   })()
 
-  async function place(pod: Pod): Promise<void> {
+  async function schedulePod(pod: PodObject): Promise<void> {
     const { namespace, name, labels = {} } = pod.metadata
     const path = `/api/v1/namespaces/${namespace}/pods/${name}`
     const isForRukPak = labels[rukPakLabel] === 'Bundle'
@@ -108,8 +108,9 @@ export async function startStandIn({ plane, opm, bundles }: StandInOptions): Pro
       metadata: { name },
       target: { apiVersion: 'v1', kind: 'Node', name: 'stand-in' },
     })
-    if (missing) return says(path, { phase: 'Pending', containerStatuses: [cannotPull(missing)] })
-    if (!isUnpacking) return says(path, runningStatus(pod))
+    if (missing)
+      return patchStatus(path, { phase: 'Pending', containerStatuses: [imagePullBackOffStatus(missing)] })
+    if (!isUnpacking) return patchStatus(path, createRunningStatus(pod))
     const extract = pod.spec.containers.find(({ name: its }) => its === (isForRukPak ? 'bundle' : 'extract'))
     const image =
       (isForRukPak ? extract?.image : extract?.env?.find((one) => one.name === 'CONTAINER_IMAGE')?.value) ??
@@ -117,27 +118,30 @@ export async function startStandIn({ plane, opm, bundles }: StandInOptions): Pro
     const folder = bundles.get(image)
     const container = extract?.name ?? ''
     if (folder === undefined)
-      return says(path, { phase: 'Pending', containerStatuses: [cannotPull({ name: container, image })] })
+      return patchStatus(path, {
+        phase: 'Pending',
+        containerStatuses: [imagePullBackOffStatus({ name: container, image })],
+      })
     if (isForRukPak) {
       const unpack = join(plane.built, 'bin', 'rukpak-v1alpha1', 'unpack')
-      const { stdout } = await run(unpack, ['--bundle-dir', folder], { maxBuffer: 64 << 20 })
+      const { stdout } = await runFile(unpack, ['--bundle-dir', folder], { maxBuffer: 64 << 20 })
       logs.set(`/${namespace}/${name}/${container}`, stdout)
-      return ended(path, container, image)
+      return reportTerminated(path, container, image)
     }
     // Its own command, but for where the bundle is mounted and who asks.
     const [, ...command] = (extract?.command ?? []).map((word: string) =>
       word === '/bundle/' ? `${folder}/` : word,
     )
-    await run(opm, [...command, '--kubeconfig', plane.kubeconfig], {
+    await runFile(opm, [...command, '--kubeconfig', plane.kubeconfig], {
       env: { ...process.env, CONTAINER_IMAGE: image },
     })
-    await ended(path, container, image)
+    await reportTerminated(path, container, image)
   }
 
-  async function ended(path: string, container: string, image: string): Promise<void> {
+  async function reportTerminated(path: string, container: string, image: string): Promise<void> {
     unpacked.push(image)
     const now = new Date().toISOString().replace(/\.\d+Z/, 'Z')
-    await says(path, {
+    await patchStatus(path, {
       phase: 'Succeeded',
       containerStatuses: [
         {
@@ -152,7 +156,7 @@ export async function startStandIn({ plane, opm, bundles }: StandInOptions): Pro
     })
   }
 
-  async function says(path: string, status: object): Promise<void> {
+  async function patchStatus(path: string, status: object): Promise<void> {
     await plane.ask('PATCH', `${path}/status`, { status }, 'application/merge-patch+json')
   }
 
@@ -168,7 +172,7 @@ export async function startStandIn({ plane, opm, bundles }: StandInOptions): Pro
 }
 
 /** As a kubelet reports a pod whose containers have all started and are ready. */
-function runningStatus({ spec }: Pod): object {
+function createRunningStatus({ spec }: PodObject): object {
   const now = new Date().toISOString().replace(/\.\d+Z/, 'Z')
   const isTrue = (type: string) => ({ type, status: 'True', lastTransitionTime: now })
   return {
@@ -189,7 +193,7 @@ function runningStatus({ spec }: Pod): object {
   }
 }
 
-function cannotPull({ name, image }: { readonly name: string; readonly image: string }): object {
+function imagePullBackOffStatus({ name, image }: { readonly name: string; readonly image: string }): object {
   return {
     name,
     image,

@@ -14,15 +14,15 @@ export interface ControlPlane {
   /** The administrator's. */
   readonly kubeconfig: string
   /** Of the account that docs/cluster-rights.yaml gives its rights. */
-  readonly trialKubeconfig: string
+  readonly clusterTestKubeconfig: string
   /** Milliseconds from the last object of the rights until the API server enforced the policies among them. */
-  readonly enforcedAfter: number
+  readonly policyDelayMs: number
   readonly version: string
   readonly folder: string
   /** Where build-control-plane has put everything. */
   readonly built: string
   /** Server-side apply of one object. */
-  apply(object: Applied): Promise<void>
+  apply(object: AppliedObject): Promise<void>
   /** Server-side apply of what the files of a folder hold. */
   applyFolder(folder: string): Promise<void>
   ask(
@@ -32,12 +32,12 @@ export interface ControlPlane {
     type?: string,
   ): Promise<{ status: number; body: Readonly<Record<string, unknown>> }>
   /** A process beside it, with a log of its own. It ends with the plane. */
-  start(name: string, command: string, flags: readonly string[], options?: StartOptions): void
+  start(name: string, command: string, flags: readonly string[], options?: ProcessOptions): void
   ready(what: string, isReady: () => Promise<boolean>): Promise<void>
   close(): Promise<void>
 }
 
-export interface Applied {
+export interface AppliedObject {
   readonly apiVersion: string
   readonly kind: string
   readonly metadata: {
@@ -49,7 +49,7 @@ export interface Applied {
   readonly [field: string]: unknown
 }
 
-export interface StartOptions {
+export interface ProcessOptions {
   /** Whether it is started again when it ends. */
   readonly again?: boolean
   readonly env?: Readonly<Record<string, string>>
@@ -59,17 +59,21 @@ export interface ControlPlaneOptions {
   /** Where build-control-plane has put `bin` and `crds`. */
   readonly built: string
   readonly folder: string
-  readonly say: (line: string) => void
+  readonly log: (line: string) => void
 }
 
-export async function startControlPlane({ built, folder, say }: ControlPlaneOptions): Promise<ControlPlane> {
+export async function startControlPlane({
+  built,
+  folder,
+  log: say,
+}: ControlPlaneOptions): Promise<ControlPlane> {
   const children: ChildProcess[] = []
   const bin = (name: string) => join(built, 'bin', name)
-  const place = (name: string) => join(folder, name)
+  const inFolder = (name: string) => join(folder, name)
   let isClosing = false
 
   const start: ControlPlane['start'] = (name, command, flags, { again = false, env = {} } = {}) => {
-    const log = createWriteStream(place(`${name}.log`), { flags: 'a' })
+    const log = createWriteStream(inFolder(`${name}.log`), { flags: 'a' })
     const child = spawn(command, flags, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: process.env.PATH ?? '', HOME: folder, ...env },
@@ -81,15 +85,15 @@ export async function startControlPlane({ built, folder, say }: ControlPlaneOpti
     child.once('exit', (code) => {
       if (isClosing) return
       if (again) setTimeout(() => !isClosing && start(name, command, flags, { again, env }), 500)
-      else say(`${name} ended with ${code}: ${place(`${name}.log`)}`)
+      else say(`${name} ended with ${code}: ${inFolder(`${name}.log`)}`)
     })
   }
 
-  certificates(folder)
-  const [client, peer, secure] = await freePorts(3)
+  createCertificates(folder)
+  const [client, peer, secure] = await findFreePorts(3)
   start('etcd', 'etcd', [
     '--data-dir',
-    place('etcd'),
+    inFolder('etcd'),
     '--listen-client-urls',
     `http://127.0.0.1:${client}`,
     '--advertise-client-urls',
@@ -106,29 +110,32 @@ export async function startControlPlane({ built, folder, say }: ControlPlaneOpti
     '--bind-address=127.0.0.1',
     '--advertise-address=127.0.0.1',
     `--secure-port=${secure}`,
-    `--tls-cert-file=${place('server.crt')}`,
-    `--tls-private-key-file=${place('server.key')}`,
-    `--client-ca-file=${place('ca.crt')}`,
+    `--tls-cert-file=${inFolder('server.crt')}`,
+    `--tls-private-key-file=${inFolder('server.key')}`,
+    `--client-ca-file=${inFolder('ca.crt')}`,
     '--service-cluster-ip-range=10.0.0.0/24',
     '--authorization-mode=RBAC',
     '--allow-privileged=true',
     '--service-account-issuer=https://kubernetes.default.svc',
-    `--service-account-key-file=${place('sa.pub')}`,
-    `--service-account-signing-key-file=${place('sa.key')}`,
+    `--service-account-key-file=${inFolder('sa.pub')}`,
+    `--service-account-signing-key-file=${inFolder('sa.key')}`,
     '--disable-admission-plugins=ServiceAccount',
     '--endpoint-reconciler-type=none',
   ])
   const server = `https://127.0.0.1:${secure}`
-  const kubeconfig = place('kubeconfig')
+  const kubeconfig = inFolder('kubeconfig')
   writeFileSync(
     kubeconfig,
-    kubeconfigFor(server, { 'client-certificate': place('admin.crt'), 'client-key': place('admin.key') }),
+    kubeconfigFor(server, {
+      'client-certificate': inFolder('admin.crt'),
+      'client-key': inFolder('admin.key'),
+    }),
   )
   const dispatcher = new Agent({
     connect: {
-      ca: readFileSync(place('ca.crt')),
-      cert: readFileSync(place('admin.crt')),
-      key: readFileSync(place('admin.key')),
+      ca: readFileSync(inFolder('ca.crt')),
+      cert: readFileSync(inFolder('admin.crt')),
+      key: readFileSync(inFolder('admin.key')),
     },
   })
   const ask: ControlPlane['ask'] = async (method, path, body, type = 'application/json') => {
@@ -153,7 +160,7 @@ export async function startControlPlane({ built, folder, say }: ControlPlaneOpti
   }
   const apply: ControlPlane['apply'] = async (object) => {
     const { namespace = '', name } = object.metadata
-    const path = `${collections[object.kind]?.replace('NAMESPACE', namespace) ?? object.kind}/${name}`
+    const path = `${collectionPaths[object.kind]?.replace('NAMESPACE', namespace) ?? object.kind}/${name}`
     const { status, body } = await ask(
       'PATCH',
       `${path}?fieldManager=test&force=true`,
@@ -168,8 +175,8 @@ export async function startControlPlane({ built, folder, say }: ControlPlaneOpti
   start('kube-controller-manager', bin('kube-controller-manager'), [
     `--kubeconfig=${kubeconfig}`,
     '--use-service-account-credentials=false',
-    `--service-account-private-key-file=${place('sa.key')}`,
-    `--root-ca-file=${place('ca.crt')}`,
+    `--service-account-private-key-file=${inFolder('sa.key')}`,
+    `--root-ca-file=${inFolder('ca.crt')}`,
     '--leader-elect=false',
     '--secure-port=0',
     // Its nodes are no machines: nothing tells that they live.
@@ -185,18 +192,18 @@ export async function startControlPlane({ built, folder, say }: ControlPlaneOpti
     ports: [{ name: 'https', port: 6443, protocol: 'TCP' }],
   })
 
-  const { file: trialKubeconfig, enforcedAfter } = await trialAccount()
+  const { file: clusterTestKubeconfig, enforcedAfter: policyDelayMs } = await createClusterTestAccount()
   return {
     kubeconfig,
-    trialKubeconfig,
-    enforcedAfter,
+    clusterTestKubeconfig,
+    policyDelayMs,
     version: String(version['gitVersion']),
     folder,
     built,
     apply,
     async applyFolder(from) {
       for (const file of readdirSync(from))
-        for (const object of objectsIn(join(from, file))) await apply(object)
+        for (const object of readObjects(join(from, file))) await apply(object)
     },
     ask,
     start,
@@ -214,9 +221,12 @@ export async function startControlPlane({ built, folder, say }: ControlPlaneOpti
   }
 
   /** As docs/cluster.md says that it is made. */
-  async function trialAccount(): Promise<{ readonly file: string; readonly enforcedAfter: number }> {
+  async function createClusterTestAccount(): Promise<{
+    readonly file: string
+    readonly enforcedAfter: number
+  }> {
     const rights = join(import.meta.dirname, '..', '..', '..', 'docs', 'cluster-rights.yaml')
-    for (const object of objectsIn(rights)) await apply(object)
+    for (const object of readObjects(rights)) await apply(object)
     // What docs/cluster.md says that OLM v1 before 1.11 needs.
     await apply({
       apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -248,11 +258,11 @@ export async function startControlPlane({ built, folder, say }: ControlPlaneOpti
       spec: { expirationSeconds: 3600 },
     })
     const { token } = body['status'] as { readonly token: string }
-    const file = place('trial-kubeconfig')
+    const file = inFolder('trial-kubeconfig')
     writeFileSync(file, kubeconfigFor(server, { token }))
     // Right after they were applied the policies are not in force: the account could delete what is others'.
     const applied = performance.now()
-    const account = new Agent({ connect: { ca: readFileSync(place('ca.crt')) } })
+    const account = new Agent({ connect: { ca: readFileSync(inFolder('ca.crt')) } })
     for (const [path, object] of [
       ['/api/v1/namespaces', { kind: 'Namespace', apiVersion: 'v1' }],
       [
@@ -287,13 +297,15 @@ export async function startControlPlane({ built, folder, say }: ControlPlaneOpti
       kind: 'Config',
       'current-context': 'trial',
       contexts: [{ name: 'trial', context: { cluster: 'trial', user: 'trial' } }],
-      clusters: [{ name: 'trial', cluster: { server: address, 'certificate-authority': place('ca.crt') } }],
+      clusters: [
+        { name: 'trial', cluster: { server: address, 'certificate-authority': inFolder('ca.crt') } },
+      ],
       users: [{ name: 'trial', user }],
     })
   }
 }
 
-const collections: Readonly<Record<string, string>> = {
+const collectionPaths: Readonly<Record<string, string>> = {
   Namespace: '/api/v1/namespaces',
   ServiceAccount: '/api/v1/namespaces/NAMESPACE/serviceaccounts',
   ClusterRole: '/apis/rbac.authorization.k8s.io/v1/clusterroles',
@@ -307,29 +319,29 @@ const collections: Readonly<Record<string, string>> = {
   ValidatingAdmissionPolicyBinding: '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings',
 }
 
-export function nodeObject(
+export function createNode(
   name: string,
   annotations: Readonly<Record<string, string>>,
   status: object = {},
 ): object {
-  const room = { cpu: '32', memory: '64Gi', pods: '110' }
+  const nodeCapacity = { cpu: '32', memory: '64Gi', pods: '110' }
   return {
     apiVersion: 'v1',
     kind: 'Node',
     metadata: { name, annotations, labels: { 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' } },
-    status: { capacity: room, allocatable: room, ...status },
+    status: { capacity: nodeCapacity, allocatable: nodeCapacity, ...status },
   }
 }
 
-export function objectsIn(file: string): readonly Applied[] {
+export function readObjects(file: string): readonly AppliedObject[] {
   return parseAllDocuments(readFileSync(file, 'utf8')).flatMap((document) => {
-    const value = document.toJS() as Applied | null
+    const value = document.toJS() as AppliedObject | null
     return value?.kind === undefined ? [] : [value]
   })
 }
 
 /** One authority, the server and an administrator under it, and a key for service accounts. */
-function certificates(folder: string): void {
+function createCertificates(folder: string): void {
   mkdirSync(folder, { recursive: true })
   const openssl = (...parameters: string[]) => {
     const { status, stderr } = spawnSync('openssl', parameters, { cwd: folder, encoding: 'utf8' })
@@ -350,7 +362,7 @@ function certificates(folder: string): void {
     '-subj',
     '/CN=trial-ca',
   )
-  const sign = (name: string, subject: string, extension: string) => {
+  const signCertificate = (name: string, subject: string, extension: string) => {
     writeFileSync(join(folder, `${name}.ext`), extension)
     openssl(
       'req',
@@ -382,14 +394,14 @@ function certificates(folder: string): void {
       `${name}.ext`,
     )
   }
-  sign('server', '/CN=kube-apiserver', 'subjectAltName=IP:127.0.0.1,DNS:localhost')
-  sign('admin', '/O=system:masters/CN=admin', 'extendedKeyUsage=clientAuth')
+  signCertificate('server', '/CN=kube-apiserver', 'subjectAltName=IP:127.0.0.1,DNS:localhost')
+  signCertificate('admin', '/O=system:masters/CN=admin', 'extendedKeyUsage=clientAuth')
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   writeFileSync(join(folder, 'sa.pub'), publicKey.export({ type: 'spki', format: 'pem' }))
   writeFileSync(join(folder, 'sa.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }))
 }
 
-export async function freePorts(count: number): Promise<number[]> {
+export async function findFreePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer())
   for (const server of servers) await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const ports = servers.map((server) => (server.address() as AddressInfo).port)

@@ -3,12 +3,12 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readFileSync, readdirSync } from 'node:fs'
-import { freePorts, objectsIn, type Applied, type ControlPlane } from './start-control-plane.ts'
+import { findFreePorts, readObjects, type AppliedObject, type ControlPlane } from './start-control-plane.ts'
 
 export async function startOlmV0(plane: ControlPlane): Promise<string> {
   const { built, kubeconfig } = plane
   await plane.applyFolder(join(built, 'crds', 'olm'))
-  for (const name of ['olm', 'operators']) await plane.apply(namespace(name))
+  for (const name of ['olm', 'operators']) await plane.apply(createNamespace(name))
   await plane.ready(
     'the API of OLM v0',
     async () => (await plane.ask('GET', '/apis/operators.coreos.com/v1/olmconfigs')).status === 200,
@@ -49,26 +49,26 @@ export async function startOlmV0(plane: ControlPlane): Promise<string> {
     ],
     { again, env: { KUBECONFIG: kubeconfig } },
   )
-  return moduleVersion('olm', 'operator-lifecycle-manager')
+  return readModuleVersion('olm', 'operator-lifecycle-manager')
 }
 
 /** `registry`: one on loopback that speaks plain HTTP. */
 export async function startOlmV1(plane: ControlPlane, registry: string): Promise<string> {
   const { built, folder, kubeconfig } = plane
   await plane.applyFolder(join(built, 'crds', 'olm-v1'))
-  await plane.apply(namespace('olmv1-system'))
-  const place = (name: string) => join(folder, name)
-  const [content, metrics, webhook, probe, otherProbe] = await freePorts(5)
-  mkdirSync(place('authorities'))
-  cpSync(place('ca.crt'), join(place('authorities'), 'ca.crt'))
+  await plane.apply(createNamespace('olmv1-system'))
+  const inFolder = (name: string) => join(folder, name)
+  const [content, metrics, webhook, probe, otherProbe] = await findFreePorts(5)
+  mkdirSync(inFolder('authorities'))
+  cpSync(inFolder('ca.crt'), join(inFolder('authorities'), 'ca.crt'))
   // Where podman looks for it, and whatever is built from its libraries.
-  mkdirSync(place('.config/containers'), { recursive: true })
+  mkdirSync(inFolder('.config/containers'), { recursive: true })
   writeFileSync(
-    place('.config/containers/registries.conf'),
+    inFolder('.config/containers/registries.conf'),
     `[[registry]]\nlocation = "${registry}"\ninsecure = true\n`,
   )
   writeFileSync(
-    place('.config/containers/policy.json'),
+    inFolder('.config/containers/policy.json'),
     JSON.stringify({ default: [{ type: 'insecureAcceptAnything' }] }),
   )
   const env = { KUBECONFIG: kubeconfig, TMPDIR: folder }
@@ -77,14 +77,14 @@ export async function startOlmV1(plane: ControlPlane, registry: string): Promise
     join(built, 'bin', 'catalogd'),
     [
       '--system-namespace=olmv1-system',
-      `--tls-cert=${place('server.crt')}`,
-      `--tls-key=${place('server.key')}`,
+      `--tls-cert=${inFolder('server.crt')}`,
+      `--tls-key=${inFolder('server.key')}`,
       `--catalogs-server-addr=127.0.0.1:${content}`,
       `--external-address=127.0.0.1:${content}`,
       `--metrics-bind-address=127.0.0.1:${metrics}`,
       `--health-probe-bind-address=127.0.0.1:${probe}`,
       `--webhook-server-port=${webhook}`,
-      `--cache-dir=${place('catalogd')}`,
+      `--cache-dir=${inFolder('catalogd')}`,
     ],
     { env },
   )
@@ -93,16 +93,16 @@ export async function startOlmV1(plane: ControlPlane, registry: string): Promise
     join(built, 'bin', 'operator-controller'),
     [
       '--system-namespace=olmv1-system',
-      `--catalogd-cas-dir=${place('authorities')}`,
+      `--catalogd-cas-dir=${inFolder('authorities')}`,
       `--health-probe-bind-address=127.0.0.1:${otherProbe}`,
-      `--cache-path=${place('operator-controller')}`,
+      `--cache-path=${inFolder('operator-controller')}`,
     ],
     { env },
   )
-  await answering(plane, 'catalogd', probe)
-  await answering(plane, 'operator-controller', otherProbe)
+  await waitUntilReady(plane, 'catalogd', probe)
+  await waitUntilReady(plane, 'operator-controller', otherProbe)
   await applyWebhooks(plane, 'olm-v1', webhook)
-  return moduleVersion('olm-v1', 'operator-controller')
+  return readModuleVersion('olm-v1', 'operator-controller')
 }
 
 /** `core.rukpak.io/v1alpha2` and `v1alpha1` are never on one cluster: they have the same CRDs. */
@@ -112,10 +112,10 @@ export async function startRukPak(
 ): Promise<string> {
   const { built, folder, kubeconfig } = plane
   await plane.applyFolder(join(built, 'crds', version))
-  await plane.apply(namespace('rukpak-system'))
+  await plane.apply(createNamespace('rukpak-system'))
   const bin = (name: string) => join(built, 'bin', version, name)
-  const place = (name: string) => join(folder, name)
-  const [core, helm, coreProbe, helmProbe] = await freePorts(4)
+  const inFolder = (name: string) => join(folder, name)
+  const [core, helm, coreProbe, helmProbe] = await findFreePorts(4)
   const flags = (port: number | undefined, probe: number | undefined) => [
     `--http-bind-address=127.0.0.1:${port}`,
     `--http-external-address=http://127.0.0.1:${port}`,
@@ -125,17 +125,17 @@ export async function startRukPak(
   const env = { KUBECONFIG: kubeconfig, TMPDIR: folder }
   // In its images they are there.
   for (const name of ['core', 'helm', 'uploads', 'core-cache', 'helm-cache'])
-    mkdirSync(place(`rukpak-${name}`), { recursive: true })
+    mkdirSync(inFolder(`rukpak-${name}`), { recursive: true })
   const isFirst = version === 'rukpak-v1alpha1'
   plane.start(
     'rukpak-core',
     bin('core'),
     [
       ...flags(core, coreProbe),
-      `--provisioner-storage-dir=${place('rukpak-core')}`,
+      `--provisioner-storage-dir=${inFolder('rukpak-core')}`,
       isFirst
-        ? `--upload-storage-dir=${place('rukpak-uploads')}`
-        : `--unpack-cache-dir=${place('rukpak-core-cache')}`,
+        ? `--upload-storage-dir=${inFolder('rukpak-uploads')}`
+        : `--unpack-cache-dir=${inFolder('rukpak-core-cache')}`,
     ],
     { env },
   )
@@ -144,19 +144,19 @@ export async function startRukPak(
     bin('helm'),
     [
       ...flags(helm, helmProbe),
-      `--storage-dir=${place('rukpak-helm')}`,
-      ...(isFirst ? [] : [`--unpack-cache-dir=${place('rukpak-helm-cache')}`]),
+      `--storage-dir=${inFolder('rukpak-helm')}`,
+      ...(isFirst ? [] : [`--unpack-cache-dir=${inFolder('rukpak-helm-cache')}`]),
     ],
     { env },
   )
-  await answering(plane, 'rukpak core', coreProbe)
-  await answering(plane, 'rukpak helm', helmProbe)
+  await waitUntilReady(plane, 'rukpak core', coreProbe)
+  await waitUntilReady(plane, 'rukpak helm', helmProbe)
   if (isFirst) {
-    const certificates = place('k8s-webhook-server/serving-certs')
+    const certificates = inFolder('k8s-webhook-server/serving-certs')
     mkdirSync(certificates, { recursive: true })
-    cpSync(place('server.crt'), join(certificates, 'tls.crt'))
-    cpSync(place('server.key'), join(certificates, 'tls.key'))
-    const [metrics, probe] = await freePorts(2)
+    cpSync(inFolder('server.crt'), join(certificates, 'tls.crt'))
+    cpSync(inFolder('server.key'), join(certificates, 'tls.key'))
+    const [metrics, probe] = await findFreePorts(2)
     plane.start(
       'rukpak-webhooks',
       bin('webhooks'),
@@ -167,20 +167,24 @@ export async function startRukPak(
       ],
       { env },
     )
-    await answering(plane, 'rukpak webhooks', probe)
+    await waitUntilReady(plane, 'rukpak webhooks', probe)
     // It has no flag for its port.
     await applyWebhooks(plane, version, 9443)
   }
-  return moduleVersion(version, 'rukpak')
+  return readModuleVersion(version, 'rukpak')
 }
 
-const namespace = (name: string): Applied => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+const createNamespace = (name: string): AppliedObject => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name },
+})
 
-async function answering(plane: ControlPlane, what: string, port: number | undefined): Promise<void> {
+async function waitUntilReady(plane: ControlPlane, what: string, port: number | undefined): Promise<void> {
   await plane.ready(what, async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok)
 }
 
-interface Webhook {
+interface WebhookDefinition {
   readonly name: string
   readonly clientConfig: { readonly service: { readonly path: string } }
 }
@@ -189,8 +193,8 @@ interface Webhook {
 async function applyWebhooks(plane: ControlPlane, part: string, port: number | undefined): Promise<void> {
   const caBundle = readFileSync(join(plane.folder, 'ca.crt')).toString('base64')
   const folder = join(plane.built, 'webhooks', part)
-  for (const object of readdirSync(folder).flatMap((file) => objectsIn(join(folder, file)))) {
-    const webhooks = object['webhooks'] as readonly Webhook[]
+  for (const object of readdirSync(folder).flatMap((file) => readObjects(join(folder, file)))) {
+    const webhooks = object['webhooks'] as readonly WebhookDefinition[]
     await plane.apply({
       ...object,
       metadata: { name: `${part}-${object.metadata.name}` },
@@ -207,7 +211,7 @@ async function applyWebhooks(plane: ControlPlane, part: string, port: number | u
 }
 
 /** `rukpak v0.13.0`, as go.mod pins it. */
-function moduleVersion(part: string, name: string): string {
+function readModuleVersion(part: string, name: string): string {
   const text = readFileSync(join(import.meta.dirname, part, 'go.mod'), 'utf8')
   return `${name} ${new RegExp(`operator-framework/${name} (v[^ \\n]+)`).exec(text)?.[1] ?? ''}`
 }

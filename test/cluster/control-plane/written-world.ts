@@ -4,9 +4,9 @@
 import type { BundleFiles } from '../../../src/bundle/bundle-files.ts'
 import type { Json } from '../../../src/go/json/json.ts'
 import { smallBundle } from '../../checks/install/small-bundle.ts'
-import { writtenBlobs } from '../../checks/install/written-catalog.ts'
+import { parseBlobs } from '../../checks/install/written-catalog.ts'
 
-export interface WorldBundle {
+export interface ClusterTestBundle {
   readonly name: string
   /** Its repository, and what its labels say. */
   readonly package: string
@@ -14,28 +14,28 @@ export interface WorldBundle {
   readonly files: BundleFiles
 }
 
-export function worldBundles(): readonly WorldBundle[] {
+export function createClusterTestBundles(): readonly ClusterTestBundle[] {
   const red = { name: 'reds.example.com', version: 'v1', kind: 'Red', displayName: 'Red', description: 'Red' }
   const needs = { customresourcedefinitions: { required: [red] } }
   const owns = { customresourcedefinitions: { owned: [red] } }
   return [
-    bundle('foo.v1.0.0', needs),
-    bundle('foo.v1.1.0', { ...needs, replaces: 'foo.v1.0.0' }),
-    bundle('red.v1.0.0', owns, [redCrd]),
-    bundle('broken.v1.0.0', {}),
-    bundle('lonely.v1.0.0', {}),
-    bundle('solo.v1.0.0', {}),
-    bundle('solo.v1.1.0', { replaces: 'solo.v1.0.0' }),
-    plainBundle('flat.v1.0.0'),
-    plainBundle('flat.v1.1.0'),
-    plainBundle('shaky.v1.0.0'),
-    chartBundle('charted.v1.0.0'),
-    chartBundle('charted.v1.1.0'),
+    createBundle('foo.v1.0.0', needs),
+    createBundle('foo.v1.1.0', { ...needs, replaces: 'foo.v1.0.0' }),
+    createBundle('red.v1.0.0', owns, [redsCrd]),
+    createBundle('broken.v1.0.0', {}),
+    createBundle('lonely.v1.0.0', {}),
+    createBundle('solo.v1.0.0', {}),
+    createBundle('solo.v1.1.0', { replaces: 'solo.v1.0.0' }),
+    createPlainBundle('flat.v1.0.0'),
+    createPlainBundle('flat.v1.1.0'),
+    createPlainBundle('shaky.v1.0.0'),
+    createChartBundle('charted.v1.0.0'),
+    createChartBundle('charted.v1.1.0'),
   ]
 }
 
 /** `images`: of each bundle, by its name. */
-export function worldCatalog(side: 'base' | 'head', images: ReadonlyMap<string, string>): string {
+export function renderClusterTestCatalog(side: 'base' | 'head', images: ReadonlyMap<string, string>): string {
   const base = [
     'foo/stable 1.0.0',
     'foo 1.0.0 needs Red',
@@ -49,8 +49,8 @@ export function worldCatalog(side: 'base' | 'head', images: ReadonlyMap<string, 
     'shaky/stable 1.0.0',
     'charted/stable 1.0.0',
   ]
-  const more = ['foo 1.1.0 needs Red', ...['foo', 'solo', 'flat', 'charted'].map(upgrade)]
-  return writtenBlobs(side === 'base' ? base : [...base, ...more])
+  const more = ['foo 1.1.0 needs Red', ...['foo', 'solo', 'flat', 'charted'].map(upgradeLine)]
+  return parseBlobs(side === 'base' ? base : [...base, ...more])
     .map((blob) => {
       const { schema, name } = blob as Readonly<Record<string, Json>>
       const image = schema === 'olm.bundle' ? images.get(typeof name === 'string' ? name : '') : undefined
@@ -59,20 +59,20 @@ export function worldCatalog(side: 'base' | 'head', images: ReadonlyMap<string, 
     .join('\n')
 }
 
-const upgrade = (name: string): string => `${name}/stable 1.1.0 replaces 1.0.0`
+const upgradeLine = (name: string): string => `${name}/stable 1.1.0 replaces 1.0.0`
 const packageOf = (name: string): string => name.slice(0, name.indexOf('.v'))
-const encode = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value))
+const encodeJson = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value))
 
 /** `missing` is what nobody can pull. */
-function imageOf(packageName: string): string {
+function imageNameOf(packageName: string): string {
   return ['broken', 'shaky'].includes(packageName) ? 'missing' : packageName
 }
 
-function bundle(
+function createBundle(
   name: string,
   spec: Readonly<Record<string, Json>>,
   others: readonly Json[] = [],
-): WorldBundle {
+): ClusterTestBundle {
   const packageName = packageOf(name)
   const files = new Map(smallBundle(name, packageName, spec))
   const [csvFile = ''] = files.keys()
@@ -81,44 +81,47 @@ function bundle(
   const own = csv
     .replaceAll('"app":"foo"', `"app":"${packageName}"`)
     .replace('"name":"foo","spec":{"selector"', `"name":"${packageName}","spec":{"replicas":1,"selector"`)
-    .replace(`registry.example/${packageName}:`, `registry.example/${imageOf(packageName)}:`)
+    .replace(`registry.example/${packageName}:`, `registry.example/${imageNameOf(packageName)}:`)
   files.set(csvFile, new TextEncoder().encode(own))
-  for (const [index, object] of others.entries()) files.set(`manifests/object-${index}.yaml`, encode(object))
+  for (const [index, object] of others.entries())
+    files.set(`manifests/object-${index}.yaml`, encodeJson(object))
   const { annotations } = JSON.parse(new TextDecoder().decode(files.get('metadata/annotations.yaml'))) as {
     annotations: Record<string, string>
   }
   return { name, package: packageName, labels: annotations, files }
 }
 
-function plainBundle(name: string): WorldBundle {
+function createPlainBundle(name: string): ClusterTestBundle {
   const packageName = packageOf(name)
   const namespace = `${packageName}-system`
   const files = new Map([
     [
       'manifests/namespace.yaml',
-      encode({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }),
+      encodeJson({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }),
     ],
-    ['manifests/operator.yaml', encode(deployment(name, packageName, { namespace }))],
+    ['manifests/operator.yaml', encodeJson(createDeployment(name, packageName, { namespace }))],
   ])
   return { name, package: packageName, labels: {}, files }
 }
 
 /** What a chart does not say is in the namespace of its release. */
-function chartBundle(name: string): WorldBundle {
+function createChartBundle(name: string): ClusterTestBundle {
   const packageName = packageOf(name)
   const version = name.slice(name.indexOf('.v') + 2)
   const files = new Map([
-    ['Chart.yaml', encode({ apiVersion: 'v2', name: packageName, version })],
-    ['values.yaml', encode({ greeting: 'hello' })],
+    ['Chart.yaml', encodeJson({ apiVersion: 'v2', name: packageName, version })],
+    ['values.yaml', encodeJson({ greeting: 'hello' })],
     [
       'templates/operator.yaml',
-      encode(deployment(name, packageName, { annotations: { greeting: '{{ .Values.greeting }}' } })),
+      encodeJson(
+        createDeployment(name, packageName, { annotations: { greeting: '{{ .Values.greeting }}' } }),
+      ),
     ],
   ])
   return { name, package: packageName, labels: {}, files }
 }
 
-function deployment(name: string, packageName: string, metadata: object): object {
+function createDeployment(name: string, packageName: string, metadata: object): object {
   const labels = { app: packageName }
   return {
     apiVersion: 'apps/v1',
@@ -129,14 +132,14 @@ function deployment(name: string, packageName: string, metadata: object): object
       template: {
         metadata: { labels },
         spec: {
-          containers: [{ name: 'operator', image: `registry.example/${imageOf(packageName)}:${name}` }],
+          containers: [{ name: 'operator', image: `registry.example/${imageNameOf(packageName)}:${name}` }],
         },
       },
     },
   }
 }
 
-const redCrd: Json = {
+const redsCrd: Json = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
   metadata: { name: 'reds.example.com' },

@@ -1,5 +1,5 @@
 // Which stories run: those that are named, or all that can. What cannot is always reported, and fails what asked for it.
-export interface Choice {
+export interface StoryChoice {
   readonly run: readonly string[]
   /** Stories whose parts were not built. */
   readonly notTried: readonly string[]
@@ -9,17 +9,17 @@ export interface Choice {
 
 /** Throws for a word that names no story. */
 export function chooseStories(
-  words: readonly string[],
+  names: readonly string[],
   stories: readonly string[],
   isBuilt: (story: string) => boolean,
-): Choice {
-  const isAll = words.includes('--all')
-  const named = words.filter((word) => word !== '--all')
+): StoryChoice {
+  const isAll = names.includes('--all')
+  const named = names.filter((word) => word !== '--all')
   const unknown = named.find((word) => !stories.includes(word))
   if (unknown !== undefined) throw new Error(`there is no story ${unknown}: ${stories.join(', ')}`)
-  const asked = named.length > 0 && !isAll ? named : stories
-  const run = asked.filter(isBuilt)
-  const notTried = asked.filter((story) => !isBuilt(story))
+  const requested = named.length > 0 && !isAll ? named : stories
+  const run = requested.filter(isBuilt)
+  const notTried = requested.filter((story) => !isBuilt(story))
   const isIncomplete = run.length === 0 || (notTried.length > 0 && (isAll || named.length > 0))
   return { run, notTried, isIncomplete }
 }

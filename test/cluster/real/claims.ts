@@ -1,29 +1,29 @@
 // What a run on a real control plane is to show: each claim with what was seen, and all of them in a table at the end.
-export interface Claims {
+export interface ClaimRecorder {
   /** What installs, from now on. */
-  readonly about: (what: string) => void
+  readonly startSection: (what: string) => void
   readonly claim: (what: string, holds: boolean, seen: string) => void
   /** How many did not hold. */
   readonly wrong: () => number
   readonly table: () => string
 }
 
-export function openClaims(say: (line: string) => void): Claims {
+export function createClaimRecorder(log: (line: string) => void): ClaimRecorder {
   const rows: { about: string; what: string; holds: boolean; seconds: number }[] = []
   let about = ''
   let last = performance.now()
   return {
-    about: (what) => {
+    startSection: (what) => {
       about = what
       last = performance.now()
-      say(`\n== ${what}`)
+      log(`\n== ${what}`)
     },
     claim(what, holds, seen) {
       const now = performance.now()
       rows.push({ about, what, holds, seconds: (now - last) / 1000 })
       last = now
-      say(`${holds ? 'ok    ' : 'WRONG '} ${what}`)
-      for (const line of seen.trimEnd().split('\n')) say(`         ${line}`)
+      log(`${holds ? 'ok    ' : 'WRONG '} ${what}`)
+      for (const line of seen.trimEnd().split('\n')) log(`         ${line}`)
     },
     wrong: () => rows.filter(({ holds }) => !holds).length,
     table() {

@@ -3,16 +3,22 @@
 // the catalog is served.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { codeOf } from './olm-v0.ts'
-import { observing } from './observe.ts'
-import type { Scene } from './scene.ts'
+import { getFailureCode } from './olm-v0.ts'
+import { observeCluster } from './observe.ts'
+import type { StoryContext } from './scene.ts'
 
-export async function newerOlmV1Story({ plane, about, claim, isClean, trial }: Scene): Promise<void> {
+export async function runNewerOlmV1Stories({
+  plane,
+  startSection,
+  claim,
+  claimClean,
+  runClusterTest,
+}: StoryContext): Promise<void> {
   const pinned = readFileSync(
     join(import.meta.dirname, '..', 'control-plane', 'olm-v1-api', 'go.mod'),
     'utf8',
   )
-  about(`the API of operator-controller ${/operator-controller (v\S+)/.exec(pinned)?.[1] ?? ''}`)
+  startSection(`the API of operator-controller ${/operator-controller (v\S+)/.exec(pinned)?.[1] ?? ''}`)
   await plane.applyFolder(join(plane.built, 'crds', 'olm-v1-api'))
   const group = '/apis/olm.operatorframework.io/v1'
   await plane.ready(
@@ -39,7 +45,7 @@ export async function newerOlmV1Story({ plane, about, claim, isClean, trial }: S
     fact: ({ metadata: { name } }: { readonly metadata: { readonly name: string } }) =>
       /^(?:installer$|catalog-bot-[a-z0-9]{8}$)/.test(name) ? what : undefined,
   })
-  const { result, facts } = await observing(
+  const { result, facts } = await observeCluster(
     plane,
     [
       serve,
@@ -48,7 +54,7 @@ export async function newerOlmV1Story({ plane, about, claim, isClean, trial }: S
       noted('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', 'a binding of an installer is there'),
     ],
     () =>
-      trial(
+      runClusterTest(
         {
           target: 'OLM v1',
           package: 'solo',
@@ -65,8 +71,8 @@ export async function newerOlmV1Story({ plane, about, claim, isClean, trial }: S
   )
   claim(
     'without controllers the answer is that OLM v1 did nothing',
-    codeOf(result.report) === 'olm-silent',
-    result.told,
+    getFailureCode(result.report) === 'olm-silent',
+    result.message,
   )
-  await isClean('it')
+  await claimClean('it')
 }

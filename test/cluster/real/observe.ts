@@ -3,22 +3,22 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ControlPlane } from '../control-plane/start-control-plane.ts'
 
-export interface Item {
+export interface ObservedObject {
   readonly metadata: { readonly name: string; readonly namespace?: string }
   readonly spec?: Readonly<Record<string, unknown>>
   readonly status?: Readonly<Record<string, unknown>>
 }
 
 /** Of one kind of object, one line for what is worth noting of it. */
-export interface Observation {
+export interface ClusterObservation {
   readonly path: string
-  readonly fact: (item: Item) => string | undefined
+  readonly fact: (item: ObservedObject) => string | undefined
 }
 
 /** Runs something, and returns each fact that was true of an object meanwhile, in the order in which they came. */
-export async function observing<Result>(
+export async function observeCluster<Result>(
   plane: Pick<ControlPlane, 'ask'>,
-  observations: readonly Observation[],
+  observations: readonly ClusterObservation[],
   run: () => Promise<Result>,
 ): Promise<{ readonly result: Result; readonly facts: readonly string[] }> {
   const facts = new Set<string>()
@@ -27,9 +27,9 @@ export async function observing<Result>(
     while (isRunning) {
       for (const { path, fact } of observations) {
         const { body } = await plane.ask('GET', path)
-        for (const item of (body['items'] ?? []) as readonly Item[]) {
-          const found = fact(item)
-          if (found !== undefined) facts.add(found)
+        for (const item of (body['items'] ?? []) as readonly ObservedObject[]) {
+          const seenFact = fact(item)
+          if (seenFact !== undefined) facts.add(seenFact)
         }
       }
       await sleep(300)
@@ -44,12 +44,12 @@ export async function observing<Result>(
   }
 }
 
-const isTrue = (status: Item['status'], type: string): boolean =>
+const isConditionTrue = (status: ObservedObject['status'], type: string): boolean =>
   ((status?.['conditions'] ?? []) as readonly { readonly type: string; readonly status: string }[]).some(
     (one) => one.type === type && one.status === 'True',
   )
 
-const containersIn = (spec: Item['spec']): readonly { readonly image: string }[] =>
+const getContainers = (spec: ObservedObject['spec']): readonly { readonly image: string }[] =>
   (
     spec as
       | {
@@ -61,40 +61,40 @@ const containersIn = (spec: Item['spec']): readonly { readonly image: string }[]
   )?.template?.spec?.containers ?? []
 
 /** `Deployment runs registry.example/solo:solo.v1.0.0`. */
-export const deployments: Observation = {
+export const deploymentObservation: ClusterObservation = {
   path: '/apis/apps/v1/deployments',
   fact: ({ spec, status }) =>
-    isTrue(status, 'Available') && Number(status?.['availableReplicas'] ?? 0) > 0
-      ? `Deployment runs ${containersIn(spec)[0]?.image ?? ''}`
+    isConditionTrue(status, 'Available') && Number(status?.['availableReplicas'] ?? 0) > 0
+      ? `Deployment runs ${getContainers(spec)[0]?.image ?? ''}`
       : undefined,
 }
 
 /** `CRD reds.example.com is established`. */
-export const crds: Observation = {
+export const crdObservation: ClusterObservation = {
   path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
   fact: ({ metadata: { name }, status }) =>
-    isTrue(status, 'Established') ? `CRD ${name} is established` : undefined,
+    isConditionTrue(status, 'Established') ? `CRD ${name} is established` : undefined,
 }
 
 /** `ClusterExtension has solo.v1.0.0 1.0.0`. */
-export const extensions: Observation = {
+export const clusterExtensionObservation: ClusterObservation = {
   path: '/apis/olm.operatorframework.io/v1/clusterextensions',
   fact: ({ status }) => {
     const { bundle } = (status?.['install'] ?? {}) as { readonly bundle?: { name: string; version: string } }
-    return bundle && isTrue(status, 'Installed')
+    return bundle && isConditionTrue(status, 'Installed')
       ? `ClusterExtension has ${bundle.name} ${bundle.version}`
       : undefined
   },
 }
 
 /** `ClusterServiceVersion foo.v1.0.0 succeeded`. */
-export const csvs: Observation = {
+export const csvObservation: ClusterObservation = {
   path: '/apis/operators.coreos.com/v1alpha1/clusterserviceversions',
   fact: ({ metadata: { name }, status }) =>
     status?.['phase'] === 'Succeeded' ? `ClusterServiceVersion ${name} succeeded` : undefined,
 }
 
 /** Which of the wanted facts were not seen. */
-export function missingIn(facts: readonly string[], wanted: readonly string[]): readonly string[] {
+export function findMissingFacts(facts: readonly string[], wanted: readonly string[]): readonly string[] {
   return wanted.filter((one) => !facts.includes(one))
 }

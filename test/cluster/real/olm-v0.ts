@@ -1,32 +1,38 @@
 // Trials with OLM v0's own operators: install and upgrade, an Operator that does not run, what the resolver refuses, a kill.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { usualDeadlines } from '../../../src/checks/install/trial/deadlines.ts'
-import { completePlan } from '../../../src/cluster/complete-plan.ts'
+import { defaultDeadlines } from '../../../src/checks/install/trial/deadlines.ts'
+import { completeClusterTestPlan } from '../../../src/cluster/complete-plan.ts'
 import { sweepCluster } from '../../../src/cluster/janitor.ts'
-import { runTrial } from '../../../src/cluster/run-trial.ts'
+import { runClusterTest } from '../../../src/cluster/run-trial.ts'
 import { systemClock } from '../../../src/examine/system-clock.ts'
-import { freePorts } from '../control-plane/start-control-plane.ts'
+import { findFreePorts } from '../control-plane/start-control-plane.ts'
 import { startOlmV0 } from '../control-plane/start-controllers.ts'
-import { crds, csvs, deployments, missingIn, observing } from './observe.ts'
-import { remains, type Scene } from './scene.ts'
+import {
+  crdObservation,
+  csvObservation,
+  deploymentObservation,
+  findMissingFacts,
+  observeCluster,
+} from './observe.ts'
+import { findLeftovers, type StoryContext } from './scene.ts'
 
-const target = 'OLM v0'
-const foo = {
-  target,
+const olmV0Target = 'OLM v0'
+const fooTestPlan = {
+  target: olmV0Target,
   package: 'foo',
   steps: [{ root: 'foo.v1.1.0', version: '1.1.0', names: ['foo.v1.1.0', 'red.v1.0.0'] }],
   crds: ['reds.example.com'],
 } as const
 
-export async function olmV0Stories(scene: Scene): Promise<void> {
-  const { plane, world, standIn, claim, isClean } = scene
-  scene.about(await startOlmV0(plane))
-  const local = world.bundles.flatMap(({ name }) => ['--bundle', `${name}=${world.folderOf(name)}`])
+export async function runOlmV0Stories(scene: StoryContext): Promise<void> {
+  const { plane, testImages, kubelet, claim, claimClean } = scene
+  scene.startSection(await startOlmV0(plane))
+  const local = testImages.bundles.flatMap(({ name }) => ['--bundle', `${name}=${testImages.folderOf(name)}`])
   const install = (packageName: string, ...more: string[]) =>
     scene.catalogBot(
       'install',
-      world.folderOf('head'),
+      testImages.folderOf('head'),
       '--package',
       packageName,
       ...local,
@@ -34,13 +40,15 @@ export async function olmV0Stories(scene: Scene): Promise<void> {
       'olm-v0',
       '--offline',
       '--kubeconfig',
-      plane.trialKubeconfig,
+      plane.clusterTestKubeconfig,
       '--catalog-host',
       '127.0.0.1',
       ...more,
     )
-  const { result: tried, facts } = await observing(plane, [csvs, deployments, crds], () =>
-    install('foo', '--upgrade-from', world.folderOf('base')),
+  const { result: tried, facts } = await observeCluster(
+    plane,
+    [csvObservation, deploymentObservation, crdObservation],
+    () => install('foo', '--upgrade-from', testImages.folderOf('base')),
   )
   const wanted = ['foo.v1.0.0', 'foo.v1.1.0', 'red.v1.0.0'].flatMap((name) => [
     `ClusterServiceVersion ${name} succeeded`,
@@ -48,7 +56,7 @@ export async function olmV0Stories(scene: Scene): Promise<void> {
   ])
   claim(
     'the API server has every ClusterServiceVersion succeeded, its Deployment available, and the CRD of the dependency',
-    missingIn(facts, [...wanted, 'CRD reds.example.com is established']).length === 0,
+    findMissingFacts(facts, [...wanted, 'CRD reds.example.com is established']).length === 0,
     facts.join('\n'),
   )
   claim(
@@ -58,24 +66,24 @@ export async function olmV0Stories(scene: Scene): Promise<void> {
   )
   claim(
     'the bundles were unpacked by the command of their Jobs',
-    standIn.unpacked.length >= 3,
-    standIn.unpacked.join('\n'),
+    kubelet.unpacked.length >= 3,
+    kubelet.unpacked.join('\n'),
   )
-  await isClean('the trials')
+  await claimClean('the trials')
   const failing = await install('broken')
   claim(
     'an Operator whose image nobody has does not install',
     failing.code === 1 && failing.out.includes('operator-image-missing'),
     failing.out,
   )
-  await isClean('it')
+  await claimClean('it')
 
-  const [port] = await freePorts(1)
+  const [port] = await findFreePorts(1)
   const server = spawn(
     join(plane.built, 'bin', 'opm'),
     [
       'serve',
-      world.folderOf('head'),
+      testImages.folderOf('head'),
       '--port',
       String(port),
       '--cache-dir',
@@ -87,55 +95,55 @@ export async function olmV0Stories(scene: Scene): Promise<void> {
     { stdio: 'ignore' },
   )
   try {
-    await fromOpm(scene, { catalog: { address: `127.0.0.1:${port}` } })
+    await runOpmServeStories(scene, { catalog: { address: `127.0.0.1:${port}` } })
   } finally {
     server.kill('SIGKILL')
   }
 }
 
-async function fromOpm(
-  { plane, cluster, claim, isClean, trial }: Scene,
-  place: { readonly catalog: { readonly address: string } },
+async function runOpmServeStories(
+  { plane, cluster, claim, claimClean, runClusterTest: trial }: StoryContext,
+  catalogSource: { readonly catalog: { readonly address: string } },
 ): Promise<void> {
-  const byOpm = await trial(foo, place)
-  claim('it installs from `opm serve`', byOpm.report.outcome.verdict === 'installs', byOpm.told)
+  const byOpm = await trial(fooTestPlan, catalogSource)
+  claim('it installs from `opm serve`', byOpm.report.outcome.verdict === 'installs', byOpm.message)
   const lonely = await trial(
     {
-      target,
+      target: olmV0Target,
       package: 'lonely',
       steps: [{ root: 'lonely.v1.0.0', version: '1.0.0', names: ['lonely.v1.0.0'] }],
     },
-    place,
+    catalogSource,
   )
   claim(
     "a dependency that nobody gives is the resolution's no",
-    codeOf(lonely.report) === 'resolution-unsatisfiable',
-    lonely.told,
+    getFailureCode(lonely.report) === 'resolution-unsatisfiable',
+    lonely.message,
   )
   const other = await trial(
-    { ...foo, crds: [], steps: [{ root: 'foo.v1.0.0', version: '1.0.0', names: ['foo.v1.0.0'] }] },
-    place,
+    { ...fooTestPlan, crds: [], steps: [{ root: 'foo.v1.0.0', version: '1.0.0', names: ['foo.v1.0.0'] }] },
+    catalogSource,
   )
   claim(
     'another choice than the simulated one is not approved',
-    codeOf(other.report) === 'resolver-mismatch',
-    other.told,
+    getFailureCode(other.report) === 'resolver-mismatch',
+    other.message,
   )
-  await isClean('these')
+  await claimClean('these')
 
   const stop = new AbortController()
   const dying = {
     ...cluster,
-    act: async (...action: Parameters<typeof cluster.act>) =>
-      stop.signal.aborted ? Promise.reject(new Error('killed')) : cluster.act(...action),
+    act: async (...action: Parameters<typeof cluster.perform>) =>
+      stop.signal.aborted ? Promise.reject(new Error('killed')) : cluster.perform(...action),
   }
-  const killed = completePlan(
-    { ...foo, channel: 'stable', mode: 'AllNamespaces', isUpgrade: false },
-    place,
-    usualDeadlines,
+  const killed = completeClusterTestPlan(
+    { ...fooTestPlan, channel: 'stable', mode: 'AllNamespaces', isUpgrade: false },
+    catalogSource,
+    defaultDeadlines,
     systemClock.now(),
   )
-  await runTrial(
+  await runClusterTest(
     { ...killed, expires: Math.floor(systemClock.now() / 1000) + 5 },
     {
       cluster: dying,
@@ -145,7 +153,7 @@ async function fromOpm(
   ).catch(() => undefined)
   await systemClock.sleep(6000)
   const swept = await sweepCluster({ cluster, clock: systemClock })
-  const left = await remains(plane)
+  const left = await findLeftovers(plane)
   claim(
     'what a killed trial left is taken away by the janitor',
     swept.length === 1 && swept[0]?.leftovers.length === 0 && left === 'nothing',
@@ -153,6 +161,6 @@ async function fromOpm(
   )
 }
 
-export function codeOf({ outcome }: { readonly outcome: object }): string | undefined {
+export function getFailureCode({ outcome }: { readonly outcome: object }): string | undefined {
   return 'code' in outcome ? String(outcome.code) : undefined
 }

@@ -3,33 +3,39 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Action, KubeObject } from '../../../src/checks/install/trial/kube-object.ts'
+import type { ClusterAction, KubeObject } from '../../../src/checks/install/trial/kube-object.ts'
 import {
-  groundLooks,
-  groundObjects,
-  namespaceObject,
+  listPrerequisiteQueries,
+  createPrerequisites,
+  createNamespace,
 } from '../../../src/checks/install/trial/trial-objects.ts'
-import { usualDeadlines } from '../../../src/checks/install/trial/deadlines.ts'
-import { namespaceOf } from '../../../src/checks/install/trial/trial-plan.ts'
-import { closedNetwork } from '../../../src/cluster/closed-network.ts'
-import { completePlan } from '../../../src/cluster/complete-plan.ts'
-import { awaitConfinement } from '../../../src/cluster/confinement.ts'
-import { cleanUp } from '../../../src/cluster/run-trial.ts'
+import { defaultDeadlines } from '../../../src/checks/install/trial/deadlines.ts'
+import { toNamespaceName } from '../../../src/checks/install/trial/trial-plan.ts'
+import { resolveClosedNetwork } from '../../../src/cluster/closed-network.ts'
+import { completeClusterTestPlan } from '../../../src/cluster/complete-plan.ts'
+import { waitForAdmissionPolicies } from '../../../src/cluster/confinement.ts'
+import { cleanUpClusterTest } from '../../../src/cluster/run-trial.ts'
 import { systemClock } from '../../../src/examine/system-clock.ts'
-import type { Applied } from '../control-plane/start-control-plane.ts'
-import type { Scene } from './scene.ts'
+import type { AppliedObject } from '../control-plane/start-control-plane.ts'
+import type { StoryContext } from './scene.ts'
 
-const rbac = 'rbac.authorization.k8s.io/v1'
+const rbacApiGroup = 'rbac.authorization.k8s.io/v1'
 
-export async function rightsStories({ plane, cluster, about, claim, isClean }: Scene): Promise<void> {
-  about(`Kubernetes ${plane.version}`)
-  const open = await awaitConfinement(cluster, systemClock, 0)
+export async function runRightsStories({
+  plane,
+  cluster,
+  startSection,
+  claim,
+  claimClean,
+}: StoryContext): Promise<void> {
+  startSection(`Kubernetes ${plane.version}`)
+  const open = await waitForAdmissionPolicies(cluster, systemClock, 0)
   claim(
     'the API server enforces both policies on the account, and the bot sees that by dry runs alone',
     open === undefined,
-    open ?? `${Math.round(plane.enforcedAfter)} ms after the last object of the rights`,
+    open ?? `${Math.round(plane.policyDelayMs)} ms after the last object of the rights`,
   )
-  const waiting = documentedWait()
+  const waiting = readDocumentedWait()
   const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0
   if (hasKubectl) {
     const { status } = spawnSync('sh', ['-c', waiting], {
@@ -46,7 +52,7 @@ export async function rightsStories({ plane, cluster, about, claim, isClean }: S
       await plane.ask('DELETE', path)
       let unconfined: string | undefined
       await plane.ready('the loss of a policy', async () => {
-        unconfined = await awaitConfinement(cluster, systemClock, 0)
+        unconfined = await waitForAdmissionPolicies(cluster, systemClock, 0)
         return unconfined !== undefined
       })
       const isSeen = unconfined?.includes(`creates the ${kind} not-of-a-trial was accepted`) === true
@@ -57,15 +63,15 @@ export async function rightsStories({ plane, cluster, about, claim, isClean }: S
       })
       claim(`the loop waits without ${policy}`, still !== 0, `status ${still}`)
       const { name } = body['metadata'] as { readonly name: string }
-      await plane.apply({ ...(body as unknown as Applied), metadata: { name } })
+      await plane.apply({ ...(body as unknown as AppliedObject), metadata: { name } })
       await plane.ready(
         'the policy again',
-        async () => (await awaitConfinement(cluster, systemClock, 0)) === undefined,
+        async () => (await waitForAdmissionPolicies(cluster, systemClock, 0)) === undefined,
       )
     }
   }
-  const network = await closedNetwork(cluster, ['198.51.100.0/24'])
-  const plan = completePlan(
+  const network = await resolveClosedNetwork(cluster, ['198.51.100.0/24'])
+  const plan = completeClusterTestPlan(
     {
       target: 'OLM v0',
       package: 'any',
@@ -79,30 +85,30 @@ export async function rightsStories({ plane, cluster, about, claim, isClean }: S
       catalog: { image: '' },
       network: network.kind === 'closed' ? network.network : undefined,
     },
-    usualDeadlines,
+    defaultDeadlines,
     systemClock.now(),
   )
-  const name = namespaceOf(plan)
-  const refused: string[] = []
-  const act = async (action: Action) => {
-    const answer = await cluster.act(action)
-    if (answer) refused.push(`${answer.status} ${answer.says}`)
+  const name = toNamespaceName(plan)
+  const rejected: string[] = []
+  const act = async (action: ClusterAction) => {
+    const answer = await cluster.perform(action)
+    if (answer) rejected.push(`${answer.status} ${answer.says}`)
     return answer
   }
-  await act({ kind: 'create', object: namespaceObject(plan) })
-  const sighting = await cluster.look({ apiVersion: 'v1', kind: 'Namespace', name })
+  await act({ kind: 'create', object: createNamespace(plan) })
+  const sighting = await cluster.read({ apiVersion: 'v1', kind: 'Namespace', name })
   const [namespace] = sighting.kind === 'found' ? sighting.objects : []
-  if (!namespace) return claim('the account may make the namespace of a trial', false, refused.join('\n'))
-  for (const object of groundObjects(plan, namespace)) await act({ kind: 'create', object })
+  if (!namespace) return claim('the account may make the namespace of a trial', false, rejected.join('\n'))
+  for (const object of createPrerequisites(plan, namespace)) await act({ kind: 'create', object })
   const made: KubeObject[] = []
-  for (const look of groundLooks(plan)) {
-    const found = await cluster.look(look)
+  for (const look of listPrerequisiteQueries(plan)) {
+    const found = await cluster.read(look)
     if (found.kind === 'found') made.push(...found.objects)
   }
   claim(
     'a trial has a quota, limits and a closed network, as the API server takes them',
-    made.map(({ kind }) => kind).join() === 'ResourceQuota,LimitRange,NetworkPolicy' && refused.length === 0,
-    [...refused, ...made.map(({ kind, spec }) => `${kind}: ${JSON.stringify(spec)}`)].join('\n'),
+    made.map(({ kind }) => kind).join() === 'ResourceQuota,LimitRange,NetworkPolicy' && rejected.length === 0,
+    [...rejected, ...made.map(({ kind, spec }) => `${kind}: ${JSON.stringify(spec)}`)].join('\n'),
   )
   const pod = (index: number) => ({
     apiVersion: 'v1',
@@ -127,7 +133,7 @@ export async function rightsStories({ plane, cluster, about, claim, isClean }: S
   )
 
   const binding = (of: string, more: object): KubeObject => ({
-    apiVersion: rbac,
+    apiVersion: rbacApiGroup,
     kind: 'ClusterRoleBinding',
     metadata: { name: of, labels: { 'catalog-bot.io/trial': plan.id } },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
@@ -159,30 +165,30 @@ export async function rightsStories({ plane, cluster, about, claim, isClean }: S
   )
   const role = (of: string, namespace: string) =>
     plane.apply({
-      apiVersion: rbac,
+      apiVersion: rbacApiGroup,
       kind: 'ClusterRole',
       metadata: { name: of, labels: { 'olm.owner.namespace': namespace } },
       rules: [],
     })
   await role('of-a-trial', name)
   await role('of-others', 'operators')
-  const remove = (apiVersion: string, kind: string, of: string): Action => ({
+  const remove = (apiVersion: string, kind: string, of: string): ClusterAction => ({
     kind: 'delete',
     at: { apiVersion, kind, name: of },
   })
-  const forbidden: readonly (readonly [string, Action])[] = [
+  const forbidden: readonly (readonly [string, ClusterAction])[] = [
     ['delete a namespace of others', remove('v1', 'Namespace', 'catalog-bot')],
     [
       "delete somebody's CRD",
       remove('apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'theirs.other.example'),
     ],
-    ['take away its own bounds', remove(rbac, 'ClusterRoleBinding', 'catalog-bot-trials')],
+    ['take away its own bounds', remove(rbacApiGroup, 'ClusterRoleBinding', 'catalog-bot-trials')],
     [
       'delete a CRD that others brought, too',
       remove('apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'theirs.shared.example'),
     ],
-    ["delete somebody's ClusterRole", remove(rbac, 'ClusterRole', 'view')],
-    ['delete what OLM made for others', remove(rbac, 'ClusterRole', 'of-others')],
+    ["delete somebody's ClusterRole", remove(rbacApiGroup, 'ClusterRole', 'view')],
+    ['delete what OLM made for others', remove(rbacApiGroup, 'ClusterRole', 'of-others')],
     [
       'bind itself to cluster-admin',
       {
@@ -209,14 +215,14 @@ export async function rightsStories({ plane, cluster, about, claim, isClean }: S
     ],
   ]
   for (const [what, action] of forbidden) {
-    const answer = await cluster.act(action)
+    const answer = await cluster.perform(action)
     claim(
       `the account cannot ${what}`,
       answer !== undefined && (answer.status === 422 || answer.status === 403),
       answer ? `${answer.status} ${answer.says}` : 'it was not refused',
     )
   }
-  const allowed: readonly (readonly [string, Action])[] = [
+  const allowed: readonly (readonly [string, ClusterAction])[] = [
     ['bind the installer of a trial', { kind: 'create', object: binding(`catalog-bot-${plan.id}`, {}) }],
     [
       'delete a CRD that OLM v0 brought for a trial',
@@ -226,21 +232,21 @@ export async function rightsStories({ plane, cluster, about, claim, isClean }: S
       'delete a CRD that OLM v1 brought for a trial',
       remove('apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'theirs.v1.example'),
     ],
-    ['delete what OLM made for a trial', remove(rbac, 'ClusterRole', 'of-a-trial')],
+    ['delete what OLM made for a trial', remove(rbacApiGroup, 'ClusterRole', 'of-a-trial')],
   ]
   for (const [what, action] of allowed) {
-    const answer = await cluster.act(action)
+    const answer = await cluster.perform(action)
     claim(`it can ${what}`, answer === undefined, answer ? `${answer.status} ${answer.says}` : 'done')
   }
-  await cleanUp(plan.id, { cluster, clock: systemClock })
+  await cleanUpClusterTest(plan.id, { cluster, clock: systemClock })
   for (const group of ['other.example', 'shared.example'])
     await plane.ask('DELETE', `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/theirs.${group}`)
   await plane.ask('DELETE', '/apis/rbac.authorization.k8s.io/v1/clusterroles/of-others')
-  await isClean('it')
+  await claimClean('it')
 }
 
 /** The commands of docs/cluster.md that wait for the policies. */
-function documentedWait(): string {
+function readDocumentedWait(): string {
   const page = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs', 'cluster.md'), 'utf8')
   const block = /```sh\n(until kubectl[^`]*)```/.exec(page)?.[1]
   if (block === undefined) throw new Error('docs/cluster.md has no loop that waits for the policies')

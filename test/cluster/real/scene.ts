@@ -2,55 +2,60 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { usualDeadlines, type Deadlines } from '../../../src/checks/install/trial/deadlines.ts'
-import type { PlannedTrial } from '../../../src/checks/install/trial/plan-trials.ts'
-import type { TrialReport } from '../../../src/checks/install/trial/trial-report.ts'
+import { defaultDeadlines, type ClusterTestDeadlines } from '../../../src/checks/install/trial/deadlines.ts'
+import type { PlannedClusterTest } from '../../../src/checks/install/trial/plan-trials.ts'
+import type { ClusterTestReport } from '../../../src/checks/install/trial/trial-report.ts'
 import type { Cluster } from '../../../src/cluster/cluster.ts'
-import { completePlan, type TrialPlace } from '../../../src/cluster/complete-plan.ts'
+import { completeClusterTestPlan, type ClusterTestEnvironment } from '../../../src/cluster/complete-plan.ts'
 import { openCluster } from '../../../src/cluster/open-cluster.ts'
-import { runTrial } from '../../../src/cluster/run-trial.ts'
+import { runClusterTest } from '../../../src/cluster/run-trial.ts'
 import { systemClock } from '../../../src/examine/system-clock.ts'
-import { describeTrials } from '../../../src/messages/describe-trials.ts'
-import { realRegistry, type RealRegistry } from '../../registry/real-registry.ts'
-import { tarOf } from '../../registry/tar-writer.ts'
-import { startStandIn, type StandIn } from '../control-plane/stand-in-kubelet.ts'
+import { describeClusterTests } from '../../../src/messages/describe-trials.ts'
+import { startRealRegistry, type RealRegistry } from '../../registry/real-registry.ts'
+import { createTarOfFiles } from '../../registry/tar-writer.ts'
+import { startFakeKubelet, type FakeKubelet } from '../control-plane/stand-in-kubelet.ts'
 import { startControlPlane, type ControlPlane } from '../control-plane/start-control-plane.ts'
-import { worldBundles, worldCatalog, type WorldBundle } from '../control-plane/written-world.ts'
-import type { Claims } from './claims.ts'
+import {
+  createClusterTestBundles,
+  renderClusterTestCatalog,
+  type ClusterTestBundle,
+} from '../control-plane/written-world.ts'
+import type { ClaimRecorder } from './claims.ts'
 
 /** The images of the world, in a registry, and its files on this disk. */
-export interface World {
+export interface ClusterTestImages {
   readonly registry: RealRegistry
   readonly images: ReadonlyMap<string, string>
   /** The folder of a bundle, or of one of the two catalogs. */
   folderOf(name: string): string
-  readonly bundles: readonly WorldBundle[]
+  readonly bundles: readonly ClusterTestBundle[]
 }
 
-export async function openWorld(folder: string): Promise<World> {
-  const registry = await realRegistry()
-  const bundles = worldBundles()
+export async function publishClusterTestImages(folder: string): Promise<ClusterTestImages> {
+  const registry = await startRealRegistry()
+  const bundles = createClusterTestBundles()
   const images = new Map<string, string>()
-  const place = (path: string, content: Uint8Array | string) => {
+  const writeTestFile = (path: string, content: Uint8Array | string) => {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), content)
   }
   for (const { name, package: repository, labels, files } of bundles) {
     const digest = await registry.push(
-      { layers: [tarOf(Object.fromEntries(files))], labels },
+      { layers: [createTarOfFiles(Object.fromEntries(files))], labels },
       `bundles/${repository}:${name}`,
     )
     images.set(name, `${registry.host}/bundles/${repository}@${digest}`)
-    for (const [path, bytes] of files) place(`${name}/${path}`, bytes)
+    for (const [path, bytes] of files) writeTestFile(`${name}/${path}`, bytes)
   }
-  for (const side of ['base', 'head'] as const) place(`${side}/catalog.json`, worldCatalog(side, images))
+  for (const side of ['base', 'head'] as const)
+    writeTestFile(`${side}/catalog.json`, renderClusterTestCatalog(side, images))
   return { registry, images, bundles, folderOf: (name) => join(folder, name) }
 }
 
-export interface Scene extends Omit<Claims, 'wrong' | 'table'> {
+export interface StoryContext extends Omit<ClaimRecorder, 'wrong' | 'table'> {
   readonly plane: ControlPlane
-  readonly world: World
-  readonly standIn: StandIn
+  readonly testImages: ClusterTestImages
+  readonly kubelet: FakeKubelet
   /** With the rights of trials. */
   readonly cluster: Cluster
   /** Our command, as users have it. */
@@ -58,60 +63,61 @@ export interface Scene extends Omit<Claims, 'wrong' | 'table'> {
     ...parameters: string[]
   ) => Promise<{ readonly code: number | null; readonly out: string }>
   /** One trial as the App would run it, with words for people. */
-  readonly trial: (
-    planned: Omit<PlannedTrial, 'mode' | 'channel' | 'crds' | 'isUpgrade'> & Partial<PlannedTrial>,
-    place: TrialPlace,
-    deadlines?: Partial<Deadlines>,
-  ) => Promise<{ readonly report: TrialReport; readonly told: string }>
+  readonly runClusterTest: (
+    planned: Omit<PlannedClusterTest, 'mode' | 'channel' | 'crds' | 'isUpgrade'> &
+      Partial<PlannedClusterTest>,
+    place: ClusterTestEnvironment,
+    deadlines?: Partial<ClusterTestDeadlines>,
+  ) => Promise<{ readonly report: ClusterTestReport; readonly message: string }>
   /** Claims that nothing of any trial is on the cluster. */
-  readonly isClean: (after: string) => Promise<void>
+  readonly claimClean: (after: string) => Promise<void>
 }
 
 /** Runs stories on a control plane of their own. */
-export async function onControlPlane(
+export async function runStoriesOnControlPlane(
   {
     built,
     folder,
-    say,
+    say: log,
   }: { readonly built: string; readonly folder: string; readonly say: (line: string) => void },
-  world: World,
-  claims: Claims,
-  stories: (scene: Scene) => Promise<void>,
+  testImages: ClusterTestImages,
+  claims: ClaimRecorder,
+  stories: (scene: StoryContext) => Promise<void>,
 ): Promise<void> {
-  const plane = await startControlPlane({ built, folder, say })
+  const plane = await startControlPlane({ built, folder, log })
   const closing: (() => Promise<unknown>)[] = [() => plane.close()]
   const onSignal = () => void plane.close().finally(() => process.exit(1))
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal)
   try {
-    const standIn = await startStandIn({
+    const kubelet = await startFakeKubelet({
       plane,
       opm: join(built, 'bin', 'opm'),
-      bundles: new Map([...world.images].map(([name, image]) => [image, world.folderOf(name)])),
+      bundles: new Map([...testImages.images].map(([name, image]) => [image, testImages.folderOf(name)])),
     })
-    closing.push(() => standIn.close())
-    const cluster = await openCluster({ file: plane.trialKubeconfig, clock: systemClock })
+    closing.push(() => kubelet.close())
+    const cluster = await openCluster({ file: plane.clusterTestKubeconfig, clock: systemClock })
     closing.push(() => cluster.close())
     await stories({
       ...claims,
       plane,
-      world,
-      standIn,
+      testImages,
+      kubelet,
       cluster,
-      catalogBot,
-      async trial(planned, place, deadlines) {
-        const report = await runTrial(
-          completePlan(
+      catalogBot: runCatalogBot,
+      async runClusterTest(planned, catalogSource, deadlines) {
+        const report = await runClusterTest(
+          completeClusterTestPlan(
             { mode: 'AllNamespaces', channel: 'stable', crds: [], isUpgrade: false, ...planned },
-            place,
-            usualDeadlines,
+            catalogSource,
+            defaultDeadlines,
             systemClock.now(),
           ),
-          { cluster, clock: systemClock, deadlines: { ...usualDeadlines, ...deadlines } },
+          { cluster, clock: systemClock, deadlines: { ...defaultDeadlines, ...deadlines } },
         )
-        return { report, told: describeTrials([report]) }
+        return { report, message: describeClusterTests([report]) }
       },
-      async isClean(after) {
-        const left = await remains(plane)
+      async claimClean(after) {
+        const left = await findLeftovers(plane)
         claims.claim(`nothing is left of ${after}`, left === 'nothing', left)
       },
     })
@@ -121,7 +127,7 @@ export async function onControlPlane(
   }
 }
 
-export async function remains(plane: Pick<ControlPlane, 'ask'>): Promise<string> {
+export async function findLeftovers(plane: Pick<ControlPlane, 'ask'>): Promise<string> {
   const names = async (path: string, isOurs: (name: string) => boolean = () => true) => {
     const { status, body } = await plane.ask('GET', path)
     // The API is not on this cluster. What it did not answer may hold anything.
@@ -154,7 +160,7 @@ export async function remains(plane: Pick<ControlPlane, 'ask'>): Promise<string>
   return found.length === 0 ? 'nothing' : found.join(', ')
 }
 
-function catalogBot(
+function runCatalogBot(
   ...parameters: string[]
 ): Promise<{ readonly code: number | null; readonly out: string }> {
   const program = join(import.meta.dirname, '..', '..', '..', 'src', 'cli.ts')
@@ -162,10 +168,10 @@ function catalogBot(
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let out = ''
-  let said = ''
+  let output = ''
   child.stdout.on('data', (part: Buffer) => (out += part.toString('utf8')))
-  child.stderr.on('data', (part: Buffer) => (said += part.toString('utf8')))
+  child.stderr.on('data', (part: Buffer) => (output += part.toString('utf8')))
   return new Promise((resolve) =>
-    child.once('close', (code) => resolve({ code, out: out === '' ? said : out })),
+    child.once('close', (code) => resolve({ code, out: out === '' ? output : out })),
   )
 }

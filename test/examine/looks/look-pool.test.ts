@@ -4,15 +4,15 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Snapshot } from '../../../src/change/snapshot.ts'
-import { usualBudget, type LookBudget } from '../../../src/examine/looks/look-budget.ts'
-import type { LookAnswer, LookRequest } from '../../../src/examine/looks/look-order.ts'
-import { openLookPool, type LookPool } from '../../../src/examine/looks/look-pool.ts'
+import type { PullSnapshot } from '../../../src/change/snapshot.ts'
+import { defaultEvaluationBudget, type EvaluationBudget } from '../../../src/examine/looks/look-budget.ts'
+import type { EvaluationResponse, WorkerCallback } from '../../../src/examine/looks/look-order.ts'
+import { openEvaluationPool, type EvaluationPool } from '../../../src/examine/looks/look-pool.ts'
 import { readFileSync, readdirSync } from 'node:fs'
-import { openWorld, type World } from './look-world.ts'
+import { openEvaluationFixture, type EvaluationFixture } from './look-world.ts'
 
 /** Of this test's own processes, those that run a script. */
-function processesOf(script: string): readonly string[] {
+function listProcessesOf(script: string): readonly string[] {
   return readdirSync('/proc').filter((pid) => {
     try {
       const parent = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[1]
@@ -27,25 +27,25 @@ function processesOf(script: string): readonly string[] {
   })
 }
 
-const keys = Array.from({ length: 16_000 }, (_, at) => `key${at}: [a]\n`).join('')
+const manyKeysYaml = Array.from({ length: 16_000 }, (_, at) => `key${at}: [a]\n`).join('')
 
 describe('a pull request of a stranger', () => {
-  let world: World
+  let fixture: EvaluationFixture
   let facts: string
-  const pools: LookPool[] = []
+  const pools: EvaluationPool[] = []
   beforeAll(async () => {
-    world = await openWorld()
+    fixture = await openEvaluationFixture()
     facts = await mkdtemp(join(tmpdir(), 'facts-'))
   }, 240_000)
   afterAll(async () => {
     await Promise.all(pools.map((pool) => pool.close()))
-    await world.close()
+    await fixture.close()
     await rm(facts, { recursive: true, force: true })
   })
 
-  const asked: LookRequest[] = []
-  const answer = async (request: LookRequest): Promise<unknown> => {
-    asked.push(request)
+  const requests: WorkerCallback[] = []
+  const answer = async (request: WorkerCallback): Promise<unknown> => {
+    requests.push(request)
     if (request.kind === 'memory')
       return request.name === 'observe'
         ? 0
@@ -56,12 +56,12 @@ describe('a pull request of a stranger', () => {
     return request.question.kind === 'user' ? { kind: 'nobody' } : { kind: 'no' }
   }
   async function look(
-    changes: Readonly<Record<string, string>> | Snapshot,
-    budget: Partial<LookBudget> = {},
-  ): Promise<{ answer: LookAnswer; stalled: number }> {
-    const pool = openLookPool({ ...usualBudget, ...budget }, 2)
+    changes: Readonly<Record<string, string>> | PullSnapshot,
+    budget: Partial<EvaluationBudget> = {},
+  ): Promise<{ answer: EvaluationResponse; stalled: number }> {
+    const pool = openEvaluationPool({ ...defaultEvaluationBudget, ...budget }, 2)
     pools.push(pool)
-    const snapshot = 'head' in changes ? (changes as Snapshot) : await world.snapshotOf(changes)
+    const snapshot = 'head' in changes ? (changes as PullSnapshot) : await fixture.snapshotOf(changes)
     // By this thread's own time: on a busy machine it stands still for others' sake, too.
     const used = () => {
       const { user, system } = process.threadCpuUsage()
@@ -74,8 +74,8 @@ describe('a pull request of a stranger', () => {
     }, 5)
     try {
       return {
-        answer: await pool.look(
-          { snapshot, mirror: world.mirror, facts, budget: { ...usualBudget, ...budget } },
+        answer: await pool.evaluate(
+          { snapshot, mirror: fixture.mirror, facts, budget: { ...defaultEvaluationBudget, ...budget } },
           answer,
         ),
         stalled,
@@ -86,13 +86,16 @@ describe('a pull request of a stranger', () => {
   }
 
   test('with owner files of many keys is judged without this process standing still', async () => {
-    const seen = await look({ 'catalogs/v4.20/foo/OWNERS': keys, 'operators/foo/ci.yaml': keys })
-    expect(seen.answer.kind).toBe('seen')
-    expect(seen.stalled).toBeLessThan(500)
+    const response = await look({
+      'catalogs/v4.20/foo/OWNERS': manyKeysYaml,
+      'operators/foo/ci.yaml': manyKeysYaml,
+    })
+    expect(response.answer.kind).toBe('seen')
+    expect(response.stalled).toBeLessThan(500)
   }, 240_000)
 
   test('that takes longer than its time is too large, with the number', async () => {
-    expect((await look({ 'operators/foo/ci.yaml': keys }, { time: 50 })).answer).toEqual({
+    expect((await look({ 'operators/foo/ci.yaml': manyKeysYaml }, { time: 50 })).answer).toEqual({
       kind: 'too-large',
       why: 'checking it takes more than 0 seconds',
     })
@@ -100,10 +103,10 @@ describe('a pull request of a stranger', () => {
 
   test('that names more people than may be looked up asks GitHub about none of them', async () => {
     const reviewers = Array.from({ length: 1500 }, (_, at) => `  - somebody-${at}\n`).join('')
-    asked.length = 0
-    const seen = await look({ 'operators/newcomer/ci.yaml': `---\nreviewers:\n${reviewers}` })
-    expect(seen.answer).toMatchObject({ kind: 'too-large', why: expect.stringMatching(/at most 500/) })
-    expect(asked.filter(({ kind }) => kind === 'ask')).toEqual([])
+    requests.length = 0
+    const response = await look({ 'operators/newcomer/ci.yaml': `---\nreviewers:\n${reviewers}` })
+    expect(response.answer).toMatchObject({ kind: 'too-large', why: expect.stringMatching(/at most 500/) })
+    expect(requests.filter(({ kind }) => kind === 'ask')).toEqual([])
   }, 240_000)
 
   test('that changes more paths than may be checked is too large, with both numbers', async () => {
@@ -125,74 +128,82 @@ describe('a pull request of a stranger', () => {
   }, 240_000)
 
   test('whose few tree objects stand for a billion paths is too large, soon', async () => {
-    const seen = await look(await world.bomb(), { paths: 20_000 })
-    expect(seen.answer).toMatchObject({
+    const response = await look(await fixture.createTreeBomb(), { paths: 20_000 })
+    expect(response.answer).toMatchObject({
       kind: 'too-large',
       why: expect.stringMatching(/more than 20,000 paths/),
     })
   }, 240_000)
 
   test('is looked at while the only process for large ones works, when GitHub says that it is small', async () => {
-    const pool = openLookPool(usualBudget, 1)
+    const pool = openEvaluationPool(defaultEvaluationBudget, 1)
     pools.push(pool)
     const [small, large] = [
-      await world.snapshotOf({ 'README.md': 'small\n' }),
-      await world.snapshotOf({ 'README.md': 'large\n' }),
+      await fixture.snapshotOf({ 'README.md': 'small\n' }),
+      await fixture.snapshotOf({ 'README.md': 'large\n' }),
     ]
     const hangs = Promise.withResolvers<void>()
-    const begun = Promise.withResolvers<void>()
-    const order = (snapshot: Snapshot) => ({ snapshot, mirror: world.mirror, facts, budget: usualBudget })
+    const started = Promise.withResolvers<void>()
+    const order = (snapshot: PullSnapshot) => ({
+      snapshot,
+      mirror: fixture.mirror,
+      facts,
+      budget: defaultEvaluationBudget,
+    })
     const huge = { files: 3000, lines: 90_000, comments: 0 }
-    let begins = 0
+    let startCount = 0
     // All places for large ones are taken by looks that wait for an answer.
     const waiting = Array.from({ length: 2 }, () =>
-      pool.look(
+      pool.evaluate(
         order(large),
         async (request) => {
-          begins += 1
-          begun.resolve()
+          startCount += 1
+          started.resolve()
           await hangs.promise
           return answer(request)
         },
         { size: huge },
       ),
     )
-    await begun.promise
-    expect((await pool.look(order(small), answer, { size: { files: 1, lines: 2, comments: 0 } })).kind).toBe(
-      'seen',
-    )
-    expect((await pool.look(order(small), answer)).kind).toBe('seen')
+    await started.promise
+    expect(
+      (await pool.evaluate(order(small), answer, { size: { files: 1, lines: 2, comments: 0 } })).kind,
+    ).toBe('seen')
+    expect((await pool.evaluate(order(small), answer)).kind).toBe('seen')
     // None of them had to give way for that, and begin anew.
-    expect(begins).toBeLessThanOrEqual(2)
+    expect(startCount).toBeLessThanOrEqual(2)
     hangs.resolve()
     for (const one of waiting) expect((await one).kind).toBe('seen')
   }, 240_000)
 
   test('is looked at by the process that looked before, and not by one that found something too large', async () => {
-    const pool = openLookPool(usualBudget, 1)
+    const pool = openEvaluationPool(defaultEvaluationBudget, 1)
     pools.push(pool)
-    const snapshot = await world.snapshotOf({ 'README.md': 'once more\n' })
-    const order = { snapshot, mirror: world.mirror, facts, budget: usualBudget }
-    const lookers = () => processesOf('look-process')
+    const snapshot = await fixture.snapshotOf({ 'README.md': 'once more\n' })
+    const order = { snapshot, mirror: fixture.mirror, facts, budget: defaultEvaluationBudget }
+    const lookers = () => listProcessesOf('look-process')
     const before = new Set(lookers())
     const ours = () => lookers().filter((pid) => !before.has(pid))
-    await pool.look(order, answer)
+    await pool.evaluate(order, answer)
     const [first] = ours()
-    await pool.look(order, answer)
+    await pool.evaluate(order, answer)
     expect(ours()).toEqual([first])
-    const refused = await pool.look({ ...order, budget: { ...usualBudget, changedPaths: 0 } }, answer)
-    expect(refused.kind).toBe('too-large')
-    await pool.look(order, answer)
+    const rejected = await pool.evaluate(
+      { ...order, budget: { ...defaultEvaluationBudget, changedPaths: 0 } },
+      answer,
+    )
+    expect(rejected.kind).toBe('too-large')
+    await pool.evaluate(order, answer)
     expect(ours()).not.toContain(first)
   }, 240_000)
 
   test('fails as we fail, not as if it were too large, when the memory does not answer', async () => {
-    const pool = openLookPool(usualBudget, 1)
+    const pool = openEvaluationPool(defaultEvaluationBudget, 1)
     pools.push(pool)
-    const snapshot = await world.snapshotOf({ 'README.md': 'hello\n' })
+    const snapshot = await fixture.snapshotOf({ 'README.md': 'hello\n' })
     const failure = new Error('the store does not answer')
     await expect(
-      pool.look({ snapshot, mirror: world.mirror, facts, budget: usualBudget }, () =>
+      pool.evaluate({ snapshot, mirror: fixture.mirror, facts, budget: defaultEvaluationBudget }, () =>
         Promise.reject(failure),
       ),
     ).rejects.toBe(failure)

@@ -1,48 +1,48 @@
 // A repository and its mirror, for looks at pull requests by processes of their own.
 import { join } from 'node:path'
-import { commitSha, pullNumber, treeSha } from '../../../src/change/ids.ts'
-import type { Snapshot } from '../../../src/change/snapshot.ts'
+import { toCommitSha, toPullNumber, toTreeSha } from '../../../src/change/ids.ts'
+import type { PullSnapshot } from '../../../src/change/snapshot.ts'
 import { openMirror } from '../../../src/git/mirror.ts'
-import { aSnapshot } from '../../gate/build.ts'
-import { makeOrigin, temporary } from '../../git/origin.ts'
+import { createSnapshot } from '../../gate/build.ts'
+import { createOrigin, createTemporaryFolder } from '../../git/origin.ts'
 
-export interface World {
+export interface EvaluationFixture {
   /** The mirror's folder. */
   readonly mirror: string
   /** A pull request with these files beside those of the base; its commits are in the mirror. */
-  snapshotOf(changes: Readonly<Record<string, string>>): Promise<Snapshot>
+  snapshotOf(changes: Readonly<Record<string, string>>): Promise<PullSnapshot>
   /** One whose nine new tree objects stand for a billion paths. */
-  bomb(): Promise<Snapshot>
+  createTreeBomb(): Promise<PullSnapshot>
   close(): Promise<void>
 }
 
-const base = {
+const baseFiles = {
   'catalogs/v4.20/foo/catalog.yaml': 'schema: olm.package\nname: foo\ndefaultChannel: stable\n',
   'operators/foo/ci.yaml': '---\nreviewers:\n  - alice\n',
 }
 
-export async function openWorld(): Promise<World> {
-  const folder = temporary('look')
-  const origin = makeOrigin(join(folder.path, 'origin.git'))
+export async function openEvaluationFixture(): Promise<EvaluationFixture> {
+  const folder = createTemporaryFolder('look')
+  const origin = createOrigin(join(folder.path, 'origin.git'))
   const directory = join(folder.path, 'mirror.git')
   const mirror = await openMirror({
     directory,
     url: origin.url,
     credential: () => Promise.resolve(undefined),
   })
-  const from = origin.commit(base)
+  const from = origin.commit(baseFiles)
   origin.branch('main', from)
   let pulls = 0
   const open = async (head: string) => {
-    const pull = pullNumber(++pulls)
-    origin.pull(pull, commitSha(head))
+    const pull = toPullNumber(++pulls)
+    origin.pull(pull, toCommitSha(head))
     await mirror.fetch('main', pull)
-    return aSnapshot({ pull, base: from, head: commitSha(head) })
+    return createSnapshot({ pull, base: from, head: toCommitSha(head) })
   }
   return {
     mirror: directory,
-    snapshotOf: (changes) => open(origin.commit({ ...base, ...changes }, [from])),
-    bomb: () => {
+    snapshotOf: (changes) => open(origin.commit({ ...baseFiles, ...changes }, [from])),
+    createTreeBomb: () => {
       let tree = origin.git(['hash-object', '-w', '--stdin'], 'x')
       for (let level = 0; level < 9; level += 1) {
         const [mode, type] = level === 0 ? ['100644', 'blob'] : ['040000', 'tree']
@@ -50,7 +50,7 @@ export async function openWorld(): Promise<World> {
         tree = origin.git(['mktree'], entries.join(''))
       }
       const top = `${origin.git(['ls-tree', from])}\n040000 tree ${tree}\tbomb\n`
-      return open(origin.commitTree(treeSha(origin.git(['mktree'], top)), [from]))
+      return open(origin.commitTree(toTreeSha(origin.git(['mktree'], top)), [from]))
     },
     close: async () => {
       await mirror.close()

@@ -1,14 +1,14 @@
 // A repository whose catalogs are made from bundles: the package foo, with one bundle, a basic template and two catalogs.
 import { readRegistryBundle } from '../../../src/bundle/registry-bundle.ts'
-import type { BundleStatement } from '../../../src/bundle/render/compare-with-image.ts'
+import type { ComparableBundle } from '../../../src/bundle/render/compare-with-image.ts'
 import { renderBundle } from '../../../src/bundle/render/render-bundle.ts'
-import { bundle, type Files } from '../../checks/bundles/bundle-trees.ts'
+import { bundleDirectory, type FileTree } from '../../checks/bundles/bundle-trees.ts'
 
-export const digest = (letter: string) => `sha256:${letter.repeat(64)}`
-const published = `quay.io/foo/foo@${digest('a')}`
+export const createDigest = (letter: string) => `sha256:${letter.repeat(64)}`
+const publishedImage = `quay.io/foo/foo@${createDigest('a')}`
 
-const blob = (version: string) => `---
-image: ${published}
+const createBundleYaml = (version: string) => `---
+image: ${publishedImage}
 name: foo.v${version}
 package: foo
 properties:
@@ -17,12 +17,12 @@ properties:
     packageName: foo
     version: ${version}
 relatedImages:
-- image: ${published}
+- image: ${publishedImage}
   name: ""
 schema: olm.bundle
 `
 /** As opm writes it. */
-export const catalog = `---
+export const catalogYaml = `---
 defaultChannel: stable
 name: foo
 schema: olm.package
@@ -32,9 +32,9 @@ entries:
 name: stable
 package: foo
 schema: olm.channel
-${blob('1.0.0')}`
+${createBundleYaml('1.0.0')}`
 
-export const template = `# Kept by people.
+export const templateYaml = `# Kept by people.
 schema: olm.template.basic
 entries:
   - schema: olm.package
@@ -47,12 +47,12 @@ entries:
       - name: foo.v1.0.0 # the first
   # Images.
   - schema: olm.bundle
-    image: ${published}
+    image: ${publishedImage}
 `
 export const templatePath = 'operators/foo/catalog-templates/basic.yaml'
 
 /** At the base. */
-export const released: Files = {
+export const releaseRepositoryFiles: FileTree = {
   'operators/foo/ci.yaml': `reviewers: [alice]
 fbc:
   enabled: true
@@ -61,16 +61,16 @@ fbc:
       type: olm.template.basic
       catalog_names: [v4.19, v4.20]
 `,
-  [templatePath]: template,
-  'catalogs/v4.19/foo/catalog.yaml': catalog,
-  'catalogs/v4.20/foo/catalog.yaml': catalog,
-  ...bundle('1.0.0'),
+  [templatePath]: templateYaml,
+  'catalogs/v4.19/foo/catalog.yaml': catalogYaml,
+  'catalogs/v4.20/foo/catalog.yaml': catalogYaml,
+  ...bundleDirectory('1.0.0'),
 }
 
 /** A bundle directory that asks to be released. */
-export function merged(version: string, replaces = 'foo.v1.0.0', more = ''): Files {
+export function createMergedBundleFiles(version: string, replaces = 'foo.v1.0.0', more = ''): FileTree {
   return {
-    ...bundle(version),
+    ...bundleDirectory(version),
     [`operators/foo/${version}/release-config.yaml`]: `${more}catalog_templates:
   - template_name: basic.yaml
     channels: [stable]
@@ -80,7 +80,10 @@ export function merged(version: string, replaces = 'foo.v1.0.0', more = ''): Fil
 }
 
 /** What the image of a bundle directory holds that was built from it. */
-export function contentOf(version: string, files: Files = bundle(version)): BundleStatement {
+export function createImageContent(
+  version: string,
+  files: FileTree = bundleDirectory(version),
+): ComparableBundle {
   const root = `operators/foo/${version}/`
   const inside = new Map(
     Object.entries(files)

@@ -1,56 +1,64 @@
 // What a release writes, worked out from a tree and from what the image holds.
 import { describe, expect, test } from '@jest/globals'
 import { defaultConfig } from '../../../src/config/config.ts'
-import { workOutRelease } from '../../../src/examine/release/work-out-release.ts'
-import { changeAsText } from '../../../src/messages/describe-change.ts'
-import { base, repository, type Files } from '../../checks/bundles/bundle-trees.ts'
-import { catalog, contentOf, digest, merged, released, template, templatePath } from './release-files.ts'
+import { computeRelease } from '../../../src/examine/release/work-out-release.ts'
+import { formatChangeAsText } from '../../../src/messages/describe-change.ts'
+import { base, createRepository, type FileTree } from '../../checks/bundles/bundle-trees.ts'
+import {
+  catalogYaml,
+  createImageContent,
+  createDigest,
+  createMergedBundleFiles,
+  releaseRepositoryFiles,
+  templateYaml,
+  templatePath,
+} from './release-files.ts'
 
-const reference = `quay.io/foo/foo@${digest('b')}`
-const image = { reference, content: contentOf('1.1.0') }
+const bundleReference = `quay.io/foo/foo@${createDigest('b')}`
+const releasedImage = { reference: bundleReference, content: createImageContent('1.1.0') }
 
-async function workOut(
-  files: Files,
-  more: { image?: typeof image | undefined; version?: string } = { image },
+async function runReleaseOn(
+  files: FileTree,
+  more: { image?: typeof releasedImage | undefined; version?: string } = { image: releasedImage },
 ) {
-  const { read } = repository(files, {})
+  const { read } = createRepository(files, {})
   const { image: its, version = '1.1.0' } = more
   const order = { tree: base, directory: 'foo', version, config: defaultConfig, ...(its && { image: its }) }
-  return workOutRelease(order, read)
+  return computeRelease(order, read)
 }
 
-async function ready(files: Files) {
-  const standing = await workOut(files)
-  if (standing.kind !== 'ready') throw new Error(JSON.stringify(standing))
+async function expectReadyRelease(files: FileTree) {
+  const releaseState = await runReleaseOn(files)
+  if (releaseState.kind !== 'ready') throw new Error(JSON.stringify(releaseState))
   const written = Object.fromEntries(
-    standing.files.map(({ path, bytes }) => [path, new TextDecoder().decode(bytes)]),
+    releaseState.files.map(({ path, bytes }) => [path, new TextDecoder().decode(bytes)]),
   )
-  return { ...standing, written }
+  return { ...releaseState, written }
 }
 
-const whole = { ...released, ...merged('1.1.0') }
+const allFiles = { ...releaseRepositoryFiles, ...createMergedBundleFiles('1.1.0') }
 
 describe('a release', () => {
   test('adds the bundle by digest to its template and to the catalogs of it, and to nothing else', async () => {
-    const { written, lines, name, isMergedByItself } = await ready(whole)
+    const { written, lines, name, isMergedByItself } = await expectReadyRelease(allFiles)
     expect(Object.keys(written)).toEqual([
       'catalogs/v4.19/foo/catalog.yaml',
       'catalogs/v4.20/foo/catalog.yaml',
       templatePath,
     ])
     expect(written[templatePath]).toBe(
-      template
+      templateYaml
         .replace('# the first\n', '# the first\n      - name: foo.v1.1.0\n        replaces: foo.v1.0.0\n')
-        .concat(`  - schema: olm.bundle\n    image: ${reference}\n`),
+        .concat(`  - schema: olm.bundle\n    image: ${bundleReference}\n`),
     )
     const text = written['catalogs/v4.20/foo/catalog.yaml'] ?? ''
     // All that stood there stands there still, byte for byte.
     const entry = '- name: foo.v1.1.0\n  replaces: foo.v1.0.0\n'
-    const added = text.slice(catalog.length + entry.length)
-    expect(text).toBe(catalog.replace('name: stable', `${entry}name: stable`) + added)
-    expect(added).toContain(`image: ${reference}\nname: foo.v1.1.0\n`)
+    const added = text.slice(catalogYaml.length + entry.length)
+    expect(text).toBe(catalogYaml.replace('name: stable', `${entry}name: stable`) + added)
+    expect(added).toContain(`image: ${bundleReference}\nname: foo.v1.1.0\n`)
     expect({ name, isMergedByItself }).toEqual({ name: 'foo.v1.1.0', isMergedByItself: true })
-    expect(changeAsText(lines)).toEqual([
+    expect(formatChangeAsText(lines)).toEqual([
       'foo in v4.19, v4.20:',
       '  1.1.0 added to channel stable, replaces 1.0.0',
       '  channel stable: head 1.0.0 → 1.1.0',
@@ -58,49 +66,59 @@ describe('a release', () => {
   })
 
   test('adds it where it lacks, with what the other catalogs have', async () => {
-    const first = await ready(whole)
+    const first = await expectReadyRelease(allFiles)
     const half = {
-      ...whole,
+      ...allFiles,
       [templatePath]: first.written[templatePath] ?? '',
       'catalogs/v4.19/foo/catalog.yaml': first.written['catalogs/v4.19/foo/catalog.yaml'] ?? '',
     }
-    const { written } = await ready(half)
+    const { written } = await expectReadyRelease(half)
     expect(written).toEqual({
       'catalogs/v4.20/foo/catalog.yaml': first.written['catalogs/v4.20/foo/catalog.yaml'],
     })
-    expect(await workOut({ ...half, ...written })).toEqual({ kind: 'done' })
+    expect(await runReleaseOn({ ...half, ...written })).toEqual({ kind: 'done' })
   })
 
   test('waits for the image, and asks for none where nothing is to be released', async () => {
-    expect(await workOut(whole, {})).toEqual({ kind: 'awaited' })
-    const { 'operators/foo/1.1.0/release-config.yaml': _, ...quiet } = whole
-    expect(await workOut(quiet, {})).toMatchObject({ kind: 'unwanted' })
-    const off = { ...whole, 'operators/foo/ci.yaml': 'updateGraph: replaces-mode\n' }
-    expect(await workOut(off, {})).toMatchObject({ kind: 'unwanted' })
-    expect(await workOut(released, {})).toMatchObject({ kind: 'unwanted', why: 'its directory is gone' })
+    expect(await runReleaseOn(allFiles, {})).toEqual({ kind: 'awaited' })
+    const { 'operators/foo/1.1.0/release-config.yaml': _, ...quiet } = allFiles
+    expect(await runReleaseOn(quiet, {})).toMatchObject({ kind: 'unwanted' })
+    const off = { ...allFiles, 'operators/foo/ci.yaml': 'updateGraph: replaces-mode\n' }
+    expect(await runReleaseOn(off, {})).toMatchObject({ kind: 'unwanted' })
+    expect(await runReleaseOn(releaseRepositoryFiles, {})).toMatchObject({
+      kind: 'unwanted',
+      why: 'its directory is gone',
+    })
   })
 
   test('that a person shall merge says so', async () => {
-    const { isMergedByItself } = await ready({
-      ...released,
-      ...merged('1.1.0', 'foo.v1.0.0', 'merge: false\n'),
+    const { isMergedByItself } = await expectReadyRelease({
+      ...releaseRepositoryFiles,
+      ...createMergedBundleFiles('1.1.0', 'foo.v1.0.0', 'merge: false\n'),
     })
     expect(isMergedByItself).toBe(false)
   })
 
   test.each([
-    ['another content than what was agreed to', contentOf('1.1.1'), 'name differs'],
+    ['another content than what was agreed to', createImageContent('1.1.1'), 'name differs'],
     ['nothing that is a bundle', undefined, 'opm cannot read its image'],
   ])('gets no image with %s', async (_, content, why) => {
-    const standing = await workOut(whole, { image: { reference, content } as typeof image })
-    expect(standing).toMatchObject({ kind: 'refused', isImage: true, why: expect.stringContaining(why) })
+    const releaseState = await runReleaseOn(allFiles, {
+      image: { reference: bundleReference, content } as typeof releasedImage,
+    })
+    expect(releaseState).toMatchObject({ kind: 'refused', isImage: true, why: expect.stringContaining(why) })
   })
 
-  test.each<[string, Files, string]>([
-    ['breaks a catalog', merged('1.1.0', 'foo.v0.9.0'), 'the catalogs would not be valid'],
+  test.each<[string, FileTree, string]>([
+    ['breaks a catalog', createMergedBundleFiles('1.1.0', 'foo.v0.9.0'), 'the catalogs would not be valid'],
     [
       'is to go to a catalog that nobody has begun',
-      { 'operators/foo/ci.yaml': (released['operators/foo/ci.yaml'] ?? '').replace('v4.20', 'v4.21') },
+      {
+        'operators/foo/ci.yaml': (releaseRepositoryFiles['operators/foo/ci.yaml'] ?? '').replace(
+          'v4.20',
+          'v4.21',
+        ),
+      },
       'there is no catalog v4.21',
     ],
     [
@@ -113,7 +131,12 @@ describe('a release', () => {
     ],
     [
       'maps its template to a path',
-      { 'operators/foo/ci.yaml': (released['operators/foo/ci.yaml'] ?? '').replace('v4.20', '../.github') },
+      {
+        'operators/foo/ci.yaml': (releaseRepositoryFiles['operators/foo/ci.yaml'] ?? '').replace(
+          'v4.20',
+          '../.github',
+        ),
+      },
       'catalogs without plain names',
     ],
     [
@@ -131,20 +154,26 @@ describe('a release', () => {
       'cannot be changed',
     ],
   ])('that %s is refused', async (_, files, why) => {
-    const standing = await workOut({ ...whole, ...files }).catch((error: Error) => ({
+    const releaseState = await runReleaseOn({ ...allFiles, ...files }).catch((error: Error) => ({
       kind: error.name === 'Unwritable' ? 'refused' : 'failed',
       why: error.message,
     }))
-    expect(standing).toMatchObject({ kind: 'refused', why: expect.stringContaining(why) })
+    expect(releaseState).toMatchObject({ kind: 'refused', why: expect.stringContaining(why) })
   })
 
   test('writes over no link, and through none', async () => {
-    const { read } = repository(whole, {})
+    const { read } = createRepository(allFiles, {})
     for (const linked of [templatePath, 'catalogs/v4.20/foo/catalog.yaml']) {
       const list = async (tree: string, prefix?: string) =>
         (await read.list(tree, prefix)).map((one) => (one.path === linked ? { ...one, mode: '120000' } : one))
-      const order = { tree: base, directory: 'foo', version: '1.1.0', config: defaultConfig, image }
-      await expect(workOutRelease(order, { ...read, list })).rejects.toThrow('no regular file')
+      const order = {
+        tree: base,
+        directory: 'foo',
+        version: '1.1.0',
+        config: defaultConfig,
+        image: releasedImage,
+      }
+      await expect(computeRelease(order, { ...read, list })).rejects.toThrow('no regular file')
     }
   })
 })

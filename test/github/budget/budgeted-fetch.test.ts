@@ -3,29 +3,29 @@
 import { describe, expect, test } from '@jest/globals'
 import nock from 'nock'
 import pino from 'pino'
-import { newPrivateKey } from '../../../sandbox/github/settings.ts'
-import { keyOf, openKeptAnswers } from '../../../src/github/budget/kept-answers.ts'
+import { generatePrivateKey } from '../../../sandbox/github/settings.ts'
+import { toResponseKey, createResponseCache } from '../../../src/github/budget/kept-answers.ts'
 import type { WorkClass } from '../../../src/github/budget/work-class.ts'
 import { toForgeError } from '../../../src/github/forge-error.ts'
 import { openGitHubApp } from '../../../src/github/github-app.ts'
-import { nothingButNock } from '../nothing-but-nock.ts'
-import { settled, stillClock } from './still-clock.ts'
+import { blockUnmockedRequests } from '../nothing-but-nock.ts'
+import { flushEvents, createManualClock } from './still-clock.ts'
 
-const host = 'https://github.example'
-const home = '/repos/acme/catalog'
-const target = { owner: 'acme', repo: 'catalog' }
-const privateKey = newPrivateKey()
+const githubHost = 'https://github.example'
+const repositoryPath = '/repos/acme/catalog'
+const repositoryParams = { owner: 'acme', repo: 'catalog' }
+const privateKey = generatePrivateKey()
 
-nothingButNock()
+blockUnmockedRequests()
 
-function open({ throttle = false } = {}) {
-  const time = stillClock(Date.now())
+function openBudgetedClients({ throttle = false } = {}) {
+  const time = createManualClock(Date.now())
   const heard: string[] = []
   const app = openGitHubApp({
     appId: 5,
     privateKey,
     webhookSecret: 'x',
-    apiUrl: host,
+    apiUrl: githubHost,
     throttle,
     clock: time.clock,
     log: pino({ level: 'silent' }),
@@ -34,20 +34,20 @@ function open({ throttle = false } = {}) {
   return { app, heard, time }
 }
 
-function tokenOf(installation: number): string {
+function createToken(installation: number): string {
   const token = `ghs_${installation}`
   const answer = { token, expires_at: '2999-01-01T00:00:00Z', permissions: {}, repository_selection: 'all' }
-  nock(host).post(`/app/installations/${installation}/access_tokens`).reply(201, answer)
+  nock(githubHost).post(`/app/installations/${installation}/access_tokens`).reply(201, answer)
   return `token ${token}`
 }
 
-const asked = (authorization: string, etag?: string) =>
-  nock(host, {
+const expectRequest = (authorization: string, etag?: string) =>
+  nock(githubHost, {
     reqheaders: { authorization, ...(etag !== undefined && { 'if-none-match': etag }) },
     ...(etag === undefined && { badheaders: ['if-none-match'] }),
   })
 
-const limits = (remaining: number, more = {}) => ({
+const createLimitHeaders = (remaining: number, more = {}) => ({
   'x-ratelimit-limit': '5000',
   'x-ratelimit-remaining': String(remaining),
   'x-ratelimit-reset': String(Math.ceil(Date.now() / 1000) + 1800),
@@ -56,23 +56,25 @@ const limits = (remaining: number, more = {}) => ({
 
 describe('what is known', () => {
   test('is asked for only if it has changed, and is what GitHub said last', async () => {
-    const authorization = tokenOf(9)
-    const { app, heard } = open()
-    const read = async () => (await (await app.octokit(9)).rest.repos.get(target)).data
-    asked(authorization).get(home).reply(200, { default_branch: 'main' }, { etag: 'W/"1"' })
+    const authorization = createToken(9)
+    const { app, heard } = openBudgetedClients()
+    const read = async () => (await (await app.octokit(9)).rest.repos.get(repositoryParams)).data
+    expectRequest(authorization).get(repositoryPath).reply(200, { default_branch: 'main' }, { etag: 'W/"1"' })
     const first = await read()
-    asked(authorization, 'W/"1"').get(home).reply(304)
+    expectRequest(authorization, 'W/"1"').get(repositoryPath).reply(304)
     const second = await read()
     expect(second).toEqual(first)
     // Whoever changes what was read changes no other's answer.
     second.default_branch = 'changed'
-    asked(authorization, 'W/"1"').get(home).reply(200, { default_branch: 'next' }, { etag: 'W/"2"' })
+    expectRequest(authorization, 'W/"1"')
+      .get(repositoryPath)
+      .reply(200, { default_branch: 'next' }, { etag: 'W/"2"' })
     expect((await read()).default_branch).toBe('next')
-    asked(authorization, 'W/"2"').get(home).reply(304)
+    expectRequest(authorization, 'W/"2"').get(repositoryPath).reply(304)
     expect((await read()).default_branch).toBe('next')
     // Who cannot say it now has not taken it back.
-    asked(authorization, 'W/"2"').get(home).reply(502)
-    asked(authorization, 'W/"2"').get(home).reply(304)
+    expectRequest(authorization, 'W/"2"').get(repositoryPath).reply(502)
+    expectRequest(authorization, 'W/"2"').get(repositoryPath).reply(304)
     expect((await read()).default_branch).toBe('next')
     expect(heard.slice(0, 5)).toEqual([
       'look sent',
@@ -84,63 +86,68 @@ describe('what is known', () => {
   })
 
   test('is forgotten where GitHub does not say it any more', async () => {
-    const authorization = tokenOf(9)
-    const { app } = open()
+    const authorization = createToken(9)
+    const { app } = openBudgetedClients()
     const read = async () =>
-      (await app.octokit(9)).rest.repos.getCollaboratorPermissionLevel({ ...target, username: 'ann' })
-    const path = `${home}/collaborators/ann/permission`
-    asked(authorization).get(path).reply(200, { permission: 'admin' }, { etag: '"1"' })
+      (await app.octokit(9)).rest.repos.getCollaboratorPermissionLevel({
+        ...repositoryParams,
+        username: 'ann',
+      })
+    const path = `${repositoryPath}/collaborators/ann/permission`
+    expectRequest(authorization).get(path).reply(200, { permission: 'admin' }, { etag: '"1"' })
     await read()
-    asked(authorization, '"1"').get(path).reply(404, { message: 'Not Found' })
+    expectRequest(authorization, '"1"').get(path).reply(404, { message: 'Not Found' })
     await expect(read()).rejects.toMatchObject({ status: 404 })
     // Not what it said when it still did.
-    asked(authorization).get(path).reply(200, { permission: 'none' })
+    expectRequest(authorization).get(path).reply(200, { permission: 'none' })
     expect((await read()).data.permission).toBe('none')
   })
 
   test('is nothing to another installation, nor to another token', async () => {
-    const first = tokenOf(9)
-    const { app } = open()
-    const read = async (installation: number) => (await app.octokit(installation)).rest.repos.get(target)
-    asked(first).get(home).reply(200, { id: 1 }, { etag: '"1"' })
+    const first = createToken(9)
+    const { app } = openBudgetedClients()
+    const read = async (installation: number) =>
+      (await app.octokit(installation)).rest.repos.get(repositoryParams)
+    expectRequest(first).get(repositoryPath).reply(200, { id: 1 }, { etag: '"1"' })
     await read(9)
-    const other = tokenOf(8)
-    asked(other).get(home).reply(200, { id: 1 }, { etag: '"1"' })
+    const other = createToken(8)
+    expectRequest(other).get(repositoryPath).reply(200, { id: 1 }, { etag: '"1"' })
     await read(8)
-    const { app: again } = open()
-    tokenOf(9)
-    asked(first).get(home).reply(200, { id: 1 }, { etag: '"1"' })
-    await (await again.octokit(9)).rest.repos.get(target)
+    const { app: again } = openBudgetedClients()
+    createToken(9)
+    expectRequest(first).get(repositoryPath).reply(200, { id: 1 }, { etag: '"1"' })
+    await (await again.octokit(9)).rest.repos.get(repositoryParams)
     const keys = ['token ghs_1', 'token ghs_2'].map((authorization) =>
-      keyOf(host, new Headers({ authorization })),
+      toResponseKey(githubHost, new Headers({ authorization })),
     )
     expect(keys[0]).not.toBe(keys[1])
     expect(keys.join(' ')).not.toContain('ghs_')
   })
 
   test('has a bound, and the oldest goes first', () => {
-    const kept = openKeptAnswers(10_000)
+    const answerCache = createResponseCache(10_000)
     const answer = (size: number) => ({ etag: 'x', headers: [], body: Buffer.alloc(size) })
-    for (const key of ['a', 'b', 'c']) kept.put(key, answer(2000))
-    kept.get('a')
-    kept.put('d', answer(2000))
-    expect(['a', 'b', 'c', 'd'].filter((key) => kept.get(key) !== undefined)).toEqual(['a', 'c', 'd'])
-    expect(kept.bytes).toBeLessThanOrEqual(10_000)
-    kept.put('a', undefined)
-    for (const key of ['c', 'd']) kept.put(key, undefined)
-    expect(kept.bytes).toBe(0)
-    const usual = openKeptAnswers()
+    for (const key of ['a', 'b', 'c']) answerCache.put(key, answer(2000))
+    answerCache.get('a')
+    answerCache.put('d', answer(2000))
+    expect(['a', 'b', 'c', 'd'].filter((key) => answerCache.get(key) !== undefined)).toEqual(['a', 'c', 'd'])
+    expect(answerCache.bytes).toBeLessThanOrEqual(10_000)
+    answerCache.put('a', undefined)
+    for (const key of ['c', 'd']) answerCache.put(key, undefined)
+    expect(answerCache.bytes).toBe(0)
+    const usual = createResponseCache()
     usual.put('long', answer(300 * 1024))
     expect(usual.get('long')).toBeUndefined()
   })
 })
 
 describe('whoever is told to wait', () => {
-  const said = 'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.'
+  const secondaryLimitMessage =
+    'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.'
   test.each([
     ['429', 429, {}, { message: 'too many' }, 60],
     ['retry-after', 403, { 'retry-after': '90' }, { message: 'no' }, 90],
-    ['words alone', 403, limits(4000), { message: said }, 60],
+    ['words alone', 403, createLimitHeaders(4000), { message: secondaryLimitMessage }, 60],
     [
       'the words of old servers',
       403,
@@ -151,12 +158,12 @@ describe('whoever is told to wait', () => {
   ])(
     'by %s asks once, and nobody of the installation asks until then',
     async (_name, status, headers, body, seconds) => {
-      tokenOf(9)
-      const { app, heard } = open()
-      nock(host).get(home).reply(status, body, headers)
+      createToken(9)
+      const { app, heard } = openBudgetedClients()
+      nock(githubHost).get(repositoryPath).reply(status, body, headers)
       const read = async (work: WorkClass) =>
         (await app.octokit(9, work)).rest.repos
-          .get(target)
+          .get(repositoryParams)
           .catch((error: unknown) => toForgeError(error, 'read'))
       expect(await read('look')).toMatchObject({ code: 'rate-limited', retryAfter: seconds })
       const held = await Promise.all([read('landing'), read('look'), read('scan')])
@@ -172,74 +179,76 @@ describe('whoever is told to wait', () => {
   )
 
   test('is none whose answer only holds such words', async () => {
-    tokenOf(9)
-    const { app } = open()
-    nock(host)
-      .get(home)
-      .reply(403, { message: `Resource not accessible: ${said}` }, limits(4000))
+    createToken(9)
+    const { app } = openBudgetedClients()
+    nock(githubHost)
+      .get(repositoryPath)
+      .reply(403, { message: `Resource not accessible: ${secondaryLimitMessage}` }, createLimitHeaders(4000))
     const octokit = await app.octokit(9)
-    const failed = await octokit.rest.repos.get(target).catch((error: unknown) => toForgeError(error, 'read'))
+    const failed = await octokit.rest.repos
+      .get(repositoryParams)
+      .catch((error: unknown) => toForgeError(error, 'read'))
     expect(failed).toMatchObject({ code: 'forbidden' })
-    nock(host)
+    nock(githubHost)
       .post('/graphql')
-      .reply(200, { data: { title: said } }, limits(4000))
+      .reply(200, { data: { title: secondaryLimitMessage } }, createLimitHeaders(4000))
     await octokit.graphql('{ title }')
     expect(app.held()).toEqual([])
   })
 
   test('by GraphQL, with a status of success, waits for GraphQL', async () => {
-    tokenOf(9)
-    const { app } = open()
+    createToken(9)
+    const { app } = openBudgetedClients()
     const errors = [{ type: 'RATE_LIMITED', message: 'API rate limit exceeded for installation ID 9.' }]
-    nock(host)
+    nock(githubHost)
       .post('/graphql')
       .reply(
         200,
         { errors },
-        limits(0, { 'x-ratelimit-resource': 'graphql', date: new Date().toUTCString() }),
+        createLimitHeaders(0, { 'x-ratelimit-resource': 'graphql', date: new Date().toUTCString() }),
       )
     const octokit = await app.octokit(9, 'landing')
     const query = () => octokit.graphql('{ a }').catch((error: unknown) => toForgeError(error, 'read'))
     const first = await query()
     expect(first).toMatchObject({ code: 'rate-limited' })
     expect(await query()).toMatchObject({ code: 'rate-limited' })
-    nock(host).get(home).reply(200, {})
-    await octokit.rest.repos.get(target)
+    nock(githubHost).get(repositoryPath).reply(200, {})
+    await octokit.rest.repos.get(repositoryParams)
   })
 })
 
 test('a read that fails is repeated, and each time goes by the budget', async () => {
-  tokenOf(9)
-  const { app, heard } = open()
-  nock(host).get(home).times(2).reply(502)
-  nock(host).get(home).reply(200, {})
-  await (await app.octokit(9)).rest.repos.get(target)
+  createToken(9)
+  const { app, heard } = openBudgetedClients()
+  nock(githubHost).get(repositoryPath).times(2).reply(502)
+  nock(githubHost).get(repositoryPath).reply(200, {})
+  await (await app.octokit(9)).rest.repos.get(repositoryParams)
   expect(heard.filter((one) => one === 'look sent')).toHaveLength(4)
 })
 
 test('writes wait for one another, reads and queries do not', async () => {
-  tokenOf(9)
-  const { app, time } = open({ throttle: true })
+  createToken(9)
+  const { app, time } = openBudgetedClients({ throttle: true })
   const octokit = await app.octokit(9)
-  nock(host).post(`${home}/issues/1/comments`).times(2).reply(201, {})
-  nock(host).post('/graphql').times(2).reply(200, { data: {} })
-  nock(host).post('/graphql').reply(200, { data: {} })
-  nock(host).get(home).reply(200, {})
+  nock(githubHost).post(`${repositoryPath}/issues/1/comments`).times(2).reply(201, {})
+  nock(githubHost).post('/graphql').times(2).reply(200, { data: {} })
+  nock(githubHost).post('/graphql').reply(200, { data: {} })
+  nock(githubHost).get(repositoryPath).reply(200, {})
   const done: string[] = []
   const note = (name: string, work: Promise<unknown>) => work.then(() => done.push(name))
-  const comment = () => octokit.rest.issues.createComment({ ...target, issue_number: 1, body: 'x' })
+  const comment = () => octokit.rest.issues.createComment({ ...repositoryParams, issue_number: 1, body: 'x' })
   await note('first', comment())
   const second = note('second', comment())
   await note('query', octokit.graphql('query { a }'))
   await note('query', octokit.graphql('{ a }'))
-  await note('read', octokit.rest.repos.get(target))
-  await settled()
+  await note('read', octokit.rest.repos.get(repositoryParams))
+  await flushEvents()
   expect(done).toEqual(['first', 'query', 'query', 'read'])
-  await time.pass(1000)
+  await time.advance(1000)
   await second
   const mutation = note('mutation', octokit.graphql('mutation { a }'))
-  for (let turn = 0; turn < 5; turn += 1) await settled()
+  for (let turn = 0; turn < 5; turn += 1) await flushEvents()
   expect(done.at(-1)).toBe('second')
-  await time.pass(1000)
+  await time.advance(1000)
   await mutation
 })

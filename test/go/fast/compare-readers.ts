@@ -1,27 +1,27 @@
 // Reads a file both ways and tells the first difference: of the facts, and of every tree that the fast reader gives.
 import { RegularJsonReader } from '../../../src/go/fast/regular-json.ts'
-import { RegularReader } from '../../../src/go/fast/regular-yaml.ts'
+import { RegularYamlReader } from '../../../src/go/fast/regular-yaml.ts'
 import { JsonError } from '../../../src/go/json/json-error.ts'
-import { readJson, skipJsonSpace, type JsonResult } from '../../../src/go/json/read-json.ts'
-import { chunksOf } from '../../../src/go/yaml/chunks.ts'
-import { chunkText } from '../../../src/go/yaml/chunk-text.ts'
-import { readFile } from '../../../src/catalog/load/read-file.ts'
+import { readJson, skipJsonSpace, type ReadJsonResult } from '../../../src/go/json/read-json.ts'
+import { splitYamlChunks } from '../../../src/go/yaml/chunks.ts'
+import { decodeYamlChunk } from '../../../src/go/yaml/chunk-text.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
 import type { Value } from '../../../src/go/tree.ts'
 import { ByteOffsets, decodeLikeGo } from '../../../src/go/utf8.ts'
 import { readYaml } from '../../../src/go/yaml/read-yaml.ts'
 
-export interface Comparison {
+export interface ReaderComparison {
   readonly documents: number
   /** How many of them the fast reader read itself. */
   readonly fast: number
   readonly difference?: string
 }
 
-export function compareReaders(bytes: Uint8Array): Comparison {
+export function compareReaders(bytes: Uint8Array): ReaderComparison {
   let documents = 0
   let fast = 0
-  const reader = new RegularReader(bytes)
-  for (const { start, end, badSeparator } of chunksOf(bytes, 0, 0, decodeLikeGo)) {
+  const reader = new RegularYamlReader(bytes)
+  for (const { start, end, badSeparator } of splitYamlChunks(bytes, 0, 0, decodeLikeGo)) {
     documents++
     const regular = reader.read(start)
     if (regular === undefined) continue
@@ -30,27 +30,27 @@ export function compareReaders(bytes: Uint8Array): Comparison {
       return { documents, fast, difference: `the document at ${start} ends at ${end}, not at ${regular.end}` }
     }
     const chunk = bytes.subarray(start, end)
-    const exact = readYaml(chunkText(chunk))
+    const exact = readYaml(decodeYamlChunk(chunk))
     const positions = chunk.every((byte) => byte < 0x80)
     const wanted =
-      exact.ok && exact.value ? plain(exact.value, 0, positions) : exact.ok ? 'nothing' : exact.error
-    const found = plain(regular.tree, start, positions)
+      exact.ok && exact.value ? toComparable(exact.value, 0, positions) : exact.ok ? 'nothing' : exact.error
+    const found = toComparable(regular.tree, start, positions)
     if (exact.ok && exact.unread !== undefined) {
       return { documents, fast, difference: `the document at ${start} has unread text` }
     }
     if (JSON.stringify(wanted) !== JSON.stringify(found)) {
-      const difference = `the document at ${start}: ${firstDifference(JSON.stringify(wanted), JSON.stringify(found))}`
+      const difference = `the document at ${start}: ${findFirstDifference(JSON.stringify(wanted), JSON.stringify(found))}`
       return { documents, fast, difference }
     }
   }
-  const exact = JSON.stringify(readFile(bytes, { exact: true }))
-  const found = JSON.stringify(readFile(bytes))
+  const exact = JSON.stringify(parseCatalogFile(bytes, { exact: true }))
+  const found = JSON.stringify(parseCatalogFile(bytes))
   if (exact === found) return { documents, fast }
-  return { documents, fast, difference: `the facts: ${firstDifference(exact, found)}` }
+  return { documents, fast, difference: `the facts: ${findFirstDifference(exact, found)}` }
 }
 
 /** The same for a file of JSON objects. */
-export function compareJsonReaders(bytes: Uint8Array): Comparison {
+export function compareJsonReaders(bytes: Uint8Array): ReaderComparison {
   let documents = 0
   let fast = 0
   const reader = new RegularJsonReader(bytes)
@@ -58,7 +58,7 @@ export function compareJsonReaders(bytes: Uint8Array): Comparison {
   const offsets = new ByteOffsets(bytes, text)
   const positions = bytes.every((byte) => byte < 0x80)
   for (let at = skipJsonSpace(text, 0); at < text.length; at = skipJsonSpace(text, at)) {
-    const exact = tryJson(text, at)
+    const exact = tryReadJson(text, at)
     const regular = reader.read(offsets.at(at))
     if (!exact) {
       if (!regular) break
@@ -68,25 +68,25 @@ export function compareJsonReaders(bytes: Uint8Array): Comparison {
     if (regular) {
       fast++
       const [wanted, found] = [exact.value, regular.tree].map((tree) =>
-        JSON.stringify(plain(tree, 0, positions)),
+        JSON.stringify(toComparable(tree, 0, positions)),
       )
       const end = offsets.at(exact.end)
       if (wanted !== found || regular.end !== end)
         return {
           documents,
           fast,
-          difference: `the object at ${at}: ${firstDifference(wanted ?? '', found ?? '')}`,
+          difference: `the object at ${at}: ${findFirstDifference(wanted ?? '', found ?? '')}`,
         }
     }
     at = exact.end
   }
-  const exact = JSON.stringify(readFile(bytes, { exact: true }))
-  const found = JSON.stringify(readFile(bytes))
+  const exact = JSON.stringify(parseCatalogFile(bytes, { exact: true }))
+  const found = JSON.stringify(parseCatalogFile(bytes))
   if (exact === found) return { documents, fast }
-  return { documents, fast, difference: `the facts: ${firstDifference(exact, found)}` }
+  return { documents, fast, difference: `the facts: ${findFirstDifference(exact, found)}` }
 }
 
-function tryJson(text: string, at: number): JsonResult | undefined {
+function tryReadJson(text: string, at: number): ReadJsonResult | undefined {
   try {
     return readJson(text, at)
   } catch (error) {
@@ -95,19 +95,19 @@ function tryJson(text: string, at: number): JsonResult | undefined {
   }
 }
 
-function plain(value: Value, offset: number, positions: boolean): unknown {
+function toComparable(value: Value, offset: number, positions: boolean): unknown {
   const at = positions ? [value.start - offset, value.end - offset] : []
   switch (value.kind) {
     case 'map': {
       const entries = value.entries.map((entry) => [
         entry.key,
         ...(positions ? [entry.keyStart - offset, entry.keyEnd - offset] : []),
-        plain(entry.value, offset, positions),
+        toComparable(entry.value, offset, positions),
       ])
       return { at, entries, repeated: value.repeated }
     }
     case 'list':
-      return { at, items: value.items.map((item) => plain(item, offset, positions)) }
+      return { at, items: value.items.map((item) => toComparable(item, offset, positions)) }
     case 'null':
       return { at, kind: value.kind }
     case 'string':
@@ -119,7 +119,7 @@ function plain(value: Value, offset: number, positions: boolean): unknown {
   }
 }
 
-function firstDifference(exact: string, found: string): string {
+function findFirstDifference(exact: string, found: string): string {
   let at = 0
   while (at < exact.length && exact[at] === found[at]) at++
   const from = Math.max(0, at - 60)

@@ -2,26 +2,32 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { RegularJsonReader } from '../../../src/go/fast/regular-json.ts'
-import { RegularReader } from '../../../src/go/fast/regular-yaml.ts'
-import { sharedPath } from '../../shared.ts'
+import { RegularYamlReader } from '../../../src/go/fast/regular-yaml.ts'
+import { findSharedPath } from '../../shared.ts'
 import { compareJsonReaders, compareReaders } from './compare-readers.ts'
-import { Random, mutatedDocuments, mutatedObjects, rendered, renderedJson } from './mutated-documents.ts'
+import {
+  SeededRandom,
+  createMutatedDocuments,
+  createMutatedObjects,
+  renderedDocuments,
+  renderedJsonObjects,
+} from './mutated-documents.ts'
 import { fuzzSeed } from '../../seeded.ts'
 
 const encoder = new TextEncoder()
 
 describe('the fast reader of JSON', () => {
   test('takes what opm renders itself', () => {
-    const text = renderedJson.join('')
+    const text = renderedJsonObjects.join('')
     const { documents, fast, difference } = compareJsonReaders(encoder.encode(text))
     expect({ documents, fast, difference }).toEqual({ documents: 5, fast: 5, difference: undefined })
   })
 
   test('agrees with the exact reader on damaged objects', () => {
-    const random = new Random(fuzzSeed)
+    const random = new SeededRandom(fuzzSeed)
     let fast = 0
     for (let round = 0; round < 1000; round++) {
-      const bytes = mutatedObjects(random)
+      const bytes = createMutatedObjects(random)
       const comparison = compareJsonReaders(bytes)
       if (comparison.difference !== undefined)
         throw new Error(
@@ -73,7 +79,7 @@ describe('the fast reader of JSON', () => {
   })
 
   test('reads on fast behind an object that it handed over, and behind one that is wrong', () => {
-    const [pkg = '', channel = ''] = renderedJson
+    const [pkg = '', channel = ''] = renderedJsonObjects
     const odd = '{"schema": "x", "a": 1, "a": 2}\n'
     const wrong = '{"schema": "olm.channel", "entries": 1}\n'
     const { documents, fast, difference } = compareJsonReaders(encoder.encode(pkg + odd + wrong + channel))
@@ -82,7 +88,7 @@ describe('the fast reader of JSON', () => {
 
   test('is not asked again behind many objects that it handed over, and nothing changes by that', () => {
     const odd = '{"schema": "x", "a": 1, "a": 2}\n'.repeat(50)
-    expect(compareJsonReaders(encoder.encode(odd + renderedJson.join(''))).difference).toBeUndefined()
+    expect(compareJsonReaders(encoder.encode(odd + renderedJsonObjects.join(''))).difference).toBeUndefined()
   })
 
   test('passes a block that stood in the file before, whatever follows it', () => {
@@ -95,17 +101,17 @@ describe('the fast reader of JSON', () => {
 
 describe('the fast reader', () => {
   test('takes what opm renders itself', () => {
-    for (const text of rendered) {
-      expect(new RegularReader(encoder.encode(text)).read(0)).toBeDefined()
+    for (const text of renderedDocuments) {
+      expect(new RegularYamlReader(encoder.encode(text)).read(0)).toBeDefined()
       expect(compareReaders(encoder.encode(text)).difference).toBeUndefined()
     }
   })
 
   test('agrees with the exact reader on damaged documents', () => {
-    const random = new Random(fuzzSeed)
+    const random = new SeededRandom(fuzzSeed)
     let fast = 0
     for (let round = 0; round < 1000; round++) {
-      const bytes = mutatedDocuments(random)
+      const bytes = createMutatedDocuments(random)
       const comparison = compareReaders(bytes)
       if (comparison.difference !== undefined) {
         throw new Error(
@@ -142,7 +148,7 @@ describe('the fast reader', () => {
     ['indentation beyond reason', `a: |\n${' '.repeat(2000)}b\n`],
     ['depth', `${Array.from({ length: 80 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n')}\n`],
   ])('hands over %s', (_name, text) => {
-    expect(new RegularReader(encoder.encode(text)).read(0)).toBeUndefined()
+    expect(new RegularYamlReader(encoder.encode(text)).read(0)).toBeUndefined()
     expect(compareReaders(encoder.encode(text)).difference).toBeUndefined()
   })
 
@@ -161,13 +167,13 @@ describe('the fast reader', () => {
     ],
     ['characters of all widths', 'a: é漢😀\nb: "é漢😀"\nc: |\n  é漢😀\nd:\n- é\n'],
   ])('reads %s itself', (_name, text) => {
-    expect(new RegularReader(encoder.encode(text)).read(0)).toBeDefined()
+    expect(new RegularYamlReader(encoder.encode(text)).read(0)).toBeDefined()
     expect(compareReaders(encoder.encode(text)).difference).toBeUndefined()
   })
 
   describe('a text that stood in the file before', () => {
     const block = 'x:\n    a: some words that are long enough\n    b:\n    - and some more of them\n'
-    const kept = '|+\n    words that are long enough to be remembered, and more\n'
+    const longBlockScalar = '|+\n    words that are long enough to be remembered, and more\n'
     test.each([
       ['the same', `p:\n  ${block}q:\n  ${block}r: 1\n`, true],
       ['with an entry more', `p:\n  ${block}q:\n  ${block}    c: 1\nr: 1\n`, true],
@@ -176,7 +182,11 @@ describe('the fast reader', () => {
       ['with a comment behind it', `p:\n  ${block}q:\n  ${block}# c\nr: 1\n`, true],
       ['at the end of the file', `p:\n  ${block}q:\n  ${block}`, true],
       ['at the end of a document', `p:\n  ${block}q:\n  ${block}---\na: b\n`, true],
-      ['with empty lines that belong to it', `p:\n  a: ${kept}q:\n  b: ${kept}\n\nr: 1\n`, true],
+      [
+        'with empty lines that belong to it',
+        `p:\n  a: ${longBlockScalar}q:\n  b: ${longBlockScalar}\n\nr: 1\n`,
+        true,
+      ],
       ['at the end of the file, with blanks', `p:\n  ${block}q:\n  ${block}   `, undefined],
       ['behind more blanks', `p:\n  ${block}q:\n    ${block}r: 1\n`, true],
       ['with a tab behind it', `p:\n  ${block}q:\n  ${block}\t\nr: 1\n`, false],
@@ -188,7 +198,7 @@ describe('the fast reader', () => {
   })
 
   test('reads every real catalog as the exact reader does, and nearly all of it itself', () => {
-    const root = sharedPath('community-operators', 'catalogs')
+    const root = findSharedPath('community-operators', 'catalogs')
     if (root === undefined) return
     let documents = 0
     let fast = 0

@@ -1,38 +1,38 @@
 import { describe, expect, test } from '@jest/globals'
-import { hasRepeats } from '../../../src/go/fast/has-repeats.ts'
+import { hasDuplicateKeys } from '../../../src/go/fast/has-repeats.ts'
 import type { MapEntry } from '../../../src/go/tree.ts'
 
-const value = { kind: 'null', start: 0, end: 0 } as const
-const entriesOf = (keys: readonly string[]): MapEntry[] =>
-  keys.map((key) => ({ key, keyStart: 0, keyEnd: 0, value }))
-const numbered = (count: number) => Array.from({ length: count }, (_, at) => `k${at}`)
+const nullValue = { kind: 'null', start: 0, end: 0 } as const
+const createEntries = (keys: readonly string[]): MapEntry[] =>
+  keys.map((key) => ({ key, keyStart: 0, keyEnd: 0, value: nullValue }))
+const createKeys = (count: number) => Array.from({ length: count }, (_, at) => `k${at}`)
 
 describe('a key that stands twice in a map', () => {
   test.each([1, 2, 16, 17, 40, 1000, 70_000])('is found among %d keys, wherever it stands', (count) => {
-    const keys = numbered(count)
-    expect(hasRepeats(entriesOf(keys))).toBe(false)
+    const keys = createKeys(count)
+    expect(hasDuplicateKeys(createEntries(keys))).toBe(false)
     for (const at of [0, count >> 1, count - 1])
-      expect(hasRepeats(entriesOf([...keys, keys[at] as string]))).toBe(true)
+      expect(hasDuplicateKeys(createEntries([...keys, keys[at] as string]))).toBe(true)
   })
 
   test('is found by its letters, not by its length or its hash', () => {
     const pairs = ['aé', 'éa', '', ' ', 'a', 'A', 'ſ', 's', '\u212a', 'k', '1', '01', '1.0']
-    expect(hasRepeats(entriesOf([...pairs, ...numbered(20)]))).toBe(false)
-    expect(hasRepeats(entriesOf([...pairs, ...numbered(20), 'éa']))).toBe(true)
+    expect(hasDuplicateKeys(createEntries([...pairs, ...createKeys(20)]))).toBe(false)
+    expect(hasDuplicateKeys(createEntries([...pairs, ...createKeys(20), 'éa']))).toBe(true)
   })
 
   test('is found in time among keys that were chosen to meet in the table', () => {
     // Keys whose hashes end alike: each next one would be compared with all before it.
     const alike: string[] = []
-    for (let at = 0; alike.length < 3000; at++) if (slotOf(`k${at}`) === 0) alike.push(`k${at}`)
-    expect(hasRepeats(entriesOf(alike))).toBe(false)
+    for (let at = 0; alike.length < 3000; at++) if (getHashSlot(`k${at}`) === 0) alike.push(`k${at}`)
+    expect(hasDuplicateKeys(createEntries(alike))).toBe(false)
     for (const again of [0, 1500, 2999])
-      expect(hasRepeats(entriesOf([...alike, alike[again] as string]))).toBe(true)
+      expect(hasDuplicateKeys(createEntries([...alike, alike[again] as string]))).toBe(true)
   })
 })
 
 /** The last bits of the hash that the table uses. */
-function slotOf(key: string): number {
+function getHashSlot(key: string): number {
   let hash = key.length
   for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193)
   return (hash ^ (hash >>> 15)) & 1023

@@ -1,9 +1,9 @@
 // Catalog documents, damaged at random but repeatably: what the fast readers must read exactly as the exact ones do.
-import { readWritable } from '../../../src/catalog/write/writable.ts'
-import { writeJson } from '../../../src/catalog/write/write-json.ts'
+import { parseWritableCatalog } from '../../../src/catalog/write/writable.ts'
+import { formatCatalogJson } from '../../../src/catalog/write/write-json.ts'
 
 /** A small generator of random numbers (mulberry32), so that a seed tells the whole run. */
-export class Random {
+export class SeededRandom {
   private state: number
 
   constructor(seed: number) {
@@ -23,11 +23,11 @@ export class Random {
   }
 }
 
-const manifest =
+const configMapJson =
   '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a-b","labels":{"name":"x"}},"data":{"a":"\\n"}}'
 
 /** As opm renders, with every style of scalar that it uses. */
-export const rendered = [
+export const renderedDocuments = [
   `---
 defaultChannel: stable
 description: |-
@@ -162,7 +162,7 @@ properties:
     version: 1.0.0
 - type: olm.bundle.object
   value:
-    data: ${btoa(manifest)}
+    data: ${btoa(configMapJson)}
 - type: olm.bundle.object
   value:
     data: ${btoa('kind: Service\nmetadata:\n  name: foo\n')}
@@ -181,15 +181,15 @@ schema: olm.deprecations
 ] as const
 
 /** The same catalog as `opm render -o json` prints it, an object each. */
-export const renderedJson: readonly string[] = (() => {
-  const read = readWritable(rendered.map((text) => new TextEncoder().encode(text)))
+export const renderedJsonObjects: readonly string[] = (() => {
+  const read = parseWritableCatalog(renderedDocuments.map((text) => new TextEncoder().encode(text)))
   if (!read.ok) throw new Error(read.error)
-  return writeJson(read.value)
+  return formatCatalogJson(read.value)
     .split(/^(?=\{)/m)
     .filter((text) => text !== '')
 })()
 
-const yamlSplinters = [
+const yamlFragments = [
   ...' \n:#-|>"\'\\{}[],&*!%@`?~=<+._\t\r0123456789eExoynYN/',
   ...[
     ' ',
@@ -276,7 +276,7 @@ const yamlSplinters = [
   ...['\n# comment\n', ' # comment', '\t', '\r\n', '  \n', '    \n', '\n \n'],
 ]
 
-const jsonSplinters = [
+const jsonFragments = [
   ...' \n\t\r"\\{}[]:,0123456789-+.eEtfnux/#\'',
   ...[
     '""',
@@ -335,7 +335,11 @@ const jsonSplinters = [
 ]
 
 /** One random change, in place of which nothing may be changed as well. */
-function mutate(text: string, random: Random, splinters: readonly string[] = yamlSplinters): string {
+function mutateText(
+  text: string,
+  random: SeededRandom,
+  splinters: readonly string[] = yamlFragments,
+): string {
   const at = random.below(text.length + 1)
   const lines = (): string[] => text.split('\n')
   switch (random.below(10)) {
@@ -384,16 +388,26 @@ function mutate(text: string, random: Random, splinters: readonly string[] = yam
  * The bytes of a few documents with one to four changes; rarely with a byte that is no UTF-8. Half of the files hold
  * one document several times over, changed once or not at all, as the versions of an Operator are.
  */
-export function mutatedDocuments(random: Random, sources: readonly string[] = rendered): Uint8Array {
-  return mutated(random, sources, yamlSplinters)
+export function createMutatedDocuments(
+  random: SeededRandom,
+  sources: readonly string[] = renderedDocuments,
+): Uint8Array {
+  return createMutatedBytes(random, sources, yamlFragments)
 }
 
 /** The same of objects, as opm renders them in JSON. */
-export function mutatedObjects(random: Random, sources: readonly string[] = renderedJson): Uint8Array {
-  return mutated(random, sources, jsonSplinters)
+export function createMutatedObjects(
+  random: SeededRandom,
+  sources: readonly string[] = renderedJsonObjects,
+): Uint8Array {
+  return createMutatedBytes(random, sources, jsonFragments)
 }
 
-function mutated(random: Random, sources: readonly string[], splinters: readonly string[]): Uint8Array {
+function createMutatedBytes(
+  random: SeededRandom,
+  sources: readonly string[],
+  splinters: readonly string[],
+): Uint8Array {
   let text = ''
   if (random.below(2) === 0) {
     for (let count = 1 + random.below(3); count > 0; count--) text += random.pick(sources)
@@ -401,10 +415,10 @@ function mutated(random: Random, sources: readonly string[], splinters: readonly
     let version = random.pick(sources)
     for (let count = 2 + random.below(4); count > 0; count--) {
       text += version
-      if (random.below(2) === 0) version = mutate(version, random, splinters)
+      if (random.below(2) === 0) version = mutateText(version, random, splinters)
     }
   }
-  for (let changes = 1 + random.below(4); changes > 0; changes--) text = mutate(text, random, splinters)
+  for (let changes = 1 + random.below(4); changes > 0; changes--) text = mutateText(text, random, splinters)
   const bytes = new TextEncoder().encode(text)
   if (random.below(40) === 0 && bytes.length > 0)
     bytes[random.below(bytes.length)] = 0x80 + random.below(0x80)

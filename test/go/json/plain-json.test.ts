@@ -1,27 +1,27 @@
 // Values as facts keep them: whole where they are of a size that people write, cut off where they are not.
 import { describe, expect, test } from '@jest/globals'
-import { assemble } from '../../../src/catalog/facts/assemble.ts'
-import { plainJson } from '../../../src/go/json/plain-json.ts'
-import { readFile } from '../../../src/catalog/load/read-file.ts'
-import { readTree } from '../../../src/go/read-tree.ts'
+import { assembleCatalog } from '../../../src/catalog/facts/assemble.ts'
+import { toPlainJson } from '../../../src/go/json/plain-json.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
+import { parseDocumentTree } from '../../../src/go/read-tree.ts'
 import type { Value } from '../../../src/go/tree.ts'
 import { validateCatalog } from '../../../src/catalog/model/validate-catalog.ts'
 
-const bytes = (text: string) => new TextEncoder().encode(text)
-const valueOf = (text: string) => readTree(bytes(text))?.value as Value
+const encodeText = (text: string) => new TextEncoder().encode(text)
+const readValue = (text: string) => parseDocumentTree(encodeText(text))?.value as Value
 
 describe('a value as data', () => {
   test('is the whole value', () => {
-    expect(plainJson(valueOf('a: [1, {b: c}]\nd: ~\n'))).toEqual({ a: [1, { b: 'c' }], d: null })
+    expect(toPlainJson(readValue('a: [1, {b: c}]\nd: ~\n'))).toEqual({ a: [1, { b: 'c' }], d: null })
   })
 
   test.each([
     ['a list', 'a: [' + '1,'.repeat(150_000) + ']\n', 'a'],
     ['a map', 'a: {' + Array.from({ length: 150_000 }, (_, at) => `k${at}: 1`).join(',') + '}\n', 'a'],
   ])('holds no more of %s than a hundred thousand values', (_, text, key) => {
-    const { [key]: kept } = plainJson(valueOf(text)) as Record<string, object>
-    expect(Object.keys(kept ?? {}).length).toBeGreaterThan(90_000)
-    expect(Object.keys(kept ?? {}).length).toBeLessThanOrEqual(100_000)
+    const { [key]: shortened } = toPlainJson(readValue(text)) as Record<string, object>
+    expect(Object.keys(shortened ?? {}).length).toBeGreaterThan(90_000)
+    expect(Object.keys(shortened ?? {}).length).toBeLessThanOrEqual(100_000)
   })
 })
 
@@ -51,7 +51,7 @@ properties:
 ${junk}    packageName: a
     version: 1.0.0
 `
-    const catalog = assemble([{ path: 'c.yaml', facts: readFile(bytes(text)) }])
+    const catalog = assembleCatalog([{ path: 'c.yaml', facts: parseCatalogFile(encodeText(text)) }])
     expect(validateCatalog(catalog, { profile: 'opm' })).toMatchObject({ passed: true })
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { formatImageReference, parseImageReference } from '../../../src/go/reference/image-reference.ts'
 
-const hex = 'a'.repeat(64)
+const sha256Hex = 'a'.repeat(64)
 
 describe('an image reference', () => {
   test.each([
@@ -11,9 +11,9 @@ describe('an image reference', () => {
     ['localhost/x', 'localhost', 'x', undefined, undefined],
     ['x:5000/y', 'x:5000', 'y', undefined, undefined],
     ['Quay.IO/a/b:v1.2', 'quay.io', 'a/b', 'v1.2', undefined],
-    [`quay.io/a/b@sha256:${hex}`, 'quay.io', 'a/b', undefined, `sha256:${hex}`],
-    [`quay.io/a/b:t@sha256:${hex}`, 'quay.io', 'a/b', 't', `sha256:${hex}`],
-    [`sha256:${hex}`, 'docker.io', 'library/sha256', hex, undefined],
+    [`quay.io/a/b@sha256:${sha256Hex}`, 'quay.io', 'a/b', undefined, `sha256:${sha256Hex}`],
+    [`quay.io/a/b:t@sha256:${sha256Hex}`, 'quay.io', 'a/b', 't', `sha256:${sha256Hex}`],
+    [`sha256:${sha256Hex}`, 'docker.io', 'library/sha256', sha256Hex, undefined],
     ['quay.io/a__b/c---d/e.f', 'quay.io', 'a__b/c---d/e.f', undefined, undefined],
     ['127.0.0.1/x', '127.0.0.1', 'x', undefined, undefined],
   ])('%s is understood', (text, host, repository, tag, digest) => {
@@ -35,15 +35,15 @@ describe('an image reference', () => {
     ['quay.io/x/'],
     ['quay.io/X'],
     ['quay.io/x@sha256:abc'],
-    [`quay.io/x@sha256:${hex}@sha256:${hex}`],
-    [`quay.io/x@sha256:${hex.toUpperCase()}`],
+    [`quay.io/x@sha256:${sha256Hex}@sha256:${sha256Hex}`],
+    [`quay.io/x@sha256:${sha256Hex.toUpperCase()}`],
     [`quay.io/x@md5:${'a'.repeat(32)}`],
-    [`quay.io/x@constructor:${hex}`],
+    [`quay.io/x@constructor:${sha256Hex}`],
     ['[::1]/x'],
     ['user@quay.io/x'],
     ['quay.io:99999/x'],
     ['a.b:c/x'],
-    [hex],
+    [sha256Hex],
     [`quay.io/${'a/'.repeat(130)}b`],
     ['x'.repeat(5000)],
     ['ｑuay.io/x'],

@@ -2,12 +2,12 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from '../../seeded.ts'
 import { formatImageReference, parseImageReference } from '../../../src/go/reference/image-reference.ts'
-import { pullSpecError } from '../../../src/go/reference/pull-spec.ts'
+import { findPullSpecError } from '../../../src/go/reference/pull-spec.ts'
 
-const hex = (digits: number) => 'a1'.repeat(digits / 2)
-const name = (length: number) => `quay.io/${'a'.repeat(length - 'quay.io/'.length)}`
+const hexDigits = (digits: number) => 'a1'.repeat(digits / 2)
+const nameOfLength = (length: number) => `quay.io/${'a'.repeat(length - 'quay.io/'.length)}`
 
-const hosts = [
+const hostCases = [
   '',
   'quay.io/',
   'Quay.IO/',
@@ -32,7 +32,7 @@ const hosts = [
   'ünicode.example/',
   'quay/',
 ]
-const paths = [
+const pathCases = [
   'a',
   'a/b',
   'a/b/c',
@@ -54,15 +54,15 @@ const paths = [
   'a b',
   'ä',
   'library/a',
-  hex(64),
-  `${hex(64)}/a`,
+  hexDigits(64),
+  `${hexDigits(64)}/a`,
   'a%2f',
   'a?b',
   'a#b',
   '$IMAGE',
   '../a',
 ]
-const tags = [
+const tagCases = [
   '',
   ':1',
   ':v1.0_x-y',
@@ -76,28 +76,28 @@ const tags = [
   `:${'t'.repeat(129)}`,
   ':a/b',
 ]
-const digests = [
+const digestCases = [
   '',
   '@',
-  `@sha256:${hex(64)}`,
-  `@sha256:${hex(62)}`,
-  `@sha256:${hex(66)}`,
-  `@sha256:${hex(64).toUpperCase()}`,
-  `@sha384:${hex(96)}`,
-  `@sha512:${hex(128)}`,
-  `@md5:${hex(32)}`,
-  `@SHA256:${hex(64)}`,
-  `@constructor:${hex(64)}`,
-  `@sha256:${hex(64)}@sha256:${hex(64)}`,
-  `@sha256+b64:${hex(64)}`,
+  `@sha256:${hexDigits(64)}`,
+  `@sha256:${hexDigits(62)}`,
+  `@sha256:${hexDigits(66)}`,
+  `@sha256:${hexDigits(64).toUpperCase()}`,
+  `@sha384:${hexDigits(96)}`,
+  `@sha512:${hexDigits(128)}`,
+  `@md5:${hexDigits(32)}`,
+  `@SHA256:${hexDigits(64)}`,
+  `@constructor:${hexDigits(64)}`,
+  `@sha256:${hexDigits(64)}@sha256:${hexDigits(64)}`,
+  `@sha256+b64:${hexDigits(64)}`,
   `@sha256:abc`,
-  `@sha256:${hex(64)}/a`,
+  `@sha256:${hexDigits(64)}/a`,
 ]
 
 /** What the two say differently about a text, as a sentence; undefined when they agree. */
-function disagreement(text: string): string | undefined {
+function findDisagreement(text: string): string | undefined {
   const { reference, reason } = parseImageReference(text)
-  const error = pullSpecError(text)
+  const error = findPullSpecError(text)
   const shown = JSON.stringify(text)
   if (!reference) {
     if (!/\w/.test(reason)) return `${shown} is refused without a reason`
@@ -108,36 +108,36 @@ function disagreement(text: string): string | undefined {
   // What the parts say is the same reference again, for both.
   const full = formatImageReference(reference)
   const again = parseImageReference(full).reference
-  return pullSpecError(full) === undefined && again && formatImageReference(again) === full
+  return findPullSpecError(full) === undefined && again && formatImageReference(again) === full
     ? undefined
     : `${shown} becomes ${full}, which is something else`
 }
 
 describe('one grammar', () => {
   test('over every name with a few ends, and every end with a few names', () => {
-    const names = hosts.flatMap((host) => paths.map((path) => host + path))
-    const ends = tags.flatMap((tag) => digests.map((digest) => tag + digest))
+    const names = hostCases.flatMap((host) => pathCases.map((path) => host + path))
+    const ends = tagCases.flatMap((tag) => digestCases.map((digest) => tag + digest))
     const texts = [
-      ...names.flatMap((one) => ['', ':v1', `:v1@sha256:${hex(64)}`].map((end) => one + end)),
-      ...['a', 'quay.io/a/b', 'x:5000/a', hex(64)].flatMap((one) => ends.map((end) => one + end)),
+      ...names.flatMap((one) => ['', ':v1', `:v1@sha256:${hexDigits(64)}`].map((end) => one + end)),
+      ...['a', 'quay.io/a/b', 'x:5000/a', hexDigits(64)].flatMap((one) => ends.map((end) => one + end)),
     ]
-    expect(texts.map(disagreement).filter((difference) => difference !== undefined)).toEqual([])
+    expect(texts.map(findDisagreement).filter((difference) => difference !== undefined)).toEqual([])
   })
   test('at the limits of length', () => {
-    const tail = `:${'t'.repeat(128)}@sha512:${hex(128)}`
+    const tail = `:${'t'.repeat(128)}@sha512:${hexDigits(128)}`
     for (const length of [254, 255, 256, 300])
-      for (const end of ['', tail]) expect(disagreement(name(length) + end)).toBeUndefined()
+      for (const end of ['', tail]) expect(findDisagreement(nameOfLength(length) + end)).toBeUndefined()
     // The longest of all: written with the long name of Docker Hub, which counts as the short one.
-    const longest = `index.docker.io/a/${'b'.repeat(255 - 'docker.io/a/'.length)}`
-    expect(pullSpecError(longest + tail)).toBeUndefined()
-    expect(parseImageReference(longest + tail).reference?.repository).toHaveLength(245)
-    expect(disagreement(`${longest}b${tail}`)).toBeUndefined()
+    const maxLengthReference = `index.docker.io/a/${'b'.repeat(255 - 'docker.io/a/'.length)}`
+    expect(findPullSpecError(maxLengthReference + tail)).toBeUndefined()
+    expect(parseImageReference(maxLengthReference + tail).reference?.repository).toHaveLength(245)
+    expect(findDisagreement(`${maxLengthReference}b${tail}`)).toBeUndefined()
     for (const text of ['a'.repeat(5000), 'a/'.repeat(5000), '-'.repeat(5000)])
-      expect(disagreement(text)).toBeUndefined()
+      expect(findDisagreement(text)).toBeUndefined()
   })
   test('ports beyond 65535 are opm’s to take, and nobody’s to connect to', () => {
     for (const port of ['65536', '99999', '123456', '00000080']) {
-      expect(pullSpecError(`quay.io:${port}/a`)).toBeUndefined()
+      expect(findPullSpecError(`quay.io:${port}/a`)).toBeUndefined()
       expect(parseImageReference(`quay.io:${port}/a`).reason).toBe(`"${port}" is not a port`)
     }
   })
@@ -145,7 +145,7 @@ describe('one grammar', () => {
     const piece = fc.constantFrom(
       ...'aA0._-:/@$ ',
       'sha256:',
-      hex(64),
+      hexDigits(64),
       'quay.io',
       'docker.io',
       'ß',
@@ -157,20 +157,22 @@ describe('one grammar', () => {
       fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join('')),
       fc.string({ maxLength: 40 }),
       fc
-        .tuple(...[hosts, paths, tags, digests].map((part) => fc.constantFrom(...part)))
+        .tuple(...[hostCases, pathCases, tagCases, digestCases].map((part) => fc.constantFrom(...part)))
         .chain((parts) =>
           fc.tuple(fc.constant(parts.join('')), fc.nat(), fc.constantFrom(...'a.:/@-_A'), fc.nat(2)),
         )
         // One character put in, taken out or replaced.
         .map(([whole, at, character, cut]) => {
-          const place = at % (whole.length + 1)
+          const insertAt = at % (whole.length + 1)
           return (
-            whole.slice(0, place) + (cut === 1 ? '' : character) + whole.slice(place + (cut === 0 ? 0 : 1))
+            whole.slice(0, insertAt) +
+            (cut === 1 ? '' : character) +
+            whole.slice(insertAt + (cut === 0 ? 0 : 1))
           )
         }),
     )
     fc.assert(
-      fc.property(text, (one) => disagreement(one) === undefined),
+      fc.property(text, (one) => findDisagreement(one) === undefined),
       { numRuns: 5_000 },
     )
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import { pullSpecError, readPullSpec } from '../../../src/go/reference/pull-spec.ts'
+import { findPullSpecError, parsePullSpec } from '../../../src/go/reference/pull-spec.ts'
 
-const hex64 = '0123456789abcdef'.repeat(4)
+const sha256Hex = '0123456789abcdef'.repeat(4)
 
 describe('a pull spec', () => {
   test.each([
@@ -10,17 +10,17 @@ describe('a pull spec', () => {
     'localhost/x',
     'x:5000/y',
     'Quay.IO/foo/bar',
-    `quay.io/foo/bar@sha256:${hex64}`,
-    `quay.io/foo/bar:v1@sha256:${hex64}`,
-    `sha256:${hex64}`,
+    `quay.io/foo/bar@sha256:${sha256Hex}`,
+    `quay.io/foo/bar:v1@sha256:${sha256Hex}`,
+    `sha256:${sha256Hex}`,
     'a--b/c__d.e_f',
-    `quay.io/foo@sha512:${hex64}${hex64}`,
+    `quay.io/foo@sha512:${sha256Hex}${sha256Hex}`,
   ])('may be %s', (text) => {
-    expect(pullSpecError(text)).toBeUndefined()
+    expect(findPullSpecError(text)).toBeUndefined()
   })
 
   test.each([
-    [hex64, `invalid repository name (${hex64}), cannot specify 64-byte hexadecimal strings`],
+    [sha256Hex, `invalid repository name (${sha256Hex}), cannot specify 64-byte hexadecimal strings`],
     ['docker://quay.io/a/b', 'invalid reference format'],
     ['https://quay.io/a/b', 'invalid reference format'],
     ['quay.io/a//b', 'invalid reference format'],
@@ -34,18 +34,18 @@ describe('a pull spec', () => {
     ['\u0130.io/x', 'repository name must be lowercase'],
     ['quay.io/\u1c89', 'invalid reference format'],
     ['quay.io/Foo/bar', 'invalid reference format: repository name must be lowercase'],
-    [`quay.io/a@md5:${hex64}`, 'unsupported digest algorithm'],
-    [`quay.io/a@sha256:${hex64.slice(1)}`, 'invalid checksum digest length'],
-    [`quay.io/a@sha256:${hex64.toUpperCase()}`, 'invalid checksum digest format'],
+    [`quay.io/a@md5:${sha256Hex}`, 'unsupported digest algorithm'],
+    [`quay.io/a@sha256:${sha256Hex.slice(1)}`, 'invalid checksum digest length'],
+    [`quay.io/a@sha256:${sha256Hex.toUpperCase()}`, 'invalid checksum digest format'],
     ['quay.io/a@sha256:abc', 'invalid reference format'],
     [`quay.io/${'a'.repeat(250)}`, 'repository name must not be more than 255 characters'],
   ])('cannot be %s', (text, error) => {
-    expect(pullSpecError(text)).toBe(error)
+    expect(findPullSpecError(text)).toBe(error)
   })
 
   test('of a megabyte is refused at once', () => {
     for (const part of ['a', 'a/', '-', 'a-', 'a.', 'A.']) {
-      expect(pullSpecError(part.repeat(1_000_000 / part.length))).toBeDefined()
+      expect(findPullSpecError(part.repeat(1_000_000 / part.length))).toBeDefined()
     }
   })
 
@@ -61,13 +61,13 @@ describe('a pull spec', () => {
       `q.io/${'a'.repeat(300)}`,
     ]
     const digests = [
-      `@sha256:${hex64}`,
+      `@sha256:${sha256Hex}`,
       `@sha256:${'f'.repeat(64)}`,
       `@sha256:${'F'.repeat(64)}`,
-      `@sha256:${hex64}0`,
+      `@sha256:${sha256Hex}0`,
     ]
     for (const name of names)
       for (const digest of digests)
-        expect([name, pullSpecError(name + digest)]).toEqual([name, readPullSpec(name + digest).error])
+        expect([name, findPullSpecError(name + digest)]).toEqual([name, parsePullSpec(name + digest).error])
   })
 })

@@ -1,14 +1,14 @@
 // Archives as Go's archive/tar writes them: what is unusual about names, against bytes that Go 1.26 wrote.
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
-import { joinedPieces } from '../../../src/go/tar/pieces.ts'
-import { tarTree } from '../../../src/go/tar/tar-tree.ts'
+import { joinPieces } from '../../../src/go/tar/pieces.ts'
+import { packTarTree } from '../../../src/go/tar/tar-tree.ts'
 
 const encoder = new TextEncoder()
-const file = (path: string, text = '') => ({ path, pieces: [encoder.encode(text)] })
-const archive = (...files: ReturnType<typeof file>[]) =>
-  joinedPieces([...tarTree(files, { directory: 0o755, file: 0o644 }, (path) => (path === '' ? '.' : path))])
-const namesIn = (bytes: Uint8Array) => {
+const createTarFile = (path: string, text = '') => ({ path, pieces: [encoder.encode(text)] })
+const createArchive = (...files: ReturnType<typeof createTarFile>[]) =>
+  joinPieces([...packTarTree(files, { directory: 0o755, file: 0o644 }, (path) => (path === '' ? '.' : path))])
+const listTarNames = (bytes: Uint8Array) => {
   const names: string[] = []
   for (let at = 0; at < bytes.length; at += 512) {
     const block = bytes.subarray(at, at + 512)
@@ -20,9 +20,11 @@ const namesIn = (bytes: Uint8Array) => {
 
 describe('a tree', () => {
   test('is walked as Go walks it: names of a directory by their bytes, each directory before what is in it', () => {
-    expect(namesIn(archive(file('a/x'), file('a.b'), file('Z'), file('a/B/y')))).toEqual([
-      ...['.', 'Z', 'a', 'a/B', 'a/B/y', 'a/x', 'a.b'],
-    ])
+    expect(
+      listTarNames(
+        createArchive(createTarFile('a/x'), createTarFile('a.b'), createTarFile('Z'), createTarFile('a/B/y')),
+      ),
+    ).toEqual([...['.', 'Z', 'a', 'a/B', 'a/B/y', 'a/x', 'a.b']])
   })
   test.each([
     ['a short name', 'a', '170a16cdfab1777a'],
@@ -33,7 +35,7 @@ describe('a tree', () => {
     ['a name that is not ASCII', 'ordner/größe', '5019fdf222f0d79f'],
     ['a name not ASCII and long', `${'ü'.repeat(60)}/x`, 'b85caa50ccd34ad4'],
   ])('with %s has the bytes that Go writes', (_name, path, digest) => {
-    const bytes = archive(file(path, 'text'))
+    const bytes = createArchive(createTarFile(path, 'text'))
     expect(createHash('sha256').update(bytes).digest('hex').slice(0, 16)).toBe(digest)
   })
 })

@@ -1,14 +1,14 @@
 // go-yaml v2's dialect, fact by fact: what opm v1.73 was seen to make of each text.
 import { describe, expect, test } from '@jest/globals'
-import { readFile } from '../../../src/catalog/load/read-file.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
 
 /** A document without a schema: opm's error shows the value it read. */
-function readBack(yaml: string): string {
-  const error = readFile(new TextEncoder().encode(yaml)).loadError ?? 'no error'
+function readValueThroughError(yaml: string): string {
+  const error = parseCatalogFile(new TextEncoder().encode(yaml)).loadError ?? 'no error'
   return error.replace(/^object '([^]*)\n' is missing root schema field$/, '$1')
 }
 
-const errorPrefix = 'error converting YAML to JSON: yaml: '
+const yamlErrorPrefix = 'error converting YAML to JSON: yaml: '
 
 describe('a plain scalar is', () => {
   test.each([
@@ -48,7 +48,7 @@ describe('a plain scalar is', () => {
     ['!!binary YQ==', '"a"'],
     ['!custom 5', '"5"'],
   ])('%s: %s', (text, value) => {
-    expect(readBack(`a: ${text}\n`)).toBe(`{"a":${value}}`)
+    expect(readValueThroughError(`a: ${text}\n`)).toBe(`{"a":${value}}`)
   })
 })
 
@@ -66,7 +66,7 @@ describe('a document reads as', () => {
     ['an empty flow map, and not the key it looks like', '#\n{}: x\n', '{}'],
     ['a plain scalar with a colon in a flow map', '#\n{b: {a:}}\n', '{"b":{"a:":null}}'],
   ])('%s', (_what, text, value) => {
-    expect(readBack(text)).toBe(value)
+    expect(readValueThroughError(text)).toBe(value)
   })
 })
 
@@ -103,11 +103,11 @@ describe('opm refuses', () => {
     ['a control character', 'a: "\x07"\n', 'control characters are not allowed'],
     ['another version of YAML', '%YAML 1.2\na: b\n', 'found incompatible YAML document'],
   ])('%s', (_what, text, message) => {
-    expect(readBack(text)).toBe(errorPrefix + message)
+    expect(readValueThroughError(text)).toBe(yamlErrorPrefix + message)
   })
 
   test('a null key, with the value it stands for', () => {
-    expect(readBack('~: x\n')).toBe(
+    expect(readValueThroughError('~: x\n')).toBe(
       'error converting YAML to JSON: unsupported map key of type: %!s(<nil>), key: <nil>, value: "x"',
     )
   })
@@ -115,18 +115,20 @@ describe('opm refuses', () => {
   test('a null key in a value whose key another type of key took, since Go converts both', () => {
     const message =
       'error converting YAML to JSON: unsupported map key of type: %!s(<nil>), key: <nil>, value: "x"'
-    expect(readBack('1: [{~: x}]\n1.0: w\n')).toBe(message)
-    expect(readBack('"1": {~: x}\n1: w\n')).toBe(message)
-    expect(readBack('1: {~: x}\n"1": w\n')).toBe(message)
-    expect(readBack('1: w\n1.0: {a: {~: x}}\n')).toBe(message)
-    expect(readBack('1: {~: x}\n1.0: w\n1: z\n')).toBe('{"1":"z"}')
-    expect(readBack('1: {~: x}\n1: w\n')).toBe('{"1":"w"}')
-    expect(readBack('a: {1: {~: x}, 1.0: w}\na: z\n')).toBe('{"a":"z"}')
-    expect(readBack('1: .inf\n1.0: w\n')).toBe('{"1":"w"}')
+    expect(readValueThroughError('1: [{~: x}]\n1.0: w\n')).toBe(message)
+    expect(readValueThroughError('"1": {~: x}\n1: w\n')).toBe(message)
+    expect(readValueThroughError('1: {~: x}\n"1": w\n')).toBe(message)
+    expect(readValueThroughError('1: w\n1.0: {a: {~: x}}\n')).toBe(message)
+    expect(readValueThroughError('1: {~: x}\n1.0: w\n1: z\n')).toBe('{"1":"z"}')
+    expect(readValueThroughError('1: {~: x}\n1: w\n')).toBe('{"1":"w"}')
+    expect(readValueThroughError('a: {1: {~: x}, 1.0: w}\na: z\n')).toBe('{"a":"z"}')
+    expect(readValueThroughError('1: .inf\n1.0: w\n')).toBe('{"1":"w"}')
   })
 
   test('an infinity, unless another value took its place', () => {
-    expect(readBack('a: .inf\n')).toBe('error converting YAML to JSON: json: unsupported value: +Inf')
-    expect(readBack('a: .inf\na: 1\n')).toBe('{"a":1}')
+    expect(readValueThroughError('a: .inf\n')).toBe(
+      'error converting YAML to JSON: json: unsupported value: +Inf',
+    )
+    expect(readValueThroughError('a: .inf\na: 1\n')).toBe('{"a":1}')
   })
 })

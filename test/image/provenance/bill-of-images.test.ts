@@ -1,13 +1,13 @@
 // The bill of images as who reads CycloneDX finds it: each bundle, each image once, who needs which, the same every time.
 import { describe, expect, test } from '@jest/globals'
-import { assemble } from '../../../src/catalog/facts/assemble.ts'
-import { readFile } from '../../../src/catalog/load/read-file.ts'
-import { billOfImages } from '../../../src/image/provenance/bill-of-images.ts'
+import { assembleCatalog } from '../../../src/catalog/facts/assemble.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
+import { createImageSbom } from '../../../src/image/provenance/bill-of-images.ts'
 import { listBundles } from '../../../src/image/provenance/listed-bundles.ts'
 
-const digest = (letter: string) => `sha256:${letter.repeat(64)}`
-const operand = `registry.example.com:5000/org/operand@${digest('a')}`
-const bundle = (name: string, version: string) => `---
+const fakeDigest = (letter: string) => `sha256:${letter.repeat(64)}`
+const operandImage = `registry.example.com:5000/org/operand@${fakeDigest('a')}`
+const bundleYaml = (name: string, version: string) => `---
 schema: olm.bundle
 package: lantern
 name: ${name}
@@ -15,23 +15,23 @@ image: quay.io/org/bundle:${version}
 properties:
 - {type: olm.package, value: {packageName: lantern, version: ${version}}}
 relatedImages:
-- {name: operand, image: "${operand}"}
+- {name: operand, image: "${operandImage}"}
 - {name: "", image: "quay.io/org/bundle:${version}"}
 `
-const bill = (...files: readonly string[]): unknown => {
-  const read = files.map((text, at) => ({ path: `${at}.yaml`, facts: readFile(Buffer.from(text)) }))
-  const bytes = billOfImages(
-    { repository: 'quay.io/org/catalog', digest: digest('c') },
-    listBundles(assemble(read)),
+const createSbom = (...files: readonly string[]): unknown => {
+  const read = files.map((text, at) => ({ path: `${at}.yaml`, facts: parseCatalogFile(Buffer.from(text)) }))
+  const bytes = createImageSbom(
+    { repository: 'quay.io/org/catalog', digest: fakeDigest('c') },
+    listBundles(assembleCatalog(read)),
     '1.0.0',
   )
   return JSON.parse(Buffer.from(bytes).toString())
 }
-const [older, newer] = [bundle('lantern.v1.0.0', '1.0.0'), bundle('lantern.v1.1.0', '1.1.0')]
+const [older, newer] = [bundleYaml('lantern.v1.0.0', '1.0.0'), bundleYaml('lantern.v1.1.0', '1.1.0')]
 
 describe('the bill of a catalog image', () => {
   test('names each bundle with its version, and each image once, with its package URL and digest', () => {
-    expect(bill(older, newer)).toMatchObject({
+    expect(createSbom(older, newer)).toMatchObject({
       bomFormat: 'CycloneDX',
       specVersion: '1.6',
       metadata: {
@@ -46,9 +46,9 @@ describe('the bill of a catalog image', () => {
         { purl: 'pkg:oci/bundle?repository_url=quay.io/org/bundle&tag=1.0.0', version: '1.0.0' },
         { purl: 'pkg:oci/bundle?repository_url=quay.io/org/bundle&tag=1.1.0' },
         {
-          'bom-ref': operand,
+          'bom-ref': operandImage,
           name: 'registry.example.com:5000/org/operand',
-          version: digest('a'),
+          version: fakeDigest('a'),
           hashes: [{ alg: 'SHA-256', content: 'a'.repeat(64) }],
           purl: `pkg:oci/operand@sha256%3A${'a'.repeat(64)}?repository_url=registry.example.com:5000/org/operand`,
         },
@@ -56,7 +56,7 @@ describe('the bill of a catalog image', () => {
     })
   })
   test('says which bundle needs which image, and every reference is that of a component', () => {
-    const { metadata, components, dependencies } = bill(older, newer) as {
+    const { metadata, components, dependencies } = createSbom(older, newer) as {
       metadata: { component: { 'bom-ref': string } }
       components: { 'bom-ref': string }[]
       dependencies: { ref: string; dependsOn: string[] }[]
@@ -66,14 +66,14 @@ describe('the bill of a catalog image', () => {
         ref: metadata.component['bom-ref'],
         dependsOn: ['bundle:lantern/lantern.v1.0.0', 'bundle:lantern/lantern.v1.1.0'],
       },
-      { ref: 'bundle:lantern/lantern.v1.0.0', dependsOn: ['quay.io/org/bundle:1.0.0', operand] },
-      { ref: 'bundle:lantern/lantern.v1.1.0', dependsOn: ['quay.io/org/bundle:1.1.0', operand] },
+      { ref: 'bundle:lantern/lantern.v1.0.0', dependsOn: ['quay.io/org/bundle:1.0.0', operandImage] },
+      { ref: 'bundle:lantern/lantern.v1.1.0', dependsOn: ['quay.io/org/bundle:1.1.0', operandImage] },
     ])
     const references = components.map((component) => component['bom-ref'])
     expect(new Set(references).size).toBe(references.length)
     expect(references).toEqual(expect.arrayContaining(dependencies.flatMap(({ dependsOn }) => dependsOn)))
   })
   test('is the same whatever the order of the files', () => {
-    expect(bill(newer, older)).toEqual(bill(older, newer))
+    expect(createSbom(newer, older)).toEqual(createSbom(older, newer))
   })
 })

@@ -1,6 +1,6 @@
 // A key pair that cosign v2.4.3 made for these tests, with the password "test". It signs nothing else.
 
-export const cosignKey = `-----BEGIN ENCRYPTED SIGSTORE PRIVATE KEY-----
+export const cosignPrivateKey = `-----BEGIN ENCRYPTED SIGSTORE PRIVATE KEY-----
 eyJrZGYiOnsibmFtZSI6InNjcnlwdCIsInBhcmFtcyI6eyJOIjo2NTUzNiwiciI6
 OCwicCI6MX0sInNhbHQiOiJ1WTczQnNMalZ1NkRrNVBnazkyS2pNbU00aGREaWZ4
 UFl5ZzNzRzdxNHJnPSJ9LCJjaXBoZXIiOnsibmFtZSI6Im5hY2wvc2VjcmV0Ym94
@@ -12,7 +12,7 @@ bnZOLzI3WUVid2tQWTRTT3ZlZm1JVmU4Z2NaMkJ4Tzk0aUxMQUN1TzlURElqaWRt
 TkRjSjBTQUhzaGVEWkw5YUcraFcxWnBhL0E9PSJ9
 -----END ENCRYPTED SIGSTORE PRIVATE KEY-----
 `
-export const cosignPub = `-----BEGIN PUBLIC KEY-----
+export const cosignPublicKey = `-----BEGIN PUBLIC KEY-----
 MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEu0dfmSTE3CN9OH9c+4I0EQw89nm7
 qvYzUJfPyZj5ZrYjI/CBWo9EoKqVFRNpRpGwKY+kBsySHTMwr90UAOWgpA==
 -----END PUBLIC KEY-----

@@ -6,23 +6,26 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { attach, referrersTag } from '../../../src/image/attach.ts'
+import { attachManifest, referrersTag } from '../../../src/image/attach.ts'
 import { openPusher, type Pusher } from '../../../src/image/open-pusher.ts'
-import { provenanceAttachments, signaturesFor } from '../../../src/image/provenance/provenance-attachments.ts'
-import { subjectOf } from '../../../src/image/provenance/artifacts.ts'
+import {
+  createProvenanceAttachments,
+  createMissingSignatures,
+} from '../../../src/image/provenance/provenance-attachments.ts'
+import { fetchSubject } from '../../../src/image/provenance/artifacts.ts'
 import { openSigningKey, openVerifyingKey } from '../../../src/image/provenance/signing-key.ts'
 import { verifyImage } from '../../../src/image/provenance/verify-image.ts'
 import { openRegistry } from '../../../src/registry/open-registry.ts'
 import type { RegistryClient } from '../../../src/registry/registry-client.ts'
-import { loopbackRegistries } from '../../../src/registry/transport/egress-policy.ts'
-import { missingProgram } from '../../left-out.ts'
-import { handClock } from '../../registry/manual-clock.ts'
-import { realRegistry, type RealRegistry } from '../../registry/real-registry.ts'
-import { imageToPush, indexToPush } from '../images-to-push.ts'
+import { allowLoopbackRegistries } from '../../../src/registry/transport/egress-policy.ts'
+import { findMissingProgram } from '../../left-out.ts'
+import { createManualClock } from '../../registry/manual-clock.ts'
+import { startRealRegistry, type RealRegistry } from '../../registry/real-registry.ts'
+import { createImage, createImageIndex } from '../images-to-push.ts'
 
-const missing = missingProgram('docker-registry', 'cosign')
-const password = 'a password'
-const build = {
+const missingPrograms = findMissingProgram('docker-registry', 'cosign')
+const keyPassword = 'a password'
+const buildProvenance = {
   source: {
     repository: 'https://git.example.com/org/catalogs',
     revision: 'c'.repeat(40),
@@ -35,125 +38,181 @@ const build = {
   started: Date.UTC(2026, 10, 22),
 }
 
-let folder: string
-let server: RealRegistry
-let registry: RegistryClient
+let temporaryDirectory: string
+let registryServer: RealRegistry
+let registryClient: RegistryClient
 let pusher: Pusher
 
 /** Exit code and output; never rejects. */
-async function cosign(...args: readonly string[]): Promise<{ code: number; out: string }> {
-  const env = { PATH: process.env.PATH, HOME: folder, COSIGN_PASSWORD: password, COSIGN_YES: 'true' }
+async function runCosign(...args: readonly string[]): Promise<{ code: number; out: string }> {
+  const env = {
+    PATH: process.env.PATH,
+    HOME: temporaryDirectory,
+    COSIGN_PASSWORD: keyPassword,
+    COSIGN_YES: 'true',
+  }
   try {
-    const { stdout, stderr } = await promisify(execFile)('cosign', args, { cwd: folder, env })
+    const { stdout, stderr } = await promisify(execFile)('cosign', args, { cwd: temporaryDirectory, env })
     return { code: 0, out: stdout + stderr }
   } catch (error) {
     const { code, stderr } = error as { code: number; stderr: string }
     return { code, out: stderr }
   }
 }
-const offline = ['--insecure-ignore-tlog=true', '--allow-insecure-registry', '--allow-http-registry']
-const keyFile = (name: string) => readFile(join(folder, name), 'utf8')
+const offlineArguments = ['--insecure-ignore-tlog=true', '--allow-insecure-registry', '--allow-http-registry']
+const readKeyFile = (name: string) => readFile(join(temporaryDirectory, name), 'utf8')
 
-async function put(repository: string) {
-  const { blobs, manifests } = imageToPush({ 'configs/a.yaml': repository })
-  const { digest } = await pusher.push({ host: server.host, repository, blobs, manifests, tags: ['v1'] })
+async function pushImage(repository: string) {
+  const { blobs, manifests } = createImage({ 'configs/a.yaml': repository })
+  const { digest } = await pusher.push({
+    host: registryServer.host,
+    repository,
+    blobs,
+    manifests,
+    tags: ['v1'],
+  })
   const [{ mediaType, bytes }] = manifests
-  return { host: server.host, repository, digest, mediaType, size: bytes.length }
+  return { host: registryServer.host, repository, digest, mediaType, size: bytes.length }
 }
 
 beforeAll(async () => {
-  if (missing !== undefined) return
-  folder = await mkdtemp(join(tmpdir(), 'cosign-'))
-  server = await realRegistry()
-  const egress = loopbackRegistries(server.host)
-  registry = openRegistry({ clock: handClock(), credentials: [], egress })
-  pusher = openPusher({ clock: handClock(), credentials: [], egress })
-  await cosign('generate-key-pair')
+  if (missingPrograms !== undefined) return
+  temporaryDirectory = await mkdtemp(join(tmpdir(), 'cosign-'))
+  registryServer = await startRealRegistry()
+  const egress = allowLoopbackRegistries(registryServer.host)
+  registryClient = openRegistry({ clock: createManualClock(), credentials: [], egress })
+  pusher = openPusher({ clock: createManualClock(), credentials: [], egress })
+  await runCosign('generate-key-pair')
 })
 afterAll(async () => {
-  if (missing !== undefined) return
-  await Promise.all([registry.close(), pusher.close()])
-  await server.close()
-  await rm(folder, { recursive: true, force: true })
+  if (missingPrograms !== undefined) return
+  await Promise.all([registryClient.close(), pusher.close()])
+  await registryServer.close()
+  await rm(temporaryDirectory, { recursive: true, force: true })
 })
 
 describe('beside cosign', () => {
   test('what we sign and attest with its key file, it accepts', async () => {
-    if (missing !== undefined) return
-    const image = await put('org/ours')
-    const key = await openSigningKey(await keyFile('cosign.key'), password)
-    for (const attachment of await provenanceAttachments(registry, { image, listed: [], build, key }))
-      await attach(registry, pusher, attachment)
-    const name = `${server.host}/org/ours:v1`
-    const signed = await cosign('verify', '--key', 'cosign.pub', ...offline, name)
+    if (missingPrograms !== undefined) return
+    const image = await pushImage('org/ours')
+    const key = await openSigningKey(await readKeyFile('cosign.key'), keyPassword)
+    for (const attachment of await createProvenanceAttachments(registryClient, {
+      image,
+      listed: [],
+      build: buildProvenance,
+      key,
+    }))
+      await attachManifest(registryClient, pusher, attachment)
+    const name = `${registryServer.host}/org/ours:v1`
+    const signed = await runCosign('verify', '--key', 'cosign.pub', ...offlineArguments, name)
     expect(signed).toMatchObject({ code: 0 })
-    const attested = await cosign(
-      ...['verify-attestation', '--type', 'slsaprovenance1', '--key', 'cosign.pub', ...offline, name],
+    const attested = await runCosign(
+      ...[
+        'verify-attestation',
+        '--type',
+        'slsaprovenance1',
+        '--key',
+        'cosign.pub',
+        ...offlineArguments,
+        name,
+      ],
     )
     expect(attested).toMatchObject({ code: 0 })
     // Everything can be found from the image, although this registry has no list of referrers.
     const { host, repository, digest } = image
-    const index = await registry.fetchManifest({ host, repository, tag: referrersTag(digest) })
+    const index = await registryClient.fetchManifest({ host, repository, tag: referrersTag(digest) })
     expect(index.manifest).toMatchObject({ kind: 'index', manifests: [{}, {}, {}] })
     // Publishing it again adds nothing but what is the same.
-    expect(await provenanceAttachments(registry, { image, listed: [], build, key })).toHaveLength(1)
+    expect(
+      await createProvenanceAttachments(registryClient, { image, listed: [], build: buildProvenance, key }),
+    ).toHaveLength(1)
   })
 
   test('each platform below an index that we sign, it accepts by its digest', async () => {
-    if (missing !== undefined) return
-    const index = indexToPush(['amd64', 'arm64'])
+    if (missingPrograms !== undefined) return
+    const index = createImageIndex(['amd64', 'arm64'])
     const pushed = await pusher.push({
-      host: server.host,
+      host: registryServer.host,
       repository: 'org/many',
       tags: ['v1'],
       ...index,
     })
-    const at = { host: server.host, repository: 'org/many', digest: pushed.digest }
-    const key = await openSigningKey(await keyFile('cosign.key'), password)
-    for (const attachment of await signaturesFor(registry, await subjectOf(registry, at), key))
-      await attach(registry, pusher, attachment)
-    const { manifest } = await registry.fetchManifest(at)
+    const at = { host: registryServer.host, repository: 'org/many', digest: pushed.digest }
+    const key = await openSigningKey(await readKeyFile('cosign.key'), keyPassword)
+    for (const attachment of await createMissingSignatures(
+      registryClient,
+      await fetchSubject(registryClient, at),
+      key,
+    ))
+      await attachManifest(registryClient, pusher, attachment)
+    const { manifest } = await registryClient.fetchManifest(at)
     const below = manifest.kind === 'index' ? manifest.manifests.map(({ digest }) => digest) : []
     expect(below).toHaveLength(2)
     for (const digest of [pushed.digest, ...below])
       expect(
-        await cosign('verify', '--key', 'cosign.pub', ...offline, `${server.host}/org/many@${digest}`),
+        await runCosign(
+          'verify',
+          '--key',
+          'cosign.pub',
+          ...offlineArguments,
+          `${registryServer.host}/org/many@${digest}`,
+        ),
       ).toMatchObject({ code: 0 })
   })
 
   test('what it signs, we accept; another key and another digest it refuses, as we do', async () => {
-    if (missing !== undefined) return
-    const image = await put('org/theirs')
-    const name = `${server.host}/org/theirs@${image.digest}`
-    const sign = ['sign', '--key', 'cosign.key', '--tlog-upload=false', ...offline.slice(1), name]
-    expect(await cosign(...sign)).toMatchObject({ code: 0 })
-    const key = openVerifyingKey(await keyFile('cosign.pub'))
-    expect(await verifyImage(registry, image, key)).toMatchObject({ signatures: 1, refused: [] })
+    if (missingPrograms !== undefined) return
+    const image = await pushImage('org/theirs')
+    const name = `${registryServer.host}/org/theirs@${image.digest}`
+    const signArguments = [
+      'sign',
+      '--key',
+      'cosign.key',
+      '--tlog-upload=false',
+      ...offlineArguments.slice(1),
+      name,
+    ]
+    expect(await runCosign(...signArguments)).toMatchObject({ code: 0 })
+    const key = openVerifyingKey(await readKeyFile('cosign.pub'))
+    expect(await verifyImage(registryClient, image, key)).toMatchObject({ signatures: 1, refused: [] })
 
-    await cosign('generate-key-pair', '--output-key-prefix', 'other')
-    const other = openVerifyingKey(await keyFile('other.pub'))
-    expect(await verifyImage(registry, image, other)).toMatchObject({ signatures: 0 })
-    expect(await cosign('verify', '--key', 'other.pub', ...offline, name)).not.toMatchObject({ code: 0 })
+    await runCosign('generate-key-pair', '--output-key-prefix', 'other')
+    const other = openVerifyingKey(await readKeyFile('other.pub'))
+    expect(await verifyImage(registryClient, image, other)).toMatchObject({ signatures: 0 })
+    expect(await runCosign('verify', '--key', 'other.pub', ...offlineArguments, name)).not.toMatchObject({
+      code: 0,
+    })
 
     // The signatures of one image behind the tag of another.
-    const index = indexToPush(['amd64', 'arm64'])
+    const index = createImageIndex(['amd64', 'arm64'])
     const { digest } = await pusher.push({
-      host: server.host,
+      host: registryServer.host,
       repository: 'org/theirs',
       tags: ['index'],
       ...index,
     })
-    const { bytes, mediaType } = await registry.fetchManifest({
-      ...{ host: server.host, repository: 'org/theirs' },
+    const { bytes, mediaType } = await registryClient.fetchManifest({
+      ...{ host: registryServer.host, repository: 'org/theirs' },
       tag: `${image.digest.replace(':', '-')}.sig`,
     })
     await pusher.push({
-      ...{ host: server.host, repository: 'org/theirs', blobs: [], manifests: [{ mediaType, bytes }] },
+      ...{
+        host: registryServer.host,
+        repository: 'org/theirs',
+        blobs: [],
+        manifests: [{ mediaType, bytes }],
+      },
       tags: [`${digest.replace(':', '-')}.sig`],
     })
-    const indexed = { host: server.host, repository: 'org/theirs', tag: 'index' }
-    expect(await verifyImage(registry, indexed, key)).toMatchObject({ signatures: 0 })
-    const asked = await cosign('verify', '--key', 'cosign.pub', ...offline, `${server.host}/org/theirs:index`)
-    expect(asked).not.toMatchObject({ code: 0 })
+    const indexed = { host: registryServer.host, repository: 'org/theirs', tag: 'index' }
+    expect(await verifyImage(registryClient, indexed, key)).toMatchObject({ signatures: 0 })
+    const verification = await runCosign(
+      'verify',
+      '--key',
+      'cosign.pub',
+      ...offlineArguments,
+      `${registryServer.host}/org/theirs:index`,
+    )
+    expect(verification).not.toMatchObject({ code: 0 })
   })
 })

@@ -2,24 +2,26 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
 import { openSigningKey, openVerifyingKey } from '../../../src/image/provenance/signing-key.ts'
-import { cosignKey, cosignPub } from './cosign-key.ts'
+import { cosignPrivateKey, cosignPublicKey } from './cosign-key.ts'
 
-const pem = (key: ReturnType<typeof generateKeyPairSync>['privateKey']) =>
+const exportPrivatePem = (key: ReturnType<typeof generateKeyPairSync>['privateKey']) =>
   key.export({ format: 'pem', type: 'pkcs8' }) as string
-const publicPem = (privatePem: string) =>
+const derivePublicPem = (privatePem: string) =>
   createPublicKey(privatePem).export({ format: 'pem', type: 'spki' }) as string
-const message = Buffer.from('a message')
+const signedMessage = Buffer.from('a message')
 
 describe('a private key', () => {
   test('as cosign keeps it opens with its password alone, and fits its public key', async () => {
-    const key = await openSigningKey(cosignKey, 'test')
-    expect(openVerifyingKey(cosignPub).verifies(message, key.sign(message))).toBe(true)
-    expect(key.verifier.verifies(Buffer.from('another'), key.sign(message))).toBe(false)
-    await expect(openSigningKey(cosignKey, 'tess')).rejects.toThrow('the password does not fit the key')
-    await expect(openSigningKey(cosignKey)).rejects.toThrow('the password does not fit the key')
+    const key = await openSigningKey(cosignPrivateKey, 'test')
+    expect(openVerifyingKey(cosignPublicKey).verifies(signedMessage, key.sign(signedMessage))).toBe(true)
+    expect(key.verifier.verifies(Buffer.from('another'), key.sign(signedMessage))).toBe(false)
+    await expect(openSigningKey(cosignPrivateKey, 'tess')).rejects.toThrow(
+      'the password does not fit the key',
+    )
+    await expect(openSigningKey(cosignPrivateKey)).rejects.toThrow('the password does not fit the key')
   })
   test('that asks for more work than cosign would is not opened', async () => {
-    const [, label = '', body = ''] = /-----BEGIN (.*)-----\n([^-]*)/.exec(cosignKey) ?? []
+    const [, label = '', body = ''] = /-----BEGIN (.*)-----\n([^-]*)/.exec(cosignPrivateKey) ?? []
     const costly = Buffer.from(body, 'base64')
       .toString()
       .replace(/"N":\d+/, '"N":1073741824')
@@ -33,8 +35,13 @@ describe('a private key', () => {
       generateKeyPairSync('rsa', { modulusLength: 2048 }),
     ]
     for (const { privateKey } of good) {
-      const key = await openSigningKey(pem(privateKey))
-      expect(openVerifyingKey(publicPem(pem(privateKey))).verifies(message, key.sign(message))).toBe(true)
+      const key = await openSigningKey(exportPrivatePem(privateKey))
+      expect(
+        openVerifyingKey(derivePublicPem(exportPrivatePem(privateKey))).verifies(
+          signedMessage,
+          key.sign(signedMessage),
+        ),
+      ).toBe(true)
     }
     const weak = [
       generateKeyPairSync('rsa', { modulusLength: 1024 }),
@@ -42,8 +49,8 @@ describe('a private key', () => {
       generateKeyPairSync('ed448'),
     ]
     for (const { privateKey } of weak) {
-      await expect(openSigningKey(pem(privateKey))).rejects.toMatchObject({ name: 'KeyError' })
-      expect(() => openVerifyingKey(publicPem(pem(privateKey)))).toThrow(/key/)
+      await expect(openSigningKey(exportPrivatePem(privateKey))).rejects.toMatchObject({ name: 'KeyError' })
+      expect(() => openVerifyingKey(derivePublicPem(exportPrivatePem(privateKey)))).toThrow(/key/)
     }
   })
 })
@@ -51,8 +58,10 @@ describe('a private key', () => {
 describe('a file', () => {
   test('with a private key verifies nothing, and one with a public key signs nothing', async () => {
     const { privateKey } = generateKeyPairSync('ed25519')
-    expect(() => openVerifyingKey(pem(privateKey))).toThrow('the public key is what verifies')
-    await expect(openSigningKey(publicPem(pem(privateKey)))).rejects.toThrow('no key to sign with')
+    expect(() => openVerifyingKey(exportPrivatePem(privateKey))).toThrow('the public key is what verifies')
+    await expect(openSigningKey(derivePublicPem(exportPrivatePem(privateKey)))).rejects.toThrow(
+      'no key to sign with',
+    )
   })
   test('that is none, or broken, is told of without a word of it', async () => {
     const broken = '-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n'

@@ -4,46 +4,50 @@ import { generateKeyPairSync } from 'node:crypto'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { RegistryError } from '../../../src/registry/registry-error.ts'
 import { mediaTypes, parseManifest } from '../../../src/registry/manifest.ts'
-import { cosignTag, sha256Of, type Subject } from '../../../src/image/provenance/artifacts.ts'
 import {
-  provenanceAttachments,
-  signatureFor,
-  signaturesFor,
+  formatCosignTag,
+  sha256Digest,
+  type ArtifactSubject,
+} from '../../../src/image/provenance/artifacts.ts'
+import {
+  createProvenanceAttachments,
+  createMissingSignature,
+  createMissingSignatures,
 } from '../../../src/image/provenance/provenance-attachments.ts'
-import { signedEnvelope } from '../../../src/image/provenance/envelope.ts'
+import { createSignedEnvelope } from '../../../src/image/provenance/envelope.ts'
 import {
   openSigningKey,
   openVerifyingKey,
   type SigningKey,
 } from '../../../src/image/provenance/signing-key.ts'
-import { payloadProblem, signedPayload } from '../../../src/image/provenance/simple-signing.ts'
-import { provenanceStatement, readProvenance } from '../../../src/image/provenance/statement.ts'
+import { findPayloadProblem, createSigningPayload } from '../../../src/image/provenance/simple-signing.ts'
+import { createProvenanceStatement, parseProvenance } from '../../../src/image/provenance/statement.ts'
 import { verifyImage } from '../../../src/image/provenance/verify-image.ts'
-import { cosignPub } from './cosign-key.ts'
+import { cosignPublicKey } from './cosign-key.ts'
 
-const host = 'quay.io'
+const registryHost = 'quay.io'
 const repository = 'org/catalog'
-const name = `${host}/${repository}`
+const imageName = `${registryHost}/${repository}`
 
 /** A registry that holds what is put into it, and answers as the client does: by digest, or not at all. */
-class HeldRegistry {
+class InMemoryRegistry {
   private readonly blobs = new Map<string, Uint8Array>()
   private readonly tags = new Map<string, Uint8Array>()
 
-  put(document: object, tag?: string): Subject {
+  put(document: object, tag?: string): ArtifactSubject {
     const bytes = Buffer.from(JSON.stringify(document))
-    const digest = sha256Of(bytes)
+    const digest = sha256Digest(bytes)
     this.tags.set(digest, bytes)
     if (tag !== undefined) this.tags.set(tag, bytes)
-    return { host, repository, digest, mediaType: mediaTypes.ociManifest, size: bytes.length }
+    return { host: registryHost, repository, digest, mediaType: mediaTypes.ociManifest, size: bytes.length }
   }
 
   putBlob(bytes: Uint8Array): { digest: string; size: number } {
-    this.blobs.set(sha256Of(bytes), bytes)
-    return { digest: sha256Of(bytes), size: bytes.length }
+    this.blobs.set(sha256Digest(bytes), bytes)
+    return { digest: sha256Digest(bytes), size: bytes.length }
   }
 
-  async attach(attachment: Awaited<ReturnType<typeof signatureFor>>): Promise<void> {
+  async attach(attachment: Awaited<ReturnType<typeof createMissingSignature>>): Promise<void> {
     if (!attachment) return
     for (const blob of attachment.blobs) this.putBlob(await blob.read())
     for (const tag of attachment.tags ?? []) this.tags.set(tag, attachment.manifest.bytes)
@@ -53,7 +57,7 @@ class HeldRegistry {
     const bytes = this.tags.get(reference.digest ?? reference.tag ?? '')
     if (!bytes) return Promise.reject(new RegistryError('missing', 'there is no such manifest'))
     const manifest = parseManifest(bytes, '')
-    return Promise.resolve({ manifest, bytes, digest: sha256Of(bytes), mediaType: manifest.mediaType })
+    return Promise.resolve({ manifest, bytes, digest: sha256Digest(bytes), mediaType: manifest.mediaType })
   }
 
   fetchBlob(_: unknown, { digest }: { readonly digest: string }): Promise<Uint8Array> {
@@ -64,41 +68,41 @@ class HeldRegistry {
   }
 }
 
-const image = (seed: string) => ({
+const createManifest = (seed: string) => ({
   schemaVersion: 2,
   mediaType: mediaTypes.ociManifest,
-  config: { mediaType: 'application/vnd.oci.image.config.v1+json', ...described(seed) },
+  config: { mediaType: 'application/vnd.oci.image.config.v1+json', ...describeContent(seed) },
   layers: [],
 })
-const described = (seed: string) => ({ digest: sha256Of(Buffer.from(seed)), size: seed.length })
+const describeContent = (seed: string) => ({ digest: sha256Digest(Buffer.from(seed)), size: seed.length })
 
-async function newKey(type: 'ec' | 'ed25519' = 'ec'): Promise<SigningKey> {
+async function createSigningKey(type: 'ec' | 'ed25519' = 'ec'): Promise<SigningKey> {
   const { privateKey } =
     type === 'ec' ? generateKeyPairSync('ec', { namedCurve: 'prime256v1' }) : generateKeyPairSync('ed25519')
   return openSigningKey(String(privateKey.export({ format: 'pem', type: 'pkcs8' })))
 }
 
-let key: SigningKey
-let other: SigningKey
+let trustedKey: SigningKey
+let untrustedKey: SigningKey
 beforeAll(async () => {
-  key = await newKey()
-  other = await newKey('ed25519')
+  trustedKey = await createSigningKey()
+  untrustedKey = await createSigningKey('ed25519')
 })
 
-const simpleSigning = 'application/vnd.dev.cosign.simplesigning.v1+json'
-interface Forged {
+const simpleSigningType = 'application/vnd.dev.cosign.simplesigning.v1+json'
+interface ForgedSignature {
   readonly payload: Uint8Array
   readonly signature?: string
   readonly mediaType?: string
   readonly annotations?: Readonly<Record<string, string>>
 }
-const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')
+const toBase64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')
 
 /** An image behind `v1`, and behind its signature tag whatever somebody put there. */
-function world(forge: (subject: Subject) => readonly Forged[]) {
-  const registry = new HeldRegistry()
-  const subject = registry.put(image('the image'), 'v1')
-  const layers = forge(subject).map(({ payload, signature, mediaType = simpleSigning, annotations }) => ({
+function createSignedImage(forge: (subject: ArtifactSubject) => readonly ForgedSignature[]) {
+  const registry = new InMemoryRegistry()
+  const subject = registry.put(createManifest('the image'), 'v1')
+  const layers = forge(subject).map(({ payload, signature, mediaType = simpleSigningType, annotations }) => ({
     mediaType,
     ...registry.putBlob(payload),
     annotations: {
@@ -106,20 +110,20 @@ function world(forge: (subject: Subject) => readonly Forged[]) {
       ...annotations,
     },
   }))
-  registry.put({ ...image('signatures'), layers }, cosignTag(subject.digest, 'sig'))
+  registry.put({ ...createManifest('signatures'), layers }, formatCosignTag(subject.digest, 'sig'))
   return { registry, subject }
 }
-const verified = (forge: (subject: Subject) => readonly Forged[], by = key) =>
-  verifyImage(world(forge).registry, { host, repository, tag: 'v1' }, by.verifier)
-const signedBy = (by: SigningKey, payload: Uint8Array): Forged => ({
+const verifyForged = (forge: (subject: ArtifactSubject) => readonly ForgedSignature[], by = trustedKey) =>
+  verifyImage(createSignedImage(forge).registry, { host: registryHost, repository, tag: 'v1' }, by.verifier)
+const signPayload = (by: SigningKey, payload: Uint8Array): ForgedSignature => ({
   payload,
-  signature: base64(by.sign(payload)),
+  signature: toBase64(by.sign(payload)),
 })
-const claim = ({ digest }: { readonly digest: string }, change: object = {}) =>
+const simpleSigningPayload = ({ digest }: { readonly digest: string }, change: object = {}) =>
   Buffer.from(
     JSON.stringify({
       critical: {
-        identity: { 'docker-reference': name },
+        identity: { 'docker-reference': imageName },
         image: { 'docker-manifest-digest': digest },
         type: 'cosign container image signature',
         ...change,
@@ -127,11 +131,13 @@ const claim = ({ digest }: { readonly digest: string }, change: object = {}) =>
       optional: null,
     }),
   )
-const otherDigest = { digest: `sha256:${'0'.repeat(64)}` }
+const differentSubject = { digest: `sha256:${'0'.repeat(64)}` }
 
 describe('a signature counts', () => {
   test('that the key made for this digest in this repository', async () => {
-    expect(await verified((subject) => [signedBy(key, claim(subject))])).toMatchObject({
+    expect(
+      await verifyForged((subject) => [signPayload(trustedKey, simpleSigningPayload(subject))]),
+    ).toMatchObject({
       signatures: 1,
       refused: [],
     })
@@ -145,88 +151,110 @@ describe('a signature counts', () => {
       'MEYCIQCwbPwqBRtmAU/gJhEfVYhtb3VeVNbnps9Jkoaz7ehEkAIhAImgtZ+eRiKZzR2ri0guVwcS10Rhp9oNJSsJeBUHxqKV',
       'base64',
     )
-    expect(Buffer.from(signedPayload({ repository: name, digest })).equals(payload)).toBe(true)
-    expect(openVerifyingKey(cosignPub).verifies(payload, signature)).toBe(true)
-    expect(payloadProblem(payload, { repository: name, digest })).toBeUndefined()
+    expect(Buffer.from(createSigningPayload({ repository: imageName, digest })).equals(payload)).toBe(true)
+    expect(openVerifyingKey(cosignPublicKey).verifies(payload, signature)).toBe(true)
+    expect(findPayloadProblem(payload, { repository: imageName, digest })).toBeUndefined()
   })
   test('whatever stands beside it: others may sign the same image', async () => {
-    const forge = (subject: Subject) => [
-      signedBy(other, claim(subject)),
-      signedBy(key, claim(otherDigest)),
-      signedBy(key, claim(subject)),
+    const forge = (subject: ArtifactSubject) => [
+      signPayload(untrustedKey, simpleSigningPayload(subject)),
+      signPayload(trustedKey, simpleSigningPayload(differentSubject)),
+      signPayload(trustedKey, simpleSigningPayload(subject)),
     ]
-    expect(await verified(forge)).toMatchObject({
+    expect(await verifyForged(forge)).toMatchObject({
       signatures: 1,
-      refused: ['it is not by this key', `it signs ${otherDigest.digest}`],
+      refused: ['it is not by this key', `it signs ${differentSubject.digest}`],
     })
-    expect(await verified(forge, other)).toMatchObject({ signatures: 1 })
+    expect(await verifyForged(forge, untrustedKey)).toMatchObject({ signatures: 1 })
   })
   test('under every spelling of the repository, and of a copy only where the caller says whose copy it is', async () => {
-    const digest = sha256Of(Buffer.from('x'))
-    const payload = signedPayload({ repository: 'index.docker.io/library/catalog', digest })
-    expect(payloadProblem(payload, { repository: 'docker.io/library/catalog', digest })).toBeUndefined()
-    const { registry } = world((subject) => [signedBy(key, claim(subject))])
+    const digest = sha256Digest(Buffer.from('x'))
+    const payload = createSigningPayload({ repository: 'index.docker.io/library/catalog', digest })
+    expect(findPayloadProblem(payload, { repository: 'docker.io/library/catalog', digest })).toBeUndefined()
+    const { registry } = createSignedImage((subject) => [
+      signPayload(trustedKey, simpleSigningPayload(subject)),
+    ])
     const copy = { host: 'mirror.example.com', repository: 'copy', tag: 'v1' }
-    expect(await verifyImage(registry, copy, key.verifier)).toMatchObject({
+    expect(await verifyImage(registry, copy, trustedKey.verifier)).toMatchObject({
       signatures: 0,
-      refused: [`it signs ${name}`],
+      refused: [`it signs ${imageName}`],
     })
-    expect(await verifyImage(registry, copy, key.verifier, { signedAs: name })).toMatchObject({
+    expect(await verifyImage(registry, copy, trustedKey.verifier, { signedAs: imageName })).toMatchObject({
       signatures: 1,
     })
   })
 })
 
 describe('a signature does not count', () => {
-  const cases: Readonly<Record<string, (subject: Subject) => readonly Forged[]>> = {
+  const cases: Readonly<Record<string, (subject: ArtifactSubject) => readonly ForgedSignature[]>> = {
     'where there is none': () => [],
-    'by another key': (subject) => [signedBy(other, claim(subject))],
-    'of another digest': () => [signedBy(key, claim(otherDigest))],
+    'by another key': (subject) => [signPayload(untrustedKey, simpleSigningPayload(subject))],
+    'of another digest': () => [signPayload(trustedKey, simpleSigningPayload(differentSubject))],
     'of another repository': (subject) => [
-      signedBy(key, claim(subject, { identity: { 'docker-reference': 'quay.io/org/other' } })),
+      signPayload(
+        trustedKey,
+        simpleSigningPayload(subject, { identity: { 'docker-reference': 'quay.io/org/other' } }),
+      ),
     ],
-    'of no repository': (subject) => [signedBy(key, claim(subject, { identity: {} }))],
+    'of no repository': (subject) => [
+      signPayload(trustedKey, simpleSigningPayload(subject, { identity: {} })),
+    ],
     'of something else than an image': (subject) => [
-      signedBy(key, claim(subject, { type: 'atomic container signature' })),
+      signPayload(trustedKey, simpleSigningPayload(subject, { type: 'atomic container signature' })),
     ],
     'that was made for other bytes': (subject) => [
-      { payload: claim(subject), signature: base64(key.sign(claim(otherDigest))) },
+      {
+        payload: simpleSigningPayload(subject),
+        signature: toBase64(trustedKey.sign(simpleSigningPayload(differentSubject))),
+      },
     ],
-    'that is missing': (subject) => [{ payload: claim(subject) }],
+    'that is missing': (subject) => [{ payload: simpleSigningPayload(subject) }],
     'that is no base64': (subject) => [
-      { payload: claim(subject), signature: `${base64(key.sign(claim(subject)))}!` },
+      {
+        payload: simpleSigningPayload(subject),
+        signature: `${toBase64(trustedKey.sign(simpleSigningPayload(subject)))}!`,
+      },
     ],
     'whose base64 is a line of another alphabet': (subject) => [
-      { payload: claim(subject), signature: base64(key.sign(claim(subject))).replace(/[A-Z]/, '-') },
+      {
+        payload: simpleSigningPayload(subject),
+        signature: toBase64(trustedKey.sign(simpleSigningPayload(subject))).replace(/[A-Z]/, '-'),
+      },
     ],
     'with bytes behind it': (subject) => [
-      { payload: claim(subject), signature: base64(Buffer.concat([key.sign(claim(subject)), Buffer.of(0)])) },
+      {
+        payload: simpleSigningPayload(subject),
+        signature: toBase64(Buffer.concat([trustedKey.sign(simpleSigningPayload(subject)), Buffer.of(0)])),
+      },
     ],
     'of another media type': (subject) => [
-      { ...signedBy(key, claim(subject)), mediaType: 'application/octet-stream' },
+      { ...signPayload(trustedKey, simpleSigningPayload(subject)), mediaType: 'application/octet-stream' },
     ],
     'with a certificate, which cosign would judge': (subject) => [
-      { ...signedBy(key, claim(subject)), annotations: { 'dev.sigstore.cosign/certificate': 'x' } },
+      {
+        ...signPayload(trustedKey, simpleSigningPayload(subject)),
+        annotations: { 'dev.sigstore.cosign/certificate': 'x' },
+      },
     ],
     'whose payload two readers read differently': ({ digest }) => {
-      const twice = `{"critical":{"identity":{"docker-reference":"${name}"},"image":{"docker-manifest-digest":"${otherDigest.digest}","docker-manifest-digest":"${digest}"},"type":"cosign container image signature"},"optional":null}`
+      const twice = `{"critical":{"identity":{"docker-reference":"${imageName}"},"image":{"docker-manifest-digest":"${differentSubject.digest}","docker-manifest-digest":"${digest}"},"type":"cosign container image signature"},"optional":null}`
       const cased = twice.replace('"docker-manifest-digest"', '"Docker-Manifest-Digest"')
-      return [signedBy(key, Buffer.from(twice)), signedBy(key, Buffer.from(cased))]
+      return [signPayload(trustedKey, Buffer.from(twice)), signPayload(trustedKey, Buffer.from(cased))]
     },
-    'whose payload is no JSON': () => [signedBy(key, Buffer.from('sha256'))],
+    'whose payload is no JSON': () => [signPayload(trustedKey, Buffer.from('sha256'))],
     'whose payload is larger than any': (subject) => [
-      signedBy(key, Buffer.concat([claim(subject), Buffer.alloc(1024 * 1024, ' ')])),
+      signPayload(trustedKey, Buffer.concat([simpleSigningPayload(subject), Buffer.alloc(1024 * 1024, ' ')])),
     ],
   }
   test.each(Object.entries(cases))('%s', async (_, forge) => {
-    const found = await verified(forge)
+    const found = await verifyForged(forge)
     expect(found.signatures).toBe(0)
-    expect(found.refused).toHaveLength(forge(otherDigest as Subject).length)
+    expect(found.refused).toHaveLength(forge(differentSubject as ArtifactSubject).length)
   })
 
   test('of one of the images below an index, for the index, nor the other way round', async () => {
-    const registry = new HeldRegistry()
-    const child = registry.put(image('child'))
+    const registry = new InMemoryRegistry()
+    const child = registry.put(createManifest('child'))
     const index = registry.put(
       {
         schemaVersion: 2,
@@ -235,37 +263,41 @@ describe('a signature does not count', () => {
       },
       'v1',
     )
-    const signature = await signatureFor(registry, child, key)
-    await registry.attach(signature && { ...signature, tags: [cosignTag(index.digest, 'sig')] })
-    expect(await verifyImage(registry, { host, repository, tag: 'v1' }, key.verifier)).toMatchObject({
+    const signature = await createMissingSignature(registry, child, trustedKey)
+    await registry.attach(signature && { ...signature, tags: [formatCosignTag(index.digest, 'sig')] })
+    expect(
+      await verifyImage(registry, { host: registryHost, repository, tag: 'v1' }, trustedKey.verifier),
+    ).toMatchObject({
       signatures: 0,
       refused: [`it signs ${child.digest}`],
     })
-    await registry.attach(await signatureFor(registry, index, key))
-    expect(await verifyImage(registry, { host, repository, tag: 'v1' }, key.verifier)).toMatchObject({
+    await registry.attach(await createMissingSignature(registry, index, trustedKey))
+    expect(
+      await verifyImage(registry, { host: registryHost, repository, tag: 'v1' }, trustedKey.verifier),
+    ).toMatchObject({
       signatures: 1,
     })
-    expect(await verifyImage(registry, child, key.verifier)).toMatchObject({ signatures: 0 })
+    expect(await verifyImage(registry, child, trustedKey.verifier)).toMatchObject({ signatures: 0 })
   })
 
   test('of an index covers each manifest below it, nested ones too, and each is checked', async () => {
-    const registry = new HeldRegistry()
-    const entry = ({ digest, size }: Subject, mediaType: string = mediaTypes.ociManifest) => ({
+    const registry = new InMemoryRegistry()
+    const entry = ({ digest, size }: ArtifactSubject, mediaType: string = mediaTypes.ociManifest) => ({
       mediaType,
       digest,
       size,
     })
     const index = (manifests: readonly object[], tag?: string) =>
       registry.put({ schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests }, tag)
-    const [one, two] = [registry.put(image('one')), registry.put(image('two'))]
+    const [one, two] = [registry.put(createManifest('one')), registry.put(createManifest('two'))]
     const nested = index([entry(two)])
     const amd64 = { ...entry(one), platform: { os: 'linux', architecture: 'amd64' } }
     const top = index([amd64, entry(nested, mediaTypes.ociIndex)], 'v1')
-    const ask = (options = {}) =>
-      verifyImage(registry, { host, repository, tag: 'v1' }, key.verifier, options)
+    const verify = (options = {}) =>
+      verifyImage(registry, { host: registryHost, repository, tag: 'v1' }, trustedKey.verifier, options)
 
-    await registry.attach(await signatureFor(registry, top, key))
-    expect(await ask()).toMatchObject({
+    await registry.attach(await createMissingSignature(registry, top, trustedKey))
+    expect(await verify()).toMatchObject({
       signatures: 1,
       platforms: [
         { digest: one.digest, platform: 'linux/amd64', signatures: 0 },
@@ -273,51 +305,56 @@ describe('a signature does not count', () => {
         { digest: nested.digest, signatures: 0 },
       ],
     })
-    expect(await ask({ recursive: false })).toMatchObject({ signatures: 1, platforms: [] })
-    expect(await signaturesFor(registry, top, key, false)).toEqual([])
+    expect(await verify({ recursive: false })).toMatchObject({ signatures: 1, platforms: [] })
+    expect(await createMissingSignatures(registry, top, trustedKey, false)).toEqual([])
 
-    const missing = await signaturesFor(registry, top, key)
+    const missing = await createMissingSignatures(registry, top, trustedKey)
     expect(missing.map(({ tags }) => tags)).toEqual(
-      [one, two, nested].map(({ digest }) => [cosignTag(digest, 'sig')]),
+      [one, two, nested].map(({ digest }) => [formatCosignTag(digest, 'sig')]),
     )
     for (const attachment of missing) await registry.attach(attachment)
-    expect((await ask()).platforms.map(({ signatures }) => signatures)).toEqual([1, 1, 1])
+    expect((await verify()).platforms.map(({ signatures }) => signatures)).toEqual([1, 1, 1])
     // What a node asks for: the platform's manifest by its digest.
-    expect(await verifyImage(registry, one, key.verifier)).toMatchObject({ signatures: 1 })
-    expect(await signaturesFor(registry, top, key)).toEqual([])
+    expect(await verifyImage(registry, one, trustedKey.verifier)).toMatchObject({ signatures: 1 })
+    expect(await createMissingSignatures(registry, top, trustedKey)).toEqual([])
     // Another manifest's signature behind the tag counts for nothing.
     const [signature] = missing
-    await registry.attach(signature && { ...signature, tags: [cosignTag(two.digest, 'sig')] })
-    expect((await ask()).platforms[1]).toMatchObject({ signatures: 0, refused: [`it signs ${one.digest}`] })
+    await registry.attach(signature && { ...signature, tags: [formatCosignTag(two.digest, 'sig')] })
+    expect((await verify()).platforms[1]).toMatchObject({
+      signatures: 0,
+      refused: [`it signs ${one.digest}`],
+    })
   })
 
   test('whose payload is gone, and that takes nothing from the one beside it', async () => {
-    const { registry, subject } = world((image) => [signedBy(key, claim(image))])
-    const tag = cosignTag(subject.digest, 'sig')
+    const { registry, subject } = createSignedImage((image) => [
+      signPayload(trustedKey, simpleSigningPayload(image)),
+    ])
+    const tag = formatCosignTag(subject.digest, 'sig')
     const { bytes } = await registry.fetchManifest({ tag })
     const { layers, ...rest } = JSON.parse(Buffer.from(bytes).toString()) as { layers: object[] }
-    registry.put({ ...rest, layers: [{ ...layers[0], ...described('gone') }, ...layers] }, tag)
-    expect(await verifyImage(registry, subject, key.verifier)).toMatchObject({
+    registry.put({ ...rest, layers: [{ ...layers[0], ...describeContent('gone') }, ...layers] }, tag)
+    expect(await verifyImage(registry, subject, trustedKey.verifier)).toMatchObject({
       signatures: 1,
       refused: ['its payload cannot be had: there is no such blob'],
     })
   })
 
   test('behind a tag that holds an index, or more layers than cosign reads: that is no answer at all', async () => {
-    const registry = new HeldRegistry()
-    const subject = registry.put(image('the image'), 'v1')
-    const tag = cosignTag(subject.digest, 'sig')
-    const ask = () => verifyImage(registry, subject, key.verifier)
+    const registry = new InMemoryRegistry()
+    const subject = registry.put(createManifest('the image'), 'v1')
+    const tag = formatCosignTag(subject.digest, 'sig')
+    const verify = () => verifyImage(registry, subject, trustedKey.verifier)
     registry.put({ schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests: [] }, tag)
-    await expect(ask()).rejects.toMatchObject({ code: 'unsupported' })
+    await expect(verify()).rejects.toMatchObject({ code: 'unsupported' })
     registry.put(
       {
-        ...image('many'),
-        layers: Array.from({ length: 1001 }, () => ({ mediaType: '', ...described('a') })),
+        ...createManifest('many'),
+        layers: Array.from({ length: 1001 }, () => ({ mediaType: '', ...describeContent('a') })),
       },
       tag,
     )
-    await expect(ask()).rejects.toMatchObject({ code: 'unsupported' })
+    await expect(verify()).rejects.toMatchObject({ code: 'unsupported' })
   })
 })
 
@@ -326,11 +363,12 @@ describe('an attestation', () => {
   const source = { repository: 'https://git.example.com/o/r', revision: 'c'.repeat(40), path: 'catalogs' }
 
   test('by the key tells who built the image of what; signing and attesting again adds nothing', async () => {
-    const registry = new HeldRegistry()
-    const subject = registry.put(image('the image'), 'v1')
-    const order = { image: subject, listed: [], build: { ...build, source }, key }
-    for (const attachment of await provenanceAttachments(registry, order)) await registry.attach(attachment)
-    expect(await verifyImage(registry, subject, key.verifier)).toMatchObject({
+    const registry = new InMemoryRegistry()
+    const subject = registry.put(createManifest('the image'), 'v1')
+    const order = { image: subject, listed: [], build: { ...build, source }, key: trustedKey }
+    for (const attachment of await createProvenanceAttachments(registry, order))
+      await registry.attach(attachment)
+    expect(await verifyImage(registry, subject, trustedKey.verifier)).toMatchObject({
       signatures: 1,
       provenance: [
         { builder: build.builder, sources: [`git+https://git.example.com/o/r@${source.revision}`] },
@@ -338,11 +376,11 @@ describe('an attestation', () => {
       refusedAttestations: [],
     })
     // The bill of images, which is the same to the byte.
-    expect(await provenanceAttachments(registry, order)).toHaveLength(1)
+    expect(await createProvenanceAttachments(registry, order)).toHaveLength(1)
     // Another key adds its own words, and takes away none.
-    for (const attachment of await provenanceAttachments(registry, { ...order, key: other }))
+    for (const attachment of await createProvenanceAttachments(registry, { ...order, key: untrustedKey }))
       await registry.attach(attachment)
-    expect(await verifyImage(registry, subject, key.verifier)).toMatchObject({
+    expect(await verifyImage(registry, subject, trustedKey.verifier)).toMatchObject({
       signatures: 1,
       provenance: [{}],
       refused: ['it is not by this key'],
@@ -351,23 +389,30 @@ describe('an attestation', () => {
   })
 
   test('of another image, by another key, of another kind or of another payload type does not count', async () => {
-    const registry = new HeldRegistry()
-    const subject = registry.put(image('the image'), 'v1')
-    const signed = { repository: name, digest: subject.digest }
-    const statement = provenanceStatement(signed, build)
+    const registry = new InMemoryRegistry()
+    const subject = registry.put(createManifest('the image'), 'v1')
+    const signed = { repository: imageName, digest: subject.digest }
+    const statement = createProvenanceStatement(signed, build)
     const text = (bytes: Uint8Array) => Buffer.from(bytes).toString()
     const another = Buffer.from(text(statement).replace('slsa.dev/provenance/v1', 'example.com/said'))
     const envelopes = [
-      signedEnvelope(provenanceStatement({ repository: name, ...otherDigest }, build), key),
-      signedEnvelope(statement, other),
-      signedEnvelope(another, key),
-      Buffer.from(text(signedEnvelope(statement, key)).replace('vnd.in-toto+json', 'octet-stream')),
-      Buffer.from(text(signedEnvelope(statement, key)).replace(/"signatures":\[.*\]/, '"signatures":[]')),
+      createSignedEnvelope(
+        createProvenanceStatement({ repository: imageName, ...differentSubject }, build),
+        trustedKey,
+      ),
+      createSignedEnvelope(statement, untrustedKey),
+      createSignedEnvelope(another, trustedKey),
+      Buffer.from(
+        text(createSignedEnvelope(statement, trustedKey)).replace('vnd.in-toto+json', 'octet-stream'),
+      ),
+      Buffer.from(
+        text(createSignedEnvelope(statement, trustedKey)).replace(/"signatures":\[.*\]/, '"signatures":[]'),
+      ),
     ]
     const mediaType = 'application/vnd.dsse.envelope.v1+json'
     const layers = envelopes.map((bytes) => ({ mediaType, ...registry.putBlob(bytes) }))
-    registry.put({ ...image('attestations'), layers }, cosignTag(subject.digest, 'att'))
-    expect(await verifyImage(registry, subject, key.verifier)).toMatchObject({
+    registry.put({ ...createManifest('attestations'), layers }, formatCosignTag(subject.digest, 'att'))
+    expect(await verifyImage(registry, subject, trustedKey.verifier)).toMatchObject({
       provenance: [],
       refusedAttestations: [
         'it speaks of another image',
@@ -377,7 +422,7 @@ describe('an attestation', () => {
         'no signature of its envelope is by this key',
       ],
     })
-    expect(readProvenance(Buffer.from('{"_type":"x"}'), signed)).toEqual({
+    expect(parseProvenance(Buffer.from('{"_type":"x"}'), signed)).toEqual({
       problem: 'it is no in-toto statement',
     })
   })

@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals'
 import { parseChallenges } from '../../../src/registry/auth/challenges.ts'
 
-function parsed(...headers: string[]) {
+function parseChallengeHeaders(...headers: string[]) {
   return parseChallenges(headers).map(({ scheme, parameters }) => [scheme, Object.fromEntries(parameters)])
 }
 
 describe('challenges', () => {
   test('commas inside a quoted scope belong to the scope', () => {
     expect(
-      parsed(
+      parseChallengeHeaders(
         'Bearer realm="https://auth.example/token",service="r.example",scope="repository:a/b:pull,push"',
       ),
     ).toEqual([
@@ -19,24 +19,24 @@ describe('challenges', () => {
     ])
   })
   test('one header may carry several challenges, tokens and blobs between them', () => {
-    expect(parsed('Negotiate, Basic realm="a", Bearer realm=b , service = "c"')).toEqual([
+    expect(parseChallengeHeaders('Negotiate, Basic realm="a", Bearer realm=b , service = "c"')).toEqual([
       ['negotiate', {}],
       ['basic', { realm: 'a' }],
       ['bearer', { realm: 'b', service: 'c' }],
     ])
-    expect(parsed('Negotiate YIIabc==, Basic realm="x"')).toEqual([
+    expect(parseChallengeHeaders('Negotiate YIIabc==, Basic realm="x"')).toEqual([
       ['negotiate', {}],
       ['basic', { realm: 'x' }],
     ])
   })
   test('several headers count in order', () => {
-    expect(parsed('Basic realm="a"', 'Bearer realm="b"').map(([scheme]) => scheme)).toEqual([
+    expect(parseChallengeHeaders('Basic realm="a"', 'Bearer realm="b"').map(([scheme]) => scheme)).toEqual([
       'basic',
       'bearer',
     ])
   })
   test('escapes in quoted strings are undone, names and schemes lose their case', () => {
-    expect(parsed('BEARER Realm="a\\"b\\\\c"')).toEqual([['bearer', { realm: 'a"b\\c' }]])
+    expect(parseChallengeHeaders('BEARER Realm="a\\"b\\\\c"')).toEqual([['bearer', { realm: 'a"b\\c' }]])
   })
   test('rubbish gives no challenge and no exception', () => {
     for (const text of [
@@ -49,8 +49,8 @@ describe('challenges', () => {
       'Bearer realm=',
       '\u0000',
     ])
-      expect(parsed(text).every(([, parameters]) => Object.keys(parameters as object).length === 0)).toBe(
-        true,
-      )
+      expect(
+        parseChallengeHeaders(text).every(([, parameters]) => Object.keys(parameters as object).length === 0),
+      ).toBe(true)
   })
 })

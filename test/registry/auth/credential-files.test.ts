@@ -3,18 +3,21 @@ import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { mountedPullSecrets, systemCredentials } from '../../../src/registry/auth/credential-files.ts'
-import { rememberedHelpers, type HelperOptions } from '../../../src/registry/auth/credential-helper.ts'
+import { loadMountedPullSecrets, loadSystemCredentials } from '../../../src/registry/auth/credential-files.ts'
+import {
+  createCachedHelperQuery,
+  type CredentialHelperOptions,
+} from '../../../src/registry/auth/credential-helper.ts'
 import { findCredential } from '../../../src/registry/auth/credentials.ts'
 import { dockerConfigCredentials, parseDockerConfig } from '../../../src/registry/auth/docker-config.ts'
 
-const auth = (text: string) => Buffer.from(text).toString('base64')
-const source = (config: unknown, options: HelperOptions = {}) =>
+const toBase64 = (text: string) => Buffer.from(text).toString('base64')
+const createCredentialSource = (config: unknown, options: CredentialHelperOptions = {}) =>
   dockerConfigCredentials(
     parseDockerConfig(JSON.stringify(config), 'config.json'),
-    rememberedHelpers(options),
+    createCachedHelperQuery(options),
   )
-const basic = (username: string, password: string) => ({ kind: 'basic', username, password })
+const basicCredential = (username: string, password: string) => ({ kind: 'basic', username, password })
 
 describe('helpers and files of this machine', () => {
   let folder: string
@@ -39,31 +42,36 @@ describe('helpers and files of this machine', () => {
     await mkdir(join(folder, '.config/containers'), { recursive: true })
     await writeFile(
       join(folder, '.docker/config.json'),
-      JSON.stringify({ auths: { a: { auth: auth('docker:1') }, b: { auth: auth('docker:1') } } }),
+      JSON.stringify({ auths: { a: { auth: toBase64('docker:1') }, b: { auth: toBase64('docker:1') } } }),
     )
     await writeFile(
       join(folder, '.config/containers/auth.json'),
-      JSON.stringify({ auths: { a: { auth: auth('podman:2') } } }),
+      JSON.stringify({ auths: { a: { auth: toBase64('podman:2') } } }),
     )
   })
   afterAll(() => rm(folder, { recursive: true }))
 
   test('a helper is asked for the host it is named for, the store for the rest', async () => {
     const options = { helperPath: `${folder}:/usr/bin:/bin` }
-    const found = source({ credHelpers: { 'quay.io': 'good' }, credsStore: 'token' }, options)
-    expect(await found.find('quay.io', 'a')).toEqual(basic('quay.io', 's'))
+    const found = createCredentialSource({ credHelpers: { 'quay.io': 'good' }, credsStore: 'token' }, options)
+    expect(await found.find('quay.io', 'a')).toEqual(basicCredential('quay.io', 's'))
     expect(await found.find('other.example', 'a')).toEqual({ kind: 'identity', token: 'refresh' })
-    expect(await source({ credHelpers: { 'docker.io': 'good' } }, options).find('docker.io', 'a')).toEqual(
-      basic('https://index.docker.io/v1/', 's'),
+    expect(
+      await createCredentialSource({ credHelpers: { 'docker.io': 'good' } }, options).find('docker.io', 'a'),
+    ).toEqual(basicCredential('https://index.docker.io/v1/', 's'))
+    const beside = createCredentialSource(
+      { credsStore: 'none', auths: { x: { auth: toBase64('u:p') } } },
+      options,
     )
-    const beside = source({ credsStore: 'none', auths: { x: { auth: auth('u:p') } } }, options)
     expect(await beside.find('q', 'a')).toBeUndefined()
-    expect(await beside.find('x', 'a')).toEqual(basic('u', 'p'))
+    expect(await beside.find('x', 'a')).toEqual(basicCredential('u', 'p'))
   })
   test('a helper that fails, talks, sleeps, is not there or has a path for a name is our trouble', async () => {
     const options = { helperPath: `${folder}:/usr/bin:/bin`, helperTimeout: 300 }
     for (const name of ['broken', 'talker', 'sleeper', 'absent', '../evil', 'a b', '.hidden', ''])
-      await expect(source({ credHelpers: { q: name } }, options).find('q', 'a')).rejects.toMatchObject({
+      await expect(
+        createCredentialSource({ credHelpers: { q: name } }, options).find('q', 'a'),
+      ).rejects.toMatchObject({
         code: 'credentials',
         message: expect.not.stringContaining('s3cret'),
       })
@@ -74,9 +82,9 @@ describe('helpers and files of this machine', () => {
     await writeFile(counted, '')
     const runs = async () => (await readFile(counted, 'utf8')).length
     const options = { helperPath: `${folder}:/usr/bin:/bin`, now: () => now }
-    const found = source({ credHelpers: { good: 'counting', bad: 'failing' } }, options)
+    const found = createCredentialSource({ credHelpers: { good: 'counting', bad: 'failing' } }, options)
     const [first, second] = await Promise.all([found.find('good', 'a'), found.find('good', 'b')])
-    expect([first, second, await runs()]).toEqual([basic('u', 's'), basic('u', 's'), 1])
+    expect([first, second, await runs()]).toEqual([basicCredential('u', 's'), basicCredential('u', 's'), 1])
     now = 3_599_999
     await found.find('good', 'a')
     expect(await runs()).toBe(1)
@@ -107,21 +115,21 @@ describe('helpers and files of this machine', () => {
     await symlink('..data/.dockerconfigjson', join(mounted, 'b-new', '.dockerconfigjson'))
     await writeFile(
       join(mounted, 'c-old', '.dockercfg'),
-      JSON.stringify({ ...auths('old'), 'r.example': { auth: auth('old:p') } }),
+      JSON.stringify({ ...auths('old'), 'r.example': { auth: toBase64('old:p') } }),
     )
-    const sources = await systemCredentials({ HOME: join(folder, 'nothing'), PULL_SECRETS: mounted })
-    expect(await findCredential(sources, 'quay.io', 'org/a')).toEqual(basic('new', 'p'))
+    const sources = await loadSystemCredentials({ HOME: join(folder, 'nothing'), PULL_SECRETS: mounted })
+    expect(await findCredential(sources, 'quay.io', 'org/a')).toEqual(basicCredential('new', 'p'))
     expect(await findCredential(sources, 'quay.io', 'other/a')).toEqual({ kind: 'anonymous' })
-    expect(await findCredential(sources, 'r.example', 'a')).toEqual(basic('old', 'p'))
-    const single = await mountedPullSecrets(join(mounted, 'c-old'))
-    expect(await findCredential(single, 'r.example', 'a')).toEqual(basic('old', 'p'))
+    expect(await findCredential(sources, 'r.example', 'a')).toEqual(basicCredential('old', 'p'))
+    const single = await loadMountedPullSecrets(join(mounted, 'c-old'))
+    expect(await findCredential(single, 'r.example', 'a')).toEqual(basicCredential('old', 'p'))
   })
   test('a directory of secrets that has none, or is none, stops the start', async () => {
     for (const [directory, reason] of [
       [join(folder, '.config'), /has no pull secret/],
       [join(folder, 'nowhere'), /cannot be read/],
     ] as const)
-      await expect(systemCredentials({ PULL_SECRETS: directory })).rejects.toMatchObject({
+      await expect(loadSystemCredentials({ PULL_SECRETS: directory })).rejects.toMatchObject({
         code: 'credentials',
         message: expect.stringMatching(reason),
       })
@@ -132,33 +140,33 @@ describe('helpers and files of this machine', () => {
     const write = (text: string) => writeFile(join(mounted, '.dockerconfigjson'), text)
     const config = (password: string) => JSON.stringify({ auths: { r: { username: 'AWS', password } } })
     await write(config('first'))
-    const sources = await mountedPullSecrets(mounted, { now: () => now })
+    const sources = await loadMountedPullSecrets(mounted, { now: () => now })
     const find = () => findCredential(sources, 'r', 'a')
-    expect(await find()).toEqual(basic('AWS', 'first'))
+    expect(await find()).toEqual(basicCredential('AWS', 'first'))
     await write(config('the second'))
-    expect(await find()).toEqual(basic('AWS', 'first'))
+    expect(await find()).toEqual(basicCredential('AWS', 'first'))
     now += 10_000
-    expect(await find()).toEqual(basic('AWS', 'the second'))
+    expect(await find()).toEqual(basicCredential('AWS', 'the second'))
     await write('{"auths": s3cret')
     now += 10_000
     for (let round = 0; round < 2; round += 1)
       await expect(find()).rejects.toMatchObject({ message: expect.not.stringContaining('s3cret') })
     await write(config('the third one'))
     now += 10_000
-    expect(await find()).toEqual(basic('AWS', 'the third one'))
+    expect(await find()).toEqual(basicCredential('AWS', 'the third one'))
     await rm(join(mounted, '.dockerconfigjson'))
     now += 10_000
-    expect(await find()).toEqual(basic('AWS', 'the third one'))
+    expect(await find()).toEqual(basicCredential('AWS', 'the third one'))
   })
   test('the environment comes first, podman before docker, and files that are not there are none', async () => {
-    const sources = await systemCredentials({
+    const sources = await loadSystemCredentials({
       HOME: folder,
-      DOCKER_AUTH_CONFIG: JSON.stringify({ auths: { c: { auth: auth('env:3') } } }),
+      DOCKER_AUTH_CONFIG: JSON.stringify({ auths: { c: { auth: toBase64('env:3') } } }),
     })
-    expect(await findCredential(sources, 'a', 'x')).toEqual(basic('podman', '2'))
-    expect(await findCredential(sources, 'b', 'x')).toEqual(basic('docker', '1'))
-    expect(await findCredential(sources, 'c', 'x')).toEqual(basic('env', '3'))
+    expect(await findCredential(sources, 'a', 'x')).toEqual(basicCredential('podman', '2'))
+    expect(await findCredential(sources, 'b', 'x')).toEqual(basicCredential('docker', '1'))
+    expect(await findCredential(sources, 'c', 'x')).toEqual(basicCredential('env', '3'))
     expect(await findCredential(sources, 'd', 'x')).toEqual({ kind: 'anonymous' })
-    expect(await systemCredentials({ HOME: join(folder, 'nothing') })).toEqual([])
+    expect(await loadSystemCredentials({ HOME: join(folder, 'nothing') })).toEqual([])
   })
 })

@@ -1,58 +1,61 @@
 import { describe, expect, test } from '@jest/globals'
 import { dockerConfigCredentials, parseDockerConfig } from '../../../src/registry/auth/docker-config.ts'
 
-const auth = (text: string) => Buffer.from(text).toString('base64')
-const source = (config: unknown) =>
+const toBase64 = (text: string) => Buffer.from(text).toString('base64')
+const createCredentialSource = (config: unknown) =>
   dockerConfigCredentials(parseDockerConfig(JSON.stringify(config), 'config.json'))
-const basic = (username: string, password: string) => ({ kind: 'basic', username, password })
+const basicCredential = (username: string, password: string) => ({ kind: 'basic', username, password })
 
 describe('credential files', () => {
   test('the most specific key wins, cut at slashes only', async () => {
-    const found = source({
+    const found = createCredentialSource({
       auths: {
-        'quay.io': { auth: auth('all:1') },
-        'quay.io/org': { auth: auth('org:2') },
-        'quay.io/org/app': { auth: auth('app:3') },
+        'quay.io': { auth: toBase64('all:1') },
+        'quay.io/org': { auth: toBase64('org:2') },
+        'quay.io/org/app': { auth: toBase64('app:3') },
       },
     })
-    expect(await found.find('quay.io', 'org/app')).toEqual(basic('app', '3'))
-    expect(await found.find('quay.io', 'org/application')).toEqual(basic('org', '2'))
-    expect(await found.find('quay.io', 'organization/app')).toEqual(basic('all', '1'))
+    expect(await found.find('quay.io', 'org/app')).toEqual(basicCredential('app', '3'))
+    expect(await found.find('quay.io', 'org/application')).toEqual(basicCredential('org', '2'))
+    expect(await found.find('quay.io', 'organization/app')).toEqual(basicCredential('all', '1'))
     expect(await found.find('notquay.io', 'org/app')).toBeUndefined()
     expect(await found.find('quay.io.evil.example', 'org/app')).toBeUndefined()
   })
   test('Docker Hub keeps its old key, and keys may be URLs', async () => {
-    const found = source({
+    const found = createCredentialSource({
       auths: {
-        'https://index.docker.io/v1/': { auth: auth('hub:x') },
-        'https://r.example/v2/': { auth: auth('r:y') },
+        'https://index.docker.io/v1/': { auth: toBase64('hub:x') },
+        'https://r.example/v2/': { auth: toBase64('r:y') },
       },
     })
-    expect(await found.find('docker.io', 'library/foo')).toEqual(basic('hub', 'x'))
-    expect(await found.find('r.example', 'foo')).toEqual(basic('r', 'y'))
+    expect(await found.find('docker.io', 'library/foo')).toEqual(basicCredential('hub', 'x'))
+    expect(await found.find('r.example', 'foo')).toEqual(basicCredential('r', 'y'))
   })
   test('a password may contain colons, lack padding or end in NULs', async () => {
-    const found = source({
+    const found = createCredentialSource({
       auths: {
-        a: { auth: auth('u:p:q:r') },
-        b: { auth: auth('u:p').replace(/=+$/, '') },
-        c: { auth: auth('u:p\0\0') },
+        a: { auth: toBase64('u:p:q:r') },
+        b: { auth: toBase64('u:p').replace(/=+$/, '') },
+        c: { auth: toBase64('u:p\0\0') },
       },
     })
-    expect(await found.find('a', 'x')).toEqual(basic('u', 'p:q:r'))
-    expect(await found.find('b', 'x')).toEqual(basic('u', 'p'))
-    expect(await found.find('c', 'x')).toEqual(basic('u', 'p'))
+    expect(await found.find('a', 'x')).toEqual(basicCredential('u', 'p:q:r'))
+    expect(await found.find('b', 'x')).toEqual(basicCredential('u', 'p'))
+    expect(await found.find('c', 'x')).toEqual(basicCredential('u', 'p'))
   })
   test('tokens come before passwords', async () => {
-    const found = source({
-      auths: { a: { registrytoken: 'r', auth: auth('u:p') }, b: { identitytoken: 'i', auth: auth('u:p') } },
+    const found = createCredentialSource({
+      auths: {
+        a: { registrytoken: 'r', auth: toBase64('u:p') },
+        b: { identitytoken: 'i', auth: toBase64('u:p') },
+      },
     })
     expect(await found.find('a', 'x')).toEqual({ kind: 'bearer', token: 'r' })
     expect(await found.find('b', 'x')).toEqual({ kind: 'identity', token: 'i' })
   })
   test('an entry that cannot be read fails loudly and does not become anonymous, nor is it quoted', async () => {
-    for (const entry of [{ auth: '!!!' }, { auth: auth('nocolon') }, { username: 'u' }]) {
-      const failure = source({ auths: { 'quay.io': entry } }).find('quay.io', 'a')
+    for (const entry of [{ auth: '!!!' }, { auth: toBase64('nocolon') }, { username: 'u' }]) {
+      const failure = createCredentialSource({ auths: { 'quay.io': entry } }).find('quay.io', 'a')
       await expect(failure).rejects.toMatchObject({
         code: 'credentials',
         message: expect.stringContaining('quay.io'),
@@ -62,6 +65,6 @@ describe('credential files', () => {
       expect(() => parseDockerConfig(text, 'config.json')).toThrow(/^config\.json(?!.*s3cret)/)
   })
   test('an empty entry, as docker login leaves it beside a store, is none', async () => {
-    expect(await source({ auths: { 'quay.io': {} } }).find('quay.io', 'a')).toBeUndefined()
+    expect(await createCredentialSource({ auths: { 'quay.io': {} } }).find('quay.io', 'a')).toBeUndefined()
   })
 })

@@ -4,19 +4,19 @@ import { createSign, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Login } from '../real-registry.ts'
+import type { RegistryLogin } from '../real-registry.ts'
 
 export interface TokenServer {
   readonly host: string
   /** How docker-registry is told of it. */
-  readonly login: Login
+  readonly login: RegistryLogin
   /** The scopes of each request, joined by blanks. */
   readonly scopes: string[]
   close(): Promise<void>
 }
 
 /** The robot's password is `secret`. */
-export async function tokenServer(): Promise<TokenServer> {
+export async function startTokenServer(): Promise<TokenServer> {
   const folder = new URL('../loopback-certificate/', import.meta.url)
   const certificate = await readFile(new URL('certificate.pem', folder), 'utf8')
   const key = await readFile(new URL('key.pem', folder), 'utf8')

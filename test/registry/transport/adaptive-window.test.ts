@@ -1,31 +1,31 @@
 import { describe, expect, test } from '@jest/globals'
-import { adaptiveWindow } from '../../../src/registry/transport/adaptive-window.ts'
-import { handClock } from '../manual-clock.ts'
+import { createAdaptiveWindow } from '../../../src/registry/transport/adaptive-window.ts'
+import { createManualClock } from '../manual-clock.ts'
 
 describe('the window', () => {
   test('never lets more work run than it is wide, and lets everything run in the end', async () => {
-    const window = adaptiveWindow({ start: 3, most: 3 }, handClock())
-    let most = 0
+    const window = createAdaptiveWindow({ start: 3, max: 3 }, createManualClock())
+    let maxWindow = 0
     let done = 0
     await Promise.all(
       Array.from({ length: 3000 }, () =>
         window.run(async () => {
-          most = Math.max(most, window.active)
+          maxWindow = Math.max(maxWindow, window.active)
           await Promise.resolve()
           done += 1
         }),
       ),
     )
-    expect([most, done, window.active]).toEqual([3, 3000, 0])
+    expect([maxWindow, done, window.active]).toEqual([3, 3000, 0])
   })
   test('grows by one with each success, up to its bound', () => {
-    const window = adaptiveWindow({ start: 8, most: 10 }, handClock())
+    const window = createAdaptiveWindow({ start: 8, max: 10 }, createManualClock())
     for (let count = 0; count < 5; count += 1) window.succeeded()
     expect(window.size).toBe(10)
   })
   test('halves once for a wave of refusals, again for the next wave, and never to nothing', () => {
-    const clock = handClock()
-    const window = adaptiveWindow({ start: 8, most: 64 }, clock)
+    const clock = createManualClock()
+    const window = createAdaptiveWindow({ start: 8, max: 64 }, clock)
     for (let count = 0; count < 8; count += 1) window.limited(100)
     expect(window.size).toBe(4)
     for (const size of [2, 1, 1]) {
@@ -35,14 +35,14 @@ describe('the window', () => {
     }
   })
   test('everyone waits while a host wants to be left alone', async () => {
-    const clock = handClock()
-    const window = adaptiveWindow({ start: 8, most: 8 }, clock)
+    const clock = createManualClock()
+    const window = createAdaptiveWindow({ start: 8, max: 8 }, clock)
     window.limited(7000)
     await window.run(async () => undefined)
     expect(clock.slept).toEqual([7000])
   })
   test('work that fails gives its place back', async () => {
-    const window = adaptiveWindow({ start: 1, most: 1 }, handClock())
+    const window = createAdaptiveWindow({ start: 1, max: 1 }, createManualClock())
     await expect(window.run(() => Promise.reject(new Error('no')))).rejects.toThrow('no')
     expect(await window.run(async () => 'yes')).toBe('yes')
   })

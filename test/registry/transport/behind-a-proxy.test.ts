@@ -5,58 +5,64 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { proxyFor } from '../../../src/ports/proxy.ts'
+import { selectProxy } from '../../../src/ports/proxy.ts'
 import { readRegistryAccess } from '../../../src/registry/registry-access.ts'
 import { openTransport, type Transport } from '../../../src/registry/transport/transport.ts'
 import {
-  makeAuthority,
-  startConnectProxy,
-  startTlsFront,
-  type ConnectProxy,
+  createCertificateAuthority,
+  startForwardProxy,
+  startTlsTerminator,
+  type ForwardProxy,
   type TestServer,
 } from '../../connect-proxy.ts'
 
-const host = 'registry.example'
-const password = 'p@ss:word'
-const open: Transport[] = []
-let directory: string
-let certificate: string
-let front: TestServer
-let proxy: ConnectProxy
-const inner = createServer((request, response) => void response.end(`hello ${request.url}`))
+const registryHost = 'registry.example'
+const proxyPassword = 'p@ss:word'
+const openTransports: Transport[] = []
+let temporaryDirectory: string
+let caCertificate: string
+let tlsTerminator: TestServer
+let forwardProxy: ForwardProxy
+const plainServer = createServer((request, response) => void response.end(`hello ${request.url}`))
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'proxy-'))
-  const authority = makeAuthority(directory)
-  certificate = readFileSync(authority.file, 'utf8')
-  await new Promise<void>((resolve) => inner.listen(0, '127.0.0.1', resolve))
-  front = await startTlsFront(authority.keyOf(host), (inner.address() as AddressInfo).port)
-  proxy = await startConnectProxy(
-    { [`${host}:443`]: front.port, '203.0.114.7:443': front.port },
-    `me:${password}`,
+  temporaryDirectory = mkdtempSync(join(tmpdir(), 'proxy-'))
+  const authority = createCertificateAuthority(temporaryDirectory)
+  caCertificate = readFileSync(authority.certificateFile, 'utf8')
+  await new Promise<void>((resolve) => plainServer.listen(0, '127.0.0.1', resolve))
+  tlsTerminator = await startTlsTerminator(
+    authority.issueCertificate(registryHost),
+    (plainServer.address() as AddressInfo).port,
+  )
+  forwardProxy = await startForwardProxy(
+    { [`${registryHost}:443`]: tlsTerminator.port, '203.0.114.7:443': tlsTerminator.port },
+    `me:${proxyPassword}`,
   )
 })
 afterEach(async () => {
-  proxy.asked.length = 0
-  for (const one of open.splice(0)) await one.close()
+  forwardProxy.requestedHosts.length = 0
+  for (const one of openTransports.splice(0)) await one.close()
 })
 afterAll(async () => {
-  await Promise.all([front.close(), proxy.close()])
-  inner.close()
-  rmSync(directory, { recursive: true, force: true })
+  await Promise.all([tlsTerminator.close(), forwardProxy.close()])
+  plainServer.close()
+  rmSync(temporaryDirectory, { recursive: true, force: true })
 })
 
-function ask(
+function requestThroughProxy(
   url: string,
   by: 'address' | 'name',
   addresses: readonly string[],
-  credential = `me:${encodeURIComponent(password)}`,
+  credential = `me:${encodeURIComponent(proxyPassword)}`,
 ) {
-  const environment = { HTTPS_PROXY: `http://${credential}@127.0.0.1:${proxy.port}` }
+  const environment = { HTTPS_PROXY: `http://${credential}@127.0.0.1:${forwardProxy.port}` }
   const transport = openTransport({
-    egress: { certificates: { [host]: certificate }, proxy: { by, to: (to) => proxyFor(to, environment) } },
+    egress: {
+      certificates: { [registryHost]: caCertificate },
+      proxy: { by, to: (to) => selectProxy(to, environment) },
+    },
     resolve: () => Promise.resolve(addresses),
   })
-  open.push(transport)
+  openTransports.push(transport)
   return transport
     .exchange({ method: 'GET', url: new URL(url), headers: {}, bodyLimit: 100, redirects: 0 })
     .then(({ body }) => Buffer.from(body).toString())
@@ -64,37 +70,41 @@ function ask(
 
 describe('behind a proxy', () => {
   test('a checked address is asked for, and its certificate is the name’s', async () => {
-    expect(await ask(`https://${host}/v2/`, 'address', ['203.0.114.7'])).toBe('hello /v2/')
-    expect(proxy.asked).toEqual(['203.0.114.7:443'])
+    expect(await requestThroughProxy(`https://${registryHost}/v2/`, 'address', ['203.0.114.7'])).toBe(
+      'hello /v2/',
+    )
+    expect(forwardProxy.requestedHosts).toEqual(['203.0.114.7:443'])
   })
 
   test('the name is asked for where the operator says that the proxy looks after addresses', async () => {
-    expect(await ask(`https://${host}/v2/`, 'name', ['10.0.0.1'])).toBe('hello /v2/')
-    expect(proxy.asked).toEqual([`${host}:443`])
+    expect(await requestThroughProxy(`https://${registryHost}/v2/`, 'name', ['10.0.0.1'])).toBe('hello /v2/')
+    expect(forwardProxy.requestedHosts).toEqual([`${registryHost}:443`])
   })
 
   test.each([
-    ['a name at an internal address', `https://${host}/`, 'address', ['10.0.0.1']],
+    ['a name at an internal address', `https://${registryHost}/`, 'address', ['10.0.0.1']],
     [
       'a name with one internal address among others',
-      `https://${host}/`,
+      `https://${registryHost}/`,
       'address',
       ['203.0.114.7', '169.254.169.254'],
     ],
     ['an internal address', 'https://10.0.0.1/', 'name', []],
     ['the metadata service', 'https://169.254.169.254/', 'name', []],
     ['an internal name', 'https://registry.corp/', 'name', []],
-    ['a port that no registry has', `https://${host}:22/`, 'name', []],
-    ['plain http', `http://${host}/`, 'name', []],
+    ['a port that no registry has', `https://${registryHost}:22/`, 'name', []],
+    ['plain http', `http://${registryHost}/`, 'name', []],
   ] as const)('%s is refused before the proxy hears of it', async (_what, url, by, addresses) => {
-    await expect(ask(url, by, addresses)).rejects.toMatchObject({ code: 'blocked' })
-    expect(proxy.asked).toEqual([])
+    await expect(requestThroughProxy(url, by, addresses)).rejects.toMatchObject({ code: 'blocked' })
+    expect(forwardProxy.requestedHosts).toEqual([])
   })
 
   test('what the proxy refuses is the world’s bad news, without its password', async () => {
-    const wrong = ask(`https://${host}/`, 'name', [], 'me:wrong')
+    const wrong = requestThroughProxy(`https://${registryHost}/`, 'name', [], 'me:wrong')
     await expect(wrong).rejects.toMatchObject({ code: 'network', message: expect.stringContaining('407') })
-    await expect(ask('https://other.example/', 'name', [])).rejects.toThrow('the proxy refuses (403)')
+    await expect(requestThroughProxy('https://other.example/', 'name', [])).rejects.toThrow(
+      'the proxy refuses (403)',
+    )
   })
 
   test('the operator’s words are read at the start', async () => {

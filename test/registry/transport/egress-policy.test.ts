@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
-import { egressPolicy, loopbackRegistries } from '../../../src/registry/transport/egress-policy.ts'
+import { createEgressPolicy, allowLoopbackRegistries } from '../../../src/registry/transport/egress-policy.ts'
 import { openRegistry } from '../../../src/registry/open-registry.ts'
 import { openTokenService } from '../../../src/registry/auth/token-service.ts'
 import { openTransport } from '../../../src/registry/transport/transport.ts'
-import { handClock } from '../manual-clock.ts'
-import { imageManifest, scriptedRegistry } from '../scripted-registry.ts'
+import { createManualClock } from '../manual-clock.ts'
+import { createImageManifest, startScriptedRegistry } from '../scripted-registry.ts'
 
-const get = async (url: string, resolve?: (name: string) => Promise<readonly string[]>) => {
+const fetchUrl = async (url: string, resolve?: (name: string) => Promise<readonly string[]>) => {
   const transport = openTransport({ ...(resolve && { resolve }), limits: { connectTimeout: 300 } })
   try {
     return await transport.exchange({
@@ -67,17 +67,19 @@ describe('addresses that are not public', () => {
     '[5f00::1]',
   ]
   test.each(literals)('%s is refused as a literal', async (literal) => {
-    await expect(get(`https://${literal}/`)).rejects.toMatchObject({ code: 'blocked' })
+    await expect(fetchUrl(`https://${literal}/`)).rejects.toMatchObject({ code: 'blocked' })
   })
 
   test.each(literals.filter((text) => /^[\d.]+$|^\[/.test(text) && !/^\d+$|^0\d|^127\.1$/.test(text)))(
     'a name that resolves to %s is refused when the connection is made',
     async (literal) => {
       const address = literal.replace(/^\[|\]$/g, '')
-      await expect(get('https://registry.example/', async () => [address])).rejects.toMatchObject({
+      await expect(fetchUrl('https://registry.example/', async () => [address])).rejects.toMatchObject({
         code: 'blocked',
       })
-      await expect(get('https://registry.example/', async () => ['8.8.8.8', address])).rejects.toMatchObject({
+      await expect(
+        fetchUrl('https://registry.example/', async () => ['8.8.8.8', address]),
+      ).rejects.toMatchObject({
         code: 'blocked',
       })
     },
@@ -85,7 +87,7 @@ describe('addresses that are not public', () => {
 
   test('a scoped or senseless address is refused', async () => {
     for (const address of ['fe80::1%eth0', '', 'localhost', '8.8.8.8/8'])
-      await expect(get('https://registry.example/', async () => [address])).rejects.toMatchObject({
+      await expect(fetchUrl('https://registry.example/', async () => [address])).rejects.toMatchObject({
         code: 'blocked',
       })
   })
@@ -103,23 +105,23 @@ describe('addresses that are not public', () => {
     'nas.lan',
     'x.home.arpa',
   ])('the name %s is refused without being resolved', async (name) => {
-    let asked = false
-    const resolve = async () => ((asked = true), ['8.8.8.8'])
-    await expect(get(`https://${name}/`, resolve)).rejects.toMatchObject({ code: 'blocked' })
-    expect(asked).toBe(false)
+    let wasResolved = false
+    const resolve = async () => ((wasResolved = true), ['8.8.8.8'])
+    await expect(fetchUrl(`https://${name}/`, resolve)).rejects.toMatchObject({ code: 'blocked' })
+    expect(wasResolved).toBe(false)
   })
 
   test('a name whose answer changes between two questions is connected to what was checked', async () => {
     // Asked once only: the second answer, to an internal address, is never looked at.
     let questions = 0
     const resolve = async () => (questions++ === 0 ? ['192.0.2.1'] : ['127.0.0.1'])
-    await expect(get('https://registry.example/', resolve)).rejects.toMatchObject({ code: 'blocked' })
+    await expect(fetchUrl('https://registry.example/', resolve)).rejects.toMatchObject({ code: 'blocked' })
     expect(questions).toBe(1)
   })
 })
 
 describe('schemes, ports and hosts', () => {
-  const policy = egressPolicy()
+  const policy = createEgressPolicy()
   test('plain http is refused for every host that is not listed', () => {
     expect(() => policy.checkUrl(new URL('http://quay.io/'))).toThrow(/without TLS/)
     expect(() => policy.checkUrl(new URL('ftp://quay.io/'))).toThrow(/without TLS/)
@@ -134,13 +136,13 @@ describe('schemes, ports and hosts', () => {
     expect(() => policy.checkUrl(new URL('https://quay.io@evil.example/'))).toThrow(/user name/)
   })
   test('with a list of hosts no other is asked, and names are compared whole', () => {
-    const only = egressPolicy({ onlyHosts: ['quay.io'] })
+    const only = createEgressPolicy({ onlyHosts: ['quay.io'] })
     only.checkUrl(new URL('https://quay.io/'))
     for (const host of ['quay.io.evil.example', 'cdn.quay.io', 'xquay.io'])
       expect(() => only.checkUrl(new URL(`https://${host}/`))).toThrow(/not an allowed registry/)
   })
   test('opening one loopback port opens no other, and no other host', () => {
-    const open = egressPolicy(loopbackRegistries('127.0.0.1:5001', 'registry.test:5002'))
+    const open = createEgressPolicy(allowLoopbackRegistries('127.0.0.1:5001', 'registry.test:5002'))
     open.checkUrl(new URL('http://127.0.0.1:5001/'))
     open.checkAddresses('registry.test', 5002, ['127.0.0.1'])
     for (const url of ['http://127.0.0.1:5000/', 'http://127.0.0.2:5001/', 'https://127.0.0.1/'])
@@ -149,18 +151,18 @@ describe('schemes, ports and hosts', () => {
     expect(() => open.checkAddresses('registry.test', 5002, ['10.0.0.1'])).toThrow(/public/)
   })
   test('denied ranges are denied although they are public', () => {
-    const strict = egressPolicy({ deniedAddresses: ['8.8.8.0/24'] })
+    const strict = createEgressPolicy({ deniedAddresses: ['8.8.8.0/24'] })
     expect(() => strict.checkAddresses('quay.io', 443, ['8.8.8.8'])).toThrow(/public/)
     strict.checkAddresses('quay.io', 443, ['8.8.4.4', '2606:4700::1111'])
-    expect(() => egressPolicy({ deniedAddresses: ['nonsense'] })).toThrow(RangeError)
+    expect(() => createEgressPolicy({ deniedAddresses: ['nonsense'] })).toThrow(RangeError)
   })
 })
 
 describe('what the operator opened at an internal address', () => {
-  const policy = egressPolicy({
+  const policy = createEgressPolicy({
     internal: { 'inside.example': ['10.0.0.0/8'], 'sso.example:8443': ['10.0.0.0/8'] },
   })
-  const step = (from: string, to: string) => () => policy.checkStep(new URL(from), new URL(to))
+  const step = (from: string, to: string) => () => policy.checkHop(new URL(from), new URL(to))
   test.each(['https://inside.example/x', 'https://INSIDE.example./x', 'https://sso.example:8443/token'])(
     'is not open to registries outside, which name %s as where to go next',
     (to) => {
@@ -173,24 +175,27 @@ describe('what the operator opened at an internal address', () => {
     expect(step('https://evil.example/', 'https://sso.example/')).not.toThrow()
   })
   test('gets no question for a token on the word of a registry outside', async () => {
-    const asked: string[] = []
+    const resolvedHosts: string[] = []
     const exchange = async ({ url }: { url: URL }) => {
-      asked.push(url.href)
+      resolvedHosts.push(url.href)
       return { status: 200, headers: { get: () => undefined }, body: Buffer.from('{"token":"t"}'), url }
     }
-    const tokens = openTokenService({ policy, exchange, close: async () => undefined }, handClock())
+    const tokens = openTokenService({ policy, exchange, close: async () => undefined }, createManualClock())
     const token = (host: string, realm: string) =>
       tokens.token({ host, realm, service: '', scopes: [], credential: { kind: 'anonymous' } })
     await expect(token('evil.example', 'https://inside.example/')).rejects.toMatchObject({ code: 'blocked' })
-    expect(asked).toEqual([])
+    expect(resolvedHosts).toEqual([])
     expect(await token('inside.example', 'https://inside.example/')).toBe('t')
   })
 })
 
 describe('redirects', () => {
   test('a registry cannot lead us to an internal address, another scheme or in circles', async () => {
-    const registry = await scriptedRegistry()
-    const client = openRegistry({ clock: handClock(), egress: loopbackRegistries(registry.host) })
+    const registry = await startScriptedRegistry()
+    const client = openRegistry({
+      clock: createManualClock(),
+      egress: allowLoopbackRegistries(registry.host),
+    })
     const targets: string[] = [
       'http://127.0.0.1:1/x',
       'https://169.254.169.254/latest/meta-data',
@@ -214,13 +219,13 @@ describe('redirects', () => {
   })
 
   test('a redirect from https to http is refused even where http is allowed', async () => {
-    const secure = await scriptedRegistry({ tls: true })
-    const plain = await scriptedRegistry()
+    const secure = await startScriptedRegistry({ tls: true })
+    const plain = await startScriptedRegistry()
     plain.add('a/b', '1')
     const port = secure.host.split(':')[1] ?? ''
     const { loopbackCertificate } = await import('../scripted-registry.ts')
     const client = openRegistry({
-      clock: handClock(),
+      clock: createManualClock(),
       egress: {
         plainHttp: [plain.host],
         internal: { [secure.host]: ['127.0.0.1/32'], [plain.host]: ['127.0.0.1/32'] },
@@ -238,17 +243,17 @@ describe('redirects', () => {
   })
 
   test('nothing but Accept goes along to another origin, though it is the same host', async () => {
-    const registry = await scriptedRegistry()
-    const storage = await scriptedRegistry()
-    storage.add('a/b', '1', imageManifest('x'))
+    const registry = await startScriptedRegistry()
+    const storage = await startScriptedRegistry()
+    storage.add('a/b', '1', createImageManifest('x'))
     registry.script = (request, response) => {
       if (request.headers.authorization === undefined)
         response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
       else response.writeHead(307, { location: `${storage.origin}${request.path}` }).end()
     }
     const client = openRegistry({
-      clock: handClock(),
-      egress: loopbackRegistries(registry.host, storage.host),
+      clock: createManualClock(),
+      egress: allowLoopbackRegistries(registry.host, storage.host),
       credentials: [{ find: async () => ({ kind: 'basic', username: 'u', password: 'secret' }) }],
     })
     expect(await client.resolve(`${registry.host}/a/b:1`)).toMatchObject({ kind: 'ok' })
@@ -261,7 +266,10 @@ describe('redirects', () => {
 })
 
 test('references to internal addresses are blocked before anything is asked', async () => {
-  const client = openRegistry({ clock: handClock(), resolve: () => Promise.reject(new Error('asked')) })
+  const client = openRegistry({
+    clock: createManualClock(),
+    resolve: () => Promise.reject(new Error('asked')),
+  })
   for (const host of [
     '127.0.0.1',
     '127.1',

@@ -3,61 +3,68 @@ import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { fixedCredentials } from '../../../src/registry/auth/credentials.ts'
-import { loopbackRegistries } from '../../../src/registry/transport/egress-policy.ts'
+import { createFixedCredentials } from '../../../src/registry/auth/credentials.ts'
+import { allowLoopbackRegistries } from '../../../src/registry/transport/egress-policy.ts'
 import { openRegistry } from '../../../src/registry/open-registry.ts'
 import {
   openTransport,
-  type Exchange,
+  type TransportRequest,
   type Transport,
   type TransportLimits,
 } from '../../../src/registry/transport/transport.ts'
-import { handClock } from '../manual-clock.ts'
-import { loopbackCertificate, scriptedRegistry, type ScriptedRegistry } from '../scripted-registry.ts'
+import { createManualClock } from '../manual-clock.ts'
+import { loopbackCertificate, startScriptedRegistry, type ScriptedRegistry } from '../scripted-registry.ts'
 
-let registry: ScriptedRegistry
-let other: ScriptedRegistry
-const transports: Transport[] = []
+let registryServer: ScriptedRegistry
+let otherServer: ScriptedRegistry
+const openTransports: Transport[] = []
 
 beforeEach(async () => {
-  registry = await scriptedRegistry()
-  other = await scriptedRegistry()
+  registryServer = await startScriptedRegistry()
+  otherServer = await startScriptedRegistry()
 })
 afterEach(async () => {
-  await Promise.all([...transports.splice(0).map((one) => one.close()), registry.close(), other.close()])
+  await Promise.all([
+    ...openTransports.splice(0).map((one) => one.close()),
+    registryServer.close(),
+    otherServer.close(),
+  ])
 })
 
-function exchange(more: Partial<Exchange> = {}, limits: Partial<TransportLimits> = {}) {
-  const transport = openTransport({ egress: loopbackRegistries(registry.host, other.host), limits })
-  transports.push(transport)
-  const url = new URL(`${registry.origin}/x`)
+function runExchange(more: Partial<TransportRequest> = {}, limits: Partial<TransportLimits> = {}) {
+  const transport = openTransport({
+    egress: allowLoopbackRegistries(registryServer.host, otherServer.host),
+    limits,
+  })
+  openTransports.push(transport)
+  const url = new URL(`${registryServer.origin}/x`)
   return transport.exchange({ method: 'GET', url, headers: {}, bodyLimit: 1000, redirects: 5, ...more })
 }
 
 describe('an exchange ends', () => {
   test('when a body stops coming', async () => {
-    registry.script = (_, response) => (response.writeHead(200).write('a'), true)
-    await expect(exchange({}, { bodyTimeout: 100 })).rejects.toMatchObject({ code: 'timeout' })
+    registryServer.script = (_, response) => (response.writeHead(200).write('a'), true)
+    await expect(runExchange({}, { bodyTimeout: 100 })).rejects.toMatchObject({ code: 'timeout' })
   })
   test('when a body drips for longer than all of it may take', async () => {
-    registry.script = (_, response) => {
+    registryServer.script = (_, response) => {
       response.writeHead(200)
       const drip = setInterval(() => response.write('a'), 20)
       response.on('close', () => clearInterval(drip))
       return true
     }
-    await expect(exchange({}, { exchangeTimeout: 200 })).rejects.toMatchObject({ code: 'timeout' })
+    await expect(runExchange({}, { exchangeTimeout: 200 })).rejects.toMatchObject({ code: 'timeout' })
   })
   test('while it still waits for a connection', async () => {
-    registry.script = () => true
+    registryServer.script = () => true
     const transport = openTransport({
-      egress: loopbackRegistries(registry.host),
+      egress: allowLoopbackRegistries(registryServer.host),
       limits: { exchangeTimeout: 150, connections: 1 },
     })
-    transports.push(transport)
+    openTransports.push(transport)
     const one = {
       method: 'GET',
-      url: new URL(registry.origin),
+      url: new URL(registryServer.origin),
       headers: {},
       bodyLimit: 1,
       redirects: 0,
@@ -72,22 +79,22 @@ describe('an exchange ends', () => {
   })
   test('when it is called off, before and in the middle', async () => {
     const stop = new AbortController()
-    registry.script = () => (stop.abort(), true)
-    await expect(exchange({ signal: stop.signal })).rejects.toMatchObject({ code: 'aborted' })
-    await expect(exchange({ signal: stop.signal })).rejects.toMatchObject({ code: 'aborted' })
-    expect(registry.requests).toHaveLength(1)
+    registryServer.script = () => (stop.abort(), true)
+    await expect(runExchange({ signal: stop.signal })).rejects.toMatchObject({ code: 'aborted' })
+    await expect(runExchange({ signal: stop.signal })).rejects.toMatchObject({ code: 'aborted' })
+    expect(registryServer.requests).toHaveLength(1)
   })
   test('at one byte more than it may have', async () => {
-    registry.script = (request, response) =>
+    registryServer.script = (request, response) =>
       void response.writeHead(200).end(Buffer.alloc(Number(request.query.get('size'))))
-    const size = (bytes: number) => exchange({ url: new URL(`${registry.origin}/x?size=${bytes}`) })
+    const size = (bytes: number) => runExchange({ url: new URL(`${registryServer.origin}/x?size=${bytes}`) })
     expect((await size(1000)).body).toHaveLength(1000)
     await expect(size(1001)).rejects.toMatchObject({ code: 'too-large' })
     await expect(size(50_000_000)).rejects.toMatchObject({ code: 'too-large' })
   })
   test("with the beginning of an error's text, however long that is", async () => {
-    registry.script = (_, response) => void response.writeHead(404).end(Buffer.alloc(5_000_000, 'e'))
-    const reply = await exchange()
+    registryServer.script = (_, response) => void response.writeHead(404).end(Buffer.alloc(5_000_000, 'e'))
+    const reply = await runExchange()
     expect(reply.status).toBe(404)
     expect(reply.body.length).toBeLessThanOrEqual(65_536)
   })
@@ -95,32 +102,35 @@ describe('an exchange ends', () => {
 
 describe('redirects', () => {
   test.each([0, 1, 3, 5])('%i are followed where so many are allowed, and no more', async (redirects) => {
-    registry.script = ({ query }, response) => {
+    registryServer.script = ({ query }, response) => {
       const left = Number(query.get('left'))
       if (left === 0) response.writeHead(200).end('there')
       else response.writeHead(302, { location: `/x?left=${left - 1}` }).end()
     }
-    const far = (left: number) => exchange({ url: new URL(`${registry.origin}/x?left=${left}`), redirects })
+    const far = (left: number) =>
+      runExchange({ url: new URL(`${registryServer.origin}/x?left=${left}`), redirects })
     expect(Buffer.from((await far(redirects)).body).toString()).toBe('there')
     await expect(far(redirects + 1)).rejects.toMatchObject({ code: 'blocked' })
   })
   test.each(['POST', 'PUT', 'PATCH', 'DELETE'] as const)('of a %s are not followed', async (method) => {
-    registry.script = (_, response) => void response.writeHead(307, { location: `${other.origin}/x` }).end()
-    expect((await exchange({ method, body: 'secret' })).status).toBe(307)
-    expect(other.requests).toHaveLength(0)
+    registryServer.script = (_, response) =>
+      void response.writeHead(307, { location: `${otherServer.origin}/x` }).end()
+    expect((await runExchange({ method, body: 'secret' })).status).toBe(307)
+    expect(otherServer.requests).toHaveLength(0)
   })
   test('a 401 from where a redirect led is no challenge of the registry: nobody gets the password', async () => {
-    registry.script = (_, response) => void response.writeHead(307, { location: `${other.origin}/x` }).end()
-    other.script = (_, response) =>
+    registryServer.script = (_, response) =>
+      void response.writeHead(307, { location: `${otherServer.origin}/x` }).end()
+    otherServer.script = (_, response) =>
       void response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
     const both = { kind: 'basic', username: 'u', password: 'p' } as const
     const client = openRegistry({
-      clock: handClock(),
-      egress: loopbackRegistries(registry.host, other.host),
-      credentials: [fixedCredentials({ [registry.host]: both, [other.host]: both })],
+      clock: createManualClock(),
+      egress: allowLoopbackRegistries(registryServer.host, otherServer.host),
+      credentials: [createFixedCredentials({ [registryServer.host]: both, [otherServer.host]: both })],
     })
-    expect(await client.resolve(`${registry.host}/a/b:1`)).toMatchObject({ kind: 'missing-or-private' })
-    for (const { headers } of [...registry.requests, ...other.requests])
+    expect(await client.resolve(`${registryServer.host}/a/b:1`)).toMatchObject({ kind: 'missing-or-private' })
+    for (const { headers } of [...registryServer.requests, ...otherServer.requests])
       expect(headers.authorization).toBeUndefined()
     await client.close()
   })
@@ -140,7 +150,7 @@ describe('TLS', () => {
     await new Promise<void>((ready) => old.listen(0, '127.0.0.1', ready))
     const host = `127.0.0.1:${(old.address() as AddressInfo).port}`
     const client = openRegistry({
-      clock: handClock(),
+      clock: createManualClock(),
       egress: {
         internal: { [host]: ['127.0.0.1/32'] },
         certificates: { '127.0.0.1': loopbackCertificate },
@@ -151,11 +161,11 @@ describe('TLS', () => {
     await new Promise((done) => old.close(done))
   })
   test("a host's certificate is trusted for that host alone", async () => {
-    const secure = await scriptedRegistry({ tls: true })
+    const secure = await startScriptedRegistry({ tls: true })
     secure.add('a/b', '1')
-    const asking = async (name: string) => {
+    const resolveByName = async (name: string) => {
       const client = openRegistry({
-        clock: handClock(),
+        clock: createManualClock(),
         egress: {
           internal: { [secure.host]: ['127.0.0.1/32'] },
           certificates: { [name]: loopbackCertificate },
@@ -165,8 +175,8 @@ describe('TLS', () => {
       await client.close()
       return answer
     }
-    expect(await asking('127.0.0.1')).toMatchObject({ kind: 'ok' })
-    expect(await asking('127.0.0.2')).toMatchObject({
+    expect(await resolveByName('127.0.0.1')).toMatchObject({ kind: 'ok' })
+    expect(await resolveByName('127.0.0.2')).toMatchObject({
       kind: 'unknown',
       reason: expect.stringContaining('TLS'),
     })

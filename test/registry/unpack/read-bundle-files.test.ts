@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
-import { optionalRules } from '../../../src/bundle/content-rules.ts'
+import { optionalRuleIds } from '../../../src/bundle/content-rules.ts'
 import {
   bundleReaderVersion,
-  chartDirectories,
+  findChartDirectories,
   readBundleFiles,
 } from '../../../src/registry/unpack/read-bundle-files.ts'
-import { bundleFiles, shapes } from '../../bundle/bundle-shapes.ts'
+import { createBundleFiles, sampleBundles } from '../../bundle/bundle-shapes.ts'
 
-const read = (files: Readonly<Record<string, string>>) =>
+const readBundleTexts = (files: Readonly<Record<string, string>>) =>
   readBundleFiles(new Map(Object.entries(files).map(([path, text]) => [path, Buffer.from(text)])))
 
 /** What is made of samples, by version. Where this fails, bundles are read otherwise: raise the version, add a line. */
-const known: Readonly<Record<number, string>> = {
+const digestByVersion: Readonly<Record<number, string>> = {
   1: '0b6243fe4800af42',
   2: 'bd294d22ca550b28',
   3: 'b899a1fd50b057dd',
@@ -29,9 +29,9 @@ const known: Readonly<Record<number, string>> = {
 
 test('bundles that are read otherwise have another version, so that no cache serves the old answers', () => {
   const sound = ['plainest', 'one-crd', 'crd-v1beta1', 'required-crds', 'images-of-deployments'].map((name) =>
-    readBundleFiles(bundleFiles(name, shapes[name])),
+    readBundleFiles(createBundleFiles(name, sampleBundles[name])),
   )
-  const broken = read({
+  const broken = readBundleTexts({
     'manifests/csv.yaml': 'kind: ClusterServiceVersion\nmetadata: {name: Foo_}\n---\na: 1\n',
     'manifests/below/a.yaml': 'a: [\n',
     'metadata/other.yaml': 'annotations: {operators.operatorframework.io.bundle.package.v1: foo}\n',
@@ -45,13 +45,13 @@ test('bundles that are read otherwise have another version, so that no cache ser
   const digest = createHash('sha256').update(JSON.stringify(readings)).digest('hex').slice(0, 16)
   expect({ version: bundleReaderVersion, digest }).toEqual({
     version: bundleReaderVersion,
-    digest: known[bundleReaderVersion],
+    digest: digestByVersion[bundleReaderVersion],
   })
 })
 
 describe('what a bundle’s files say', () => {
   test('does not depend on the image’s name: content is what is compared', () => {
-    const { content, format } = readBundleFiles(bundleFiles('foo', { spec: { relatedImages: [] } }))
+    const { content, format } = readBundleFiles(createBundleFiles('foo', { spec: { relatedImages: [] } }))
     expect(format).toBe('registry+v1')
     expect(content).toMatchObject({ name: 'foo.v1.0.0', package: 'foo', relatedImages: [] })
     expect(content?.properties.map(({ type }) => type)).toEqual(['olm.package'])
@@ -62,24 +62,26 @@ describe('what a bundle’s files say', () => {
       metadata: { annotations: { 'olm.substitutesFor': 'foo.v0', other: 'x' } },
       spec: { description: 'Foo', icon: icons, maturity: 'alpha' },
     }
-    expect(readBundleFiles(bundleFiles('foo', csv)).csv).toEqual({
+    expect(readBundleFiles(createBundleFiles('foo', csv)).csv).toEqual({
       metadata: { annotations: { 'olm.substitutesFor': 'foo.v0' } },
       spec: { description: 'Foo', icon: icons.slice(0, 1) },
     })
-    const long = readBundleFiles(bundleFiles('foo', { spec: { description: 'x'.repeat(600_000) } }))
+    const long = readBundleFiles(createBundleFiles('foo', { spec: { description: 'x'.repeat(600_000) } }))
     expect(long.content).toBeDefined()
     expect(long.csv).toBeUndefined()
   })
   test('the format of what is no registry+v1 bundle', () => {
-    const plain = read({ 'manifests/a.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n' })
+    const plain = readBundleTexts({
+      'manifests/a.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n',
+    })
     expect(plain).toMatchObject({ format: 'plain+v0' })
-    const chart = read({
+    const chart = readBundleTexts({
       'Chart.yaml': 'apiVersion: v2\nname: foo\nversion: 1.0.0\n',
       'templates/a.yaml': 'a: 1\n',
     })
     expect(chart).toEqual({ format: 'helm+v3', findings: [], install: chart.install })
     expect(chart.install).toMatchObject({ format: 'helm+v3', unpacked: { bytes: 0 }, invalid: [] })
-    const nothing = read({ 'usr/bin/operator': 'x' })
+    const nothing = readBundleTexts({ 'usr/bin/operator': 'x' })
     expect(nothing).toMatchObject({ findings: [{ rule: 'unreadable-bundle', severity: 'error' }] })
     for (const { content } of [plain, chart, nothing]) expect(content).toBeUndefined()
   })
@@ -87,9 +89,9 @@ describe('what a bundle’s files say', () => {
     const flood = Object.fromEntries(
       Array.from({ length: 500 }, (_, index) => [`manifests/${'d'.repeat(2000)}${index}/a.yaml`, 'a']),
     )
-    const { findings } = read({ 'manifests/a.yaml': 'kind: ClusterServiceVersion\n', ...flood })
+    const { findings } = readBundleTexts({ 'manifests/a.yaml': 'kind: ClusterServiceVersion\n', ...flood })
     const [optional, usual] = [true, false].map((wanted) =>
-      findings.filter(({ rule }) => optionalRules.has(rule) === wanted),
+      findings.filter(({ rule }) => optionalRuleIds.has(rule) === wanted),
     )
     expect(usual).toHaveLength(100)
     expect(optional?.length).toBeLessThanOrEqual(100)
@@ -99,7 +101,9 @@ describe('what a bundle’s files say', () => {
   test('too much to be held for one look is an error, not content', () => {
     const value = 'x'.repeat(600_000)
     const { content, findings } = readBundleFiles(
-      bundleFiles('foo', { files: { 'metadata/properties.yaml': { properties: [{ type: 'a', value }] } } }),
+      createBundleFiles('foo', {
+        files: { 'metadata/properties.yaml': { properties: [{ type: 'a', value }] } },
+      }),
     )
     expect(content).toBeUndefined()
     expect(findings).toContainEqual(expect.objectContaining({ rule: 'unreadable-bundle', severity: 'error' }))
@@ -107,7 +111,7 @@ describe('what a bundle’s files say', () => {
 })
 
 test('charts lie at the root or one directory below', () => {
-  expect(chartDirectories(['a/b', 'Chart.yaml'])).toEqual([''])
-  expect(chartDirectories(['foo/Chart.yaml', 'foo/charts/bar/Chart.yaml'])).toEqual(['foo'])
-  expect(chartDirectories(['manifests/a.yaml', 'Chart.yaml/x'])).toEqual([])
+  expect(findChartDirectories(['a/b', 'Chart.yaml'])).toEqual([''])
+  expect(findChartDirectories(['foo/Chart.yaml', 'foo/charts/bar/Chart.yaml'])).toEqual(['foo'])
+  expect(findChartDirectories(['manifests/a.yaml', 'Chart.yaml/x'])).toEqual([])
 })

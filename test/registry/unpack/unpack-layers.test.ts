@@ -3,49 +3,54 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
-import { unpackInProcess, defaultPullLimits } from '../../../src/registry/pull-bundle.ts'
+import { unpackLayersInProcess, defaultPullLimits } from '../../../src/registry/pull-bundle.ts'
 import {
   defaultUnpackLimits,
   unpackLayers,
-  type PackedLayer,
+  type CompressedLayer,
 } from '../../../src/registry/unpack/unpack-layers.ts'
-import { pax, tar, tarOf, type TarPart } from '../tar-writer.ts'
+import { createPaxHeader, createTar, createTarOfFiles, type TarEntry } from '../tar-writer.ts'
 
-const directories = ['manifests', 'metadata']
+const bundleDirectories = ['manifests', 'metadata']
 
-function layer(archive: Buffer, bytes: Buffer = gzipSync(archive)): PackedLayer {
+function createLayer(archive: Buffer, bytes: Buffer = gzipSync(archive)): CompressedLayer {
   return { bytes, diffId: `sha256:${createHash('sha256').update(archive).digest('hex')}` }
 }
-async function unpack(...layers: (readonly TarPart[] | PackedLayer)[]): Promise<Record<string, string>> {
-  const packed = layers.map((one) => ('diffId' in one ? one : layer(tar(one))))
-  const files = await unpackLayers(packed, directories)
+async function unpackToText(
+  ...layers: (readonly TarEntry[] | CompressedLayer)[]
+): Promise<Record<string, string>> {
+  const packed = layers.map((one) => ('diffId' in one ? one : createLayer(createTar(one))))
+  const files = await unpackLayers(packed, bundleDirectories)
   return Object.fromEntries([...files].map(([path, bytes]) => [path, Buffer.from(bytes).toString()]))
 }
-const file = (name: string, data = name): TarPart => ({ name, data })
+const createTarEntry = (name: string, data = name): TarEntry => ({ name, data })
 
 describe('honest archives', () => {
   test('gzip, zstd, plain; ./ and / in front; only the wanted directories', async () => {
-    const archive = tarOf({
+    const archive = createTarOfFiles({
       './manifests/a.yaml': 'a',
       '/metadata/b.yaml': 'b',
       'other/c': 'c',
       'manifestsx/d': 'd',
     })
     for (const bytes of [gzipSync(archive), zstdCompressSync(archive), archive])
-      expect(await unpack(layer(archive, bytes))).toEqual({ 'manifests/a.yaml': 'a', 'metadata/b.yaml': 'b' })
+      expect(await unpackToText(createLayer(archive, bytes))).toEqual({
+        'manifests/a.yaml': 'a',
+        'metadata/b.yaml': 'b',
+      })
   })
   test('gzip of several members and zstd of several and skippable frames', async () => {
-    const archive = tarOf({ 'manifests/a': 'x'.repeat(3000) })
+    const archive = createTarOfFiles({ 'manifests/a': 'x'.repeat(3000) })
     const halves = [archive.subarray(0, 700), archive.subarray(700)]
     const skippable = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3])
     for (const bytes of [
       Buffer.concat(halves.map((half) => gzipSync(half))),
       Buffer.concat([...halves.map((half) => zstdCompressSync(half)), skippable]),
     ])
-      expect(Object.keys(await unpack(layer(archive, bytes)))).toEqual(['manifests/a'])
+      expect(Object.keys(await unpackToText(createLayer(archive, bytes)))).toEqual(['manifests/a'])
   })
   test('zstd at its strongest, with and without checksums, dictionary sizes and content sizes', async () => {
-    const archive = tarOf({
+    const archive = createTarOfFiles({
       'manifests/a': Buffer.from(Array.from({ length: 300_000 }, (_, n) => (n * n) % 251)),
     })
     const {
@@ -59,25 +64,32 @@ describe('honest archives', () => {
       { [windowLog]: 27 },
       { [level]: 1, [windowLog]: 10 },
     ])
-      expect(Object.keys(await unpack(layer(archive, zstdCompressSync(archive, { params }))))).toEqual([
-        'manifests/a',
-      ])
+      expect(
+        Object.keys(await unpackToText(createLayer(archive, zstdCompressSync(archive, { params })))),
+      ).toEqual(['manifests/a'])
   })
   test('long names by PAX, by GNU and by prefix', async () => {
     const long = `manifests/${'n'.repeat(150)}.yaml`
-    expect(Object.keys(await unpack([pax({ path: long }), file('short')]))).toEqual([long])
     expect(
-      Object.keys(await unpack([{ name: '././@LongLink', type: 'L', data: `${long}\0` }, file('short')])),
+      Object.keys(await unpackToText([createPaxHeader({ path: long }), createTarEntry('short')])),
     ).toEqual([long])
-    expect(Object.keys(await unpack([{ name: 'a.yaml', prefix: 'manifests', data: '1' }]))).toEqual([
+    expect(
+      Object.keys(
+        await unpackToText([
+          { name: '././@LongLink', type: 'L', data: `${long}\0` },
+          createTarEntry('short'),
+        ]),
+      ),
+    ).toEqual([long])
+    expect(Object.keys(await unpackToText([{ name: 'a.yaml', prefix: 'manifests', data: '1' }]))).toEqual([
       'manifests/a.yaml',
     ])
   })
   test('empty layers, no layers and directories alone', async () => {
-    expect(await unpack()).toEqual({})
-    expect(await unpack([])).toEqual({})
+    expect(await unpackToText()).toEqual({})
+    expect(await unpackToText([])).toEqual({})
     expect(
-      await unpack([
+      await unpackToText([
         { name: 'manifests/', type: '5' },
         { name: './', type: '5' },
       ]),
@@ -88,9 +100,9 @@ describe('honest archives', () => {
 describe('layers over layers', () => {
   test('a later layer replaces, and a file in place of a directory takes what was below', async () => {
     expect(
-      await unpack(
-        [file('manifests/a', '1'), file('manifests/d/x')],
-        [file('manifests/a', '2'), file('manifests/d', 'now a file')],
+      await unpackToText(
+        [createTarEntry('manifests/a', '1'), createTarEntry('manifests/d/x')],
+        [createTarEntry('manifests/a', '2'), createTarEntry('manifests/d', 'now a file')],
       ),
     ).toEqual({
       'manifests/a': '2',
@@ -98,32 +110,48 @@ describe('layers over layers', () => {
     })
   })
   test('of the same name twice in one layer the last counts', async () => {
-    expect(await unpack([file('manifests/a', '1'), file('manifests/a', '2')])).toEqual({ 'manifests/a': '2' })
+    expect(
+      await unpackToText([createTarEntry('manifests/a', '1'), createTarEntry('manifests/a', '2')]),
+    ).toEqual({ 'manifests/a': '2' })
   })
   test('a whiteout hides the lower file or directory, not what its own layer brings', async () => {
-    const lower = [file('manifests/a'), file('manifests/d/x'), file('manifests/ab')]
+    const lower = [
+      createTarEntry('manifests/a'),
+      createTarEntry('manifests/d/x'),
+      createTarEntry('manifests/ab'),
+    ]
     expect(
-      Object.keys(await unpack(lower, [file('manifests/.wh.a', ''), file('manifests/.wh.d', '')])),
+      Object.keys(
+        await unpackToText(lower, [
+          createTarEntry('manifests/.wh.a', ''),
+          createTarEntry('manifests/.wh.d', ''),
+        ]),
+      ),
     ).toEqual(['manifests/ab'])
-    expect(await unpack(lower, [file('manifests/.wh.a', ''), file('manifests/a', 'new')])).toMatchObject({
+    expect(
+      await unpackToText(lower, [
+        createTarEntry('manifests/.wh.a', ''),
+        createTarEntry('manifests/a', 'new'),
+      ]),
+    ).toMatchObject({
       'manifests/a': 'new',
     })
   })
   test('an opaque directory hides what lies below it, wherever its mark stands in the archive', async () => {
-    const lower = [file('manifests/a'), file('manifests/d/x')]
+    const lower = [createTarEntry('manifests/a'), createTarEntry('manifests/d/x')]
     for (const upper of [
-      [file('manifests/.wh..wh..opq', ''), file('manifests/n')],
-      [file('manifests/n'), file('manifests/.wh..wh..opq', '')],
+      [createTarEntry('manifests/.wh..wh..opq', ''), createTarEntry('manifests/n')],
+      [createTarEntry('manifests/n'), createTarEntry('manifests/.wh..wh..opq', '')],
     ])
-      expect(Object.keys(await unpack(lower, upper))).toEqual(['manifests/n'])
+      expect(Object.keys(await unpackToText(lower, upper))).toEqual(['manifests/n'])
   })
 })
 
 describe('links', () => {
   test('are followed inside the image only', async () => {
     expect(
-      await unpack([
-        file('data/a', '1'),
+      await unpackToText([
+        createTarEntry('data/a', '1'),
         { name: 'manifests/a', type: '2', link: '../data/a' },
         { name: 'manifests/b', type: '2', link: './././a' },
         { name: 'manifests/c', type: '1', link: 'data/a' },
@@ -134,8 +162,8 @@ describe('links', () => {
       'manifests/c': '1',
     })
     expect(
-      await unpack([
-        file('bundle/manifests/a', '1'),
+      await unpackToText([
+        createTarEntry('bundle/manifests/a', '1'),
         { name: 'manifests', type: '2', link: 'bundle/manifests' },
       ]),
     ).toEqual({ 'manifests/a': '1' })
@@ -146,20 +174,20 @@ describe('links', () => {
     ['a', '2'],
     ['etc/passwd', '1'],
   ])('a link to %s (type %s) that leads nowhere is refused', async (link, type) => {
-    await expect(unpack([{ name: 'manifests/a', type, link }])).rejects.toMatchObject({
+    await expect(unpackToText([{ name: 'manifests/a', type, link }])).rejects.toMatchObject({
       code: 'unsupported',
       message: expect.stringContaining('leads nowhere'),
     })
   })
   test('chains longer than eight are refused, loops among them', async () => {
     const chain = (length: number) => [
-      file('manifests/l0', 'end'),
+      createTarEntry('manifests/l0', 'end'),
       ...Array.from({ length }, (_, n) => ({ name: `manifests/l${n + 1}`, type: '2', link: `l${n}` })),
     ]
-    expect(Object.keys(await unpack(chain(8)))).toHaveLength(9)
-    await expect(unpack(chain(9))).rejects.toMatchObject({ code: 'unsupported' })
+    expect(Object.keys(await unpackToText(chain(8)))).toHaveLength(9)
+    await expect(unpackToText(chain(9))).rejects.toMatchObject({ code: 'unsupported' })
     await expect(
-      unpack([
+      unpackToText([
         { name: 'manifests/x', type: '2', link: 'y' },
         { name: 'manifests/y', type: '2', link: 'x' },
       ]),
@@ -168,15 +196,15 @@ describe('links', () => {
 })
 
 describe('refused with a reason', () => {
-  test.each<[string, readonly TarPart[], RegExp]>([
-    ['a name that climbs', [file('manifests/../../etc/passwd')], /leads out/],
-    ['a name that climbs in PAX', [pax({ path: '../x' }), file('x')], /leads out/],
+  test.each<[string, readonly TarEntry[], RegExp]>([
+    ['a name that climbs', [createTarEntry('manifests/../../etc/passwd')], /leads out/],
+    ['a name that climbs in PAX', [createPaxHeader({ path: '../x' }), createTarEntry('x')], /leads out/],
     ['a hard link that climbs', [{ name: 'manifests/a', type: '1', link: '../../etc/passwd' }], /leads out/],
-    ['a NUL in a PAX name', [pax({ path: 'manifests/a\0b' }), file('x')], /NUL/],
-    ['a NUL in a link', [pax({ linkpath: 'a\0b' }), { name: 'manifests/a', type: '2' }], /NUL/],
-    ['a backslash in front', [file('\\\\host\\share')], /another system/],
-    ['a drive letter', [file('C:/x')], /another system/],
-    ['a damaged checksum', [{ ...file('manifests/a'), breakChecksum: true }], /damaged/],
+    ['a NUL in a PAX name', [createPaxHeader({ path: 'manifests/a\0b' }), createTarEntry('x')], /NUL/],
+    ['a NUL in a link', [createPaxHeader({ linkpath: 'a\0b' }), { name: 'manifests/a', type: '2' }], /NUL/],
+    ['a backslash in front', [createTarEntry('\\\\host\\share')], /another system/],
+    ['a drive letter', [createTarEntry('C:/x')], /another system/],
+    ['a damaged checksum', [{ ...createTarEntry('manifests/a'), breakChecksum: true }], /damaged/],
     ['a negative size', [{ name: 'manifests/a', size: new Uint8Array(12).fill(0xff) }], /size/],
     [
       'an enormous size',
@@ -189,20 +217,36 @@ describe('refused with a reason', () => {
       /size/,
     ],
     ['a size that is no number', [{ name: 'manifests/a', size: '9x9' }], /size/],
-    ['a PAX size that is no number', [pax({ size: '-1' }), file('manifests/a')], /size/],
+    [
+      'a PAX size that is no number',
+      [createPaxHeader({ size: '-1' }), createTarEntry('manifests/a')],
+      /size/,
+    ],
     ['a file larger than 8 MiB', [{ name: 'manifests/a', size: 9 * 1024 * 1024 }], /larger than/],
     ['a sparse file of GNU', [{ name: 'manifests/a', type: 'S' }], /sparse/],
-    ['a sparse file of PAX', [pax({ 'GNU.sparse.major': '1' }), file('manifests/a')], /sparse/],
-    ['a PAX header larger than 64 KiB', [pax({ comment: 'x'.repeat(70_000) }), file('a')], /extended header/],
     [
-      'a PAX header whose lengths lie',
-      [{ name: 'p', type: 'x', data: '999 path=a\n' }, file('a')],
+      'a sparse file of PAX',
+      [createPaxHeader({ 'GNU.sparse.major': '1' }), createTarEntry('manifests/a')],
+      /sparse/,
+    ],
+    [
+      'a PAX header larger than 64 KiB',
+      [createPaxHeader({ comment: 'x'.repeat(70_000) }), createTarEntry('a')],
       /extended header/,
     ],
-    ['a name longer than any path', [pax({ path: 'a/'.repeat(20_000) }), file('a')], /longer than/],
-    ['a file without a name', [file('./', '')].map((part) => ({ ...part, name: '.' })), /no name/],
+    [
+      'a PAX header whose lengths lie',
+      [{ name: 'p', type: 'x', data: '999 path=a\n' }, createTarEntry('a')],
+      /extended header/,
+    ],
+    [
+      'a name longer than any path',
+      [createPaxHeader({ path: 'a/'.repeat(20_000) }), createTarEntry('a')],
+      /longer than/,
+    ],
+    ['a file without a name', [createTarEntry('./', '')].map((part) => ({ ...part, name: '.' })), /no name/],
   ])('%s', async (_name, parts, reason) => {
-    await expect(unpack(parts)).rejects.toMatchObject({
+    await expect(unpackToText(parts)).rejects.toMatchObject({
       code: 'unsupported',
       message: expect.stringMatching(reason),
     })
@@ -210,64 +254,75 @@ describe('refused with a reason', () => {
   test.each(['3', '4', '6'])(
     'a device or pipe (type %s) among the files; elsewhere it is passed over',
     async (type) => {
-      await expect(unpack([{ name: 'manifests/dev', type }])).rejects.toMatchObject({
+      await expect(unpackToText([{ name: 'manifests/dev', type }])).rejects.toMatchObject({
         code: 'unsupported',
         message: expect.stringContaining('device'),
       })
-      expect(await unpack([{ name: 'dev/null', type }, file('manifests/a', '1')])).toEqual({
+      expect(await unpackToText([{ name: 'dev/null', type }, createTarEntry('manifests/a', '1')])).toEqual({
         'manifests/a': '1',
       })
     },
   )
   test('more than 20,000 entries', async () => {
-    const archive = tar(Array.from({ length: 20_001 }, () => ({ name: 'a', type: '5' })))
-    await expect(unpack(layer(archive))).rejects.toMatchObject({
+    const archive = createTar(Array.from({ length: 20_001 }, () => ({ name: 'a', type: '5' })))
+    await expect(unpackToText(createLayer(archive))).rejects.toMatchObject({
       message: expect.stringContaining('20000 entries'),
     })
   })
   test('an archive that ends in the middle of a file', async () => {
-    const archive = tar([file('manifests/a', 'x'.repeat(2000))], { end: false }).subarray(0, 1100)
-    await expect(unpack(layer(archive))).rejects.toMatchObject({ message: expect.stringContaining('middle') })
+    const archive = createTar([createTarEntry('manifests/a', 'x'.repeat(2000))], { end: false }).subarray(
+      0,
+      1100,
+    )
+    await expect(unpackToText(createLayer(archive))).rejects.toMatchObject({
+      message: expect.stringContaining('middle'),
+    })
   })
   test('truncated gzip, gzip with bytes behind it, and no compression at all', async () => {
-    const archive = tarOf({ 'manifests/a': 'x'.repeat(5000) })
+    const archive = createTarOfFiles({ 'manifests/a': 'x'.repeat(5000) })
     const packed = gzipSync(archive)
     for (const bytes of [packed.subarray(0, -9), Buffer.concat([packed, Buffer.from('rubbish')])])
-      await expect(unpack(layer(archive, bytes))).rejects.toMatchObject({
+      await expect(unpackToText(createLayer(archive, bytes))).rejects.toMatchObject({
         code: 'unsupported',
         message: expect.stringContaining('compression'),
       })
-    await expect(unpack(layer(archive, Buffer.alloc(600, 65)))).rejects.toMatchObject({ code: 'unsupported' })
+    await expect(unpackToText(createLayer(archive, Buffer.alloc(600, 65)))).rejects.toMatchObject({
+      code: 'unsupported',
+    })
   })
   test('a wrong diff id, and bytes behind the end of the archive that a diff id does not cover', async () => {
-    const archive = tarOf({ 'manifests/a': '1' })
-    await expect(unpack({ ...layer(archive), diffId: `sha256:${'0'.repeat(64)}` })).rejects.toMatchObject({
+    const archive = createTarOfFiles({ 'manifests/a': '1' })
+    await expect(
+      unpackToText({ ...createLayer(archive), diffId: `sha256:${'0'.repeat(64)}` }),
+    ).rejects.toMatchObject({
       code: 'digest-mismatch',
     })
     const longer = Buffer.concat([archive, Buffer.alloc(512)])
-    await expect(unpack({ ...layer(archive), bytes: gzipSync(longer) })).rejects.toMatchObject({
+    await expect(unpackToText({ ...createLayer(archive), bytes: gzipSync(longer) })).rejects.toMatchObject({
       code: 'digest-mismatch',
     })
   })
   test('files that are too much together', async () => {
     const limits = { ...defaultUnpackLimits, kept: 1000 }
-    const archive = tarOf({ 'manifests/a': 'x'.repeat(600), 'manifests/b': 'x'.repeat(600) })
-    await expect(unpackLayers([layer(archive)], directories, limits)).rejects.toMatchObject({
+    const archive = createTarOfFiles({ 'manifests/a': 'x'.repeat(600), 'manifests/b': 'x'.repeat(600) })
+    await expect(unpackLayers([createLayer(archive)], bundleDirectories, limits)).rejects.toMatchObject({
       message: expect.stringContaining('1000'),
     })
     // What nobody wants is let go instead.
-    const other = tarOf({ 'usr/a': 'x'.repeat(900), 'usr/b': 'x'.repeat(600), 'manifests/b': 'x' })
-    expect([...(await unpackLayers([layer(other)], directories, limits)).keys()]).toEqual(['manifests/b'])
+    const other = createTarOfFiles({ 'usr/a': 'x'.repeat(900), 'usr/b': 'x'.repeat(600), 'manifests/b': 'x' })
+    expect([...(await unpackLayers([createLayer(other)], bundleDirectories, limits)).keys()]).toEqual([
+      'manifests/b',
+    ])
   })
   test('layers that unpack to too much, one by one and together', async () => {
     const limits = { ...defaultUnpackLimits, layer: 50_000, image: 80_000 }
-    const archive = (size: number) => layer(tarOf({ 'usr/a': Buffer.alloc(size, 65) }))
-    await expect(unpackLayers([archive(60_000)], directories, limits)).rejects.toMatchObject({
+    const archive = (size: number) => createLayer(createTarOfFiles({ 'usr/a': Buffer.alloc(size, 65) }))
+    await expect(unpackLayers([archive(60_000)], bundleDirectories, limits)).rejects.toMatchObject({
       message: expect.stringContaining('50000'),
     })
-    await expect(unpackLayers([archive(45_000), archive(45_000)], directories, limits)).rejects.toMatchObject(
-      { message: expect.stringContaining('80000') },
-    )
+    await expect(
+      unpackLayers([archive(45_000), archive(45_000)], bundleDirectories, limits),
+    ).rejects.toMatchObject({ message: expect.stringContaining('80000') })
   })
 })
 
@@ -275,7 +330,7 @@ describe('refused with a reason', () => {
 const zstdFrame = (header: readonly number[]) =>
   Buffer.from([0x28, 0xb5, 0x2f, 0xfd, ...header, 0x01, 0x00, 0x00])
 /** A frame of one compressed block of zeros, with a window of two to the power of `window`, that tells how much it holds. */
-function zstdRun(size: number, window: number): Buffer {
+function createZstdRun(size: number, window: number): Buffer {
   const made = zstdCompressSync(Buffer.alloc(size))
   // Magic, flags with a size of two bytes in one segment, the size: what follows are the blocks.
   expect(made[4]).toBe(0x60)
@@ -283,7 +338,7 @@ function zstdRun(size: number, window: number): Buffer {
   header.writeUInt16LE(size - 256, 6)
   return Buffer.concat([header, made.subarray(7)])
 }
-const windows: readonly (readonly [string, readonly number[]])[] = [
+const oversizedWindows: readonly (readonly [string, readonly number[]])[] = [
   ['144 MiB', [0x00, 0x89]],
   ['1 GiB', [0x00, 0xa0]],
   // Where 32 bits of a shift run over.
@@ -293,14 +348,14 @@ const windows: readonly (readonly [string, readonly number[]])[] = [
 ]
 
 /** Of this process's children those that unpack: other tests of this worker may have left one that is for all of them. */
-function childrenOfThis(): number[] {
+function listUnpackProcesses(): number[] {
   return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && Number(fieldOf(name, 'PPid')) === process.pid)
-    .filter((name) => commandOf(name).includes('unpack-process'))
+    .filter((name) => /^\d+$/.test(name) && Number(readProcessField(name, 'PPid')) === process.pid)
+    .filter((name) => readCommandLine(name).includes('unpack-process'))
     .map(Number)
 }
 
-function commandOf(id: string): string {
+function readCommandLine(id: string): string {
   try {
     return readFileSync(`/proc/${id}/cmdline`, 'utf8')
   } catch {
@@ -309,7 +364,7 @@ function commandOf(id: string): string {
 }
 
 /** A number of a process's status; undefined when it has just ended. */
-function fieldOf(id: number | string, field: string): string | undefined {
+function readProcessField(id: number | string, field: string): string | undefined {
   try {
     return new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${id}/status`, 'utf8'))?.[1]
   } catch {
@@ -318,12 +373,13 @@ function fieldOf(id: number | string, field: string): string | undefined {
 }
 
 /** Bytes that this process's children took at most while `work` went on, as far as looking every few milliseconds shows. */
-async function peakOfChildren(work: () => Promise<unknown>): Promise<number> {
+async function measurePeakMemory(work: () => Promise<unknown>): Promise<number> {
   let peak = 0
-  const look = () => {
-    for (const child of childrenOfThis()) peak = Math.max(peak, 1024 * Number(fieldOf(child, 'VmHWM') ?? 0))
+  const sampleMemory = () => {
+    for (const child of listUnpackProcesses())
+      peak = Math.max(peak, 1024 * Number(readProcessField(child, 'VmHWM') ?? 0))
   }
-  const watch = setInterval(look, 5)
+  const watch = setInterval(sampleMemory, 5)
   try {
     await work()
   } finally {
@@ -333,58 +389,65 @@ async function peakOfChildren(work: () => Promise<unknown>): Promise<number> {
 }
 
 /** What Node takes itself, with the program. */
-const ofNode = 110 * 1024 * 1024
+const nodeBaselineBytes = 110 * 1024 * 1024
 
 describe('in a process of its own', () => {
   test('files come back, refusals too', async () => {
-    const archive = tarOf({ 'manifests/a': '1' })
-    expect([...(await unpackInProcess([layer(archive)], directories))].map(([path]) => path)).toEqual([
-      'manifests/a',
-    ])
-    await expect(unpackInProcess([layer(tar([file('../x')]))], directories)).rejects.toMatchObject({
+    const archive = createTarOfFiles({ 'manifests/a': '1' })
+    expect(
+      [...(await unpackLayersInProcess([createLayer(archive)], bundleDirectories))].map(([path]) => path),
+    ).toEqual(['manifests/a'])
+    await expect(
+      unpackLayersInProcess([createLayer(createTar([createTarEntry('../x')]))], bundleDirectories),
+    ).rejects.toMatchObject({
       code: 'unsupported',
     })
-    await expect(unpackInProcess([{ ...layer(archive), diffId: '' }], directories)).rejects.toMatchObject({
+    await expect(
+      unpackLayersInProcess([{ ...createLayer(archive), diffId: '' }], bundleDirectories),
+    ).rejects.toMatchObject({
       code: 'digest-mismatch',
     })
   })
   test('a bomb of a thousand to one is stopped early, its memory bounded', async () => {
-    const archive = tarOf({ 'usr/zeros': Buffer.alloc(200 * 1024 * 1024) })
+    const archive = createTarOfFiles({ 'usr/zeros': Buffer.alloc(200 * 1024 * 1024) })
     const bomb = { bytes: gzipSync(archive, { level: 9 }), diffId: '' }
     archive.fill(0)
-    const peak = await peakOfChildren(() =>
-      expect(unpackInProcess([bomb], directories)).rejects.toMatchObject({
+    const peak = await measurePeakMemory(() =>
+      expect(unpackLayersInProcess([bomb], bundleDirectories)).rejects.toMatchObject({
         code: 'unsupported',
         message: expect.stringContaining('200 times'),
       }),
     )
     expect(peak).toBeGreaterThan(20 * 1024 * 1024)
-    expect(peak).toBeLessThan(ofNode + 150 * 1024 * 1024)
+    expect(peak).toBeLessThan(nodeBaselineBytes + 150 * 1024 * 1024)
   })
-  test.each<[string, () => PackedLayer[], RegExp]>([
+  test.each<[string, () => CompressedLayer[], RegExp]>([
     [
       'a bomb in zstd',
       () => [
-        layer(Buffer.alloc(0), zstdCompressSync(tarOf({ 'usr/zeros': Buffer.alloc(100 * 1024 * 1024) }))),
+        createLayer(
+          Buffer.alloc(0),
+          zstdCompressSync(createTarOfFiles({ 'usr/zeros': Buffer.alloc(100 * 1024 * 1024) })),
+        ),
       ],
       /200 times/,
     ],
-    ...windows.map(([size, header]): [string, () => PackedLayer[], RegExp] => [
+    ...oversizedWindows.map(([size, header]): [string, () => CompressedLayer[], RegExp] => [
       `a zstd window of ${size}, there only to use up memory,`,
-      () => [layer(Buffer.alloc(0), zstdFrame(header))],
+      () => [createLayer(Buffer.alloc(0), zstdFrame(header))],
       /a window of more than 134217728 bytes/,
     ]),
     [
       'a block of zstd that is a little larger than its window allows, in a frame that tells its size',
-      () => [layer(Buffer.alloc(4100), zstdRun(4100, 12))],
+      () => [createLayer(Buffer.alloc(4100), createZstdRun(4100, 12))],
       /damaged/,
     ],
     [
       'a part of zstd that tells a size, ends with an empty block and holds less',
       () => {
-        const honest = tarOf({ 'manifests/a': 'a' })
-        const saysOne = zstdFrame([0x80, 0x38, 1, 0, 0, 0])
-        return [layer(honest, Buffer.concat([zstdCompressSync(honest), saysOne]))]
+        const honest = createTarOfFiles({ 'manifests/a': 'a' })
+        const oneByteFrame = zstdFrame([0x80, 0x38, 1, 0, 0, 0])
+        return [createLayer(honest, Buffer.concat([zstdCompressSync(honest), oneByteFrame]))]
       },
       /not as long as it says/,
     ],
@@ -393,7 +456,7 @@ describe('in a process of its own', () => {
       () => {
         const skippable = Buffer.from([0x51, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9])
         const honest = zstdCompressSync(Buffer.alloc(1024))
-        return [layer(Buffer.alloc(1024), Buffer.concat([honest, skippable, zstdFrame([0x00, 0xa0])]))]
+        return [createLayer(Buffer.alloc(1024), Buffer.concat([honest, skippable, zstdFrame([0x00, 0xa0])]))]
       },
       /a window of more than/,
     ],
@@ -401,23 +464,27 @@ describe('in a process of its own', () => {
       'a bomb in a bomb of many members',
       () => {
         const member = gzipSync(Buffer.alloc(8 * 1024 * 1024))
-        return [layer(Buffer.alloc(0), Buffer.concat(Array.from({ length: 40 }, () => member)))]
+        return [createLayer(Buffer.alloc(0), Buffer.concat(Array.from({ length: 40 }, () => member)))]
       },
       /times its size|more than \d+ bytes|damaged/,
     ],
     [
       'a file that says it is as large as a disk',
       () => [
-        layer(tar([{ name: 'usr/a', size: Uint8Array.from([0x80, 0, 0, 0, 0, 0, 0xff, 0, 0, 0, 0, 0]) }])),
+        createLayer(
+          createTar([{ name: 'usr/a', size: Uint8Array.from([0x80, 0, 0, 0, 0, 0, 0xff, 0, 0, 0, 0, 0]) }]),
+        ),
       ],
       /middle of an entry/,
     ],
     [
       'long names without end',
       () => {
-        const long = (n: number) => pax({ path: `${n}/${'p/'.repeat(2000)}x` })
+        const long = (n: number) => createPaxHeader({ path: `${n}/${'p/'.repeat(2000)}x` })
         return [
-          layer(tar(Array.from({ length: 9_999 }, (_, n) => [long(n), { name: 'x', type: '5' }]).flat())),
+          createLayer(
+            createTar(Array.from({ length: 9_999 }, (_, n) => [long(n), { name: 'x', type: '5' }]).flat()),
+          ),
         ]
       },
       /^unpacked$|too much memory/,
@@ -425,27 +492,33 @@ describe('in a process of its own', () => {
   ])('%s is met with bounded memory', async (_name, layers, reason) => {
     const made = layers()
     let outcome = ''
-    const peak = await peakOfChildren(async () => {
-      outcome = await unpackInProcess(made, directories).then(
+    const peak = await measurePeakMemory(async () => {
+      outcome = await unpackLayersInProcess(made, bundleDirectories).then(
         () => 'unpacked',
         (error: Error) => error.message,
       )
     })
     expect(outcome).toMatch(reason)
     // The limits of the heap (160 MiB) and of what is kept outside it (64 MiB).
-    expect(peak).toBeLessThan(ofNode + 256 * 1024 * 1024)
+    expect(peak).toBeLessThan(nodeBaselineBytes + 256 * 1024 * 1024)
   })
   test('a process that something else ended is nobody’s fault, and tried again', async () => {
-    const unpacking = unpackInProcess([layer(tarOf({ 'manifests/a': '1' }))], directories)
+    const unpacking = unpackLayersInProcess(
+      [createLayer(createTarOfFiles({ 'manifests/a': '1' }))],
+      bundleDirectories,
+    )
     const ended = expect(unpacking).rejects.toMatchObject({ code: 'timeout', retryable: true })
-    while (childrenOfThis().length === 0) await new Promise(setImmediate)
-    for (const id of childrenOfThis()) process.kill(id, 'SIGKILL')
+    while (listUnpackProcesses().length === 0) await new Promise(setImmediate)
+    for (const id of listUnpackProcesses()) process.kill(id, 'SIGKILL')
     await ended
   })
   test('what takes too long is ended', async () => {
-    const archive = tarOf({ 'manifests/a': '1' })
+    const archive = createTarOfFiles({ 'manifests/a': '1' })
     await expect(
-      unpackInProcess([layer(archive)], directories, { ...defaultPullLimits, unpackTime: 1 }),
+      unpackLayersInProcess([createLayer(archive)], bundleDirectories, {
+        ...defaultPullLimits,
+        unpackTime: 1,
+      }),
     ).rejects.toMatchObject({ message: expect.stringContaining('longer than 1') })
   })
 })

@@ -2,17 +2,20 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import { openDemoWorld } from '../../../sandbox/demo/demo-world.ts'
+import { openDemoEnvironment } from '../../../sandbox/demo/demo-world.ts'
 
-const servers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPServerWrap').length
+const listTcpServers = () =>
+  process.getActiveResourcesInfo().filter((kind) => kind === 'TCPServerWrap').length
 
 test('a coast that cannot be furnished leaves no server behind', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'coast-'))
-  const before = servers()
+  const before = listTcpServers()
   const bad = 'schema: olm.bundle\nname: x\nimage: a\nrelatedImages: 5\n'
   try {
-    await expect(openDemoWorld({ directory, files: { 'catalogs/x.yaml': bad } })).rejects.toThrow(/iterable/)
-    while (servers() > before) await new Promise(setImmediate)
+    await expect(openDemoEnvironment({ directory, files: { 'catalogs/x.yaml': bad } })).rejects.toThrow(
+      /iterable/,
+    )
+    while (listTcpServers() > before) await new Promise(setImmediate)
   } finally {
     rmSync(directory, { recursive: true })
   }

@@ -1,86 +1,124 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ProbotOctokit } from 'probot'
-import { newPrivateKey } from '../../../sandbox/github/settings.ts'
-import { full, furnish, git, jwt, name, privateKey } from './sample-world.ts'
-import type { Furnished } from './sample-world.ts'
+import { generatePrivateKey } from '../../../sandbox/github/settings.ts'
+import {
+  fullRepositoryName,
+  openGitHubFixture,
+  runGit,
+  signJwt,
+  repositoryParams,
+  privateKey,
+} from './sample-world.ts'
+import type { GitHubFixture } from './sample-world.ts'
 
-let it: Furnished
+let githubFixture: GitHubFixture
 let now = Date.now()
 beforeAll(async () => {
-  it = await furnish({ clock: { now: () => now } })
+  githubFixture = await openGitHubFixture({ clock: { now: () => now } })
 })
-afterAll(async () => it.stop())
+afterAll(async () => githubFixture.stop())
 
-const seconds = (): number => Math.floor(Date.now() / 1000)
-const status = (value: number): object => expect.objectContaining({ status: value })
+const getNowSeconds = (): number => Math.floor(Date.now() / 1000)
+const errorWithStatus = (value: number): object => expect.objectContaining({ status: value })
 
 describe('an app proves itself with a JWT', () => {
   test.each<[string, () => string]>([
-    ['signed with another key', () => jwt({ iss: it.app.id }, newPrivateKey())],
-    ['expired', () => jwt({ iss: it.app.id, exp: seconds() - 5 })],
-    ['good for longer than GitHub allows', () => jwt({ iss: it.app.id, exp: seconds() + 3600 })],
-    ['issued in the future', () => jwt({ iss: it.app.id, iat: seconds() + 300 })],
-    ['of an app that is not there', () => jwt({ iss: 1 })],
-    ['with another algorithm in its head', () => jwt({ iss: it.app.id }, privateKey, 'none')],
+    ['signed with another key', () => signJwt({ iss: githubFixture.app.id }, generatePrivateKey())],
+    ['expired', () => signJwt({ iss: githubFixture.app.id, exp: getNowSeconds() - 5 })],
+    [
+      'good for longer than GitHub allows',
+      () => signJwt({ iss: githubFixture.app.id, exp: getNowSeconds() + 3600 }),
+    ],
+    ['issued in the future', () => signJwt({ iss: githubFixture.app.id, iat: getNowSeconds() + 300 })],
+    ['of an app that is not there', () => signJwt({ iss: 1 })],
+    ['with another algorithm in its head', () => signJwt({ iss: githubFixture.app.id }, privateKey, 'none')],
     ['that is no JWT', () => 'a.b.c'],
   ])('one %s is refused', async (_, make) => {
-    await expect(it.client(make()).rest.apps.getAuthenticated()).rejects.toEqual(status(401))
+    await expect(githubFixture.client(make()).rest.apps.getAuthenticated()).rejects.toEqual(
+      errorWithStatus(401),
+    )
   })
 
   test('an installation token is no JWT, and a JWT opens no repository', async () => {
-    await expect(it.octokit.rest.apps.getAuthenticated()).rejects.toEqual(status(401))
-    await expect(it.asApp.rest.pulls.list(name)).rejects.toEqual(status(401))
+    await expect(githubFixture.octokit.rest.apps.getAuthenticated()).rejects.toEqual(errorWithStatus(401))
+    await expect(githubFixture.asApp.rest.pulls.list(repositoryParams)).rejects.toEqual(errorWithStatus(401))
   })
 
   test("Probot's own client signs in by itself", async () => {
     const octokit = new ProbotOctokit({
-      auth: { appId: it.app.id, privateKey, installationId: it.installation.id },
-      baseUrl: it.github.url,
+      auth: { appId: githubFixture.app.id, privateKey, installationId: githubFixture.installation.id },
+      baseUrl: githubFixture.github.url,
     })
-    expect((await octokit.rest.repos.get(name)).data.full_name).toBe(full)
+    expect((await octokit.rest.repos.get(repositoryParams)).data.full_name).toBe(fullRepositoryName)
   })
 })
 
 describe('an installation token', () => {
   test('ends after an hour, for REST and for git', async () => {
-    const token = await it.token()
-    await it.client(token).rest.repos.get(name)
+    const token = await githubFixture.token()
+    await githubFixture.client(token).rest.repos.get(repositoryParams)
     now += 3_600_000
-    await expect(it.client(token).rest.repos.get(name)).rejects.toEqual(status(401))
-    await expect(git(it.directory, token, 'ls-remote', `${it.github.url}/${full}.git`)).rejects.toThrow()
+    await expect(githubFixture.client(token).rest.repos.get(repositoryParams)).rejects.toEqual(
+      errorWithStatus(401),
+    )
+    await expect(
+      runGit(
+        githubFixture.directory,
+        token,
+        'ls-remote',
+        `${githubFixture.github.url}/${fullRepositoryName}.git`,
+      ),
+    ).rejects.toThrow()
   })
 
   test('can be made narrower, not wider', async () => {
-    const token = await it.token({ permissions: { contents: 'read' } })
-    await it.client(token).rest.repos.getContent({ ...name, path: 'README.md' })
-    await expect(it.client(token).rest.pulls.list(name)).rejects.toThrow(
+    const token = await githubFixture.token({ permissions: { contents: 'read' } })
+    await githubFixture.client(token).rest.repos.getContent({ ...repositoryParams, path: 'README.md' })
+    await expect(githubFixture.client(token).rest.pulls.list(repositoryParams)).rejects.toThrow(
       'Resource not accessible by integration',
     )
-    await expect(it.token({ permissions: { administration: 'write' } })).rejects.toEqual(status(422))
-    await expect(it.token({ permissions: { members: 'write' } })).rejects.toEqual(status(422))
-    await expect(it.token({ repositoryNames: ['not-there'] })).rejects.toEqual(status(422))
+    await expect(githubFixture.token({ permissions: { administration: 'write' } })).rejects.toEqual(
+      errorWithStatus(422),
+    )
+    await expect(githubFixture.token({ permissions: { members: 'write' } })).rejects.toEqual(
+      errorWithStatus(422),
+    )
+    await expect(githubFixture.token({ repositoryNames: ['not-there'] })).rejects.toEqual(
+      errorWithStatus(422),
+    )
   })
 
   test('reaches the repositories it was made for alone', async () => {
     const other = { owner: 'catalogs', repo: 'other' }
-    const repo = await it.github.createRepository('catalogs', 'other', { private: true })
-    it.github.changeInstallation(it.installation, ['catalogs/other'])
-    const [one, both] = [await it.token({ repositoryNames: ['community'] }), await it.token()]
-    await expect(it.client(one).rest.repos.get(other)).rejects.toEqual(status(404))
-    expect((await it.client(both).rest.repos.get(other)).data.id).toBe(repo.id)
-    it.github.changeInstallation(it.installation, [], ['catalogs/other'])
-    await expect(it.client(both).rest.repos.get(other)).rejects.toEqual(status(404))
+    const repo = await githubFixture.github.createRepository('catalogs', 'other', { private: true })
+    githubFixture.github.changeInstallation(githubFixture.installation, ['catalogs/other'])
+    const [one, both] = [
+      await githubFixture.token({ repositoryNames: ['community'] }),
+      await githubFixture.token(),
+    ]
+    await expect(githubFixture.client(one).rest.repos.get(other)).rejects.toEqual(errorWithStatus(404))
+    expect((await githubFixture.client(both).rest.repos.get(other)).data.id).toBe(repo.id)
+    githubFixture.github.changeInstallation(githubFixture.installation, [], ['catalogs/other'])
+    await expect(githubFixture.client(both).rest.repos.get(other)).rejects.toEqual(errorWithStatus(404))
   })
 
-  test.each<[string, 'read' | 'write', (client: Furnished['octokit']) => Promise<unknown>]>([
-    ['checks', 'write', async (it) => it.rest.checks.create({ ...name, name: 'x', head_sha: 'main' })],
+  test.each<[string, 'read' | 'write', (client: GitHubFixture['octokit']) => Promise<unknown>]>([
+    [
+      'checks',
+      'write',
+      async (it) => it.rest.checks.create({ ...repositoryParams, name: 'x', head_sha: 'main' }),
+    ],
     [
       'statuses',
       'write',
-      async (it) => it.rest.repos.createCommitStatus({ ...name, sha: 'main', state: 'success' }),
+      async (it) => it.rest.repos.createCommitStatus({ ...repositoryParams, sha: 'main', state: 'success' }),
     ],
-    ['statuses', 'read', async (it) => it.rest.repos.getCombinedStatusForRef({ ...name, ref: 'main' })],
-    ['pull_requests', 'read', async (it) => it.rest.pulls.list(name)],
+    [
+      'statuses',
+      'read',
+      async (it) => it.rest.repos.getCombinedStatusForRef({ ...repositoryParams, ref: 'main' }),
+    ],
+    ['pull_requests', 'read', async (it) => it.rest.pulls.list(repositoryParams)],
     [
       'members',
       'read',
@@ -90,68 +128,81 @@ describe('an installation token', () => {
     [
       'actions',
       'write',
-      async (it) => it.rest.actions.createWorkflowDispatch({ ...name, workflow_id: 'none.yml', ref: 'main' }),
+      async (it) =>
+        it.rest.actions.createWorkflowDispatch({ ...repositoryParams, workflow_id: 'none.yml', ref: 'main' }),
     ],
-    ['contents', 'write', async (it) => it.rest.repos.createDispatchEvent({ ...name, event_type: 'x' })],
+    [
+      'contents',
+      'write',
+      async (it) => it.rest.repos.createDispatchEvent({ ...repositoryParams, event_type: 'x' }),
+    ],
   ])('without %s: %s is told that the resource is not accessible', async (permission, level, call) => {
-    const { installation, github } = it
+    const { installation, github } = githubFixture
     const all = { ...installation.permissions }
     const less = { ...all, [permission]: 'read' as const }
     if (level === 'read') delete (less as Record<string, string>)[permission]
-    const client = it.client(await it.token())
+    const client = githubFixture.client(await githubFixture.token())
     github.setPermissions(installation, less)
-    await expect(call(client)).rejects.toEqual(status(403))
+    await expect(call(client)).rejects.toEqual(errorWithStatus(403))
     github.setPermissions(installation, all)
     await call(client).catch((error: { status: number }) => expect(error.status).not.toBe(403))
   })
 
   test('of a suspended or removed installation opens nothing', async () => {
-    const token = await it.token()
-    it.github.suspend(it.installation)
-    await expect(it.client(token).rest.repos.get(name)).rejects.toEqual(status(403))
-    it.github.suspend(it.installation, false)
-    await it.client(token).rest.repos.get(name)
-    const { app, installations } = it.github.installApp(
+    const token = await githubFixture.token()
+    githubFixture.github.suspend(githubFixture.installation)
+    await expect(githubFixture.client(token).rest.repos.get(repositoryParams)).rejects.toEqual(
+      errorWithStatus(403),
+    )
+    githubFixture.github.suspend(githubFixture.installation, false)
+    await githubFixture.client(token).rest.repos.get(repositoryParams)
+    const { app, installations } = githubFixture.github.installApp(
       { slug: 'short-lived', privateKey, webhookSecret: 'x', events: [], permissions: { contents: 'read' } },
-      [full],
+      [fullRepositoryName],
     )
     const [second] = installations
-    const client = it.client(jwt({ iss: app.id }))
+    const client = githubFixture.client(signJwt({ iss: app.id }))
     const { data } = await client.rest.apps.createInstallationAccessToken({
       installation_id: second?.id ?? 0,
     })
-    if (second !== undefined) it.github.uninstall(second)
-    await expect(it.client(data.token).rest.repos.get(name)).rejects.toEqual(status(401))
+    if (second !== undefined) githubFixture.github.uninstall(second)
+    await expect(githubFixture.client(data.token).rest.repos.get(repositoryParams)).rejects.toEqual(
+      errorWithStatus(401),
+    )
   })
 })
 
 test('a person with read access may comment and not push, label or dispatch', async () => {
-  const client = it.client(it.github.tokenFor('stranger'))
-  await expect(client.rest.repos.createDispatchEvent({ ...name, event_type: 'x' })).rejects.toEqual(
-    status(403),
-  )
+  const client = githubFixture.client(githubFixture.github.tokenFor('stranger'))
   await expect(
-    client.rest.git.createRef({ ...name, ref: 'refs/heads/x', sha: '0'.repeat(40) }),
-  ).rejects.toEqual(status(403))
+    client.rest.repos.createDispatchEvent({ ...repositoryParams, event_type: 'x' }),
+  ).rejects.toEqual(errorWithStatus(403))
+  await expect(
+    client.rest.git.createRef({ ...repositoryParams, ref: 'refs/heads/x', sha: '0'.repeat(40) }),
+  ).rejects.toEqual(errorWithStatus(403))
 })
 
 test('a private repository does not exist for those who may not see it', async () => {
-  await it.github.createRepository('maintainer', 'hidden', { private: true })
+  await githubFixture.github.createRepository('maintainer', 'hidden', { private: true })
   const hidden = { owner: 'maintainer', repo: 'hidden' }
-  await expect(it.client(it.github.tokenFor('stranger')).rest.repos.get(hidden)).rejects.toEqual(status(404))
-  await it.client(it.github.tokenFor('maintainer')).rest.repos.get(hidden)
+  await expect(
+    githubFixture.client(githubFixture.github.tokenFor('stranger')).rest.repos.get(hidden),
+  ).rejects.toEqual(errorWithStatus(404))
+  await githubFixture.client(githubFixture.github.tokenFor('maintainer')).rest.repos.get(hidden)
 })
 
 test('a wrong token is refused even where none is needed', async () => {
-  await it.client(it.github.tokenFor('bob')).rest.users.getByUsername({ username: 'bob' })
-  await expect(it.client('ghs_made_up').rest.users.getByUsername({ username: 'bob' })).rejects.toEqual(
-    status(401),
-  )
+  await githubFixture
+    .client(githubFixture.github.tokenFor('bob'))
+    .rest.users.getByUsername({ username: 'bob' })
+  await expect(
+    githubFixture.client('ghs_made_up').rest.users.getByUsername({ username: 'bob' }),
+  ).rejects.toEqual(errorWithStatus(401))
 })
 
 test('the request log names callers and holds no secret', () => {
-  const text = JSON.stringify(it.github.requests)
-  expect(it.github.requests.map((each) => each.who)).toEqual(
+  const text = JSON.stringify(githubFixture.github.requests)
+  expect(githubFixture.github.requests.map((each) => each.callerName)).toEqual(
     expect.arrayContaining(['app catalog-bot', 'catalog-bot[bot]', 'bob']),
   )
   expect(text).not.toMatch(/gh[sp]_|eyJ|PRIVATE/)

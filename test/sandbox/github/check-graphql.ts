@@ -3,15 +3,15 @@
 import { readFileSync } from 'node:fs'
 import { buildSchema, executeSync, parse, validate, type GraphQLTypeResolver } from 'graphql'
 
-const schema = buildSchema(readFileSync(new URL('github-schema.graphql', import.meta.url), 'utf8'))
+const githubSchema = buildSchema(readFileSync(new URL('github-schema.graphql', import.meta.url), 'utf8'))
 
-interface Asked {
+interface GraphqlExchange {
   readonly requestBody: unknown
   readonly responseBody: unknown
 }
 
 /** What is wrong, a line each. What was answered with errors was wrong on purpose, or is judged by them. */
-export function checkGraphql({ requestBody, responseBody }: Asked): readonly string[] {
+export function checkGraphql({ requestBody, responseBody }: GraphqlExchange): readonly string[] {
   const { data, errors } = (responseBody ?? {}) as { readonly data?: unknown; readonly errors?: unknown }
   if (errors !== undefined || data === null || data === undefined) return []
   const { query = '', variables = {} } = (requestBody ?? {}) as {
@@ -19,26 +19,31 @@ export function checkGraphql({ requestBody, responseBody }: Asked): readonly str
     readonly variables?: Record<string, unknown>
   }
   const document = parse(query)
-  const found = validate(schema, document)
+  const found = validate(githubSchema, document)
   if (found.length > 0) return found.map(({ message }) => `GraphQL request: ${message}`)
   // The answer takes the place of what is asked: whatever the schema does not allow there is an error.
   const held = executeSync({
-    schema,
+    schema: githubSchema,
     document,
     rootValue: data,
     variableValues: variables,
     fieldResolver: (source: Record<string, unknown>, _arguments, _context, { path }) => source[path.key],
-    typeResolver,
+    typeResolver: resolveAbstractType,
   })
   return (held.errors ?? []).map(({ message, path }) => `GraphQL answer: ${path?.join('.') ?? ''} ${message}`)
 }
 
 /** By its name, where that was asked for; else by the one fragment of a type, or as any of those that it can be. */
-const typeResolver: GraphQLTypeResolver<unknown, unknown> = (value, _context, { fieldNodes }, abstract) => {
+const resolveAbstractType: GraphQLTypeResolver<unknown, unknown> = (
+  value,
+  _context,
+  { fieldNodes },
+  abstract,
+) => {
   const { __typename: named } = value as { readonly __typename?: string }
   const fragments = fieldNodes.flatMap(({ selectionSet }) => selectionSet?.selections ?? [])
   const [condition] = fragments.flatMap((one) =>
     one.kind === 'InlineFragment' && one.typeCondition ? [one.typeCondition.name.value] : [],
   )
-  return named ?? condition ?? schema.getPossibleTypes(abstract)[0]?.name
+  return named ?? condition ?? githubSchema.getPossibleTypes(abstract)[0]?.name
 }

@@ -2,25 +2,28 @@
 // GitHub's own OpenAPI document.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import { readOpenApi, trafficValidator } from './traffic-validator.ts'
-import type { Exchange } from '../../../sandbox/github/http/router.ts'
-import type { Pull } from '../../../sandbox/github/world.ts'
-import { full, furnish, name } from './sample-world.ts'
-import type { Furnished } from './sample-world.ts'
+import { readOpenApiDocument, createTrafficValidator } from './traffic-validator.ts'
+import type { RecordedExchange } from '../../../sandbox/github/http/router.ts'
+import type { MockPull } from '../../../sandbox/github/world.ts'
+import { fullRepositoryName, openGitHubFixture, repositoryParams } from './sample-world.ts'
+import type { GitHubFixture } from './sample-world.ts'
 
-let it: Furnished
-let pull: Pull
+let githubFixture: GitHubFixture
+let pull: MockPull
 beforeAll(async () => {
-  it = await furnish({ validateTraffic: true })
-  const { github } = it
+  githubFixture = await openGitHubFixture({ validateTraffic: true })
+  const { github } = githubFixture
   github.createTeam('catalogs', 'reviewers', ['alice', 'bob'])
   const team = github.createTeam('catalogs', 'pushers', ['bob'])
-  github.setTeamRole(full, team, 'write')
-  github.setRole(full, 'alice', 'triage')
-  github.createWorkflow(full, 'rebuild.yml', { dispatchTypes: ['catalog-changed'], milliseconds: 2 })
-  github.addRules(full, [{ type: 'non_fast_forward' }])
+  github.setTeamRole(fullRepositoryName, team, 'write')
+  github.setRole(fullRepositoryName, 'alice', 'triage')
+  github.createWorkflow(fullRepositoryName, 'rebuild.yml', {
+    dispatchTypes: ['catalog-changed'],
+    milliseconds: 2,
+  })
+  github.addRules(fullRepositoryName, [{ type: 'non_fast_forward' }])
   pull = await github.openPull({
-    repository: full,
+    repository: fullRepositoryName,
     author: 'alice',
     title: 'Alpha',
     changes: { 'catalogs/v4.18/alpha/catalog.yaml': 'new: 1\n' },
@@ -28,33 +31,33 @@ beforeAll(async () => {
   github.comment(pull, 'bob', 'Looks good')
   github.review(pull, 'bob', 'approve', 'Yes')
 })
-afterAll(async () => it.stop())
+afterAll(async () => githubFixture.stop())
 
 test('every operation answers as the document says', async () => {
-  const { rest } = it.octokit
-  const { asApp } = it
+  const { rest } = githubFixture.octokit
+  const { asApp } = githubFixture
   const number = pull.number
-  const issue = { ...name, issue_number: number }
-  const request = { ...name, pull_number: number }
+  const issue = { ...repositoryParams, issue_number: number }
+  const request = { ...repositoryParams, pull_number: number }
   const sha = pull.headSha
 
   // The app and its installation.
   await asApp.rest.apps.getAuthenticated()
   await asApp.rest.apps.listInstallations({ per_page: 1 })
-  await asApp.rest.apps.getInstallation({ installation_id: it.installation.id })
-  await asApp.rest.apps.getRepoInstallation(name)
+  await asApp.rest.apps.getInstallation({ installation_id: githubFixture.installation.id })
+  await asApp.rest.apps.getRepoInstallation(repositoryParams)
   await asApp.rest.apps.getOrgInstallation({ org: 'catalogs' })
   await asApp.rest.apps.getUserInstallation({ username: 'catalogs' })
-  await it.token({ permissions: { contents: 'read' }, repositoryNames: ['community'] })
+  await githubFixture.token({ permissions: { contents: 'read' }, repositoryNames: ['community'] })
   await rest.apps.listReposAccessibleToInstallation()
   await rest.rateLimit.get()
-  const code = it.github.acceptManifest({
+  const code = githubFixture.github.acceptManifest({
     slug: 'second',
     events: ['push'],
     permissions: { contents: 'read' },
   })
   await rest.apps.createFromManifest({ code })
-  await it.github.settled()
+  await githubFixture.github.settled()
   const { data: deliveries } = await asApp.rest.apps.listWebhookDeliveries({ per_page: 5 })
   const delivery_id = deliveries[0]?.id ?? 0
   await asApp.rest.apps.getWebhookDelivery({ delivery_id })
@@ -62,59 +65,75 @@ test('every operation answers as the document says', async () => {
 
   // People.
   await rest.users.getByUsername({ username: 'alice' })
-  await rest.users.getById({ account_id: it.github.account('alice').id })
-  await it.client(it.github.tokenFor('alice')).rest.users.getAuthenticated()
+  await rest.users.getById({ account_id: githubFixture.github.account('alice').id })
+  await githubFixture.client(githubFixture.github.tokenFor('alice')).rest.users.getAuthenticated()
   await rest.teams.getMembershipForUserInOrg({ org: 'catalogs', team_slug: 'reviewers', username: 'alice' })
   await rest.teams.getByName({ org: 'catalogs', team_slug: 'reviewers' })
   await rest.teams.listMembersInOrg({ org: 'catalogs', team_slug: 'reviewers' })
-  await rest.repos.getCollaboratorPermissionLevel({ ...name, username: 'bob' })
-  await rest.repos.checkCollaborator({ ...name, username: 'bob' })
+  await rest.repos.getCollaboratorPermissionLevel({ ...repositoryParams, username: 'bob' })
+  await rest.repos.checkCollaborator({ ...repositoryParams, username: 'bob' })
 
   // Repository and git data.
-  await rest.repos.get(name)
-  await rest.repos.listBranches(name)
-  await rest.repos.getBranch({ ...name, branch: 'main' })
-  await rest.repos.getBranchRules({ ...name, branch: 'main' })
-  await rest.repos.getContent({ ...name, path: 'README.md' })
-  await rest.repos.getContent({ ...name, path: 'catalogs/v4.18' })
-  await rest.repos.getContent({ ...name, path: '' })
-  await rest.repos.getCommit({ ...name, ref: sha })
-  await rest.repos.compareCommitsWithBasehead({ ...name, basehead: `main...${sha}` })
-  const { data: main } = await rest.git.getRef({ ...name, ref: 'heads/main' })
-  await rest.git.listMatchingRefs({ ...name, ref: 'heads/' })
-  const { data: commit } = await rest.git.getCommit({ ...name, commit_sha: sha })
-  const { data: tree } = await rest.git.getTree({ ...name, tree_sha: commit.tree.sha, recursive: 'true' })
-  await rest.git.getBlob({ ...name, file_sha: tree.tree.find((one) => one.type === 'blob')?.sha ?? '' })
-  const { data: blob } = await rest.git.createBlob({ ...name, content: 'bmV3Cg==', encoding: 'base64' })
+  await rest.repos.get(repositoryParams)
+  await rest.repos.listBranches(repositoryParams)
+  await rest.repos.getBranch({ ...repositoryParams, branch: 'main' })
+  await rest.repos.getBranchRules({ ...repositoryParams, branch: 'main' })
+  await rest.repos.getContent({ ...repositoryParams, path: 'README.md' })
+  await rest.repos.getContent({ ...repositoryParams, path: 'catalogs/v4.18' })
+  await rest.repos.getContent({ ...repositoryParams, path: '' })
+  await rest.repos.getCommit({ ...repositoryParams, ref: sha })
+  await rest.repos.compareCommitsWithBasehead({ ...repositoryParams, basehead: `main...${sha}` })
+  const { data: main } = await rest.git.getRef({ ...repositoryParams, ref: 'heads/main' })
+  await rest.git.listMatchingRefs({ ...repositoryParams, ref: 'heads/' })
+  const { data: commit } = await rest.git.getCommit({ ...repositoryParams, commit_sha: sha })
+  const { data: tree } = await rest.git.getTree({
+    ...repositoryParams,
+    tree_sha: commit.tree.sha,
+    recursive: 'true',
+  })
+  await rest.git.getBlob({
+    ...repositoryParams,
+    file_sha: tree.tree.find((one) => one.type === 'blob')?.sha ?? '',
+  })
+  const { data: blob } = await rest.git.createBlob({
+    ...repositoryParams,
+    content: 'bmV3Cg==',
+    encoding: 'base64',
+  })
   await rest.git.createTree({
-    ...name,
+    ...repositoryParams,
     base_tree: commit.tree.sha,
     tree: [{ path: 'a/new.txt', mode: '100644', type: 'blob', sha: blob.sha }],
   })
-  await rest.git.createCommit({ ...name, message: 'Again', tree: commit.tree.sha, parents: [sha] })
-  await rest.git.createRef({ ...name, ref: 'refs/heads/topic/one', sha: main.object.sha })
-  await rest.git.updateRef({ ...name, ref: 'heads/topic/one', sha })
-  await rest.checks.listForRef({ ...name, ref: 'topic/one' })
+  await rest.git.createCommit({
+    ...repositoryParams,
+    message: 'Again',
+    tree: commit.tree.sha,
+    parents: [sha],
+  })
+  await rest.git.createRef({ ...repositoryParams, ref: 'refs/heads/topic/one', sha: main.object.sha })
+  await rest.git.updateRef({ ...repositoryParams, ref: 'heads/topic/one', sha })
+  await rest.checks.listForRef({ ...repositoryParams, ref: 'topic/one' })
   await rest.pulls.create({
-    ...name,
+    ...repositoryParams,
     title: 'From a branch',
     head: 'topic/one',
     base: 'main',
     body: 'Words',
     draft: true,
   })
-  await rest.git.deleteRef({ ...name, ref: 'heads/topic/one' })
+  await rest.git.deleteRef({ ...repositoryParams, ref: 'heads/topic/one' })
 
   // Rules, as an administrator sets them and as the app sees them.
-  const admin = it.client(it.github.tokenFor('maintainer')).rest.repos
-  const protection = { ...name, branch: 'main' }
-  await admin.update({ ...name, allow_rebase_merge: false })
+  const admin = githubFixture.client(githubFixture.github.tokenFor('maintainer')).rest.repos
+  const protection = { ...repositoryParams, branch: 'main' }
+  await admin.update({ ...repositoryParams, allow_rebase_merge: false })
   await admin.updateBranchProtection({
     ...protection,
     required_status_checks: {
       strict: true,
       contexts: [],
-      checks: [{ context: 'catalog-bot / images', app_id: it.app.id }],
+      checks: [{ context: 'catalog-bot / images', app_id: githubFixture.app.id }],
     },
     enforce_admins: false,
     required_pull_request_reviews: {
@@ -129,30 +148,36 @@ test('every operation answers as the document says', async () => {
   await admin.deleteCommitSignatureProtection(protection)
   await admin.deleteBranchProtection(protection)
   const { data: ruleset } = await admin.createRepoRuleset({
-    ...name,
+    ...repositoryParams,
     name: 'Only the bot merges',
     enforcement: 'active',
     conditions: { ref_name: { include: ['~DEFAULT_BRANCH'], exclude: [] } },
-    bypass_actors: [{ actor_type: 'Integration', actor_id: it.app.id, bypass_mode: 'always' }],
+    bypass_actors: [{ actor_type: 'Integration', actor_id: githubFixture.app.id, bypass_mode: 'always' }],
     rules: [{ type: 'update' }],
   })
-  const kept = { ...name, ruleset_id: ruleset.id }
+  const kept = { ...repositoryParams, ruleset_id: ruleset.id }
   await admin.updateRepoRuleset({ ...kept, name: 'Only the bot merges here' })
-  await rest.repos.getRepoRulesets(name)
+  await rest.repos.getRepoRulesets(repositoryParams)
   await rest.repos.getRepoRuleset(kept)
   await rest.repos.getBranchRules(protection)
-  await it.github.pushToBase(full, { 'spare.txt': 'x' }, { branch: 'spare' })
-  await admin.renameBranch({ ...name, branch: 'spare', new_name: 'spared' })
+  await githubFixture.github.pushToBase(fullRepositoryName, { 'spare.txt': 'x' }, { branch: 'spare' })
+  await admin.renameBranch({ ...repositoryParams, branch: 'spare', new_name: 'spared' })
   await admin.deleteRepoRuleset(kept)
 
   // The pull request.
-  await rest.pulls.list({ ...name, state: 'all', sort: 'updated', direction: 'desc', per_page: 100 })
+  await rest.pulls.list({
+    ...repositoryParams,
+    state: 'all',
+    sort: 'updated',
+    direction: 'desc',
+    per_page: 100,
+  })
   await rest.pulls.get(request)
   await rest.pulls.update({ ...request, title: 'Alpha, again' })
   await rest.pulls.listFiles(request)
   await rest.pulls.listCommits(request)
   await expect(rest.pulls.checkIfMerged(request)).rejects.toMatchObject({ status: 404 })
-  await rest.repos.listPullRequestsAssociatedWithCommit({ ...name, commit_sha: sha })
+  await rest.repos.listPullRequestsAssociatedWithCommit({ ...repositoryParams, commit_sha: sha })
   const { data: reviews } = await rest.pulls.listReviews(request)
   await rest.pulls.getReview({ ...request, review_id: reviews[0]?.id ?? 0 })
   await rest.pulls.dismissReview({ ...request, review_id: reviews[0]?.id ?? 0, message: 'Stale' })
@@ -163,7 +188,7 @@ test('every operation answers as the document says', async () => {
     comments: [{ path: files[0]?.filename ?? '', line: 1, side: 'RIGHT', body: 'Better so' }],
   })
   const { data: remarks } = await rest.pulls.listReviewComments(request)
-  const remark = { ...name, comment_id: remarks[0]?.id ?? 0 }
+  const remark = { ...repositoryParams, comment_id: remarks[0]?.id ?? 0 }
   await rest.pulls.updateReviewComment({ ...remark, body: 'Better so, after all' })
   await rest.pulls.deleteReviewComment(remark)
   await rest.pulls.requestReviewers({ ...request, reviewers: ['bob'], team_reviewers: ['pushers'] })
@@ -171,14 +196,22 @@ test('every operation answers as the document says', async () => {
   await rest.pulls.removeRequestedReviewers({ ...request, reviewers: ['bob'] })
 
   // Issues.
-  const { data: opened } = await rest.issues.create({ ...name, title: 'Something is gone', body: 'Words' })
-  const its = { ...name, issue_number: opened.number }
+  const { data: opened } = await rest.issues.create({
+    ...repositoryParams,
+    title: 'Something is gone',
+    body: 'Words',
+  })
+  const its = { ...repositoryParams, issue_number: opened.number }
   await rest.issues.update({ ...its, title: 'Two things are gone', body: 'More words' })
   await rest.issues.createComment({ ...its, body: 'All is well' })
   await rest.issues.update({ ...its, state: 'closed', state_reason: 'completed' })
   await rest.issues.update({ ...its, state: 'open' })
   await rest.issues.get(its)
-  const { data: own } = await rest.issues.listForRepo({ ...name, creator: 'catalog-bot[bot]', state: 'all' })
+  const { data: own } = await rest.issues.listForRepo({
+    ...repositoryParams,
+    creator: 'catalog-bot[bot]',
+    state: 'all',
+  })
   expect(own.map((each) => [each.number, each.title, each.state])).toContainEqual([
     opened.number,
     'Two things are gone',
@@ -188,7 +221,7 @@ test('every operation answers as the document says', async () => {
   // Its issue side.
   await rest.issues.get(issue)
   const { data: comment } = await rest.issues.createComment({ ...issue, body: 'Hello' })
-  const one = { ...name, comment_id: comment.id }
+  const one = { ...repositoryParams, comment_id: comment.id }
   await rest.issues.listComments({ ...issue, per_page: 100 })
   await rest.issues.getComment(one)
   await rest.issues.updateComment({ ...one, body: 'Hello again' })
@@ -196,8 +229,8 @@ test('every operation answers as the document says', async () => {
   await rest.reactions.listForIssueComment(one)
   await rest.reactions.deleteForIssueComment({ ...one, reaction_id: reaction.id })
   await rest.issues.deleteComment(one)
-  await rest.issues.createLabel({ ...name, name: 'ready', color: '00ff00' })
-  await rest.issues.listLabelsForRepo(name)
+  await rest.issues.createLabel({ ...repositoryParams, name: 'ready', color: '00ff00' })
+  await rest.issues.listLabelsForRepo(repositoryParams)
   await rest.issues.addLabels({ ...issue, labels: ['ready', 'hold'] })
   await rest.issues.listLabelsOnIssue(issue)
   await rest.issues.removeLabel({ ...issue, name: 'hold' })
@@ -205,16 +238,21 @@ test('every operation answers as the document says', async () => {
 
   // Deployments.
   const deployed = await rest.repos.createDeployment({
-    ...name,
+    ...repositoryParams,
     ref: sha,
     environment: 'catalog v4.18',
     auto_merge: false,
     required_contexts: [],
   })
   const deployment_id = 'id' in deployed.data ? deployed.data.id : 0
-  await rest.repos.createDeploymentStatus({ ...name, deployment_id, state: 'success', description: 'Done' })
-  await rest.repos.listDeploymentStatuses({ ...name, deployment_id })
-  await rest.repos.listDeployments({ ...name, sha, environment: 'catalog v4.18' })
+  await rest.repos.createDeploymentStatus({
+    ...repositoryParams,
+    deployment_id,
+    state: 'success',
+    description: 'Done',
+  })
+  await rest.repos.listDeploymentStatuses({ ...repositoryParams, deployment_id })
+  await rest.repos.listDeployments({ ...repositoryParams, sha, environment: 'catalog v4.18' })
 
   // Checks and statuses.
   const annotations = [
@@ -222,77 +260,83 @@ test('every operation answers as the document says', async () => {
   ]
   const output = { title: 'Not well', summary: 'One problem', annotations }
   const { data: run } = await rest.checks.create({
-    ...name,
+    ...repositoryParams,
     name: 'catalog-bot / validation',
     head_sha: sha,
     status: 'in_progress',
     output,
   })
-  const check = { ...name, check_run_id: run.id }
+  const check = { ...repositoryParams, check_run_id: run.id }
   await rest.checks.update({ ...check, conclusion: 'failure', output: { title: 'Bad', summary: 'x' } })
   await rest.checks.get(check)
   await rest.checks.listAnnotations(check)
   await rest.checks.rerequestRun(check)
-  await rest.checks.listForRef({ ...name, ref: sha, filter: 'all' })
-  const { data: suites } = await rest.checks.listSuitesForRef({ ...name, ref: sha })
-  const suite = { ...name, check_suite_id: suites.check_suites[0]?.id ?? 0 }
+  await rest.checks.listForRef({ ...repositoryParams, ref: sha, filter: 'all' })
+  const { data: suites } = await rest.checks.listSuitesForRef({ ...repositoryParams, ref: sha })
+  const suite = { ...repositoryParams, check_suite_id: suites.check_suites[0]?.id ?? 0 }
   await rest.checks.getSuite(suite)
   await rest.checks.listForSuite(suite)
   await rest.checks.rerequestSuite(suite)
   await rest.repos.createCommitStatus({
-    ...name,
+    ...repositoryParams,
     sha,
     state: 'pending',
     context: 'ci',
     description: 'Waiting',
   })
-  await rest.repos.getCombinedStatusForRef({ ...name, ref: sha })
-  await rest.repos.listCommitStatusesForRef({ ...name, ref: sha })
-  const { data: note } = await rest.repos.createCommitComment({ ...name, commit_sha: sha, body: 'Rebuilt' })
-  await rest.repos.listCommentsForCommit({ ...name, commit_sha: sha })
-  await rest.repos.getCommitComment({ ...name, comment_id: note.id })
-  await rest.repos.updateCommitComment({ ...name, comment_id: note.id, body: 'Rebuilt twice' })
-  await rest.repos.deleteCommitComment({ ...name, comment_id: note.id })
+  await rest.repos.getCombinedStatusForRef({ ...repositoryParams, ref: sha })
+  await rest.repos.listCommitStatusesForRef({ ...repositoryParams, ref: sha })
+  const { data: note } = await rest.repos.createCommitComment({
+    ...repositoryParams,
+    commit_sha: sha,
+    body: 'Rebuilt',
+  })
+  await rest.repos.listCommentsForCommit({ ...repositoryParams, commit_sha: sha })
+  await rest.repos.getCommitComment({ ...repositoryParams, comment_id: note.id })
+  await rest.repos.updateCommitComment({ ...repositoryParams, comment_id: note.id, body: 'Rebuilt twice' })
+  await rest.repos.deleteCommitComment({ ...repositoryParams, comment_id: note.id })
 
   // Workflows.
-  const workflow = { ...name, workflow_id: 'rebuild.yml' }
-  await rest.actions.listRepoWorkflows(name)
+  const workflow = { ...repositoryParams, workflow_id: 'rebuild.yml' }
+  await rest.actions.listRepoWorkflows(repositoryParams)
   await rest.actions.getWorkflow(workflow)
   await rest.actions.createWorkflowDispatch({ ...workflow, ref: 'main', inputs: { catalogs: 'v4.18' } })
   await rest.repos.createDispatchEvent({
-    ...name,
+    ...repositoryParams,
     event_type: 'catalog-changed',
     client_payload: { catalogs: ['v4.18'] },
   })
-  await it.github.settled()
+  await githubFixture.github.settled()
   await rest.actions.listWorkflowRuns({ ...workflow, event: 'workflow_dispatch', status: 'completed' })
-  const { data: runs } = await rest.actions.listWorkflowRunsForRepo(name)
+  const { data: runs } = await rest.actions.listWorkflowRunsForRepo(repositoryParams)
   expect(runs.workflow_runs.map((each) => [each.event, each.conclusion])).toEqual([
     ['repository_dispatch', 'success'],
     ['workflow_dispatch', 'success'],
   ])
-  await rest.actions.getWorkflowRun({ ...name, run_id: runs.workflow_runs[0]?.id ?? 0 })
+  await rest.actions.getWorkflowRun({ ...repositoryParams, run_id: runs.workflow_runs[0]?.id ?? 0 })
 
   // The last things.
-  await it.github.pushToBase(full, { 'late.txt': 'x' })
+  await githubFixture.github.pushToBase(fullRepositoryName, { 'late.txt': 'x' })
   await rest.pulls.updateBranch(request)
   const { data: updated } = await rest.pulls.get(request)
   await rest.pulls.merge({ ...request, sha: updated.head.sha })
   await rest.pulls.checkIfMerged(request)
-  await rest.apps.getBySlug({ app_slug: it.app.slug })
+  await rest.apps.getBySlug({ app_slug: githubFixture.app.slug })
   await rest.apps.revokeInstallationAccessToken()
-  await expect(rest.repos.get(name)).rejects.toMatchObject({ status: 401 })
+  await expect(rest.repos.get(repositoryParams)).rejects.toMatchObject({ status: 401 })
 
-  expect(it.github.violations).toEqual([])
+  expect(githubFixture.github.violations).toEqual([])
   const answered = new Set(
-    it.github.requests.filter((each) => each.status < 300).map((each) => `${each.method} ${each.template}`),
+    githubFixture.github.requests
+      .filter((each) => each.status < 300)
+      .map((each) => `${each.method} ${each.template}`),
   )
-  expect(Object.keys(readOpenApi().operations).filter((each) => !answered.has(each))).toEqual([])
+  expect(Object.keys(readOpenApiDocument().operations).filter((each) => !answered.has(each))).toEqual([])
 })
 
 test('the validator finds what is wrong, in either direction', () => {
-  const validator = trafficValidator()
-  const validate = (it: Exchange): string[] => validator.checkExchange(it)
+  const validator = createTrafficValidator()
+  const validate = (it: RecordedExchange): string[] => validator.checkExchange(it)
   const exchange = {
     method: 'POST',
     template: '/repos/{owner}/{repo}/issues/{issue_number}/comments',

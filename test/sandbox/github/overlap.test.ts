@@ -7,24 +7,33 @@ import { createHmac } from 'node:crypto'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { createEmulator } from 'emulate'
-import { newPrivateKey } from '../../../sandbox/github/settings.ts'
-import { allPermissions, events, full, furnish, jwt, name, secret, startReceiver } from './sample-world.ts'
-import type { Receiver } from './sample-world.ts'
+import { generatePrivateKey } from '../../../sandbox/github/settings.ts'
+import {
+  allPermissions,
+  appEvents,
+  fullRepositoryName,
+  openGitHubFixture,
+  signJwt,
+  repositoryParams,
+  webhookSecret,
+  startWebhookReceiver,
+} from './sample-world.ts'
+import type { WebhookReceiver } from './sample-world.ts'
 
-interface Place {
+interface GitHubUnderTest {
   readonly url: string
   readonly appId: number
   readonly installation: number
   readonly key: string
-  readonly receiver: Receiver
+  readonly receiver: WebhookReceiver
   /** Makes a branch from main with one file. */
   branch(branch: string, path: string, content: string): Promise<void>
   settled(): Promise<void>
   stop(): Promise<void>
 }
 
-async function sandbox(): Promise<Place> {
-  const furnished = await furnish()
+async function startSandbox(): Promise<GitHubUnderTest> {
+  const furnished = await openGitHubFixture()
   const { github, app, installation, receiver } = furnished
   return {
     url: github.url,
@@ -33,13 +42,13 @@ async function sandbox(): Promise<Place> {
     key: app.privateKey,
     receiver,
     branch: async (branch, path, content) =>
-      void (await github.pushToBase(full, { [path]: content }, { branch })),
+      void (await github.pushToBase(fullRepositoryName, { [path]: content }, { branch })),
     settled: async () => github.settled(),
     stop: async () => furnished.stop(),
   }
 }
 
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -47,27 +56,27 @@ async function freePort(): Promise<number> {
   return port
 }
 
-async function emulator(): Promise<Place> {
-  const receiver = await startReceiver()
+async function startEmulator(): Promise<GitHubUnderTest> {
+  const receiver = await startWebhookReceiver()
   const app = {
     app_id: 4711,
     slug: 'catalog-bot',
     name: 'catalog-bot',
     permissions: allPermissions,
-    events,
+    events: appEvents,
     webhook_url: receiver.url,
-    webhook_secret: secret,
-    installations: [{ installation_id: 100, account: name.owner, repository_selection: 'all' }],
+    webhook_secret: webhookSecret,
+    installations: [{ installation_id: 100, account: repositoryParams.owner, repository_selection: 'all' }],
   }
   const emulate = await createEmulator({
     service: 'github',
-    port: await freePort(),
+    port: await findFreePort(),
     seed: {
       tokens: { 'a-person': { login: 'maintainer', scopes: ['repo'] } },
       github: {
         users: [{ login: 'maintainer' }],
-        orgs: [{ login: name.owner, members: [{ login: 'maintainer', role: 'admin' }] }],
-        repos: [{ owner: name.owner, name: name.repo, auto_init: true }],
+        orgs: [{ login: repositoryParams.owner, members: [{ login: 'maintainer', role: 'admin' }] }],
+        repos: [{ owner: repositoryParams.owner, name: repositoryParams.repo, auto_init: true }],
         apps: [app],
       },
     },
@@ -81,10 +90,14 @@ async function emulator(): Promise<Place> {
     key,
     receiver,
     branch: async (branch, path, content) => {
-      const { data } = await person.rest.git.getRef({ ...name, ref: 'heads/main' })
-      await person.rest.git.createRef({ ...name, ref: `refs/heads/${branch}`, sha: data.object.sha })
+      const { data } = await person.rest.git.getRef({ ...repositoryParams, ref: 'heads/main' })
+      await person.rest.git.createRef({
+        ...repositoryParams,
+        ref: `refs/heads/${branch}`,
+        sha: data.object.sha,
+      })
       const file = { path, message: 'Change', content: Buffer.from(content).toString('base64'), branch }
-      await person.rest.repos.createOrUpdateFileContents({ ...name, ...file })
+      await person.rest.repos.createOrUpdateFileContents({ ...repositoryParams, ...file })
     },
     // It sends its webhooks before it answers, or soon after.
     settled: () => new Promise((resolve) => setTimeout(resolve, 100)),
@@ -96,10 +109,10 @@ async function emulator(): Promise<Place> {
 }
 
 describe.each([
-  ['the sandbox', sandbox],
-  ['emulate', emulator],
+  ['the sandbox', startSandbox],
+  ['emulate', startEmulator],
 ])('%s', (_, start) => {
-  let it: Place
+  let it: GitHubUnderTest
   let octokit: Octokit
   let number: number
   let sha: string
@@ -113,12 +126,12 @@ describe.each([
 
   beforeAll(async () => {
     it = await start()
-    const app = client(jwt({ iss: it.appId }, it.key))
+    const app = client(signJwt({ iss: it.appId }, it.key))
     const { data } = await app.rest.apps.createInstallationAccessToken({ installation_id: it.installation })
     octokit = client(data.token)
     await it.branch('topic', 'catalog.yaml', 'schema: olm.package\n')
     const { data: pull } = await octokit.rest.pulls.create({
-      ...name,
+      ...repositoryParams,
       title: 'Alpha',
       head: 'topic',
       base: 'main',
@@ -130,15 +143,15 @@ describe.each([
   afterAll(async () => it.stop())
 
   test('an app signs in by JWT, and with another key it does not', async () => {
-    const { data } = await client(jwt({ iss: it.appId }, it.key)).rest.apps.getAuthenticated()
+    const { data } = await client(signJwt({ iss: it.appId }, it.key)).rest.apps.getAuthenticated()
     expect(data).toMatchObject({ id: it.appId, slug: 'catalog-bot' })
     await expect(
-      client(jwt({ iss: it.appId }, newPrivateKey())).rest.apps.getAuthenticated(),
+      client(signJwt({ iss: it.appId }, generatePrivateKey())).rest.apps.getAuthenticated(),
     ).rejects.toMatchObject({ status: 401 })
   })
 
   test('an installation token is a ghs_ token that ends in an hour', async () => {
-    const app = client(jwt({ iss: it.appId }, it.key))
+    const app = client(signJwt({ iss: it.appId }, it.key))
     const { data } = await app.rest.apps.createInstallationAccessToken({
       installation_id: it.installation,
       permissions: { contents: 'read' },
@@ -147,12 +160,12 @@ describe.each([
     expect(Date.parse(data.expires_at) - Date.now()).toBeGreaterThan(3_500_000)
     expect(data.permissions).toMatchObject({ contents: 'read' })
     const reader = client(data.token)
-    const comment = reader.rest.issues.createComment({ ...name, issue_number: number, body: 'x' })
+    const comment = reader.rest.issues.createComment({ ...repositoryParams, issue_number: number, body: 'x' })
     await expect(comment).rejects.toMatchObject({ status: 403 })
   })
 
   test('a pull request is read as it was opened', async () => {
-    const { data } = await octokit.rest.pulls.get({ ...name, pull_number: number })
+    const { data } = await octokit.rest.pulls.get({ ...repositoryParams, pull_number: number })
     expect(data).toMatchObject({
       number,
       state: 'open',
@@ -161,17 +174,19 @@ describe.each([
       draft: false,
       merged: false,
       user: { login: 'catalog-bot[bot]', type: 'Bot' },
-      head: { ref: 'topic', sha, repo: { full_name: full } },
-      base: { ref: 'main', repo: { full_name: full } },
+      head: { ref: 'topic', sha, repo: { full_name: fullRepositoryName } },
+      base: { ref: 'main', repo: { full_name: fullRepositoryName } },
     })
-    const { data: list } = await octokit.rest.pulls.list(name)
+    const { data: list } = await octokit.rest.pulls.list(repositoryParams)
     expect(list.map((each) => each.number)).toEqual([number])
-    await expect(octokit.rest.pulls.get({ ...name, pull_number: 999 })).rejects.toMatchObject({ status: 404 })
+    await expect(octokit.rest.pulls.get({ ...repositoryParams, pull_number: 999 })).rejects.toMatchObject({
+      status: 404,
+    })
   })
 
   test('a check run is made, completed and listed at its commit', async () => {
     const { data: run } = await octokit.rest.checks.create({
-      ...name,
+      ...repositoryParams,
       name: 'validation',
       head_sha: sha,
       status: 'in_progress',
@@ -193,7 +208,7 @@ describe.each([
     ]
     const output = { title: 'Bad', summary: 'One problem', annotations }
     const { data: done } = await octokit.rest.checks.update({
-      ...name,
+      ...repositoryParams,
       check_run_id: run.id,
       conclusion: 'failure',
       status: 'completed',
@@ -205,15 +220,15 @@ describe.each([
       conclusion: 'failure',
       output: { title: 'Bad', annotations_count: 1 },
     })
-    const { data: list } = await octokit.rest.checks.listForRef({ ...name, ref: sha })
+    const { data: list } = await octokit.rest.checks.listForRef({ ...repositoryParams, ref: sha })
     expect(list).toMatchObject({ total_count: 1, check_runs: [{ id: run.id, conclusion: 'failure' }] })
   })
 
   test('a comment is written, edited in place and deleted', async () => {
-    const issue = { ...name, issue_number: number }
+    const issue = { ...repositoryParams, issue_number: number }
     const { data: comment } = await octokit.rest.issues.createComment({ ...issue, body: 'Hello' })
     expect(comment).toMatchObject({ body: 'Hello', user: { login: 'catalog-bot[bot]' } })
-    const one = { ...name, comment_id: comment.id }
+    const one = { ...repositoryParams, comment_id: comment.id }
     expect((await octokit.rest.issues.updateComment({ ...one, body: 'Hello again' })).data).toMatchObject({
       id: comment.id,
       body: 'Hello again',
@@ -224,7 +239,7 @@ describe.each([
   })
 
   test('labels are added and removed, and one that is not there cannot be', async () => {
-    const issue = { ...name, issue_number: number }
+    const issue = { ...repositoryParams, issue_number: number }
     const names = (labels: readonly { name: string }[]): string[] => labels.map((each) => each.name).sort()
     expect(names((await octokit.rest.issues.addLabels({ ...issue, labels: ['hold', 'new'] })).data)).toEqual([
       'hold',
@@ -238,7 +253,7 @@ describe.each([
   })
 
   test('a branch that is not there cannot be asked for', async () => {
-    await expect(octokit.rest.git.getRef({ ...name, ref: 'heads/none' })).rejects.toMatchObject({
+    await expect(octokit.rest.git.getRef({ ...repositoryParams, ref: 'heads/none' })).rejects.toMatchObject({
       status: 404,
     })
   })
@@ -249,12 +264,12 @@ describe.each([
       (each) => each.event === 'pull_request' && each.payload['action'] === 'opened',
     )
     if (opened === undefined) throw new Error('nothing was received')
-    const signature = createHmac('sha256', secret).update(opened.body).digest('hex')
+    const signature = createHmac('sha256', webhookSecret).update(opened.body).digest('hex')
     expect(opened.headers['x-hub-signature-256']).toBe(`sha256=${signature}`)
     expect(opened.headers['x-github-delivery']).toBeTruthy()
     expect(opened.payload).toMatchObject({
       installation: { id: it.installation },
-      repository: { full_name: full },
+      repository: { full_name: fullRepositoryName },
       pull_request: { number, head: { sha } },
       sender: { login: 'catalog-bot[bot]' },
     })

@@ -1,36 +1,39 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import type { Pull } from '../../../sandbox/github/world.ts'
-import { full, furnish, name } from './sample-world.ts'
-import type { Furnished } from './sample-world.ts'
+import type { MockPull } from '../../../sandbox/github/world.ts'
+import { fullRepositoryName, openGitHubFixture, repositoryParams } from './sample-world.ts'
+import type { GitHubFixture } from './sample-world.ts'
 
-let it: Furnished
+let githubFixture: GitHubFixture
 beforeEach(async () => {
-  it = await furnish({ validateTraffic: false })
+  githubFixture = await openGitHubFixture({ validateTraffic: false })
 })
-afterEach(async () => it.stop())
+afterEach(async () => githubFixture.stop())
 
-const alpha = 'catalogs/v4.18/alpha/catalog.yaml'
-const open = async (more: object = {}): Promise<Pull> =>
-  it.github.openPull({
-    repository: full,
+const alphaCatalogPath = 'catalogs/v4.18/alpha/catalog.yaml'
+const openPull = async (more: object = {}): Promise<MockPull> =>
+  githubFixture.github.openPull({
+    repository: fullRepositoryName,
     author: 'alice',
     title: 'Alpha',
-    changes: { [alpha]: 'new: 1\n' },
+    changes: { [alphaCatalogPath]: 'new: 1\n' },
     ...more,
   })
-const read = async (
-  pull: Pull,
-): Promise<Awaited<ReturnType<Furnished['octokit']['rest']['pulls']['get']>>['data']> =>
-  (await it.octokit.rest.pulls.get({ ...name, pull_number: pull.number })).data
+const readPull = async (
+  pull: MockPull,
+): Promise<Awaited<ReturnType<GitHubFixture['octokit']['rest']['pulls']['get']>>['data']> =>
+  (await githubFixture.octokit.rest.pulls.get({ ...repositoryParams, pull_number: pull.number })).data
 /** The answer after GitHub has computed what it computes when asked. */
-const readTwice = async (pull: Pull): ReturnType<typeof read> => {
-  await read(pull)
-  await it.github.settled()
-  return read(pull)
+const readComputedPull = async (pull: MockPull): ReturnType<typeof readPull> => {
+  await readPull(pull)
+  await githubFixture.github.settled()
+  return readPull(pull)
 }
-const told = async (pull: Pull, action: string): Promise<Record<string, unknown> | undefined> => {
-  await it.github.settled()
-  return it.receiver.received.find(
+const findReceivedEvent = async (
+  pull: MockPull,
+  action: string,
+): Promise<Record<string, unknown> | undefined> => {
+  await githubFixture.github.settled()
+  return githubFixture.receiver.received.find(
     (each) =>
       each.event === 'pull_request' &&
       each.payload['number'] === pull.number &&
@@ -40,10 +43,10 @@ const told = async (pull: Pull, action: string): Promise<Record<string, unknown>
 
 describe('the head', () => {
   test('moves with a push: synchronize names the heads before and after', async () => {
-    const pull = await open()
+    const pull = await openPull()
     const before = pull.headSha
-    const after = await it.github.pushToPull(pull, { 'two.yaml': '2\n' })
-    expect(await told(pull, 'synchronize')).toMatchObject({
+    const after = await githubFixture.github.pushToPull(pull, { 'two.yaml': '2\n' })
+    expect(await findReceivedEvent(pull, 'synchronize')).toMatchObject({
       before,
       after,
       pull_request: { head: { sha: after }, commits: 2 },
@@ -51,81 +54,92 @@ describe('the head', () => {
   })
 
   test('is replaced by a force push', async () => {
-    const pull = await open()
+    const pull = await openPull()
     const before = pull.headSha
-    const after = await it.github.forcePush(pull, { 'other.yaml': '2\n' })
-    expect(await read(pull)).toMatchObject({ commits: 1, head: { sha: after } })
-    expect(await told(pull, 'synchronize')).toMatchObject({ before, after })
-    await it.github.forcePush(pull, { commit: before })
-    expect((await read(pull)).head.sha).toBe(before)
+    const after = await githubFixture.github.forcePush(pull, { 'other.yaml': '2\n' })
+    expect(await readPull(pull)).toMatchObject({ commits: 1, head: { sha: after } })
+    expect(await findReceivedEvent(pull, 'synchronize')).toMatchObject({ before, after })
+    await githubFixture.github.forcePush(pull, { commit: before })
+    expect((await readPull(pull)).head.sha).toBe(before)
   })
 
   test('stays when the fork is deleted, without a repository', async () => {
-    const pull = await open()
-    if (pull.headRepo !== null) it.github.deleteFork(pull.headRepo)
-    expect(await read(pull)).toMatchObject({ state: 'open', head: { repo: null, sha: pull.headSha } })
+    const pull = await openPull()
+    if (pull.headRepo !== null) githubFixture.github.deleteFork(pull.headRepo)
+    expect(await readPull(pull)).toMatchObject({ state: 'open', head: { repo: null, sha: pull.headSha } })
   })
 
   test('takes the pull request with it when its branch is deleted', async () => {
-    await it.github.pushToBase(full, { x: 'y' }, { branch: 'topic' })
-    const { data } = await it.octokit.rest.pulls.create({ ...name, title: 'x', head: 'topic', base: 'main' })
-    await it.github.deleteBranch(full, 'topic')
-    expect(it.github.pull(full, data.number)).toMatchObject({ state: 'closed', merged: null })
+    await githubFixture.github.pushToBase(fullRepositoryName, { x: 'y' }, { branch: 'topic' })
+    const { data } = await githubFixture.octokit.rest.pulls.create({
+      ...repositoryParams,
+      title: 'x',
+      head: 'topic',
+      base: 'main',
+    })
+    await githubFixture.github.deleteBranch(fullRepositoryName, 'topic')
+    expect(githubFixture.github.pull(fullRepositoryName, data.number)).toMatchObject({
+      state: 'closed',
+      merged: null,
+    })
   })
 })
 
 describe('the base', () => {
   test('that the pull request names does not follow the branch', async () => {
-    const pull = await open()
-    const tip = await it.github.pushToBase(full, { 'unrelated.txt': 'x' })
-    const { data } = await it.octokit.rest.git.getRef({ ...name, ref: 'heads/main' })
+    const pull = await openPull()
+    const tip = await githubFixture.github.pushToBase(fullRepositoryName, { 'unrelated.txt': 'x' })
+    const { data } = await githubFixture.octokit.rest.git.getRef({ ...repositoryParams, ref: 'heads/main' })
     expect(data.object.sha).toBe(tip)
-    expect((await read(pull)).base.sha).not.toBe(tip)
+    expect((await readPull(pull)).base.sha).not.toBe(tip)
   })
 
   test('can be another: edited tells where from', async () => {
-    const pull = await open()
-    await it.github.pushToBase(full, { 'unrelated.txt': 'x' }, { branch: 'release' })
-    await it.github.retarget(pull, 'release')
-    expect(await told(pull, 'edited')).toMatchObject({
+    const pull = await openPull()
+    await githubFixture.github.pushToBase(fullRepositoryName, { 'unrelated.txt': 'x' }, { branch: 'release' })
+    await githubFixture.github.retarget(pull, 'release')
+    expect(await findReceivedEvent(pull, 'edited')).toMatchObject({
       changes: { base: { ref: { from: 'main' } } },
       pull_request: { base: { ref: 'release' } },
     })
   })
 
   test('that moves makes mergeability unknown again, and a conflict makes it false', async () => {
-    const pull = await open()
-    expect(await readTwice(pull)).toMatchObject({ mergeable: true, mergeable_state: 'clean' })
-    await it.github.pushToBase(full, { [alpha]: 'else: 2\n' })
-    expect(await read(pull)).toMatchObject({ mergeable: null, mergeable_state: 'unknown' })
-    expect(await readTwice(pull)).toMatchObject({ mergeable: false, mergeable_state: 'dirty' })
+    const pull = await openPull()
+    expect(await readComputedPull(pull)).toMatchObject({ mergeable: true, mergeable_state: 'clean' })
+    await githubFixture.github.pushToBase(fullRepositoryName, { [alphaCatalogPath]: 'else: 2\n' })
+    expect(await readPull(pull)).toMatchObject({ mergeable: null, mergeable_state: 'unknown' })
+    expect(await readComputedPull(pull)).toMatchObject({ mergeable: false, mergeable_state: 'dirty' })
   })
 })
 
 describe('people', () => {
   test('keep their id through a rename, and the old login is free for another', async () => {
-    const { id } = it.github.account('alice')
-    const pull = await open()
-    it.github.renameUser('alice', 'alicia')
-    const squatter = it.github.createUser('alice')
-    expect((await read(pull)).user).toMatchObject({ id, login: 'alicia' })
-    expect((await it.octokit.rest.users.getByUsername({ username: 'alice' })).data.id).toBe(squatter.id)
-    expect((await it.octokit.rest.users.getById({ account_id: id })).data.login).toBe('alicia')
+    const { id } = githubFixture.github.account('alice')
+    const pull = await openPull()
+    githubFixture.github.renameUser('alice', 'alicia')
+    const squatter = githubFixture.github.createUser('alice')
+    expect((await readPull(pull)).user).toMatchObject({ id, login: 'alicia' })
+    expect((await githubFixture.octokit.rest.users.getByUsername({ username: 'alice' })).data.id).toBe(
+      squatter.id,
+    )
+    expect((await githubFixture.octokit.rest.users.getById({ account_id: id })).data.login).toBe('alicia')
   })
 
   test('who are deleted are null where they were named', async () => {
-    const pull = await open()
-    it.github.comment(pull, 'bob', 'x')
-    it.github.review(pull, 'bob', 'approve')
-    it.github.deleteUser('bob')
-    it.github.deleteUser('alice')
-    expect((await read(pull)).user).toBeNull()
-    const issue = { ...name, issue_number: pull.number }
-    expect((await it.octokit.rest.issues.listComments(issue)).data[0]?.user).toBeNull()
+    const pull = await openPull()
+    githubFixture.github.comment(pull, 'bob', 'x')
+    githubFixture.github.review(pull, 'bob', 'approve')
+    githubFixture.github.deleteUser('bob')
+    githubFixture.github.deleteUser('alice')
+    expect((await readPull(pull)).user).toBeNull()
+    const issue = { ...repositoryParams, issue_number: pull.number }
+    expect((await githubFixture.octokit.rest.issues.listComments(issue)).data[0]?.user).toBeNull()
     expect(
-      (await it.octokit.rest.pulls.listReviews({ ...name, pull_number: pull.number })).data[0]?.user,
+      (await githubFixture.octokit.rest.pulls.listReviews({ ...repositoryParams, pull_number: pull.number }))
+        .data[0]?.user,
     ).toBeNull()
-    await expect(it.octokit.rest.users.getByUsername({ username: 'bob' })).rejects.toMatchObject({
+    await expect(githubFixture.octokit.rest.users.getByUsername({ username: 'bob' })).rejects.toMatchObject({
       status: 404,
     })
   })
@@ -135,36 +149,39 @@ describe('people', () => {
     ['triage', 'read'],
     ['admin', 'admin'],
   ] as const)('with the role %s have the permission %s', async (role, permission) => {
-    it.github.setRole(full, 'bob', role)
-    const { data } = await it.octokit.rest.repos.getCollaboratorPermissionLevel({ ...name, username: 'bob' })
+    githubFixture.github.setRole(fullRepositoryName, 'bob', role)
+    const { data } = await githubFixture.octokit.rest.repos.getCollaboratorPermissionLevel({
+      ...repositoryParams,
+      username: 'bob',
+    })
     expect(data).toMatchObject({ permission, role_name: role, user: { login: 'bob' } })
   })
 
   test('of no role may still read a public repository, and are no collaborators', async () => {
-    const { data } = await it.octokit.rest.repos.getCollaboratorPermissionLevel({
-      ...name,
+    const { data } = await githubFixture.octokit.rest.repos.getCollaboratorPermissionLevel({
+      ...repositoryParams,
       username: 'stranger',
     })
     expect(data.permission).toBe('read')
     await expect(
-      it.octokit.rest.repos.checkCollaborator({ ...name, username: 'stranger' }),
+      githubFixture.octokit.rest.repos.checkCollaborator({ ...repositoryParams, username: 'stranger' }),
     ).rejects.toMatchObject({ status: 404 })
-    const request = { ...name, pull_number: (await open()).number }
+    const request = { ...repositoryParams, pull_number: (await openPull()).number }
     await expect(
-      it.octokit.rest.pulls.requestReviewers({ ...request, reviewers: ['stranger'] }),
+      githubFixture.octokit.rest.pulls.requestReviewers({ ...request, reviewers: ['stranger'] }),
     ).rejects.toMatchObject({ status: 422 })
     await expect(
-      it.octokit.rest.pulls.requestReviewers({ ...request, reviewers: ['alice'] }),
+      githubFixture.octokit.rest.pulls.requestReviewers({ ...request, reviewers: ['alice'] }),
     ).rejects.toMatchObject({ status: 422 })
   })
 
   test('in a team through an organization, pending or active', async () => {
-    const team = it.github.createTeam('catalogs', 'owners', ['alice'])
-    it.github.addMember(team, 'bob', 'member', 'pending')
-    it.github.setTeamRole(full, team, 'write')
+    const team = githubFixture.github.createTeam('catalogs', 'owners', ['alice'])
+    githubFixture.github.addMember(team, 'bob', 'member', 'pending')
+    githubFixture.github.setTeamRole(fullRepositoryName, team, 'write')
     const member = async (username: string): Promise<string> =>
       (
-        await it.octokit.rest.teams.getMembershipForUserInOrg({
+        await githubFixture.octokit.rest.teams.getMembershipForUserInOrg({
           org: 'catalogs',
           team_slug: 'owners',
           username,
@@ -173,65 +190,83 @@ describe('people', () => {
     expect([await member('alice'), await member('bob')]).toEqual(['active', 'pending'])
     await expect(member('stranger')).rejects.toMatchObject({ status: 404 })
     const level = async (username: string): Promise<string> =>
-      (await it.octokit.rest.repos.getCollaboratorPermissionLevel({ ...name, username })).data.permission
+      (
+        await githubFixture.octokit.rest.repos.getCollaboratorPermissionLevel({
+          ...repositoryParams,
+          username,
+        })
+      ).data.permission
     expect([await level('alice'), await level('bob')]).toEqual(['write', 'read'])
   })
 
   test('cannot approve their own pull request, and a review is bound to the commit it saw', async () => {
-    const pull = await open()
-    expect(() => it.github.review(pull, 'alice', 'approve')).toThrow()
+    const pull = await openPull()
+    expect(() => githubFixture.github.review(pull, 'alice', 'approve')).toThrow()
     const seen = pull.headSha
-    it.github.review(pull, 'bob', 'approve')
-    await it.github.pushToPull(pull, { 'sneaky.yaml': 'x\n' })
-    const { data } = await it.octokit.rest.pulls.listReviews({ ...name, pull_number: pull.number })
+    githubFixture.github.review(pull, 'bob', 'approve')
+    await githubFixture.github.pushToPull(pull, { 'sneaky.yaml': 'x\n' })
+    const { data } = await githubFixture.octokit.rest.pulls.listReviews({
+      ...repositoryParams,
+      pull_number: pull.number,
+    })
     expect(data).toMatchObject([{ state: 'APPROVED', commit_id: seen }])
   })
 })
 
 describe('lists', () => {
   test('of files follow renames and know removals', async () => {
-    const pull = await open({
+    const pull = await openPull({
       changes: {
-        [alpha]: null,
+        [alphaCatalogPath]: null,
         'catalogs/v4.18/gamma/catalog.yaml': 'schema: olm.package\nname: alpha\n',
         'README.md': null,
       },
     })
-    const { data } = await it.octokit.rest.pulls.listFiles({ ...name, pull_number: pull.number })
+    const { data } = await githubFixture.octokit.rest.pulls.listFiles({
+      ...repositoryParams,
+      pull_number: pull.number,
+    })
     expect(data.map((each) => [each.status, each.filename, each.previous_filename])).toEqual([
       ['removed', 'README.md', undefined],
-      ['renamed', 'catalogs/v4.18/gamma/catalog.yaml', alpha],
+      ['renamed', 'catalogs/v4.18/gamma/catalog.yaml', alphaCatalogPath],
     ])
     expect(data[0]?.patch).toContain('-# Catalog')
   })
 
   test('page by Link headers, at most a hundred at once', async () => {
-    const pull = await open()
-    for (let count = 0; count < 130; count++) it.github.comment(pull, 'bob', String(count))
-    const issue = { ...name, issue_number: pull.number }
-    const first = await it.octokit.rest.issues.listComments({ ...issue, per_page: 500 })
+    const pull = await openPull()
+    for (let count = 0; count < 130; count++) githubFixture.github.comment(pull, 'bob', String(count))
+    const issue = { ...repositoryParams, issue_number: pull.number }
+    const first = await githubFixture.octokit.rest.issues.listComments({ ...issue, per_page: 500 })
     expect(first.data).toHaveLength(100)
     expect(first.headers.link).toContain('rel="next"')
-    const all = await it.octokit.paginate(it.octokit.rest.issues.listComments, { ...issue, per_page: 50 })
+    const all = await githubFixture.octokit.paginate(githubFixture.octokit.rest.issues.listComments, {
+      ...issue,
+      per_page: 50,
+    })
     expect(all.map((each) => each.body)).toEqual(Array.from({ length: 130 }, (_, at) => String(at)))
-    expect((await it.octokit.rest.issues.listComments(issue)).data).toHaveLength(30)
+    expect((await githubFixture.octokit.rest.issues.listComments(issue)).data).toHaveLength(30)
   })
 
   test('that have not changed answer 304 to their ETag', async () => {
-    const pull = await open()
-    const first = await it.octokit.rest.pulls.list(name)
+    const pull = await openPull()
+    const first = await githubFixture.octokit.rest.pulls.list(repositoryParams)
     const headers = { 'if-none-match': first.headers.etag ?? '' }
-    await expect(it.octokit.rest.pulls.list({ ...name, headers })).rejects.toMatchObject({ status: 304 })
-    await it.github.label(pull, 'new')
-    expect((await it.octokit.rest.pulls.list({ ...name, headers })).status).toBe(200)
+    await expect(
+      githubFixture.octokit.rest.pulls.list({ ...repositoryParams, headers }),
+    ).rejects.toMatchObject({ status: 304 })
+    await githubFixture.github.label(pull, 'new')
+    expect((await githubFixture.octokit.rest.pulls.list({ ...repositoryParams, headers })).status).toBe(200)
   })
 
   test('of pull requests filter by state, base and head', async () => {
-    const pull = await open()
-    await open({ author: 'bob', title: 'Beta', changes: { b: 'b' } })
-    await it.github.close(pull)
+    const pull = await openPull()
+    await openPull({ author: 'bob', title: 'Beta', changes: { b: 'b' } })
+    await githubFixture.github.close(pull)
     const numbers = async (query: object): Promise<number[]> =>
-      (await it.octokit.rest.pulls.list({ ...name, ...query })).data.map((each) => each.number)
+      (await githubFixture.octokit.rest.pulls.list({ ...repositoryParams, ...query })).data.map(
+        (each) => each.number,
+      )
     expect(await numbers({})).toEqual([2])
     expect(await numbers({ state: 'all' })).toEqual([2, 1])
     expect(await numbers({ state: 'all', head: `alice:${pull.headRef}` })).toEqual([1])
@@ -241,18 +276,24 @@ describe('lists', () => {
 
 describe('check runs', () => {
   const note = {
-    path: alpha,
+    path: alphaCatalogPath,
     start_line: 1,
     end_line: 1,
     annotation_level: 'failure',
     message: 'no',
   } as const
-  const create = async (pull: Pull, more: object = {}): Promise<number> =>
-    (await it.octokit.rest.checks.create({ ...name, name: 'validation', head_sha: pull.headSha, ...more }))
-      .data.id
+  const create = async (pull: MockPull, more: object = {}): Promise<number> =>
+    (
+      await githubFixture.octokit.rest.checks.create({
+        ...repositoryParams,
+        name: 'validation',
+        head_sha: pull.headSha,
+        ...more,
+      })
+    ).data.id
 
   test('take fifty annotations a request and add later ones to them', async () => {
-    const pull = await open()
+    const pull = await openPull()
     const output = (count: number): { title: string; summary: string; annotations: (typeof note)[] } => ({
       title: 't',
       summary: 's',
@@ -260,12 +301,13 @@ describe('check runs', () => {
     })
     await expect(create(pull, { output: output(51) })).rejects.toMatchObject({ status: 422 })
     const check_run_id = await create(pull, { output: output(50) })
-    await it.octokit.rest.checks.update({ ...name, check_run_id, output: output(7) })
-    expect((await it.octokit.rest.checks.get({ ...name, check_run_id })).data.output.annotations_count).toBe(
-      57,
-    )
-    const all = await it.octokit.paginate(it.octokit.rest.checks.listAnnotations, {
-      ...name,
+    await githubFixture.octokit.rest.checks.update({ ...repositoryParams, check_run_id, output: output(7) })
+    expect(
+      (await githubFixture.octokit.rest.checks.get({ ...repositoryParams, check_run_id })).data.output
+        .annotations_count,
+    ).toBe(57)
+    const all = await githubFixture.octokit.paginate(githubFixture.octokit.rest.checks.listAnnotations, {
+      ...repositoryParams,
       check_run_id,
       per_page: 50,
     })
@@ -284,89 +326,100 @@ describe('check runs', () => {
     ],
     ['completion without a conclusion', { status: 'completed' }],
   ])('refuse %s', async (_, more) => {
-    await expect(create(await open(), more)).rejects.toMatchObject({ status: 422 })
+    await expect(create(await openPull(), more)).rejects.toMatchObject({ status: 422 })
   })
 
   test('of a name are listed once, the newest, and all when asked', async () => {
-    const pull = await open()
+    const pull = await openPull()
     await create(pull, { conclusion: 'failure' })
     const newest = await create(pull, { conclusion: 'success' })
     const listed = async (filter: 'latest' | 'all'): Promise<number[]> =>
-      (await it.octokit.rest.checks.listForRef({ ...name, ref: pull.headSha, filter })).data.check_runs.map(
-        (each) => each.id,
-      )
+      (
+        await githubFixture.octokit.rest.checks.listForRef({ ...repositoryParams, ref: pull.headSha, filter })
+      ).data.check_runs.map((each) => each.id)
     expect(await listed('latest')).toEqual([newest])
     expect(await listed('all')).toHaveLength(2)
   })
 
   test('of a fork name no pull request', async () => {
-    const pull = await open()
+    const pull = await openPull()
     const check_run_id = await create(pull)
-    expect((await it.octokit.rest.checks.get({ ...name, check_run_id })).data.pull_requests).toEqual([])
+    expect(
+      (await githubFixture.octokit.rest.checks.get({ ...repositoryParams, check_run_id })).data.pull_requests,
+    ).toEqual([])
   })
 
   test('need a commit that is there', async () => {
     await expect(
-      it.octokit.rest.checks.create({ ...name, name: 'x', head_sha: '1'.repeat(40) }),
+      githubFixture.octokit.rest.checks.create({ ...repositoryParams, name: 'x', head_sha: '1'.repeat(40) }),
     ).rejects.toMatchObject({ status: 422 })
   })
 })
 
 describe('merging', () => {
   test('the merge endpoint wants the head that is there, no draft and no conflict', async () => {
-    const pull = await open()
+    const pull = await openPull()
     const merge = async (more: object = {}): Promise<unknown> =>
-      it.octokit.rest.pulls.merge({ ...name, pull_number: pull.number, ...more })
+      githubFixture.octokit.rest.pulls.merge({ ...repositoryParams, pull_number: pull.number, ...more })
     await expect(merge({ sha: '1'.repeat(40) })).rejects.toMatchObject({ status: 409 })
-    await it.github.draft(pull)
+    await githubFixture.github.draft(pull)
     await expect(merge()).rejects.toMatchObject({ status: 405 })
-    await it.github.draft(pull, false)
-    await it.github.pushToBase(full, { [alpha]: 'else: 2\n' })
+    await githubFixture.github.draft(pull, false)
+    await githubFixture.github.pushToBase(fullRepositoryName, { [alphaCatalogPath]: 'else: 2\n' })
     await expect(merge({ sha: pull.headSha })).rejects.toMatchObject({ status: 405 })
   })
 
   test('the same content without the commit merges nothing', async () => {
-    const pull = await open()
-    await it.github.pushToBase(full, { [alpha]: 'new: 1\n' })
+    const pull = await openPull()
+    await githubFixture.github.pushToBase(fullRepositoryName, { [alphaCatalogPath]: 'new: 1\n' })
     expect(pull).toMatchObject({ state: 'open', merged: null })
   })
 
   test('a merged pull request cannot be opened again', async () => {
-    const pull = await open()
-    await it.octokit.rest.git.updateRef({ ...name, ref: 'heads/main', sha: pull.headSha })
+    const pull = await openPull()
+    await githubFixture.octokit.rest.git.updateRef({
+      ...repositoryParams,
+      ref: 'heads/main',
+      sha: pull.headSha,
+    })
     expect(pull).toMatchObject({ state: 'closed', merged: { sha: pull.headSha } })
-    await expect(it.github.reopen(pull)).rejects.toThrow('Validation Failed')
+    await expect(githubFixture.github.reopen(pull)).rejects.toThrow('Validation Failed')
   })
 
   test('a ref moves forward only, unless forced', async () => {
-    const pull = await open()
-    await it.github.pushToBase(full, { x: 'y' })
-    const request = { ...name, ref: 'heads/main', sha: pull.headSha }
-    await expect(it.octokit.rest.git.updateRef(request)).rejects.toMatchObject({ status: 422 })
-    await it.octokit.rest.git.updateRef({ ...request, force: true })
+    const pull = await openPull()
+    await githubFixture.github.pushToBase(fullRepositoryName, { x: 'y' })
+    const request = { ...repositoryParams, ref: 'heads/main', sha: pull.headSha }
+    await expect(githubFixture.octokit.rest.git.updateRef(request)).rejects.toMatchObject({ status: 422 })
+    await githubFixture.octokit.rest.git.updateRef({ ...request, force: true })
     expect(pull.merged).not.toBeNull()
   })
 })
 
 test('nothing can be opened twice or for nothing', async () => {
-  const pull = await open()
-  const again = { ...name, title: 'x', head: `alice:${pull.headRef}`, base: 'main' }
-  await expect(it.octokit.rest.pulls.create(again)).rejects.toMatchObject({ status: 422 })
-  await expect(it.octokit.rest.pulls.create({ ...again, head: 'main' })).rejects.toMatchObject({
+  const pull = await openPull()
+  const again = { ...repositoryParams, title: 'x', head: `alice:${pull.headRef}`, base: 'main' }
+  await expect(githubFixture.octokit.rest.pulls.create(again)).rejects.toMatchObject({ status: 422 })
+  await expect(githubFixture.octokit.rest.pulls.create({ ...again, head: 'main' })).rejects.toMatchObject({
     status: 422,
   })
-  await expect(it.octokit.rest.pulls.create({ ...again, head: 'not-there' })).rejects.toMatchObject({
+  await expect(
+    githubFixture.octokit.rest.pulls.create({ ...again, head: 'not-there' }),
+  ).rejects.toMatchObject({
     status: 422,
   })
 })
 
 test('a workflow ends as it was told to, and an unknown one is not found', async () => {
-  it.github.createWorkflow(full, 'rebuild.yml', { outcome: 'failure', milliseconds: 2 })
+  githubFixture.github.createWorkflow(fullRepositoryName, 'rebuild.yml', {
+    outcome: 'failure',
+    milliseconds: 2,
+  })
   const dispatch = async (workflow_id: string, ref: string): Promise<unknown> =>
-    it.octokit.rest.actions.createWorkflowDispatch({ ...name, workflow_id, ref })
+    githubFixture.octokit.rest.actions.createWorkflowDispatch({ ...repositoryParams, workflow_id, ref })
   await dispatch('rebuild.yml', 'main')
-  await it.github.settled()
-  const runs = it.receiver.received
+  await githubFixture.github.settled()
+  const runs = githubFixture.receiver.received
     .filter((each) => each.event === 'workflow_run')
     .map((each) => each.payload)
   const conclusion = (each: (typeof runs)[number]): unknown =>

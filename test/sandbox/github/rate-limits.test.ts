@@ -1,38 +1,44 @@
 // The sandbox limits requests as GitHub does: by the hour of each resource, and by what comes within a minute.
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { furnish, full, name, type Furnished } from './sample-world.ts'
+import {
+  openGitHubFixture,
+  fullRepositoryName,
+  repositoryParams,
+  type GitHubFixture,
+} from './sample-world.ts'
 
 let now = Date.now()
-let it: Furnished
+let githubFixture: GitHubFixture
 let issue_number: number
 beforeAll(async () => {
-  it = await furnish({ clock: { now: () => now } })
-  const pull = await it.github.openPull({
-    repository: full,
+  githubFixture = await openGitHubFixture({ clock: { now: () => now } })
+  const pull = await githubFixture.github.openPull({
+    repository: fullRepositoryName,
     author: 'alice',
     title: 'Alpha',
     changes: { a: '1' },
   })
   issue_number = pull.number
 })
-afterAll(() => it.stop())
+afterAll(() => githubFixture.stop())
 beforeEach(() => {
   now += 120_000
 })
 
-const read = () => it.octokit.rest.repos.get(name)
-const comment = () => it.octokit.rest.issues.createComment({ ...name, issue_number, body: 'x' })
-const query = () => it.octokit.graphql('{ viewer { login } }')
+const readRepository = () => githubFixture.octokit.rest.repos.get(repositoryParams)
+const createComment = () =>
+  githubFixture.octokit.rest.issues.createComment({ ...repositoryParams, issue_number, body: 'x' })
+const queryViewer = () => githubFixture.octokit.graphql('{ viewer { login } }')
 
 test('an hour that is used up says so with its end, and begins anew then', async () => {
-  it.github.setLimits(it.installation, { hourly: 2, windowSeconds: 10 })
-  expect((await read()).headers).toMatchObject({
+  githubFixture.github.setLimits(githubFixture.installation, { hourly: 2, windowSeconds: 10 })
+  expect((await readRepository()).headers).toMatchObject({
     'x-ratelimit-limit': '2',
     'x-ratelimit-remaining': '1',
     'x-ratelimit-resource': 'core',
   })
-  await read()
-  await expect(read()).rejects.toMatchObject({
+  await readRepository()
+  await expect(readRepository()).rejects.toMatchObject({
     status: 403,
     response: {
       headers: {
@@ -43,31 +49,39 @@ test('an hour that is used up says so with its end, and begins anew then', async
     },
   })
   // GraphQL has its own.
-  await query()
+  await queryViewer()
   now += 10_000
-  await read()
+  await readRepository()
 })
 
 test('too much content within a minute is refused with everything else, longer for whoever goes on', async () => {
-  it.github.setLimits(it.installation, { hourly: 5000, contentPerMinute: 2, pauseSeconds: 30 })
-  await comment()
-  await comment()
-  const refusal = { status: 403, response: { headers: { 'retry-after': '30' } } }
-  await expect(comment()).rejects.toMatchObject(refusal)
+  githubFixture.github.setLimits(githubFixture.installation, {
+    hourly: 5000,
+    contentPerMinute: 2,
+    pauseSeconds: 30,
+  })
+  await createComment()
+  await createComment()
+  const secondaryLimitError = { status: 403, response: { headers: { 'retry-after': '30' } } }
+  await expect(createComment()).rejects.toMatchObject(secondaryLimitError)
   now += 29_000
-  await expect(read()).rejects.toMatchObject(refusal)
+  await expect(readRepository()).rejects.toMatchObject(secondaryLimitError)
   now += 29_000
-  await expect(query()).rejects.toMatchObject(refusal)
+  await expect(queryViewer()).rejects.toMatchObject(secondaryLimitError)
   now += 30_000
-  await comment()
+  await createComment()
 })
 
 test('a write costs five points of a minute, a read one', async () => {
-  it.github.setLimits(it.installation, { contentPerMinute: Infinity, pointsPerMinute: 7, pauseSeconds: 60 })
-  await comment()
-  await read()
-  await query()
-  await expect(read()).rejects.toThrow('secondary rate limit')
+  githubFixture.github.setLimits(githubFixture.installation, {
+    contentPerMinute: Infinity,
+    pointsPerMinute: 7,
+    pauseSeconds: 60,
+  })
+  await createComment()
+  await readRepository()
+  await queryViewer()
+  await expect(readRepository()).rejects.toThrow('secondary rate limit')
   now += 60_000
-  await read()
+  await readRepository()
 })

@@ -7,19 +7,19 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Octokit } from '@octokit/rest'
-import { newPrivateKey } from '../../../sandbox/github/settings.ts'
-import { launch } from '../../../src/git/launcher.ts'
-import type { Ended } from '../../../src/git/run-process.ts'
-import { startGitHub } from '../../../sandbox/github/github.ts'
-import type { GitHub, GitHubOptions } from '../../../sandbox/github/github.ts'
-import type { App, Installation } from '../../../sandbox/github/world.ts'
-import { trafficValidator } from './traffic-validator.ts'
+import { generatePrivateKey } from '../../../sandbox/github/settings.ts'
+import { launchProcess } from '../../../src/git/launcher.ts'
+import type { ProcessResult } from '../../../src/git/run-process.ts'
+import { startMockGitHub } from '../../../sandbox/github/github.ts'
+import type { MockGitHub, MockGitHubOptions } from '../../../sandbox/github/github.ts'
+import type { MockApp, Installation } from '../../../sandbox/github/world.ts'
+import { createTrafficValidator } from './traffic-validator.ts'
 
-export const secret = 'a secret of the tests'
+export const webhookSecret = 'a secret of the tests'
 /** One key for all tests of a file: making one takes longer than most tests. */
-export const privateKey = newPrivateKey()
+export const privateKey = generatePrivateKey()
 
-export const events = [
+export const appEvents = [
   'pull_request',
   'pull_request_review',
   'issue_comment',
@@ -40,23 +40,23 @@ export const events = [
   'repository_ruleset',
 ]
 
-export interface Received {
+export interface ReceivedWebhook {
   readonly headers: IncomingHttpHeaders
   readonly body: Buffer
   readonly event: string
   readonly payload: Record<string, any> // oxlint-disable-line @typescript-eslint/no-explicit-any
 }
 
-export interface Receiver {
+export interface WebhookReceiver {
   readonly url: string
-  readonly received: Received[]
+  readonly received: ReceivedWebhook[]
   /** What the receiver answers. */
   status: number
   close(): Promise<void>
 }
 
-export async function startReceiver(): Promise<Receiver> {
-  const received: Received[] = []
+export async function startWebhookReceiver(): Promise<WebhookReceiver> {
+  const received: ReceivedWebhook[] = []
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -67,13 +67,13 @@ export async function startReceiver(): Promise<Receiver> {
         headers: request.headers,
         body,
         event,
-        payload: JSON.parse(body.toString()) as Received['payload'],
+        payload: JSON.parse(body.toString()) as ReceivedWebhook['payload'],
       })
       response.writeHead(receiver.status).end('ok')
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const receiver: Receiver = {
+  const receiver: WebhookReceiver = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     received,
     status: 202,
@@ -85,11 +85,11 @@ export async function startReceiver(): Promise<Receiver> {
   return receiver
 }
 
-export interface Furnished {
-  readonly github: GitHub
-  readonly app: App
+export interface GitHubFixture {
+  readonly github: MockGitHub
+  readonly app: MockApp
   readonly installation: Installation
-  readonly receiver: Receiver
+  readonly receiver: WebhookReceiver
   readonly directory: string
   /** Octokit as the app (JWT) and as its installation. */
   readonly asApp: Octokit
@@ -100,8 +100,8 @@ export interface Furnished {
   stop(): Promise<void>
 }
 
-export const name = { owner: 'catalogs', repo: 'community' }
-export const full = 'catalogs/community'
+export const repositoryParams = { owner: 'catalogs', repo: 'community' }
+export const fullRepositoryName = 'catalogs/community'
 
 export const allPermissions = {
   contents: 'write',
@@ -114,18 +114,21 @@ export const allPermissions = {
   members: 'read',
 } as const
 
-export interface FurnishOptions extends Partial<GitHubOptions> {
+export interface GitHubFixtureOptions extends Partial<MockGitHubOptions> {
   /** Compares all traffic with GitHub's OpenAPI document. */
   readonly validateTraffic?: boolean
 }
 
-export async function furnish({ validateTraffic, ...options }: FurnishOptions = {}): Promise<Furnished> {
+export async function openGitHubFixture({
+  validateTraffic,
+  ...options
+}: GitHubFixtureOptions = {}): Promise<GitHubFixture> {
   const directory = await mkdtemp(join(tmpdir(), 'sandbox-'))
-  const receiver = await startReceiver()
-  const github = await startGitHub({
+  const receiver = await startWebhookReceiver()
+  const github = await startMockGitHub({
     directory,
     webhookTarget: receiver.url,
-    ...(validateTraffic === true && { validator: trafficValidator() }),
+    ...(validateTraffic === true && { validator: createTrafficValidator() }),
     ...options,
   })
   for (const login of ['maintainer', 'alice', 'bob', 'stranger']) github.createUser(login)
@@ -138,8 +141,8 @@ export async function furnish({ validateTraffic, ...options }: FurnishOptions = 
   }
   await github.createRepository('catalogs', 'community', { files })
   const { app, installations } = github.installApp(
-    { slug: 'catalog-bot', privateKey, webhookSecret: secret, events, permissions: allPermissions },
-    [full],
+    { slug: 'catalog-bot', privateKey, webhookSecret, events: appEvents, permissions: allPermissions },
+    [fullRepositoryName],
   )
   const [installation] = installations
   if (installation === undefined) throw new Error('not installed')
@@ -150,7 +153,7 @@ export async function furnish({ validateTraffic, ...options }: FurnishOptions = 
     error: () => undefined,
   }
   const client = (auth: string): Octokit => new Octokit({ auth, baseUrl: github.url, log: quiet })
-  const asApp = client(jwt({ iss: app.id }))
+  const asApp = client(signJwt({ iss: app.id }))
   const { data } = await asApp.rest.apps.createInstallationAccessToken({ installation_id: installation.id })
   const octokit = client(data.token)
   return {
@@ -179,7 +182,7 @@ export async function furnish({ validateTraffic, ...options }: FurnishOptions = 
 }
 
 /** A JSON web token as an app signs it; what is wrong with it can be said. */
-export function jwt(
+export function signJwt(
   claims: { iss: number | string; iat?: number; exp?: number },
   key = privateKey,
   alg = 'RS256',
@@ -191,7 +194,7 @@ export function jwt(
 }
 
 /** git as a client has it, with a token if one is given. Rejects with its stderr in the message. */
-export async function git(cwd: string, token: string | undefined, ...args: string[]): Promise<string> {
+export async function runGit(cwd: string, token: string | undefined, ...args: string[]): Promise<string> {
   const header =
     token === undefined ? [] : [`http.extraHeader=Authorization: Basic ${btoa(`x-access-token:${token}`)}`]
   const environment = {
@@ -217,8 +220,8 @@ export const runGitIn = (
   directory: string,
   environment: Readonly<Record<string, string>>,
   args: readonly string[],
-): Promise<Ended> =>
-  launch({
+): Promise<ProcessResult> =>
+  launchProcess({
     program: 'git',
     args,
     directory,

@@ -7,46 +7,46 @@ import formats from 'ajv-formats'
 import type { TrafficValidator } from '../../../sandbox/github/github.ts'
 import { checkGraphql } from './check-graphql.ts'
 
-type Schema = Record<string, unknown>
+type JsonSchema = Record<string, unknown>
 
-interface Operation {
+interface OpenApiOperation {
   readonly parameters: readonly {
     readonly name: string
     readonly in: string
     readonly required: boolean
-    readonly schema: Schema
+    readonly schema: JsonSchema
   }[]
-  readonly body?: { readonly required: boolean; readonly schema: Schema | null }
-  readonly responses: Readonly<Record<string, Schema | null>>
+  readonly body?: { readonly required: boolean; readonly schema: JsonSchema | null }
+  readonly responses: Readonly<Record<string, JsonSchema | null>>
 }
 
-interface Document {
-  readonly operations: Readonly<Record<string, Operation>>
-  readonly webhooks: Readonly<Record<string, Schema>>
-  readonly components: Schema
+interface OpenApiDocument {
+  readonly operations: Readonly<Record<string, OpenApiOperation>>
+  readonly webhooks: Readonly<Record<string, JsonSchema>>
+  readonly components: JsonSchema
 }
 
 // Answers that GitHub gives everywhere and its document lists only here and there.
-const everywhere = new Set([304, 400, 401, 403, 404, 422, 429, 500])
+const commonStatuses = new Set([304, 400, 401, 403, 404, 422, 429, 500])
 
 /**
  * Where life differs from the document: people whose account is gone and deleted forks are null, which the document
  * says for lists and not for single pull requests; the list of installations asks of an account that it be a
  * person and an enterprise at once; and an app's events may be newer than the document's list of them.
  */
-function differsInLife(key: string, error: ErrorObject): boolean {
+function isKnownDeviation(key: string, error: ErrorObject): boolean {
   if (key === 'GET /app/installations 200' && /^\/\d+\/account/.test(error.instancePath)) return true
   if (error.keyword === 'enum' && /\/(?:app|performed_via_github_app)\/events\/\d+$/.test(error.instancePath))
     return true
   return error.keyword === 'type' && /\/(user|head\/(repo|user))$/.test(error.instancePath)
 }
 
-export function readOpenApi(): Document {
-  return JSON.parse(readFileSync(new URL('github-openapi.json', import.meta.url), 'utf8')) as Document
+export function readOpenApiDocument(): OpenApiDocument {
+  return JSON.parse(readFileSync(new URL('github-openapi.json', import.meta.url), 'utf8')) as OpenApiDocument
 }
 
-export function trafficValidator(): TrafficValidator {
-  const document = readOpenApi()
+export function createTrafficValidator(): TrafficValidator {
+  const document = readOpenApiDocument()
   const ajv = new Ajv({ strict: false, allErrors: true, inlineRefs: false, code: { optimize: false } })
   formats.default(ajv, ['date-time', 'uri'])
   // Every number that JSON can carry here is one; a full name holds a slash; a bot's address holds brackets.
@@ -56,14 +56,14 @@ export function trafficValidator(): TrafficValidator {
   ajv.addFormat('repo.nwo', /^[^/]+\/[^/]+$/)
   ajv.addSchema({ $id: 'github', components: document.components })
   const compiled = new Map<string, ValidateFunction>()
-  const check = (key: string, schema: Schema, value: unknown): string[] => {
+  const check = (key: string, schema: JsonSchema, value: unknown): string[] => {
     let validate = compiled.get(key)
     if (validate === undefined) {
-      validate = ajv.compile(pointed(schema) as Schema)
+      validate = ajv.compile(resolveReferences(schema) as JsonSchema)
       compiled.set(key, validate)
     }
     if (validate(value) === true) return []
-    const errors = (validate.errors ?? []).filter((it) => !differsInLife(key, it))
+    const errors = (validate.errors ?? []).filter((it) => !isKnownDeviation(key, it))
     return errors.map((it) => `${key}: ${it.instancePath || '/'} ${it.message ?? ''}`)
   }
   const checkWebhook: TrafficValidator['checkWebhook'] = (event, action, payload) => {
@@ -89,16 +89,16 @@ export function trafficValidator(): TrafficValidator {
     for (const [key, value] of query) {
       const parameter = known.find((it) => it.name === key)
       if (parameter === undefined) found.push(`${name}: no query parameter ${key}`)
-      else found.push(...check(`${name} ?${key}`, parameter.schema, read(value, parameter.schema)))
+      else found.push(...check(`${name} ?${key}`, parameter.schema, parseParameter(value, parameter.schema)))
     }
     // A request that was refused was wrong on purpose or is judged by the answer.
     if (status < 400 && operation.body?.schema && (requestBody !== undefined || operation.body.required))
       found.push(
         ...check(`${name} request`, operation.body.schema, requestBody),
-        ...unknownFields(name, operation.body.schema, requestBody),
+        ...findUnknownFields(name, operation.body.schema, requestBody),
       )
     if (!(status in operation.responses)) {
-      if (!everywhere.has(status)) found.push(`${name}: ${status} is not an answer of GitHub's`)
+      if (!commonStatuses.has(status)) found.push(`${name}: ${status} is not an answer of GitHub's`)
     } else {
       const schema = operation.responses[status]
       if (schema) found.push(...check(`${name} ${status}`, schema, responseBody))
@@ -110,19 +110,19 @@ export function trafficValidator(): TrafficValidator {
   return { checkExchange, checkWebhook }
 }
 
-function pointed(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(pointed)
+function resolveReferences(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(resolveReferences)
   if (typeof schema !== 'object' || schema === null) return schema
   return Object.fromEntries(
     Object.entries(schema).map(([key, value]) =>
-      key === '$ref' && typeof value === 'string' ? [key, `github${value}`] : [key, pointed(value)],
+      key === '$ref' && typeof value === 'string' ? [key, `github${value}`] : [key, resolveReferences(value)],
     ),
   )
 }
 
 /** GitHub ignores fields that it does not know; a client that sends one has mistaken something. */
-function unknownFields(name: string, schema: Schema, body: unknown): string[] {
-  const properties = schema['properties'] as Schema | undefined
+function findUnknownFields(name: string, schema: JsonSchema, body: unknown): string[] {
+  const properties = schema['properties'] as JsonSchema | undefined
   if (
     properties === undefined ||
     'oneOf' in schema ||
@@ -136,7 +136,7 @@ function unknownFields(name: string, schema: Schema, body: unknown): string[] {
     .map((it) => `${name} request: no field ${it}`)
 }
 
-function read(value: string, schema: Schema): unknown {
+function parseParameter(value: string, schema: JsonSchema): unknown {
   if (schema['type'] === 'integer' && /^\d+$/.test(value)) return Number(value)
   if (schema['type'] === 'boolean') return value === 'true' ? true : value === 'false' ? false : value
   return value

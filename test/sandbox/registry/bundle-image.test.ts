@@ -5,40 +5,54 @@ import { describe, expect, test } from '@jest/globals'
 import { readRegistryBundle } from '../../../src/bundle/registry-bundle.ts'
 import { renderBundle } from '../../../src/bundle/render/render-bundle.ts'
 import { validateBundle } from '../../../src/bundle/validate-bundle.ts'
-import { bundleDocuments, bundleImage, type BundleDocument } from '../../../sandbox/registry/bundle-image.ts'
+import {
+  parseBundleBlobs,
+  buildBundleImage,
+  type BundleBlob,
+} from '../../../sandbox/registry/bundle-image.ts'
 import { buildImage } from '../../../sandbox/registry/registry-image.ts'
 
-const fixture = join(import.meta.dirname, '..', '..', '..', 'fixtures', 'demo', 'repository', 'catalogs')
-const catalogs = readdirSync(fixture, { recursive: true, encoding: 'utf8' }).filter((path) =>
+const catalogsDirectory = join(
+  import.meta.dirname,
+  '..',
+  '..',
+  '..',
+  'fixtures',
+  'demo',
+  'repository',
+  'catalogs',
+)
+const catalogPaths = readdirSync(catalogsDirectory, { recursive: true, encoding: 'utf8' }).filter((path) =>
   path.endsWith('.yaml'),
 )
-const filesOf = (blob: BundleDocument) =>
+const getBundleFiles = (blob: BundleBlob) =>
   new Map(
-    Object.entries(bundleImage(blob).files ?? {}).map(([path, content]) => [path, Buffer.from(content)]),
+    Object.entries(buildBundleImage(blob).files ?? {}).map(([path, content]) => [path, Buffer.from(content)]),
   )
-function rendered(blob: BundleDocument) {
-  const { bundle, problem } = readRegistryBundle(filesOf(blob))
+function renderBundleImage(blob: BundleBlob) {
+  const { bundle, problem } = readRegistryBundle(getBundleFiles(blob))
   if (!bundle) throw new Error(problem)
   return renderBundle(bundle, blob.image, { csvMetadata: true })
 }
 /** Keys are sorted in catalogs, and opm sorts lists by their text. */
-const inOrder = (list: readonly object[] = []) => list.map((item) => JSON.stringify(item, sortedKeys)).sort()
+const toSortedJson = (list: readonly object[] = []) =>
+  list.map((item) => JSON.stringify(item, sortKeys)).sort()
 
 describe('a bundle made from its blob', () => {
-  const blobs = catalogs.flatMap((path) =>
-    bundleDocuments(readFileSync(join(fixture, path), 'utf8')).map(
+  const blobs = catalogPaths.flatMap((path) =>
+    parseBundleBlobs(readFileSync(join(catalogsDirectory, path), 'utf8')).map(
       (blob) => [path, blob.name, blob] as const,
     ),
   )
   test.each(blobs)('%s, %s: is sound, and rendered it is the blob', (_path, _name, blob) => {
-    expect(validateBundle(filesOf(blob)).findings).toEqual([])
-    const again = rendered(blob)
-    expect(inOrder(again.properties)).toEqual(inOrder(blob.properties))
-    expect(inOrder(again.relatedImages)).toEqual(inOrder(blob.relatedImages))
+    expect(validateBundle(getBundleFiles(blob)).findings).toEqual([])
+    const again = renderBundleImage(blob)
+    expect(toSortedJson(again.properties)).toEqual(toSortedJson(blob.properties))
+    expect(toSortedJson(again.relatedImages)).toEqual(toSortedJson(blob.relatedImages))
     expect([again.name, again.package]).toEqual([blob.name, blob.package])
   })
 
-  const rich: BundleDocument = {
+  const rich: BundleBlob = {
     name: 'pier-v2.0.0-3',
     package: 'pier',
     image: 'registry.example/pier/bundle:v2.0.0',
@@ -52,20 +66,20 @@ describe('a bundle made from its blob', () => {
     ],
   }
   test('versions, requirements and properties of any type survive', () => {
-    const { properties } = rendered(rich)
-    expect(inOrder(properties.filter(({ type }) => type !== 'olm.csv.metadata'))).toEqual(
-      inOrder(rich.properties),
+    const { properties } = renderBundleImage(rich)
+    expect(toSortedJson(properties.filter(({ type }) => type !== 'olm.csv.metadata'))).toEqual(
+      toSortedJson(rich.properties),
     )
-    expect(validateBundle(filesOf(rich)).findings).toEqual([])
+    expect(validateBundle(getBundleFiles(rich)).findings).toEqual([])
   })
   test('has the same digest each time, and another one for another version', () => {
-    const digest = (blob: BundleDocument) => buildImage(bundleImage(blob)).top.digest
+    const digest = (blob: BundleBlob) => buildImage(buildBundleImage(blob)).top.digest
     expect(digest(rich)).toBe(digest(structuredClone(rich)))
     expect(digest(rich)).not.toBe(digest({ ...rich, name: 'pier.v2.0.1' }))
   })
 })
 
-function sortedKeys(_key: string, value: unknown): unknown {
+function sortKeys(_key: string, value: unknown): unknown {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value

@@ -5,67 +5,77 @@ import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { startRegistry } from '../../../sandbox/registry/registry.ts'
-import type { Registry, RegistryOptions } from '../../../sandbox/registry/registry.ts'
+import { startMockRegistry } from '../../../sandbox/registry/registry.ts'
+import type { MockRegistry, MockRegistryOptions } from '../../../sandbox/registry/registry.ts'
 import { digestOf, mediaTypes } from '../../../sandbox/registry/registry-image.ts'
-import { missingProgram } from '../../left-out.ts'
+import { findMissingProgram } from '../../left-out.ts'
 
-const run = promisify(execFile)
-const all = Object.values(mediaTypes).join(', ')
-let registry: Registry
-const start = async (options: RegistryOptions = {}): Promise<Registry> =>
-  (registry = await startRegistry(options))
-const get = (
+const runCommand = promisify(execFile)
+const allMediaTypes = Object.values(mediaTypes).join(', ')
+let mockRegistry: MockRegistry
+const startTestRegistry = async (options: MockRegistryOptions = {}): Promise<MockRegistry> =>
+  (mockRegistry = await startMockRegistry(options))
+const fetchFromRegistry = (
   path: string,
-  headers: Record<string, string> = { accept: all },
+  headers: Record<string, string> = { accept: allMediaTypes },
   method = 'GET',
-): Promise<Response> => fetch(registry.url + path, { headers, method, redirect: 'manual' })
-afterEach(async () => registry.stop())
+): Promise<Response> => fetch(mockRegistry.url + path, { headers, method, redirect: 'manual' })
+afterEach(async () => mockRegistry.stop())
 
 describe('pulling', () => {
   test('a tag and its digest give the same bytes, whose hash is the digest', async () => {
-    await start()
-    const { digest, reference } = registry.putImage('org/bundle', 'v1', { labels: { a: 'b' } })
-    expect(reference).toBe(`${registry.host}/org/bundle@${digest}`)
-    const byTag = await get('/v2/org/bundle/manifests/v1')
+    await startTestRegistry()
+    const { digest, reference } = mockRegistry.putImage('org/bundle', 'v1', { labels: { a: 'b' } })
+    expect(reference).toBe(`${mockRegistry.host}/org/bundle@${digest}`)
+    const byTag = await fetchFromRegistry('/v2/org/bundle/manifests/v1')
     expect(byTag.headers.get('docker-content-digest')).toBe(digest)
     const bytes = Buffer.from(await byTag.arrayBuffer())
     expect(digestOf(bytes)).toBe(digest)
-    expect(Buffer.from(await (await get(`/v2/org/bundle/manifests/${digest}`)).arrayBuffer())).toEqual(bytes)
+    expect(
+      Buffer.from(await (await fetchFromRegistry(`/v2/org/bundle/manifests/${digest}`)).arrayBuffer()),
+    ).toEqual(bytes)
   })
 
   test('a manifest whose type is not in Accept is said to be unknown', async () => {
-    await start()
-    registry.putImage('org/one', 'v1', { format: 'oci' })
-    registry.putImage('org/two', 'v1', { platforms: ['linux/amd64', 'linux/arm64'], format: 'docker' })
-    expect((await get('/v2/org/one/manifests/v1', { accept: mediaTypes.dockerManifest })).status).toBe(404)
-    expect((await get('/v2/org/two/manifests/v1', { accept: mediaTypes.dockerManifest })).status).toBe(404)
-    expect((await get('/v2/org/two/manifests/v1')).headers.get('content-type')).toBe(mediaTypes.dockerList)
+    await startTestRegistry()
+    mockRegistry.putImage('org/one', 'v1', { format: 'oci' })
+    mockRegistry.putImage('org/two', 'v1', { platforms: ['linux/amd64', 'linux/arm64'], format: 'docker' })
+    expect(
+      (await fetchFromRegistry('/v2/org/one/manifests/v1', { accept: mediaTypes.dockerManifest })).status,
+    ).toBe(404)
+    expect(
+      (await fetchFromRegistry('/v2/org/two/manifests/v1', { accept: mediaTypes.dockerManifest })).status,
+    ).toBe(404)
+    expect((await fetchFromRegistry('/v2/org/two/manifests/v1')).headers.get('content-type')).toBe(
+      mediaTypes.dockerList,
+    )
   })
 
   test('the same content has the same digest every time', async () => {
-    await start()
+    await startTestRegistry()
     const content = {
       labels: { x: 'y' },
       files: { 'manifests/a.yaml': 'a: 1\n' },
       platforms: ['linux/amd64', 'linux/s390x'],
     }
-    expect(registry.putImage('a/a', 'x', content).digest).toBe(registry.putImage('b/b', 'x', content).digest)
+    expect(mockRegistry.putImage('a/a', 'x', content).digest).toBe(
+      mockRegistry.putImage('b/b', 'x', content).digest,
+    )
   })
 
   test('a real client copies an image out and its layer holds the files', async () => {
-    await start()
-    if (missingProgram('skopeo')) return
-    registry.putImage('org/bundle', 'v1', {
+    await startTestRegistry()
+    if (findMissingProgram('skopeo')) return
+    mockRegistry.putImage('org/bundle', 'v1', {
       labels: { channel: 'stable' },
       files: { 'manifests/csv.yaml': 'kind: x\n' },
     })
     const folder = await mkdtemp(join(tmpdir(), 'registry-'))
-    await run('skopeo', [
+    await runCommand('skopeo', [
       'copy',
       '--quiet',
       '--src-tls-verify=false',
-      `docker://${registry.host}/org/bundle:v1`,
+      `docker://${mockRegistry.host}/org/bundle:v1`,
       `dir:${folder}`,
     ])
     const files = await readdir(folder)
@@ -74,18 +84,18 @@ describe('pulling', () => {
     )
     expect(blobs.some((it) => it.toString().includes('"channel":"stable"'))).toBe(true)
     const layer = files.filter((it) => /^[0-9a-f]{64}$/.test(it)).find((_, at) => blobs[at]?.[0] === 0x1f)
-    const { stdout } = await run('tar', ['xzOf', join(folder, layer ?? ''), 'manifests/csv.yaml'])
+    const { stdout } = await runCommand('tar', ['xzOf', join(folder, layer ?? ''), 'manifests/csv.yaml'])
     expect(stdout).toBe('kind: x\n')
     // And back in, under another name: blobs and manifest are uploaded as a client does it.
-    await run('skopeo', [
+    await runCommand('skopeo', [
       'copy',
       '--quiet',
       '--dest-tls-verify=false',
       `dir:${folder}`,
-      `docker://${registry.host}/copied/bundle:v2`,
+      `docker://${mockRegistry.host}/copied/bundle:v2`,
     ])
-    expect(registry.manifest('copied/bundle', 'v2')?.digest).toBe(
-      registry.manifest('org/bundle', 'v1')?.digest,
+    expect(mockRegistry.manifest('copied/bundle', 'v2')?.digest).toBe(
+      mockRegistry.manifest('org/bundle', 'v1')?.digest,
     )
     await rm(folder, { recursive: true })
   })
@@ -94,19 +104,27 @@ describe('pulling', () => {
 describe('tokens', () => {
   const users = { robot: 'pass:word' }
   const tokenFor = async (scope: string, authorization?: string): Promise<Response> =>
-    get(`/token?service=sandbox&scope=${scope}`, authorization === undefined ? {} : { authorization })
+    fetchFromRegistry(
+      `/token?service=sandbox&scope=${scope}`,
+      authorization === undefined ? {} : { authorization },
+    )
 
   test('the challenge names the scope, and an anonymous token for it opens a public repository', async () => {
-    await start({ auth: { kind: 'bearer' } })
-    registry.putImage('org/public', 'v1')
-    const refused = await get('/v2/org/public/manifests/v1')
-    expect(refused.status).toBe(401)
-    expect(refused.headers.get('www-authenticate')).toBe(
-      `Bearer realm="${registry.url}/token",service="sandbox",scope="repository:org/public:pull"`,
+    await startTestRegistry({ auth: { kind: 'bearer' } })
+    mockRegistry.putImage('org/public', 'v1')
+    const rejected = await fetchFromRegistry('/v2/org/public/manifests/v1')
+    expect(rejected.status).toBe(401)
+    expect(rejected.headers.get('www-authenticate')).toBe(
+      `Bearer realm="${mockRegistry.url}/token",service="sandbox",scope="repository:org/public:pull"`,
     )
     const { token } = (await (await tokenFor('repository:org/public:pull')).json()) as { token: string }
     expect(
-      (await get('/v2/org/public/manifests/v1', { accept: all, authorization: `Bearer ${token}` })).status,
+      (
+        await fetchFromRegistry('/v2/org/public/manifests/v1', {
+          accept: allMediaTypes,
+          authorization: `Bearer ${token}`,
+        })
+      ).status,
     ).toBe(200)
   })
 
@@ -116,76 +134,98 @@ describe('tokens', () => {
   ] as const)(
     'a private repository is closed to the anonymous, in the manner of %s',
     async (style, tokenStatus, manifestStatus) => {
-      await start({ auth: { kind: 'bearer', private: ['org/hidden'], style, users } })
-      registry.putImage('org/hidden', 'v1')
+      await startTestRegistry({ auth: { kind: 'bearer', private: ['org/hidden'], style, users } })
+      mockRegistry.putImage('org/hidden', 'v1')
       const answer = await tokenFor('repository:org/hidden:pull')
       expect(answer.status).toBe(tokenStatus)
       const { token = 'none' } = (await answer.json()) as { token?: string }
       expect(
-        (await get('/v2/org/hidden/manifests/v1', { accept: all, authorization: `Bearer ${token}` })).status,
+        (
+          await fetchFromRegistry('/v2/org/hidden/manifests/v1', {
+            accept: allMediaTypes,
+            authorization: `Bearer ${token}`,
+          })
+        ).status,
       ).toBe(manifestStatus)
       const named = await tokenFor('repository:org/hidden:pull', `Basic ${btoa('robot:pass:word')}`)
       const { token: good } = (await named.json()) as { token: string }
       expect(
-        (await get('/v2/org/hidden/manifests/v1', { accept: all, authorization: `Bearer ${good}` })).status,
+        (
+          await fetchFromRegistry('/v2/org/hidden/manifests/v1', {
+            accept: allMediaTypes,
+            authorization: `Bearer ${good}`,
+          })
+        ).status,
       ).toBe(200)
       expect((await tokenFor('repository:org/hidden:pull', `Basic ${btoa('robot:wrong')}`)).status).toBe(401)
     },
   )
 
   test('basic authentication is asked on every request', async () => {
-    await start({ auth: { kind: 'basic', users } })
-    registry.putImage('org/one', 'v1')
-    expect((await get('/v2/org/one/manifests/v1')).headers.get('www-authenticate')).toBe(
+    await startTestRegistry({ auth: { kind: 'basic', users } })
+    mockRegistry.putImage('org/one', 'v1')
+    expect((await fetchFromRegistry('/v2/org/one/manifests/v1')).headers.get('www-authenticate')).toBe(
       'Basic realm="registry"',
     )
     const authorization = `Basic ${btoa('robot:pass:word')}`
-    expect((await get('/v2/org/one/manifests/v1', { accept: all, authorization })).status).toBe(200)
+    expect(
+      (await fetchFromRegistry('/v2/org/one/manifests/v1', { accept: allMediaTypes, authorization })).status,
+    ).toBe(200)
   })
 })
 
 describe('misbehaviour', () => {
   test('a broken HEAD leaves GET alone', async () => {
-    await start()
-    registry.putImage('org/one', 'v1')
-    registry.quirks.headStatus = 404
-    expect((await get('/v2/org/one/manifests/v1', { accept: all }, 'HEAD')).status).toBe(404)
-    expect((await get('/v2/org/one/manifests/v1')).status).toBe(200)
+    await startTestRegistry()
+    mockRegistry.putImage('org/one', 'v1')
+    mockRegistry.quirks.headStatus = 404
+    expect(
+      (await fetchFromRegistry('/v2/org/one/manifests/v1', { accept: allMediaTypes }, 'HEAD')).status,
+    ).toBe(404)
+    expect((await fetchFromRegistry('/v2/org/one/manifests/v1')).status).toBe(200)
   })
 
   test('the digest header can lie or be missing', async () => {
-    await start()
-    const { digest } = registry.putImage('org/one', 'v1')
-    registry.quirks.digestHeader = 'wrong'
-    expect((await get('/v2/org/one/manifests/v1')).headers.get('docker-content-digest')).not.toBe(digest)
-    registry.quirks.digestHeader = 'missing'
-    expect((await get('/v2/org/one/manifests/v1')).headers.get('docker-content-digest')).toBeNull()
+    await startTestRegistry()
+    const { digest } = mockRegistry.putImage('org/one', 'v1')
+    mockRegistry.quirks.digestHeader = 'wrong'
+    expect(
+      (await fetchFromRegistry('/v2/org/one/manifests/v1')).headers.get('docker-content-digest'),
+    ).not.toBe(digest)
+    mockRegistry.quirks.digestHeader = 'missing'
+    expect(
+      (await fetchFromRegistry('/v2/org/one/manifests/v1')).headers.get('docker-content-digest'),
+    ).toBeNull()
   })
 
   test('blobs redirect to storage that wants no token', async () => {
-    await start({ auth: { kind: 'bearer' } })
-    registry.putImage('org/one', 'v1', { files: { a: 'a' } })
-    const { layers } = JSON.parse(registry.manifest('org/one', 'v1')?.bytes.toString() ?? '') as {
+    await startTestRegistry({ auth: { kind: 'bearer' } })
+    mockRegistry.putImage('org/one', 'v1', { files: { a: 'a' } })
+    const { layers } = JSON.parse(mockRegistry.manifest('org/one', 'v1')?.bytes.toString() ?? '') as {
       layers: { digest: string }[]
     }
-    const { token } = (await (await get('/token?scope=repository:org/one:pull')).json()) as { token: string }
-    registry.quirks.redirectBlobs = true
-    const moved = await get(`/v2/org/one/blobs/${layers[0]?.digest}`, { authorization: `Bearer ${token}` })
+    const { token } = (await (await fetchFromRegistry('/token?scope=repository:org/one:pull')).json()) as {
+      token: string
+    }
+    mockRegistry.quirks.redirectBlobs = true
+    const moved = await fetchFromRegistry(`/v2/org/one/blobs/${layers[0]?.digest}`, {
+      authorization: `Bearer ${token}`,
+    })
     expect(moved.status).toBe(307)
     const bytes = await (await fetch(moved.headers.get('location') ?? '')).arrayBuffer()
     expect(digestOf(new Uint8Array(bytes))).toBe(layers[0]?.digest)
   })
 
   test('faults last as long as ordered and are in the log', async () => {
-    await start()
-    registry.putImage('org/one', 'v1')
-    registry.limitRate(7, 2)
-    expect((await get('/v2/org/one/manifests/v1')).headers.get('retry-after')).toBe('7')
-    expect((await get('/v2/org/one/manifests/v1')).status).toBe(429)
-    expect((await get('/v2/org/one/manifests/v1')).status).toBe(200)
-    registry.fail((it) => it.kind === 'ping', { disconnect: true }, 1)
-    await expect(get('/v2/')).rejects.toThrow()
-    expect(registry.requests.map((it) => [it.kind, it.status])).toEqual([
+    await startTestRegistry()
+    mockRegistry.putImage('org/one', 'v1')
+    mockRegistry.limitRate(7, 2)
+    expect((await fetchFromRegistry('/v2/org/one/manifests/v1')).headers.get('retry-after')).toBe('7')
+    expect((await fetchFromRegistry('/v2/org/one/manifests/v1')).status).toBe(429)
+    expect((await fetchFromRegistry('/v2/org/one/manifests/v1')).status).toBe(200)
+    mockRegistry.fail((it) => it.kind === 'ping', { disconnect: true }, 1)
+    await expect(fetchFromRegistry('/v2/')).rejects.toThrow()
+    expect(mockRegistry.requests.map((it) => [it.kind, it.status])).toEqual([
       ['manifest', 429],
       ['manifest', 429],
       ['manifest', 200],
@@ -196,9 +236,9 @@ describe('misbehaviour', () => {
 
 describe('pushing', () => {
   test('a manifest whose blobs are not there is refused, and so are bytes that do not match their digest', async () => {
-    await start()
+    await startTestRegistry()
     const put = (path: string, body: string, type = 'application/octet-stream'): Promise<Response> =>
-      fetch(registry.url + path, { method: 'PUT', body, headers: { 'content-type': type } })
+      fetch(mockRegistry.url + path, { method: 'PUT', body, headers: { 'content-type': type } })
     const config = { mediaType: 'x', digest: digestOf(Buffer.from('{}')), size: 2 }
     const manifest = JSON.stringify({
       schemaVersion: 2,
@@ -207,13 +247,13 @@ describe('pushing', () => {
       layers: [],
     })
     expect((await put('/v2/new/one/manifests/v1', manifest, mediaTypes.ociManifest)).status).toBe(400)
-    const { headers } = await fetch(`${registry.url}/v2/new/one/blobs/uploads/`, { method: 'POST' })
+    const { headers } = await fetch(`${mockRegistry.url}/v2/new/one/blobs/uploads/`, { method: 'POST' })
     const location = headers.get('location') ?? ''
     expect((await put(`${location}?digest=${digestOf(Buffer.from('else'))}`, '{}')).status).toBe(400)
-    const again = await fetch(`${registry.url}/v2/new/one/blobs/uploads/`, { method: 'POST' })
+    const again = await fetch(`${mockRegistry.url}/v2/new/one/blobs/uploads/`, { method: 'POST' })
     expect((await put(`${again.headers.get('location')}?digest=${config.digest}`, '{}')).status).toBe(201)
     expect((await put('/v2/new/one/manifests/v1', manifest, mediaTypes.ociManifest)).status).toBe(201)
-    expect((await get('/v2/new/one/tags/list')).status).toBe(200)
+    expect((await fetchFromRegistry('/v2/new/one/tags/list')).status).toBe(200)
   })
 })
 
@@ -222,12 +262,23 @@ test('with a certificate it speaks TLS', async () => {
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
   const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1']
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  await run('openssl', ['req', '-x509', ...curve, '-keyout', key, '-out', cert, '-days', '1', ...subject])
-  await start({ tls: { key: await readFile(key, 'utf8'), cert: await readFile(cert, 'utf8') } })
-  expect(registry.url).toMatch(/^https:/)
+  await runCommand('openssl', [
+    'req',
+    '-x509',
+    ...curve,
+    '-keyout',
+    key,
+    '-out',
+    cert,
+    '-days',
+    '1',
+    ...subject,
+  ])
+  await startTestRegistry({ tls: { key: await readFile(key, 'utf8'), cert: await readFile(cert, 'utf8') } })
+  expect(mockRegistry.url).toMatch(/^https:/)
   const ca = await readFile(cert, 'utf8')
   const status = await new Promise((resolve, reject) => {
-    request(`${registry.url}/v2/`, { ca }, (response) => resolve(response.resume().statusCode))
+    request(`${mockRegistry.url}/v2/`, { ca }, (response) => resolve(response.resume().statusCode))
       .on('error', reject)
       .end()
   })

@@ -1,15 +1,15 @@
 // GitHub failing, or somebody in the way, just when a pull request is merged. Played with the bot alone: what a push meets
 // here is no matter of settings.
-import { checksRule } from '../../sandbox/github/branch-rules/landing-ground.ts'
-import { merged, ownChecks, type Row, type Stage } from './row.ts'
+import { createChecksRule } from '../../sandbox/github/branch-rules/landing-ground.ts'
+import { expectMergedBy, botCheckNames, type MergeTableRow, type RowRepository } from './row.ts'
 
-const own = ({ github, full }: Stage): unknown =>
-  github.addRules(full, [checksRule(ownChecks.map((context) => ({ context })))])
+const requireBotChecks = ({ github, full }: RowRepository): unknown =>
+  github.addRules(full, [createChecksRule(botCheckNames.map((context) => ({ context })))])
 
 /** Named like one of catalog-bot's temporary branches, but pushed by a person. */
-export const branchOfBob = 'catalog-bot/tmp-1-main-0123456789ab'
+export const personTemporaryBranch = 'catalog-bot/tmp-1-main-0123456789ab'
 
-export const atTheWorstMoment: readonly Row[] = [
+export const interruptedMergeRows: readonly MergeTableRow[] = [
   {
     name: 'GitHub merges and answers 500',
     source: 'runbot 1378: reported failure and moved the branch',
@@ -20,7 +20,7 @@ export const atTheWorstMoment: readonly Row[] = [
       })
     },
     push: 'This branch must not contain merge commits.',
-    bot: merged('linear'),
+    bot: expectMergedBy('linear'),
   },
   {
     name: 'GitHub takes a push and the connection ends before it says so',
@@ -31,7 +31,7 @@ export const atTheWorstMoment: readonly Row[] = [
       })
     },
     push: 'accepted',
-    bot: merged('push'),
+    bot: expectMergedBy('push'),
   },
   {
     name: 'GitHub is down for a push',
@@ -42,7 +42,7 @@ export const atTheWorstMoment: readonly Row[] = [
       })
     },
     push: 'accepted',
-    bot: merged('push'),
+    bot: expectMergedBy('push'),
   },
   {
     name: 'the lock of the branch is held for a while',
@@ -60,7 +60,7 @@ export const atTheWorstMoment: readonly Row[] = [
       )
     },
     push: 'accepted',
-    bot: merged('push'),
+    bot: expectMergedBy('push'),
   },
   {
     name: 'GitHub needs a while to know whether a pull request can be merged',
@@ -73,7 +73,7 @@ export const atTheWorstMoment: readonly Row[] = [
       })
     },
     push: 'This branch must not contain merge commits.',
-    bot: merged('linear'),
+    bot: expectMergedBy('linear'),
   },
   {
     name: 'another merge of the pull request is said to be under way',
@@ -86,24 +86,24 @@ export const atTheWorstMoment: readonly Row[] = [
       })
     },
     push: 'This branch must not contain merge commits.',
-    bot: merged('linear'),
+    bot: expectMergedBy('linear'),
   },
   {
     name: 'somebody’s branch has the name of our temporary branch',
     source: 'the name is no secret: whoever may push can take it',
     set: async (it) => {
-      own(it)
+      requireBotChecks(it)
       const files = { 'catalogs/v4.20/lighthouse/catalog.yaml': 'schema: olm.package\nname: theirs\n' }
-      await it.github.pushToBase(it.full, files, { by: 'bob', branch: branchOfBob })
+      await it.github.pushToBase(it.full, files, { by: 'bob', branch: personTemporaryBranch })
     },
     push: 'accepted',
-    bot: merged('push'),
+    bot: expectMergedBy('push'),
   },
   {
     name: 'the base moves while our checks are put on the merge',
     source: 'a push by compare-and-swap is refused then, and all is done again',
     set: (it) => {
-      own(it)
+      requireBotChecks(it)
       let moves = 0
       it.github.fail(
         ({ method, path }) => {
@@ -116,6 +116,6 @@ export const atTheWorstMoment: readonly Row[] = [
       )
     },
     push: 'accepted',
-    bot: merged('push'),
+    bot: expectMergedBy('push'),
   },
 ]

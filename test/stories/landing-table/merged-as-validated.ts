@@ -1,13 +1,17 @@
 // Whether a row's pull request is merged as it was validated, once, and by a way that is expected.
 import { expect } from '@jest/globals'
-import type { Merged, Way } from './row.ts'
-import { gitIn, type Played } from './table-ground.ts'
+import type { MergedExpectation, MergeRoute } from './row.ts'
+import { runGitIn, type PlayedRow } from './table-ground.ts'
 
-async function wayOf({ github, full, pull: { repo, merged, number } }: Played): Promise<Way> {
+async function detectMergeRoute({
+  github,
+  full,
+  pull: { repo, merged, number },
+}: PlayedRow): Promise<MergeRoute> {
   const sha = merged?.sha ?? ''
-  const parents = (await gitIn(repo.path, 'log', '-1', '--format=%P', sha)).split(' ')
+  const parents = (await runGitIn(repo.path, 'log', '-1', '--format=%P', sha)).split(' ')
   const queued = /^Merge pull request #\d+ from|gh-readonly-queue/.test(
-    await gitIn(repo.path, 'log', '-1', '--format=%s', sha),
+    await runGitIn(repo.path, 'log', '-1', '--format=%s', sha),
   )
   const byApi = github.requests.some(
     ({ method, path, status }) =>
@@ -22,18 +26,18 @@ async function wayOf({ github, full, pull: { repo, merged, number } }: Played): 
   return signed ? 'signed' : queued ? 'queue' : 'push'
 }
 
-export async function isMergedAsValidated(it: Played, expected: Merged): Promise<void> {
+export async function expectMergedAsValidated(it: PlayedRow, expected: MergedExpectation): Promise<void> {
   const { repo, merged, headSha, author } = it.pull
   expect(merged).not.toBeNull()
   const sha = merged?.sha ?? ''
   // The base as it was, the head as it is, nothing else.
-  const [first = ''] = (await gitIn(repo.path, 'log', '-1', '--format=%P', sha)).split(' ')
-  const isBase = await gitIn(repo.path, 'merge-base', it.base, first)
+  const [first = ''] = (await runGitIn(repo.path, 'log', '-1', '--format=%P', sha)).split(' ')
+  const isBase = await runGitIn(repo.path, 'merge-base', it.base, first)
   expect(isBase).toBe(it.base)
-  const predicted = (await gitIn(repo.path, 'merge-tree', '--write-tree', first, headSha)).split('\n')[0]
-  expect(await gitIn(repo.path, 'rev-parse', `${sha}^{tree}`)).toBe(predicted)
+  const predicted = (await runGitIn(repo.path, 'merge-tree', '--write-tree', first, headSha)).split('\n')[0]
+  expect(await runGitIn(repo.path, 'rev-parse', `${sha}^{tree}`)).toBe(predicted)
   // Once: nothing came after it.
-  expect(repo.known.get('refs/heads/main')).toBe(sha)
+  expect(repo.knownRefs.get('refs/heads/main')).toBe(sha)
   expect(author.login).toBe(it.row.pull?.author ?? 'alice')
-  expect(expected.by).toContain(await wayOf(it))
+  expect(expected.by).toContain(await detectMergeRoute(it))
 }

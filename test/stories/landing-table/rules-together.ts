@@ -1,14 +1,26 @@
 // Settings as real repositories combine them.
-import { checksRule, pullRequestRule, queueRule } from '../../sandbox/github/branch-rules/landing-ground.ts'
+import {
+  createChecksRule,
+  createPullRequestRule,
+  createQueueRule,
+} from '../../sandbox/github/branch-rules/landing-ground.ts'
 import type { ProtectionRequest } from '../../../sandbox/github/branch-rules/rule-shapes.ts'
-import { approved, ci, merged, ownChecks, update, type Row, type Stage } from './row.ts'
+import {
+  approveAsBob,
+  createCiStatusSetter,
+  expectMergedBy,
+  botCheckNames,
+  updateHead,
+  type MergeTableRow,
+  type RowRepository,
+} from './row.ts'
 
-const approval = 'At least 1 approving review is required by reviewers with write access.'
+const approvalMessage = 'At least 1 approving review is required by reviewers with write access.'
 
 /** The two rulesets that are recommended: the App alone updates, and our checks of our App bind even it. */
-const recommended = (it: Stage, pullRequest?: Record<string, unknown>): void => {
+const addRecommendedRulesets = (it: RowRepository, pullRequest?: Record<string, unknown>): void => {
   const { github, full, app } = it
-  const more = pullRequest === undefined ? [] : [pullRequestRule(pullRequest)]
+  const more = pullRequest === undefined ? [] : [createPullRequestRule(pullRequest)]
   github.addRules(full, [{ type: 'update' }], {
     name: 'catalog-bot alone',
     bypass_actors: [{ actor_type: 'Integration', actor_id: app.id, bypass_mode: 'always' }],
@@ -16,7 +28,7 @@ const recommended = (it: Stage, pullRequest?: Record<string, unknown>): void => 
   github.addRules(
     full,
     [
-      checksRule(ownChecks.map((context) => ({ context, integration_id: app.id }))),
+      createChecksRule(botCheckNames.map((context) => ({ context, integration_id: app.id }))),
       { type: 'non_fast_forward' },
       { type: 'deletion' },
       ...more,
@@ -25,56 +37,58 @@ const recommended = (it: Stage, pullRequest?: Record<string, unknown>): void => 
   )
 }
 
-const required = (contexts: readonly string[], strict = false) =>
-  checksRule(
+const createRequiredChecksRule = (contexts: readonly string[], strict = false) =>
+  createChecksRule(
     contexts.map((context) => ({ context })),
     { strict_required_status_checks_policy: strict },
   )
 
-const classic = (protection: ProtectionRequest) => (it: Stage) =>
+const createClassicProtection = (protection: ProtectionRequest) => (it: RowRepository) =>
   it.github.protect(it.full, 'main', { enforce_admins: true, ...protection })
 
-export const rulesTogether: readonly Row[] = [
+export const combinedRuleRows: readonly MergeTableRow[] = [
   {
     name: 'the two rulesets that are recommended',
     source: 'rust-lang/team; checks on the merge as bors-ng and Anubis do',
-    set: (it) => recommended(it),
+    set: (it) => addRecommendedRulesets(it),
     push: 'accepted',
-    bot: merged('push'),
+    bot: expectMergedBy('push'),
   },
   {
     name: 'the two recommended rulesets, with an approval that a push ends, and it is there',
     source: 'security changes to mergeability: the contents must exactly match',
-    set: (it) => recommended(it, { required_approving_review_count: 1, dismiss_stale_reviews_on_push: true }),
-    before: approved,
+    set: (it) =>
+      addRecommendedRulesets(it, { required_approving_review_count: 1, dismiss_stale_reviews_on_push: true }),
+    before: approveAsBob,
     push: 'accepted',
-    bot: merged('push'),
+    bot: expectMergedBy('push'),
   },
   {
     name: 'the two recommended rulesets, with an approval that is missing',
     source: 'rocq 8183',
-    set: (it) => recommended(it, { required_approving_review_count: 1 }),
-    push: approval,
-    api: { merge: approval },
-    bot: { ends: 'waits', says: [/approv/i], mend: approved, then: merged('push') },
+    set: (it) => addRecommendedRulesets(it, { required_approving_review_count: 1 }),
+    push: approvalMessage,
+    api: { merge: approvalMessage },
+    bot: { ends: 'waits', textPatterns: [/approv/i], fix: approveAsBob, then: expectMergedBy('push') },
   },
   {
     name: 'our checks and green CI are required, and the head is behind',
     source: 'data-client 1016 for the push; the button asks for checks on the head',
-    set: ({ github, full }) => github.addRules(full, [required([...ownChecks, 'ci'])]),
-    before: ci('success'),
+    set: ({ github, full }) => github.addRules(full, [createRequiredChecksRule([...botCheckNames, 'ci'])]),
+    before: createCiStatusSetter('success'),
     push: 'Required status check "ci" is expected.',
     api: { merge: 'accepted' },
-    bot: merged('merge'),
+    bot: expectMergedBy('merge'),
   },
   {
     name: 'our checks and green CI are required on an up-to-date branch, and the head contains the base',
     source: 'troubleshooting required status checks',
-    set: ({ github, full }) => github.addRules(full, [required([...ownChecks, 'ci'], true)]),
+    set: ({ github, full }) =>
+      github.addRules(full, [createRequiredChecksRule([...botCheckNames, 'ci'], true)]),
     behind: false,
-    before: ci('success'),
+    before: createCiStatusSetter('success'),
     push: 'accepted',
-    bot: merged('push', 'merge'),
+    bot: expectMergedBy('push', 'merge'),
   },
   {
     name: 'linear history, our checks and an approval that is there',
@@ -82,37 +96,41 @@ export const rulesTogether: readonly Row[] = [
     set: ({ github, full }) =>
       github.addRules(full, [
         { type: 'required_linear_history' },
-        required(ownChecks),
-        pullRequestRule({ required_approving_review_count: 1 }),
+        createRequiredChecksRule(botCheckNames),
+        createPullRequestRule({ required_approving_review_count: 1 }),
       ]),
-    before: approved,
+    before: approveAsBob,
     push: 'This branch must not contain merge commits.',
     api: { merge: 'This branch must not contain merge commits.', squash: 'accepted' },
-    bot: merged('linear'),
+    bot: expectMergedBy('linear'),
   },
   {
     name: 'linear history and our checks on an up-to-date branch, and the head is behind',
     withBot: true,
     source: 'aimee 2460: behind and strict is refused though all is green',
     set: ({ github, full }) =>
-      github.addRules(full, [{ type: 'required_linear_history' }, required(ownChecks, true)]),
+      github.addRules(full, [
+        { type: 'required_linear_history' },
+        createRequiredChecksRule(botCheckNames, true),
+      ]),
     push: 'This branch must not contain merge commits.',
     api: { squash: 'expected' },
     bot: {
       ends: 'waits',
-      says: [/up to date|behind|update|contain/i],
-      mend: update,
-      then: merged('linear'),
+      textPatterns: [/up to date|behind|update|contain/i],
+      fix: updateHead,
+      then: expectMergedBy('linear'),
     },
   },
   {
     name: 'signatures and our checks, and the head is signed',
     source: 'signature verification for bots',
-    set: ({ github, full }) => github.addRules(full, [{ type: 'required_signatures' }, required(ownChecks)]),
+    set: ({ github, full }) =>
+      github.addRules(full, [{ type: 'required_signatures' }, createRequiredChecksRule(botCheckNames)]),
     pull: { signed: true },
     push: 'Commits must have verified signatures.',
     api: { merge: 'accepted' },
-    bot: merged('signed', 'merge'),
+    bot: expectMergedBy('signed', 'merge'),
   },
   {
     name: 'signatures and a linear history',
@@ -122,7 +140,7 @@ export const rulesTogether: readonly Row[] = [
     pull: { signed: true },
     push: 'This branch must not contain merge commits.',
     api: { squash: 'Commits must have verified signatures.' },
-    bot: { ends: 'waits', says: [/only the author/] },
+    bot: { ends: 'waits', textPatterns: [/only the author/] },
   },
   {
     name: 'an organization demands a linear history',
@@ -133,13 +151,13 @@ export const rulesTogether: readonly Row[] = [
       }),
     push: 'This branch must not contain merge commits.',
     api: { squash: 'accepted' },
-    bot: merged('linear'),
+    bot: expectMergedBy('linear'),
   },
   {
     name: 'names of branches are restricted, and our temporary ones do not fit',
     source: 'available rules for rulesets: metadata restrictions',
     set: ({ github, full }) => {
-      github.addRules(full, [required(ownChecks)])
+      github.addRules(full, [createRequiredChecksRule(botCheckNames)])
       github.addRules(
         full,
         [{ type: 'branch_name_pattern', parameters: { operator: 'starts_with', pattern: 'team/' } }],
@@ -148,7 +166,7 @@ export const rulesTogether: readonly Row[] = [
     },
     push: 'accepted',
     api: { merge: 'accepted' },
-    bot: merged('merge'),
+    bot: expectMergedBy('merge'),
   },
   {
     name: 'messages of commits are restricted',
@@ -160,16 +178,17 @@ export const rulesTogether: readonly Row[] = [
     push: 'Commit message must contain a matching pattern: 1.2.0',
     // With GitHub's own words, which have the title; the App's have not.
     api: { merge: 'accepted' },
-    bot: { ends: 'waits', says: [/commit_message_pattern|Commit message/] },
+    bot: { ends: 'waits', textPatterns: [/commit_message_pattern|Commit message/] },
   },
   {
     name: 'a merge queue and our checks',
     withBot: true,
     source: 'managing a merge queue: checks on the head of the group; dco 303: the entry stalls without',
-    set: ({ github, full }) => github.addRules(full, [queueRule(), required(ownChecks)]),
+    set: ({ github, full }) =>
+      github.addRules(full, [createQueueRule(), createRequiredChecksRule(botCheckNames)]),
     push: 'Changes must be made through the merge queue',
     api: { merge: 'Changes must be made through the merge queue' },
-    bot: merged('queue'),
+    bot: expectMergedBy('queue'),
   },
   {
     name: 'a merge queue that squashes, linear history and our checks',
@@ -177,72 +196,74 @@ export const rulesTogether: readonly Row[] = [
     source: 'managing a merge queue: merge method',
     set: ({ github, full }) =>
       github.addRules(full, [
-        queueRule({ merge_method: 'SQUASH', max_entries_to_build: 1, max_entries_to_merge: 1 }),
+        createQueueRule({ merge_method: 'SQUASH', max_entries_to_build: 1, max_entries_to_merge: 1 }),
         { type: 'required_linear_history' },
-        required(ownChecks),
+        createRequiredChecksRule(botCheckNames),
       ]),
     push: 'Changes must be made through the merge queue',
-    bot: merged('queue', 'linear'),
+    bot: expectMergedBy('queue', 'linear'),
   },
   {
     name: 'classic: the App is among those who may push, our checks on an up-to-date branch',
     source: 'about protected branches: listed apps still need the checks',
-    set: classic({
-      required_status_checks: { strict: true, contexts: ownChecks },
+    set: createClassicProtection({
+      required_status_checks: { strict: true, contexts: botCheckNames },
       restrictions: { users: [], teams: [], apps: ['catalog-bot'] },
     }),
     push: 'accepted',
-    bot: merged('push'),
+    bot: expectMergedBy('push'),
   },
   {
     name: 'classic: the App is not among those who may push',
     withBot: true,
     source: 'about protected branches: restrict who can push',
-    set: classic({ restrictions: { users: [], teams: [], apps: [] } }),
+    set: createClassicProtection({ restrictions: { users: [], teams: [], apps: [] } }),
     push: "You're not authorized to push to this branch.",
     api: { merge: "You're not authorized to push to this branch." },
     bot: {
       ends: 'waits',
-      says: [/not authorized|may not push|allowed to push|can push|restrict|on a list/i],
-      mend: classic({ restrictions: { users: [], teams: [], apps: ['catalog-bot'] } }),
-      then: merged('push'),
+      textPatterns: [/not authorized|may not push|allowed to push|can push|restrict|on a list/i],
+      fix: createClassicProtection({ restrictions: { users: [], teams: [], apps: ['catalog-bot'] } }),
+      then: expectMergedBy('push'),
     },
   },
   {
     name: 'classic: an approval that a push ends is there, our checks on an up-to-date branch',
     source: 'security changes to mergeability; the merge contains the base',
-    set: classic({
-      required_status_checks: { strict: true, contexts: ownChecks },
+    set: createClassicProtection({
+      required_status_checks: { strict: true, contexts: botCheckNames },
       required_pull_request_reviews: { required_approving_review_count: 1, dismiss_stale_reviews: true },
     }),
-    before: approved,
+    before: approveAsBob,
     push: 'accepted',
-    bot: merged('push'),
+    bot: expectMergedBy('push'),
   },
   {
     name: 'classic: an approval is missing',
     source: 'about protected branches: require pull request reviews',
-    set: classic({ required_pull_request_reviews: { required_approving_review_count: 1 } }),
-    push: approval,
-    api: { merge: approval },
-    bot: { ends: 'waits', says: [/approv/i], mend: approved, then: merged('push') },
+    set: createClassicProtection({ required_pull_request_reviews: { required_approving_review_count: 1 } }),
+    push: approvalMessage,
+    api: { merge: approvalMessage },
+    bot: { ends: 'waits', textPatterns: [/approv/i], fix: approveAsBob, then: expectMergedBy('push') },
   },
   {
     name: 'classic: linear history',
     source: 'about protected branches: linear history',
-    set: classic({ required_linear_history: true }),
+    set: createClassicProtection({ required_linear_history: true }),
     push: 'This branch must not contain merge commits.',
     api: { squash: 'accepted' },
-    bot: merged('linear'),
+    bot: expectMergedBy('linear'),
   },
   {
     name: 'our checks are required on all branches, temporary ones too',
     source: 'agent-glovebox 3249: every write is refused; the button asks for checks on the head',
     set: ({ github, full }) =>
-      github.addRules(full, [required(ownChecks)], { conditions: { ref_name: { include: ['~ALL'] } } }),
+      github.addRules(full, [createRequiredChecksRule(botCheckNames)], {
+        conditions: { ref_name: { include: ['~ALL'] } },
+      }),
     push: 'accepted',
     api: { merge: 'accepted' },
-    bot: merged('push', 'merge'),
+    bot: expectMergedBy('push', 'merge'),
   },
   {
     name: 'a ruleset that is only evaluated demands nothing',
@@ -250,7 +271,7 @@ export const rulesTogether: readonly Row[] = [
     set: ({ github, full }) =>
       github.addRules(full, [{ type: 'required_linear_history' }], { enforcement: 'evaluate' }),
     push: 'accepted',
-    bot: merged('push'),
+    bot: expectMergedBy('push'),
   },
   {
     name: 'rules of another branch demand nothing',
@@ -260,6 +281,6 @@ export const rulesTogether: readonly Row[] = [
         conditions: { ref_name: { include: ['refs/heads/release'] } },
       }),
     push: 'accepted',
-    bot: merged('push'),
+    bot: expectMergedBy('push'),
   },
 ]

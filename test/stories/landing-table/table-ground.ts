@@ -6,40 +6,40 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { askedByApp } from '../../../sandbox/demo/asked-by-app.ts'
-import { addOnTop } from '../../../sandbox/demo/catalog-edits.ts'
-import { publishImages, readFixture } from '../../../sandbox/demo/demo-world.ts'
-import { startGitHub, type GitHub } from '../../../sandbox/github/github.ts'
-import { newPrivateKey } from '../../../sandbox/github/settings.ts'
-import type { App, Installation } from '../../../sandbox/github/world.ts'
-import { startRegistry, type Registry } from '../../../sandbox/registry/registry.ts'
-import type { Opened, Row } from './row.ts'
+import { readAppManifest } from '../../../sandbox/demo/asked-by-app.ts'
+import { prependChannelEntry } from '../../../sandbox/demo/catalog-edits.ts'
+import { pushCatalogImages, readCatalogFixture } from '../../../sandbox/demo/demo-world.ts'
+import { startMockGitHub, type MockGitHub } from '../../../sandbox/github/github.ts'
+import { generatePrivateKey } from '../../../sandbox/github/settings.ts'
+import type { MockApp, Installation } from '../../../sandbox/github/world.ts'
+import { startMockRegistry, type MockRegistry } from '../../../sandbox/registry/registry.ts'
+import type { OpenedRowPull, MergeTableRow } from './row.ts'
 
-const run = promisify(execFile)
-const catalog = 'catalogs/v4.20/lighthouse/catalog.yaml'
-const organization = 'coast'
+const runCommand = promisify(execFile)
+const catalogPath = 'catalogs/v4.20/lighthouse/catalog.yaml'
+const organizationName = 'coast'
 
-export interface Played extends Opened {
-  readonly row: Row
+export interface PlayedRow extends OpenedRowPull {
+  readonly row: MergeTableRow
   /** The base's tip when everything was set. */
   readonly base: string
 }
 
-export interface TableGround {
+export interface TableFixture {
   readonly directory: string
-  readonly github: GitHub
-  readonly registry: Registry
-  readonly app: App
+  readonly github: MockGitHub
+  readonly registry: MockRegistry
+  readonly app: MockApp
   readonly installation: Installation
   /** What a bot needs in its environment to serve all of it. */
   readonly environment: Readonly<Record<string, string>>
   /** A repository with the row's settings, and its pull request in the row's situation. */
-  stage(row: Row, name: string): Promise<Played>
+  openRow(row: MergeTableRow, name: string): Promise<PlayedRow>
   stop(): Promise<void>
 }
 
 /** git in a repository of the sandbox. */
-export async function gitIn(path: string, ...args: string[]): Promise<string> {
+export async function runGitIn(path: string, ...args: string[]): Promise<string> {
   const environment = {
     PATH: process.env['PATH'],
     GIT_CONFIG_NOSYSTEM: '1',
@@ -50,19 +50,19 @@ export async function gitIn(path: string, ...args: string[]): Promise<string> {
     GIT_COMMITTER_EMAIL: 'a@example.invalid',
     LC_ALL: 'C',
   }
-  return (await run('git', ['-C', path, ...args], { env: environment })).stdout.trim()
+  return (await runCommand('git', ['-C', path, ...args], { env: environment })).stdout.trim()
 }
 
-export async function openTableGround(): Promise<TableGround> {
+export async function openTableFixture(): Promise<TableFixture> {
   const directory = await mkdtemp(join(tmpdir(), 'landing-table-'))
-  const registry = await startRegistry()
-  const github = await startGitHub({ directory: join(directory, 'github') })
+  const registry = await startMockRegistry()
+  const github = await startMockGitHub({ directory: join(directory, 'github') })
   for (const login of ['harbormaster', 'alice', 'bob', 'carol']) github.createUser(login)
-  github.createOrganization(organization, ['harbormaster'])
-  const asked = askedByApp()
-  const privateKey = newPrivateKey()
+  github.createOrganization(organizationName, ['harbormaster'])
+  const manifestAccess = readAppManifest()
+  const privateKey = generatePrivateKey()
   const webhookSecret = randomBytes(24).toString('hex')
-  const app = github.createApp({ slug: 'catalog-bot', privateKey, webhookSecret, ...asked })
+  const app = github.createApp({ slug: 'catalog-bot', privateKey, webhookSecret, ...manifestAccess })
   const otherApp = github.createApp({
     slug: 'somebody-elses',
     privateKey,
@@ -70,17 +70,17 @@ export async function openTableGround(): Promise<TableGround> {
     events: [],
     permissions: { checks: 'write' },
   })
-  const installation = github.install(app, github.account(organization), [])
+  const installation = github.install(app, github.account(organizationName), [])
 
-  const all = readFixture(registry.host)
+  const all = readCatalogFixture(registry.host)
   const files = Object.fromEntries(
     Object.entries(all).filter(
-      ([path]) => path === catalog || /^(config\.yaml|operators\/lighthouse\/)/.test(path),
+      ([path]) => path === catalogPath || /^(config\.yaml|operators\/lighthouse\/)/.test(path),
     ),
   )
-  const text = all[catalog] ?? ''
-  const changed = addOnTop(text, 'lighthouse', '1.2.0', '1.1.0')
-  publishImages(registry, changed)
+  const text = all[catalogPath] ?? ''
+  const changed = prependChannelEntry(text, 'lighthouse', '1.2.0', '1.1.0')
+  pushCatalogImages(registry, changed)
 
   return {
     directory,
@@ -99,14 +99,14 @@ export async function openTableGround(): Promise<TableGround> {
       INSECURE_REGISTRIES: registry.host,
       SCAN_SECONDS: '0',
     },
-    async stage(row, name) {
-      const full = `${organization}/${name}`
+    async openRow(row, name) {
+      const full = `${organizationName}/${name}`
       const config = 'owners:\n  sources: [ci.yaml, config.yaml]\n'
-      const repository = await github.createRepository(organization, name, {
+      const repository = await github.createRepository(organizationName, name, {
         files: { ...files, '.github/catalog-bot.yml': config, ...row.files },
       })
       for (const login of ['bob', 'carol']) github.setRole(full, login, 'write')
-      const changes = (row.pull?.changes ?? { [catalog]: changed }) as Record<string, string>
+      const changes = (row.pull?.changes ?? { [catalogPath]: changed }) as Record<string, string>
       const pull = await github.openPull({
         repository: full,
         author: 'alice',
@@ -116,12 +116,12 @@ export async function openTableGround(): Promise<TableGround> {
       })
       if (row.behind !== false)
         await github.pushToBase(full, { 'NOTES.md': 'Meanwhile.\n' }, { by: 'harbormaster' })
-      const opened: Opened = { github, full, app, otherApp, pull, changes }
+      const opened: OpenedRowPull = { github, full, app, otherApp, pull, changes }
       await row.set(opened)
       await row.before?.(opened)
       // Last, so that nobody looks before all is as the row says.
       github.changeInstallation(installation, [full])
-      return { ...opened, row, base: repository.known.get('refs/heads/main') ?? '' }
+      return { ...opened, row, base: repository.knownRefs.get('refs/heads/main') ?? '' }
     },
     async stop() {
       await github.stop()

@@ -4,18 +4,18 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createEmulator, type Emulator } from 'emulate'
-import { jwt } from '../../sandbox/github/sample-world.ts'
-import { freshGaps, type Bare, type Delivery, type Mended } from './gaps.ts'
-import type { AskAs } from './served-git.ts'
+import { signJwt } from '../../sandbox/github/sample-world.ts'
+import { createGaps, type BareEmulate, type EmulateDelivery, type GapContext } from './gaps.ts'
+import type { RequestWithToken } from './served-git.ts'
 
-const repository = 'coast/operators'
+const repositoryName = 'coast/operators'
 // The questions need nothing of what stands in for a gap.
-const gaps = freshGaps({} as Mended)
+const emulateGaps = createGaps({} as GapContext)
 
 describe('what emulate lacks', () => {
   let emulate: Emulator
-  let bare: Bare
-  const deliveries: Delivery[] = []
+  let bare: BareEmulate
+  const deliveries: EmulateDelivery[] = []
   const receiver = createServer((request, response) => {
     const delivery = {
       event: String(request.headers['x-github-event']),
@@ -29,7 +29,7 @@ describe('what emulate lacks', () => {
   beforeAll(async () => {
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
     const hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
-    const port = await freePort()
+    const port = await findFreePort()
     const permissions = { contents: 'write', pull_requests: 'write', issues: 'write', checks: 'write' }
     emulate = await createEmulator({
       service: 'github',
@@ -54,7 +54,7 @@ describe('what emulate lacks', () => {
         },
       },
     })
-    const ask: AskAs = async (token, method, path, body) => {
+    const ask: RequestWithToken = async (token, method, path, body) => {
       const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
         method,
         headers: {
@@ -67,20 +67,20 @@ describe('what emulate lacks', () => {
       return { status: answer.status, data: /^[[{]/.test(text) ? (JSON.parse(text) as unknown) : text }
     }
     const key = emulate.generatedSecrets[0]?.value ?? ''
-    const { data } = await ask(jwt({ iss: 1 }, key), 'POST', '/app/installations/2/access_tokens', {})
+    const { data } = await ask(signJwt({ iss: 1 }, key), 'POST', '/app/installations/2/access_tokens', {})
     const bot = {
-      repository,
-      stranger: 'mallory',
+      repository: repositoryName,
+      outsider: 'mallory',
       person: 'person',
       installation: (data as { token: string }).token,
       ask,
       deliveries,
     }
-    const main = await ask('person', 'GET', `/repos/${repository}/git/ref/heads/main`)
+    const main = await ask('person', 'GET', `/repos/${repositoryName}/git/ref/heads/main`)
     const head = (main.data as { object: { sha: string } }).object.sha
-    await ask('person', 'POST', `/repos/${repository}/git/refs`, { ref: 'refs/heads/topic', sha: head })
+    await ask('person', 'POST', `/repos/${repositoryName}/git/refs`, { ref: 'refs/heads/topic', sha: head })
     const pull = { title: 'probe', head: 'topic', base: 'main' }
-    const opened = await ask('person', 'POST', `/repos/${repository}/pulls`, pull)
+    const opened = await ask('person', 'POST', `/repos/${repositoryName}/pulls`, pull)
     bare = { ...bot, head, pull: (opened.data as { number: number }).number }
   }, 60_000)
 
@@ -90,17 +90,17 @@ describe('what emulate lacks', () => {
     await new Promise((resolve) => receiver.close(resolve))
   })
 
-  test.each(gaps.map((gap) => [gap.name, gap] as const))('%s', async (_, gap) => {
+  test.each(emulateGaps.map((gap) => [gap.name, gap] as const))('%s', async (_, gap) => {
     expect(await gap.isThere(bare)).toBe(true)
   })
 
   test('each has a sentence of its own', () => {
-    for (const { sentence } of gaps) expect(sentence).toMatch(/^[A-Z].{20,}\.$/)
-    expect(new Set(gaps.map(({ name }) => name)).size).toBe(gaps.length)
+    for (const { sentence } of emulateGaps) expect(sentence).toMatch(/^[A-Z].{20,}\.$/)
+    expect(new Set(emulateGaps.map(({ name }) => name)).size).toBe(emulateGaps.length)
   })
 })
 
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

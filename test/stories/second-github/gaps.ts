@@ -2,9 +2,9 @@
 // question that shows emulate still has it, and what stands in for it. `gaps.test.ts` fails when emulate has closed one;
 // the story fails when one is not needed any more.
 import { randomUUID } from 'node:crypto'
-import type { AskAs, ServedGit } from './served-git.ts'
+import type { RequestWithToken, ServedGit } from './served-git.ts'
 
-export interface Question {
+export interface EmulateRequest {
   readonly method: string
   /** With its query. */
   readonly path: string
@@ -12,73 +12,73 @@ export interface Question {
   readonly body: unknown
 }
 
-export interface Answer {
+export interface EmulateResponse {
   readonly status: number
   readonly data: unknown
 }
 
-export interface Delivery {
+export interface EmulateDelivery {
   readonly event: string
   readonly id: string
   readonly payload: Record<string, unknown>
 }
 
 /** What a gap may use to stand in. */
-export interface Mended {
+export interface GapContext {
   readonly organization: string
   readonly administratorToken: string
   readonly appId: number
   readonly git: ServedGit
-  readonly ask: AskAs
+  readonly ask: RequestWithToken
   note(name: string): void
 }
 
 /** A place of emulate's own, with nothing between, in which a gap is looked for. */
-export interface Bare {
+export interface BareEmulate {
   readonly repository: string
   readonly person: string
   readonly installation: string
   /** A login with no part in the repository. */
-  readonly stranger: string
+  readonly outsider: string
   readonly pull: number
   readonly head: string
-  readonly ask: AskAs
+  readonly ask: RequestWithToken
   /** The webhooks that emulate sent so far. */
-  readonly deliveries: readonly Delivery[]
+  readonly deliveries: readonly EmulateDelivery[]
 }
 
-export interface Gap {
+export interface EmulateGap {
   readonly name: string
   readonly sentence: string
   /** Whether emulate by itself still has it. */
-  isThere(bare: Bare): Promise<boolean>
+  isThere(bare: BareEmulate): Promise<boolean>
   /** Answers in emulate's place. */
-  answer?(question: Question): Promise<Answer | undefined>
+  answer?(question: EmulateRequest): Promise<EmulateResponse | undefined>
   /** Changes what emulate answered; undefined: nothing to change. */
-  amend?(question: Question, answer: Answer): Promise<unknown>
+  amend?(question: EmulateRequest, answer: EmulateResponse): Promise<unknown>
   /** Changes a webhook. */
-  deliver?(delivery: Delivery): Delivery | undefined
+  deliver?(delivery: EmulateDelivery): EmulateDelivery | undefined
   /** Something was pushed to this repository and git took it. True: this gap was needed. */
   pushed?(repository: string): Promise<boolean>
 }
 
-type Fields = Record<string, unknown>
+type JsonFields = Record<string, unknown>
 
-export function freshGaps(world: Mended): Gap[] {
+export function createGaps(world: GapContext): EmulateGap[] {
   return [
-    noGit(),
-    contentOfFork(world),
-    repositoriesOfInstallation(world),
-    appOfCheckRun(world),
-    appOfComment(world),
-    pullRefs(world),
-    roleOfStranger(world),
-    mergedByPush(world),
-    deliveryIds(),
+    createGitGap(),
+    createForkContentGap(world),
+    createInstallationReposGap(world),
+    createCheckRunAppGap(world),
+    createCommentAppGap(world),
+    createPullRefsGap(world),
+    createOutsiderRoleGap(world),
+    createMergedByPushGap(world),
+    createDeliveryIdGap(),
   ]
 }
 
-function noGit(): Gap {
+function createGitGap(): EmulateGap {
   return {
     name: 'no git',
     sentence:
@@ -88,7 +88,7 @@ function noGit(): Gap {
   }
 }
 
-function contentOfFork({ git, ask }: Mended): Gap {
+function createForkContentGap({ git, ask }: GapContext): EmulateGap {
   return {
     name: 'the content of a fork',
     sentence: 'A fork begins with a commit of its own instead of the branches of what was forked.',
@@ -106,14 +106,14 @@ function contentOfFork({ git, ask }: Mended): Gap {
       const to = (data as { full_name: string }).full_name
       await git.fork(from, to)
       const tip = (await git.git(to, ['rev-parse', 'main'])).trim()
-      await git.tell(to, token, tip, [])
+      await git.announceCommits(to, token, tip, [])
       await ask(token, 'PATCH', `/repos/${to}/git/refs/heads/main`, { sha: tip, force: true })
       return data
     },
   }
 }
 
-function repositoriesOfInstallation({ organization, ask, administratorToken }: Mended): Gap {
+function createInstallationReposGap({ organization, ask, administratorToken }: GapContext): EmulateGap {
   return {
     name: 'repositories of an installation',
     sentence: 'An installation cannot ask which repositories it is installed on.',
@@ -132,9 +132,9 @@ function repositoriesOfInstallation({ organization, ask, administratorToken }: M
   }
 }
 
-function appOfCheckRun({ appId }: Mended): Gap {
+function createCheckRunAppGap({ appId }: GapContext): EmulateGap {
   const makers = new Map<number, number>()
-  const named = (run: Fields): Fields => {
+  const named = (run: JsonFields): JsonFields => {
     const app = makers.get(Number(run['id']))
     return app === undefined ? run : { ...run, app: { id: app, slug: 'catalog-bot' } }
   }
@@ -144,21 +144,21 @@ function appOfCheckRun({ appId }: Mended): Gap {
     async isThere({ ask, installation, repository, head }) {
       const run = { name: 'probe', head_sha: head, status: 'in_progress' }
       const { data } = await ask(installation, 'POST', `/repos/${repository}/check-runs`, run)
-      return (data as Fields)['app'] === null
+      return (data as JsonFields)['app'] === null
     },
     async amend({ method, path, token }, { status, data }) {
       if (status >= 300 || !/\/check-runs(\/\d+)?(\?|$)/.test(path)) return undefined
-      const body = data as Fields
+      const body = data as JsonFields
       if (method === 'POST' && token.startsWith('ghs_')) makers.set(Number(body['id']), appId)
       const runs = body['check_runs']
-      return Array.isArray(runs) ? { ...body, check_runs: (runs as Fields[]).map(named) } : named(body)
+      return Array.isArray(runs) ? { ...body, check_runs: (runs as JsonFields[]).map(named) } : named(body)
     },
   }
 }
 
-function appOfComment({ appId }: Mended): Gap {
+function createCommentAppGap({ appId }: GapContext): EmulateGap {
   const own = new Set<number>()
-  const named = (comment: Fields): Fields =>
+  const named = (comment: JsonFields): JsonFields =>
     own.has(Number(comment['id'])) ? { ...comment, performed_via_github_app: { id: appId } } : comment
   return {
     name: 'the App of a comment',
@@ -166,12 +166,12 @@ function appOfComment({ appId }: Mended): Gap {
     async isThere({ ask, installation, repository, pull }) {
       const path = `/repos/${repository}/issues/${pull}/comments`
       const { data } = await ask(installation, 'POST', path, { body: 'probe' })
-      return ((data as Fields)['performed_via_github_app'] ?? null) === null
+      return ((data as JsonFields)['performed_via_github_app'] ?? null) === null
     },
     async amend({ method, path, token }, { status, data }) {
       if (status >= 300 || !/\/issues\/(\d+\/comments|comments\/\d+)(\?|$)/.test(path)) return undefined
-      if (method === 'POST' && token.startsWith('ghs_')) own.add(Number((data as Fields)['id']))
-      return Array.isArray(data) ? (data as Fields[]).map(named) : named(data as Fields)
+      if (method === 'POST' && token.startsWith('ghs_')) own.add(Number((data as JsonFields)['id']))
+      return Array.isArray(data) ? (data as JsonFields[]).map(named) : named(data as JsonFields)
     },
   }
 }
@@ -182,7 +182,7 @@ interface PullFields {
   readonly base: { readonly ref: string; readonly repo: { readonly full_name: string } }
 }
 
-function pullRefs({ git, ask, administratorToken }: Mended): Gap {
+function createPullRefsGap({ git, ask, administratorToken }: GapContext): EmulateGap {
   return {
     name: 'the head of a pull request from a fork',
     sentence:
@@ -205,7 +205,7 @@ function pullRefs({ git, ask, administratorToken }: Mended): Gap {
         `${git.root}/${from}.git`,
         `${head.sha}:refs/pull/${number}/head`,
       ])
-      await git.tell(to, administratorToken, head.sha, known)
+      await git.announceCommits(to, administratorToken, head.sha, known)
       const ref = { ref: `refs/pull/${number}/head`, sha: head.sha }
       await ask(administratorToken, 'POST', `/repos/${to}/git/refs`, ref)
       return data
@@ -213,9 +213,9 @@ function pullRefs({ git, ask, administratorToken }: Mended): Gap {
   }
 }
 
-function mergedByPush({ git, ask, administratorToken }: Mended): Gap {
+function createMergedByPushGap({ git, ask, administratorToken }: GapContext): EmulateGap {
   const merged = new Map<string, { readonly at: string; readonly sha: string }>()
-  const named = (pull: PullFields & Fields): Fields => {
+  const named = (pull: PullFields & JsonFields): JsonFields => {
     const how = merged.get(`${pull.base.repo.full_name}#${pull.number}`)
     return how === undefined
       ? pull
@@ -259,7 +259,7 @@ function mergedByPush({ git, ask, administratorToken }: Mended): Gap {
     },
     async amend({ path }, { status, data }) {
       if (status >= 300 || !/\/pulls(\/\d+)?(\?|$)/.test(path)) return undefined
-      const pulls = (Array.isArray(data) ? data : [data]) as (PullFields & Fields)[]
+      const pulls = (Array.isArray(data) ? data : [data]) as (PullFields & JsonFields)[]
       const now = pulls.map(named)
       if (now.every((pull, at) => pull === pulls[at])) return undefined
       return Array.isArray(data) ? now : now[0]
@@ -267,18 +267,18 @@ function mergedByPush({ git, ask, administratorToken }: Mended): Gap {
   }
 }
 
-function roleOfStranger({ ask }: Mended): Gap {
-  const isAsked = ({ method, path }: Question) =>
+function createOutsiderRoleGap({ ask }: GapContext): EmulateGap {
+  const isRoleRequest = ({ method, path }: EmulateRequest) =>
     method === 'GET' && /\/collaborators\/[^/]+\/permission$/.test(path)
   return {
     name: 'the role of a stranger',
     sentence:
       'Asked for the role of somebody who has none, it answers 404; GitHub says `read` of a public repository.',
-    isThere: async ({ ask, repository, installation, stranger }) =>
-      (await ask(installation, 'GET', `/repos/${repository}/collaborators/${stranger}/permission`)).status ===
+    isThere: async ({ ask, repository, installation, outsider }) =>
+      (await ask(installation, 'GET', `/repos/${repository}/collaborators/${outsider}/permission`)).status ===
       404,
     async answer(question) {
-      if (!isAsked(question)) return undefined
+      if (!isRoleRequest(question)) return undefined
       const { token, path } = question
       const [, login = ''] = /\/collaborators\/([^/]+)\//.exec(path) ?? []
       const known = await ask(token, 'GET', path)
@@ -289,7 +289,7 @@ function roleOfStranger({ ask }: Mended): Gap {
   }
 }
 
-function deliveryIds(): Gap {
+function createDeliveryIdGap(): EmulateGap {
   return {
     name: 'names of deliveries',
     sentence:

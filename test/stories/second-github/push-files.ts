@@ -5,11 +5,11 @@ import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { tokenOf, type SecondGitHub } from './second-github.ts'
+import { createPersonToken, type SecondGitHub } from './second-github.ts'
 
 const runFile = promisify(execFile)
 
-export interface PushFiles {
+export interface PushFilesOptions {
   readonly repository: string
   readonly login: string
   readonly branch: string
@@ -19,7 +19,7 @@ export interface PushFiles {
 }
 
 /** Resolves with the commit that was pushed. Rejects with git's words when it was refused. */
-export async function pushFiles(github: SecondGitHub, wanted: PushFiles): Promise<string> {
+export async function pushFiles(github: SecondGitHub, wanted: PushFilesOptions): Promise<string> {
   const { repository, login, branch, from, files } = wanted
   const directory = await mkdtemp(join(tmpdir(), 'push-'))
   const git = async (...args: string[]): Promise<string> => {
@@ -47,7 +47,7 @@ export async function pushFiles(github: SecondGitHub, wanted: PushFiles): Promis
     await git('commit', '--quiet', '--message', `Change ${branch}`)
     const address = new URL(`${github.url}/${repository}.git`)
     address.username = 'x-access-token'
-    address.password = tokenOf(login)
+    address.password = createPersonToken(login)
     await git('push', '--quiet', '--force', address.href, `HEAD:refs/heads/${branch}`)
     return await git('rev-parse', 'HEAD')
   } finally {

@@ -6,11 +6,11 @@ import type { AddressInfo } from 'node:net'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createEmulator, type Emulator } from 'emulate'
-import { serve, type SmartHttp } from '../../git/smart-http.ts'
-import { freshGaps, type Gap, type Mended } from './gaps.ts'
-import { serveGit, type AskAs, type ServedGit } from './served-git.ts'
+import { startSmartHttp, type SmartHttpServer } from '../../git/smart-http.ts'
+import { createGaps, type EmulateGap, type GapContext } from './gaps.ts'
+import { serveGit, type RequestWithToken, type ServedGit } from './served-git.ts'
 
-export interface Asked {
+export interface RecordedRequest {
   readonly method: string
   readonly path: string
   readonly token: string
@@ -24,14 +24,14 @@ export interface SecondGitHub {
   readonly appId: number
   readonly privateKey: string
   readonly git: ServedGit
-  readonly gaps: readonly Gap[]
+  readonly gaps: readonly EmulateGap[]
   /** Names of the gaps that something needed. */
-  readonly mended: ReadonlySet<string>
+  readonly closedGaps: ReadonlySet<string>
   /** What was asked for over REST, and what came of it. */
-  readonly asked: readonly Asked[]
+  readonly recordedRequests: readonly RecordedRequest[]
   /** Where webhooks go from now on. */
   sendWebhooksTo(url: string): void
-  ask: AskAs
+  ask: RequestWithToken
   stop(): Promise<void>
 }
 
@@ -48,7 +48,7 @@ export interface SecondGitHubOptions {
 }
 
 /** The token of each person is `token-of-LOGIN`. */
-export const tokenOf = (login: string): string => `token-of-${login}`
+export const createPersonToken = (login: string): string => `token-of-${login}`
 
 export async function startSecondGitHub(options: SecondGitHubOptions): Promise<SecondGitHub> {
   const { directory, organization, administrator, webhookSecret } = options
@@ -57,7 +57,7 @@ export async function startSecondGitHub(options: SecondGitHubOptions): Promise<S
   const url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`
   const logins = [administrator, ...options.people]
   const appId = 4711
-  const port = await freePort()
+  const port = await findFreePort()
   const inner = `http://127.0.0.1:${port}`
   const emulate = await createEmulator({
     service: 'github',
@@ -65,7 +65,7 @@ export async function startSecondGitHub(options: SecondGitHubOptions): Promise<S
     baseUrl: url,
     seed: {
       tokens: Object.fromEntries(
-        logins.map((login) => [tokenOf(login), { login, scopes: ['repo', 'admin:org'] }]),
+        logins.map((login) => [createPersonToken(login), { login, scopes: ['repo', 'admin:org'] }]),
       ),
       github: {
         users: logins.map((login) => ({ login })),
@@ -88,7 +88,7 @@ export async function startSecondGitHub(options: SecondGitHubOptions): Promise<S
   })
   const root = join(directory, 'git')
   await mkdir(root, { recursive: true })
-  const ask: AskAs = async (token, method, path, body) => {
+  const ask: RequestWithToken = async (token, method, path, body) => {
     const answer = await fetch(`${inner}${path}`, {
       method,
       headers: { authorization: `token ${token}`, 'content-type': 'application/json' },
@@ -98,26 +98,28 @@ export async function startSecondGitHub(options: SecondGitHubOptions): Promise<S
     return { status: answer.status, data: text === '' ? null : (JSON.parse(text) as unknown) }
   }
   const git = serveGit(root, ask)
-  const backend = await serve(join(root, 'any'))
-  const mended = new Set<string>()
-  const asked: Asked[] = []
-  const world: Mended = {
+  const backend = await startSmartHttp(join(root, 'any'))
+  const closedGaps = new Set<string>()
+  const recordedRequests: RecordedRequest[] = []
+  const gapContext: GapContext = {
     organization,
-    administratorToken: tokenOf(administrator),
+    administratorToken: createPersonToken(administrator),
     appId,
     git,
     ask,
-    note: (name) => void mended.add(name),
+    note: (name) => void closedGaps.add(name),
   }
-  const gaps = freshGaps(world)
-  const rest = restOf(inner, gaps, asked, mended)
+  const gaps = createGaps(gapContext)
+  const rest = createRestHandler(inner, gaps, recordedRequests, closedGaps)
   let receiver: string | undefined
   front.on('request', (request, response) => {
     void (async () => {
       const path = request.url ?? '/'
-      const body = await bodyOf(request)
-      if (path === '/_webhooks') await relay(request, body, gaps, mended, receiver, webhookSecret, response)
-      else if (/\.git\//.test(path)) await transport(request, body, git, gaps, mended, backend, response)
+      const body = await readBody(request)
+      if (path === '/_webhooks')
+        await relayWebhook(request, body, gaps, closedGaps, receiver, webhookSecret, response)
+      else if (/\.git\//.test(path))
+        await serveGitTransport(request, body, git, gaps, closedGaps, backend, response)
       else await rest(request, body, response)
     })().catch((error: unknown) => {
       if (!response.headersSent) response.writeHead(500)
@@ -131,8 +133,8 @@ export async function startSecondGitHub(options: SecondGitHubOptions): Promise<S
     privateKey: emulate.generatedSecrets.find(({ kind }) => kind === 'github.app_private_key')?.value ?? '',
     git,
     gaps,
-    mended,
-    asked,
+    closedGaps,
+    recordedRequests,
     ask,
     sendWebhooksTo(to) {
       receiver = to
@@ -146,7 +148,7 @@ export async function startSecondGitHub(options: SecondGitHubOptions): Promise<S
   }
 }
 
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -154,13 +156,18 @@ async function freePort(): Promise<number> {
   return port
 }
 
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
   return Buffer.concat(chunks)
 }
 
-function restOf(inner: string, gaps: readonly Gap[], asked: Asked[], mended: Set<string>) {
+function createRestHandler(
+  inner: string,
+  gaps: readonly EmulateGap[],
+  asked: RecordedRequest[],
+  closedGaps: Set<string>,
+) {
   return async (request: IncomingMessage, body: Buffer, response: ServerResponse): Promise<void> => {
     const method = request.method ?? 'GET'
     const path = request.url ?? '/'
@@ -173,7 +180,7 @@ function restOf(inner: string, gaps: readonly Gap[], asked: Asked[], mended: Set
     for (const gap of gaps) {
       const answer = await gap.answer?.(question)
       if (answer === undefined) continue
-      mended.add(gap.name)
+      closedGaps.add(gap.name)
       ;({ status, data } = answer)
       break
     }
@@ -198,7 +205,7 @@ function restOf(inner: string, gaps: readonly Gap[], asked: Asked[], mended: Set
       for (const gap of gaps) {
         const amended = await gap.amend?.(question, { status, data })
         if (amended === undefined) continue
-        mended.add(gap.name)
+        closedGaps.add(gap.name)
         data = amended
       }
     }
@@ -209,11 +216,11 @@ function restOf(inner: string, gaps: readonly Gap[], asked: Asked[], mended: Set
   }
 }
 
-async function relay(
+async function relayWebhook(
   request: IncomingMessage,
   body: Buffer,
-  gaps: readonly Gap[],
-  mended: Set<string>,
+  gaps: readonly EmulateGap[],
+  closedGaps: Set<string>,
   receiver: string | undefined,
   secret: string,
   response: ServerResponse,
@@ -228,7 +235,7 @@ async function relay(
   for (const gap of gaps) {
     const amended = gap.deliver?.(delivery)
     if (amended === undefined) continue
-    mended.add(gap.name)
+    closedGaps.add(gap.name)
     delivery = amended
   }
   const bytes = JSON.stringify(delivery.payload)
@@ -244,13 +251,13 @@ async function relay(
   }).catch(() => undefined)
 }
 
-async function transport(
+async function serveGitTransport(
   request: IncomingMessage,
   body: Buffer,
   git: ServedGit,
-  gaps: readonly Gap[],
-  mended: Set<string>,
-  backend: SmartHttp,
+  gaps: readonly EmulateGap[],
+  closedGaps: Set<string>,
+  backend: SmartHttpServer,
   response: ServerResponse,
 ): Promise<void> {
   const path = request.url ?? ''
@@ -258,16 +265,16 @@ async function transport(
   const [, basic = ''] = /^basic (.*)$/i.exec(request.headers.authorization ?? '') ?? []
   const [, token = ''] = Buffer.from(basic, 'base64').toString().split(':')
   const isPush = path.includes('git-receive-pack')
-  mended.add('no git')
+  closedGaps.add('no git')
   if (isPush && token === '') {
     response.writeHead(401, { 'www-authenticate': 'Basic realm="GitHub"' }).end()
     return
   }
   const takes = isPush && request.method === 'POST'
   // git asks first whether it may send a pack at all, with a lone flush.
-  const refused = takes && body.length > 4 ? await git.judge(repository, token, body) : undefined
-  if (refused !== undefined) {
-    response.writeHead(200, { 'content-type': 'application/x-git-receive-pack-result' }).end(refused)
+  const rejection = takes && body.length > 4 ? await git.checkPush(repository, token, body) : undefined
+  if (rejection !== undefined) {
+    response.writeHead(200, { 'content-type': 'application/x-git-receive-pack-result' }).end(rejection)
     return
   }
   const answer = await fetch(`${backend.url}${path}`, {
@@ -282,7 +289,7 @@ async function transport(
   })
   const bytes = Buffer.from(await answer.arrayBuffer())
   if (takes && body.length > 4)
-    for (const gap of gaps) if ((await gap.pushed?.(repository)) === true) mended.add(gap.name)
+    for (const gap of gaps) if ((await gap.pushed?.(repository)) === true) closedGaps.add(gap.name)
   response
     .writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'text/plain' })
     .end(bytes)

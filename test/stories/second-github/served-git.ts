@@ -7,7 +7,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** Asks emulate as whoever has this token; resolves with status and body. */
-export type AskAs = (
+export type RequestWithToken = (
   token: string,
   method: string,
   path: string,
@@ -28,28 +28,28 @@ export interface ServedGit {
   /** Makes a repository with all branches of another; emulate does the same when it makes a fork. */
   fork(from: string, to: string): Promise<void>
   /** Asks emulate about a push. Returns the refusal as git's protocol says it, or nothing when git may take it. */
-  judge(repository: string, token: string, body: Buffer): Promise<Buffer | undefined>
+  checkPush(repository: string, token: string, body: Buffer): Promise<Buffer | undefined>
   /** Gives emulate all objects of a commit that it lacks, in this repository. */
-  tell(repository: string, token: string, commit: string, known: readonly string[]): Promise<void>
+  announceCommits(repository: string, token: string, commit: string, known: readonly string[]): Promise<void>
 }
 
-const nothing = '0'.repeat(40)
+const zeroSha = '0'.repeat(40)
 
-export function serveGit(root: string, ask: AskAs): ServedGit {
+export function serveGit(root: string, ask: RequestWithToken): ServedGit {
   const directoryOf = (repository: string): string => join(root, `${repository}.git`)
 
   const git: ServedGit['git'] = async (repository, args, input) =>
-    (await run(['-C', directoryOf(repository), ...args], input)).toString()
+    (await runGit(['-C', directoryOf(repository), ...args], input)).toString()
 
-  const tell: ServedGit['tell'] = async (repository, token, commit, known) => {
+  const announceCommits: ServedGit['announceCommits'] = async (repository, token, commit, known) => {
     const not = known.length === 0 ? [] : ['--not', ...known]
     const list = await git(repository, ['rev-list', '--objects', '--no-object-names', commit, ...not])
-    const objects = await readObjects(directoryOf(repository), list.split('\n').filter(Boolean))
+    const objects = await readGitObjects(directoryOf(repository), list.split('\n').filter(Boolean))
     const give = async (kind: string, sha: string, body: unknown): Promise<void> => {
       const { status, data } = await ask(token, 'POST', `/repos/${repository}/git/${kind}`, body)
       const named = (data as { sha?: string }).sha
       if (status !== 201 || named !== sha)
-        throw new Refused(`emulate took ${kind} ${sha} as ${status} ${named ?? JSON.stringify(data)}`)
+        throw new PushRejected(`emulate took ${kind} ${sha} as ${status} ${named ?? JSON.stringify(data)}`)
     }
     const trees = new Map(objects.filter(({ type }) => type === 'tree').map((each) => [each.sha, each]))
     const given = new Set<string>()
@@ -57,7 +57,7 @@ export function serveGit(root: string, ask: AskAs): ServedGit {
       const tree = trees.get(sha)
       if (tree === undefined || given.has(sha)) return
       given.add(sha)
-      const entries = entriesOf(tree.content)
+      const entries = parseTreeEntries(tree.content)
       for (const entry of entries) if (entry.type === 'tree') await giveTree(entry.sha)
       await give('trees', sha, { tree: entries })
     }
@@ -67,14 +67,14 @@ export function serveGit(root: string, ask: AskAs): ServedGit {
     for (const sha of trees.keys()) await giveTree(sha)
     // Parents come after their children in git's list.
     for (const { type, sha, content } of [...objects].reverse())
-      if (type === 'commit') await give('commits', sha, commitOf(content.toString()))
+      if (type === 'commit') await give('commits', sha, parseCommit(content.toString()))
   }
 
   const move = async (repository: string, token: string, { old, new: to, ref }: RefCommand) => {
     const path = `/repos/${repository}/git/refs`
     const name = ref.replace(/^refs\//, '')
-    if (to === nothing) return ask(token, 'DELETE', `${path}/${name}`)
-    if (old === nothing) return ask(token, 'POST', path, { ref, sha: to })
+    if (to === zeroSha) return ask(token, 'DELETE', `${path}/${name}`)
+    if (old === zeroSha) return ask(token, 'POST', path, { ref, sha: to })
     const gently = await ask(token, 'PATCH', `${path}/${name}`, { sha: to, force: false })
     const isRewound = gently.status === 422 && /fast-forward/.test(JSON.stringify(gently.data))
     return isRewound ? ask(token, 'PATCH', `${path}/${name}`, { sha: to, force: true }) : gently
@@ -83,7 +83,7 @@ export function serveGit(root: string, ask: AskAs): ServedGit {
   const create: ServedGit['create'] = async (repository) => {
     const directory = directoryOf(repository)
     await mkdir(directory, { recursive: true })
-    await run(['init', '--quiet', '--bare', '--initial-branch=main', directory])
+    await runGit(['init', '--quiet', '--bare', '--initial-branch=main', directory])
     for (const [name, value] of [
       ['http.receivepack', 'true'],
       ['uploadpack.allowFilter', 'true'],
@@ -95,40 +95,41 @@ export function serveGit(root: string, ask: AskAs): ServedGit {
   return {
     root,
     git,
-    tell,
+    announceCommits,
     create,
     async fork(from, to) {
       await create(to)
       await git(to, ['fetch', '--quiet', directoryOf(from), '+refs/heads/*:refs/heads/*'])
     },
-    async judge(repository, token, body) {
-      const { commands, pack } = commandsOf(body)
+    async checkPush(repository, token, body) {
+      const { commands, pack } = parseRefCommands(body)
       const refs = (await git(repository, ['for-each-ref', '--format=%(objectname) %(refname)'])).split('\n')
       // A command that names another value than the ref has is git's own to refuse.
       const isStale = commands.some(
-        ({ old, ref }) => (refs.find((line) => line.endsWith(` ${ref}`))?.slice(0, 40) ?? nothing) !== old,
+        ({ old, ref }) => (refs.find((line) => line.endsWith(` ${ref}`))?.slice(0, 40) ?? zeroSha) !== old,
       )
       if (isStale) return undefined
       try {
         if (pack.length > 0) await git(repository, ['index-pack', '--stdin', '--fix-thin'], pack)
         const known = refs.map((line) => line.slice(0, 40)).filter(Boolean)
-        for (const { new: to } of commands) if (to !== nothing) await tell(repository, token, to, known)
+        for (const { new: to } of commands)
+          if (to !== zeroSha) await announceCommits(repository, token, to, known)
         for (const command of commands) {
           const { status, data } = await move(repository, token, command)
-          if (status >= 300) throw new Refused(`${(data as { message?: string }).message ?? status}`)
+          if (status >= 300) throw new PushRejected(`${(data as { message?: string }).message ?? status}`)
         }
         return undefined
       } catch (error) {
-        if (!(error instanceof Refused)) throw error
-        return refusal(commands, error.message)
+        if (!(error instanceof PushRejected)) throw error
+        return formatPushRejection(commands, error.message)
       }
     },
   }
 }
 
-class Refused extends Error {}
+class PushRejected extends Error {}
 
-async function run(args: readonly string[], input?: string | Buffer): Promise<Buffer> {
+async function runGit(args: readonly string[], input?: string | Buffer): Promise<Buffer> {
   const child = spawn('git', args, {
     env: { PATH: process.env['PATH'], GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' },
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -150,8 +151,11 @@ interface GitObject {
   readonly content: Buffer
 }
 
-async function readObjects(directory: string, shas: readonly string[]): Promise<GitObject[]> {
-  const output = await run(['-C', directory, 'cat-file', '--batch'], shas.map((sha) => `${sha}\n`).join(''))
+async function readGitObjects(directory: string, shas: readonly string[]): Promise<GitObject[]> {
+  const output = await runGit(
+    ['-C', directory, 'cat-file', '--batch'],
+    shas.map((sha) => `${sha}\n`).join(''),
+  )
   const objects: GitObject[] = []
   let at = 0
   while (at < output.length) {
@@ -163,7 +167,7 @@ async function readObjects(directory: string, shas: readonly string[]): Promise<
   return objects
 }
 
-function entriesOf(tree: Buffer): { path: string; mode: string; type: string; sha: string }[] {
+function parseTreeEntries(tree: Buffer): { path: string; mode: string; type: string; sha: string }[] {
   const entries = []
   for (let at = 0; at < tree.length;) {
     const end = tree.indexOf(0, at)
@@ -176,7 +180,7 @@ function entriesOf(tree: Buffer): { path: string; mode: string; type: string; sh
   return entries
 }
 
-function commitOf(text: string): unknown {
+function parseCommit(text: string): unknown {
   const end = text.indexOf('\n\n')
   const lines = text.slice(0, end).split('\n')
   const person = (role: string) => {
@@ -194,7 +198,7 @@ function commitOf(text: string): unknown {
 }
 
 /** What a client of git-receive-pack asks for, as in gitprotocol-pack: commands, a flush, then the pack. */
-function commandsOf(body: Buffer): { commands: RefCommand[]; pack: Buffer } {
+function parseRefCommands(body: Buffer): { commands: RefCommand[]; pack: Buffer } {
   const commands: RefCommand[] = []
   let at = 0
   for (;;) {
@@ -208,7 +212,7 @@ function commandsOf(body: Buffer): { commands: RefCommand[]; pack: Buffer } {
   }
 }
 
-function refusal(commands: readonly RefCommand[], why: string): Buffer {
+function formatPushRejection(commands: readonly RefCommand[], why: string): Buffer {
   const packet = (content: Buffer): Buffer =>
     Buffer.concat([Buffer.from((content.length + 4).toString(16).padStart(4, '0')), content])
   const report = Buffer.concat([

@@ -3,8 +3,8 @@
 import { appendFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { startLocalPostgres } from '../../store/local-postgres.ts'
-import { Dice } from '../../../simulate/chance.ts'
-import { kindsOf } from './plans.ts'
+import { SeededRandom } from '../../../simulate/chance.ts'
+import { pickPlanKinds } from './plans.ts'
 import { runChaos } from './run-chaos.ts'
 
 const { values } = parseArgs({
@@ -22,21 +22,22 @@ const { values } = parseArgs({
 })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
-const postgres = await startLocalPostgres()
-if (postgres === undefined) throw new Error('there is no Postgres on this machine (/usr/lib/postgresql)')
+const postgresServer = await startLocalPostgres()
+if (postgresServer === undefined)
+  throw new Error('there is no Postgres on this machine (/usr/lib/postgresql)')
 try {
   console.log(`seed ${values.seed}: ${values.kills} deaths while ${values.pulls} pull requests land`)
   const result = await runChaos({
-    databaseUrl: await postgres.database(),
+    databaseUrl: await postgresServer.database(),
     seed: Number(values.seed),
-    kinds: kindsOf(Number(values.pulls), new Dice(Number(values.seed) + 1)),
+    kinds: pickPlanKinds(Number(values.pulls), new SeededRandom(Number(values.seed) + 1)),
     kills: Number(values.kills),
     publishes: values.publish,
     pauseUpTo: 3000,
     leaseSeconds: 8,
     stillSeconds: [15, 20],
     settleSeconds: Number(values.settle),
-    tell: (line) => console.log(line),
+    log: (line) => console.log(line),
   })
   const { plans, deaths, faults, log } = result
   const counts = Object.entries(Object.groupBy(deaths, ({ death }) => death))
@@ -50,5 +51,5 @@ try {
   console.log(faults.length === 0 ? 'everything is as it should be' : `${faults.length} faults`)
   if (faults.length > 0) process.exitCode = 1
 } finally {
-  await postgres.remove()
+  await postgresServer.remove()
 }

@@ -1,16 +1,16 @@
 // The pull requests that are opened while instances die: what each does, and what may become of it. Made up by dice, so that
 // a seed says it all; what is right is said here, where it is opened, and nowhere asks the bot.
-import { addAtEnd, addOnTop } from '../../../sandbox/demo/catalog-edits.ts'
-import { publishImages, repositoryName } from '../../../sandbox/demo/demo-world.ts'
-import { commentOf } from '../../../sandbox/demo/outcome.ts'
-import type { Pull } from '../../../sandbox/github/world.ts'
-import type { Dice } from '../../../simulate/chance.ts'
-import { ownerOf, pathOf, type TwoBots } from './two-bots.ts'
+import { appendChannelEntry, prependChannelEntry } from '../../../sandbox/demo/catalog-edits.ts'
+import { pushCatalogImages, demoRepositoryName } from '../../../sandbox/demo/demo-world.ts'
+import { findBotComment } from '../../../sandbox/demo/outcome.ts'
+import type { MockPull } from '../../../sandbox/github/world.ts'
+import type { SeededRandom } from '../../../simulate/chance.ts'
+import { getPackageOwner, getCatalogPath, type TwoBots } from './two-bots.ts'
 
-export interface Plan {
-  readonly kind: Kind
+export interface ChaosPlan {
+  readonly kind: PlanKind
   readonly packageName: string
-  readonly pull: Pull
+  readonly pull: MockPull
   /** Heads that may land. */
   readonly goodHeads: Set<string>
   /** `lands`: exactly once. `may`: it was good for a moment. `one`: of those of its package exactly one lands. */
@@ -19,10 +19,10 @@ export interface Plan {
   readonly refusal?: { readonly check: string; readonly says: RegExp }
   /** What its people do later, at a moment that dice choose: not before `sees`, which they go by. */
   readonly later?: () => Promise<void>
-  readonly sees?: () => boolean
+  readonly isReadyForLater?: () => boolean
 }
 
-const shares = {
+const shareByKind = {
   good: 22,
   rivals: 3,
   stranger: 4,
@@ -34,21 +34,21 @@ const shares = {
   held: 2,
   'held for a while': 3,
 } as const
-export type Kind = keyof typeof shares
+export type PlanKind = keyof typeof shareByKind
 
-const pullsOf = (kind: Kind): number => (kind === 'rivals' ? 2 : 1)
+const countPulls = (kind: PlanKind): number => (kind === 'rivals' ? 2 : 1)
 
 /** What makes so many pull requests: of each kind its share, what is left over and the order as dice say. */
-export function kindsOf(count: number, dice: Dice): readonly Kind[] {
-  const all: Kind[] = []
-  const weighed = Object.entries(shares) as [Kind, number][]
-  const whole = weighed.reduce((sum, [kind, share]) => sum + share * pullsOf(kind), 0)
+export function pickPlanKinds(count: number, dice: SeededRandom): readonly PlanKind[] {
+  const all: PlanKind[] = []
+  const weighed = Object.entries(shareByKind) as [PlanKind, number][]
+  const whole = weighed.reduce((sum, [kind, share]) => sum + share * countPulls(kind), 0)
   for (const [kind, share] of weighed)
     for (let made = 0; made < Math.floor((share * count) / whole); made++) all.push(kind)
-  for (let left = count - all.reduce((sum, kind) => sum + pullsOf(kind), 0); left > 0;) {
-    const kind = dice.weighed(weighed.filter(([one]) => pullsOf(one) <= left))
+  for (let left = count - all.reduce((sum, kind) => sum + countPulls(kind), 0); left > 0;) {
+    const kind = dice.pickWeighted(weighed.filter(([one]) => countPulls(one) <= left))
     all.push(kind)
-    left -= pullsOf(kind)
+    left -= countPulls(kind)
   }
   return all
     .map((kind) => ({ kind, place: dice.next() }))
@@ -57,24 +57,28 @@ export function kindsOf(count: number, dice: Dice): readonly Kind[] {
 }
 
 /** Opens what a kind is about, in a package that nobody else changes. */
-export async function openPlanned(kind: Kind, packageName: string, bots: TwoBots): Promise<readonly Plan[]> {
+export async function openPlannedPulls(
+  kind: PlanKind,
+  packageName: string,
+  bots: TwoBots,
+): Promise<readonly ChaosPlan[]> {
   const { github, registry } = bots
-  const owner = ownerOf(packageName)
+  const owner = getPackageOwner(packageName)
   const text = bots.textOf(packageName)
-  const path = pathOf(packageName)
-  const good = addOnTop(text, packageName, '1.2.0', '1.1.0')
+  const path = getCatalogPath(packageName)
+  const good = prependChannelEntry(text, packageName, '1.2.0', '1.1.0')
   const twoHeads = good.replace(`replaces: ${packageName}.v1.1.0`, `replaces: ${packageName}.v1.0.0`)
   const publish = (of: string, version: string) =>
-    publishImages(registry, of, (bundle) => bundle === `${packageName}.v${version}`)
+    pushCatalogImages(registry, of, (bundle) => bundle === `${packageName}.v${version}`)
   const open = (author: string, content: string, draft = false) =>
     github.openPull({
-      repository: repositoryName,
+      repository: demoRepositoryName,
       author,
       title: `${packageName}, by ${kind}`,
       changes: { [path]: content },
       draft,
     })
-  const plan = (pull: Pull, ending: Plan['ending'], more: Partial<Plan> = {}): Plan => ({
+  const plan = (pull: MockPull, ending: ChaosPlan['ending'], more: Partial<ChaosPlan> = {}): ChaosPlan => ({
     kind,
     packageName,
     pull,
@@ -87,7 +91,7 @@ export async function openPlanned(kind: Kind, packageName: string, bots: TwoBots
     case 'good':
       return [plan(await open(owner, good), 'lands')]
     case 'rivals': {
-      const other = addAtEnd(text, packageName, '1.1.1', '1.1.0')
+      const other = appendChannelEntry(text, packageName, '1.1.1', '1.1.0')
       publish(other, '1.1.1')
       const refusal = { check: 'validation', says: /head/ }
       const first = plan(await open(owner, good), 'one', { refusal })
@@ -137,7 +141,7 @@ export async function openPlanned(kind: Kind, packageName: string, bots: TwoBots
         plan(pull, 'lands', {
           later: async () => void github.comment(pull, owner, '/unhold'),
           // It lifts the hold from what was shown.
-          sees: () => isShownOnHold(pull),
+          isReadyForLater: () => isShownOnHold(pull),
         }),
       ]
     }
@@ -145,8 +149,8 @@ export async function openPlanned(kind: Kind, packageName: string, bots: TwoBots
 }
 
 /** Whether the bot's comment tells that somebody holds it, which is what an `/unhold` is an answer to. */
-export function isShownOnHold(pull: Pull): boolean {
-  const comment = pull.comments.find(({ body }) => body === commentOf(pull))
+export function isShownOnHold(pull: MockPull): boolean {
+  const comment = pull.comments.find(({ body }) => body === findBotComment(pull))
   if (comment === undefined || !/Comment `\/unhold`/.test(comment.body)) return false
   // GitHub's times are whole seconds: what comes in the same one is not known to be an answer. Nobody types so fast.
   return Date.now() - Date.parse(comment.updatedAt) > 2000

@@ -2,10 +2,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** A process and all that it and those below it started; without those that have ended. */
-export function withDescendants(root: number): number[] {
+export function listWithDescendants(root: number): number[] {
   const parents = new Map<number, number>()
   for (const name of readdirSync('/proc')) {
-    const parent = /^\d+$/.test(name) ? livingParentOf(Number(name)) : undefined
+    const parent = /^\d+$/.test(name) ? findLivingParent(Number(name)) : undefined
     if (parent !== undefined) parents.set(Number(name), parent)
   }
   const found = parents.has(root) ? [root] : []
@@ -13,21 +13,21 @@ export function withDescendants(root: number): number[] {
   return found
 }
 
-export function isLiving(id: number): boolean {
-  return livingParentOf(id) !== undefined
+export function isProcessAlive(id: number): boolean {
+  return findLivingParent(id) !== undefined
 }
 
 /** The program and its arguments, for people. */
-export function commandOf(id: number): string {
-  return read(id, 'cmdline').replaceAll('\0', ' ').trim()
+export function readCommandLine(id: number): string {
+  return readProcFile(id, 'cmdline').replaceAll('\0', ' ').trim()
 }
 
 /** Resident bytes. */
-export function residentBytes(id: number): number {
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(read(id, 'status'))?.[1] ?? 0) * 1024
+export function readResidentBytes(id: number): number {
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readProcFile(id, 'status'))?.[1] ?? 0) * 1024
 }
 
-export function descriptorsOf(id: number): number {
+export function countDescriptors(id: number): number {
   try {
     return readdirSync(`/proc/${id}/fd`).length
   } catch {
@@ -35,13 +35,13 @@ export function descriptorsOf(id: number): number {
   }
 }
 
-function livingParentOf(id: number): number | undefined {
+function findLivingParent(id: number): number | undefined {
   // `pid (name) state parent ...`; the name may hold anything.
-  const [state = 'X', parent = ''] = read(id, 'stat').split(') ').at(-1)?.split(' ') ?? []
+  const [state = 'X', parent = ''] = readProcFile(id, 'stat').split(') ').at(-1)?.split(' ') ?? []
   return state === '' || state === 'Z' || state === 'X' ? undefined : Number(parent)
 }
 
-function read(id: number, what: string): string {
+function readProcFile(id: number, what: string): string {
   try {
     return readFileSync(`/proc/${id}/${what}`, 'utf8')
   } catch {

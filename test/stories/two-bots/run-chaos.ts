@@ -4,18 +4,18 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { readPublished } from '../../../sandbox/demo/published-images.ts'
-import { Dice } from '../../../simulate/chance.ts'
-import { openPlanned, type Kind, type Plan } from './plans.ts'
+import { verifyPublishedImages } from '../../../sandbox/demo/published-images.ts'
+import { SeededRandom } from '../../../simulate/chance.ts'
+import { openPlannedPulls, type PlanKind, type ChaosPlan } from './plans.ts'
 import { openTwoBots, type TwoBots } from './two-bots.ts'
-import { letDie, orphansOf, type Died, type Death } from './ways-to-die.ts'
-import { faultsNow, invalidStates, missingImages } from './world-truths.ts'
+import { causeDeath, findOrphans, type DeathRecord, type DeathKind } from './ways-to-die.ts'
+import { findFaults, findInvalidStates, findMissingImages } from './world-truths.ts'
 
 export interface ChaosOptions {
   readonly databaseUrl: string
   readonly seed: number
   /** What is opened, each kind in a package of its own. */
-  readonly kinds: readonly Kind[]
+  readonly kinds: readonly PlanKind[]
   readonly kills: number
   readonly publishes: boolean
   /** Longest pause between two deaths, in milliseconds. */
@@ -24,24 +24,24 @@ export interface ChaosOptions {
   readonly stillSeconds: readonly [number, number]
   /** From the last death until all must be as it should be. */
   readonly settleSeconds: number
-  readonly deaths?: readonly Death[]
-  readonly tell?: (line: string) => void
+  readonly deaths?: readonly DeathKind[]
+  readonly log?: (line: string) => void
 }
 
 export interface ChaosResult {
   readonly faults: readonly string[]
   readonly seconds: number
   readonly secondsToSettle: number
-  readonly deaths: readonly Died[]
-  readonly plans: readonly Plan[]
+  readonly deaths: readonly DeathRecord[]
+  readonly plans: readonly ChaosPlan[]
   readonly requests: number
   /** Of both instances. */
   readonly log: readonly string[]
 }
 
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
-  const { seed, kinds, kills, tell = () => undefined } = options
-  const dice = new Dice(seed)
+  const { seed, kinds, kills, log = () => undefined } = options
+  const dice = new SeededRandom(seed)
   const packages = kinds.map((_, index) => `package-${index}`)
   const bots = await openTwoBots({
     packages,
@@ -56,10 +56,10 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   })
   const scratch = mkdtempSync(join(tmpdir(), 'chaos-'))
   const started = performance.now()
-  const plans: Plan[] = []
-  const deaths: Died[] = []
+  const plans: ChaosPlan[] = []
+  const deaths: DeathRecord[] = []
   try {
-    await Promise.all(bots.seats.map((seat) => bots.start(seat)))
+    await Promise.all(bots.instances.map((seat) => bots.start(seat)))
     const people = actAtRandomTimes()
     let opened = 0
     for (let round = 0; round < kills; round++) {
@@ -67,38 +67,39 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
       const due = Math.min(kinds.length, Math.ceil(((round + 1) * kinds.length) / Math.max(1, kills * 0.9)))
       for (; opened < due; opened++) {
         const [kind, name] = [kinds[opened], packages[opened]]
-        if (kind !== undefined && name !== undefined) plans.push(...(await openPlanned(kind, name, bots)))
+        if (kind !== undefined && name !== undefined)
+          plans.push(...(await openPlannedPulls(kind, name, bots)))
       }
       await people.act(round)
       await pause(dice.between(0, options.pauseUpTo))
-      const died = await letDie(bots, {
+      const died = await causeDeath(bots, {
         dice,
         stillSeconds: options.stillSeconds,
         ...(options.deaths && { only: options.deaths }),
       })
       deaths.push(died)
-      tell(
-        `${((performance.now() - started) / 1000).toFixed(0)} s: ${died.tells}; ${merged()} merged of ${plans.length}`,
+      log(
+        `${((performance.now() - started) / 1000).toFixed(0)} s: ${died.description}; ${merged()} merged of ${plans.length}`,
       )
     }
     const settling = performance.now()
     while ((await people.act(Infinity)) > 0 && performance.now() - settling < options.settleSeconds * 1000)
       await pause(500)
-    const faults = await settled(bots, plans, options)
+    const faults = await waitUntilSettled(bots, plans, options)
     return {
       faults: [
         ...faults,
-        ...orphansOf(deaths),
-        ...(await invalidStates(bots, scratch)),
-        ...(await missingImages(plans, bots)),
-        ...(options.publishes ? await unpublished(bots) : []),
+        ...findOrphans(deaths),
+        ...(await findInvalidStates(bots, scratch)),
+        ...(await findMissingImages(plans, bots)),
+        ...(options.publishes ? await findUnpublished(bots) : []),
       ],
       seconds: (performance.now() - started) / 1000,
       secondsToSettle: (performance.now() - settling) / 1000,
       deaths,
       plans,
       requests: bots.github.requests.length,
-      log: bots.seats.flatMap(({ name, log }) => log.map((line) => `${name} ${line}`)),
+      log: bots.instances.flatMap(({ name, log }) => log.map((line) => `${name} ${line}`)),
     }
   } finally {
     rmSync(scratch, { recursive: true, force: true })
@@ -109,7 +110,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     return plans.filter(({ pull }) => pull.merged !== null).length
   }
   function actAtRandomTimes() {
-    let due: { readonly at: number; readonly plan: Plan }[] = []
+    let due: { readonly at: number; readonly plan: ChaosPlan }[] = []
     let known = 0
     return {
       /** What people do until this round. */
@@ -118,7 +119,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
           const plan = plans[known]
           if (plan?.later !== undefined) due.push({ at: round + dice.between(0, 8), plan })
         }
-        const ready = due.filter(({ at, plan }) => at <= round && plan.sees?.() !== false)
+        const ready = due.filter(({ at, plan }) => at <= round && plan.isReadyForLater?.() !== false)
         due = due.filter((one) => !ready.includes(one))
         for (const { plan } of ready) await plan.later?.()
         return due.length
@@ -128,19 +129,19 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
 }
 
 /** The faults that are left when nothing happens any more, or when the time is over. */
-async function settled(
+async function waitUntilSettled(
   bots: TwoBots,
-  plans: readonly Plan[],
+  plans: readonly ChaosPlan[],
   { settleSeconds }: ChaosOptions,
 ): Promise<readonly string[]> {
   const end = performance.now() + settleSeconds * 1000
   let quiet = 0
   let faults: readonly string[] = []
   while (performance.now() < end) {
-    const before = writesOf(bots)
+    const before = countWrites(bots)
     await pause(500)
-    faults = await faultsNow(plans, bots)
-    const wrote = writesOf(bots) > before
+    faults = await findFaults(plans, bots)
+    const wrote = countWrites(bots) > before
     quiet = faults.length === 0 && !wrote ? quiet + 1 : 0
     // A sweep or two come in between: what one of them wakes shows.
     if (quiet >= 14) return []
@@ -148,13 +149,13 @@ async function settled(
   return faults.length > 0 ? faults : ['it goes on writing to GitHub']
 }
 
-const writesOf = ({ github }: TwoBots) =>
+const countWrites = ({ github }: TwoBots) =>
   github.requests.reduce(
     (sum, { writes = 0, path }) => sum + (path.endsWith('/access_tokens') ? 0 : writes),
     0,
   )
 
-async function unpublished(bots: TwoBots): Promise<readonly string[]> {
-  const { isGood, lines } = await readPublished(bots, 60_000)
+async function findUnpublished(bots: TwoBots): Promise<readonly string[]> {
+  const { isGood, lines } = await verifyPublishedImages(bots, 60_000)
   return isGood ? [] : lines.filter((line) => line.includes('NOT'))
 }

@@ -1,11 +1,11 @@
 // What two instances hold at a moment: memory, descriptors, disk, rows; and whether any of it grows without an end.
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { query } from '../../store/local-postgres.ts'
-import { descriptorsOf, residentBytes, withDescendants } from './processes.ts'
-import type { Seat, TwoBots } from './two-bots.ts'
+import { runQuery } from '../../store/local-postgres.ts'
+import { countDescriptors, readResidentBytes, listWithDescendants } from './processes.ts'
+import type { BotInstance, TwoBots } from './two-bots.ts'
 
-export interface SeatSample {
+export interface InstanceSample {
   readonly resident: number
   /** Of V8, as the process says in its metrics. */
   readonly heap: number
@@ -18,44 +18,44 @@ export interface SeatSample {
   readonly disk: number
 }
 
-export interface Sample {
+export interface SoakSample {
   readonly seconds: number
   /** Pull requests that were opened until then. */
   readonly pulls: number
-  readonly seats: readonly SeatSample[]
+  readonly instances: readonly InstanceSample[]
   /** Bytes. */
   readonly database: number
   readonly rows: Readonly<Record<string, number>>
 }
 
-export async function takeSample(bots: TwoBots, seconds: number, pulls: number): Promise<Sample> {
-  const [size] = await query(bots.database, 'SELECT pg_database_size(current_database())::float8 AS bytes')
+export async function takeSoakSample(bots: TwoBots, seconds: number, pulls: number): Promise<SoakSample> {
+  const [size] = await runQuery(bots.database, 'SELECT pg_database_size(current_database())::float8 AS bytes')
   return {
     seconds,
     pulls,
-    seats: await Promise.all(bots.seats.map(sampleOf)),
+    instances: await Promise.all(bots.instances.map(sampleInstance)),
     database: Number(size?.['bytes']),
-    rows: await rowsOf(bots.database),
+    rows: await countDatabaseRows(bots.database),
   }
 }
 
-async function sampleOf({ running, dataDirectory }: Seat): Promise<SeatSample> {
+async function sampleInstance({ running, dataDirectory }: BotInstance): Promise<InstanceSample> {
   if (running?.process.pid === undefined) throw new Error('an instance is gone')
-  const [main = 0, ...children] = withDescendants(running.process.pid)
-  const metrics = await (await fetch(`${running.address}/metrics`)).text()
+  const [main = 0, ...children] = listWithDescendants(running.process.pid)
+  const metrics = await (await fetch(`${running.url}/metrics`)).text()
   const sum = (of: (id: number) => number) => children.reduce((all, id) => all + of(id), 0)
   return {
-    resident: residentBytes(main),
+    resident: readResidentBytes(main),
     heap: Number(/^nodejs_heap_size_used_bytes (\S+)$/m.exec(metrics)?.[1] ?? NaN),
-    descriptors: descriptorsOf(main),
+    descriptors: countDescriptors(main),
     children: children.length,
-    childrenResident: sum(residentBytes),
-    childrenDescriptors: sum(descriptorsOf),
-    disk: await bytesBelow(dataDirectory),
+    childrenResident: sum(readResidentBytes),
+    childrenDescriptors: sum(countDescriptors),
+    disk: await measureDirectoryBytes(dataDirectory),
   }
 }
 
-async function bytesBelow(directory: string): Promise<number> {
+async function measureDirectoryBytes(directory: string): Promise<number> {
   let bytes = 0
   for (const entry of await readdir(directory, { withFileTypes: true, recursive: true }))
     // What is removed meanwhile is not there.
@@ -67,14 +67,14 @@ async function bytesBelow(directory: string): Promise<number> {
   return bytes
 }
 
-async function rowsOf(database: string): Promise<Readonly<Record<string, number>>> {
-  const tables = await query(
+async function countDatabaseRows(database: string): Promise<Readonly<Record<string, number>>> {
+  const tables = await runQuery(
     database,
     `SELECT table_schema || '.' || table_name AS name FROM information_schema.tables
      WHERE table_schema = 'catalog_bot' OR (table_schema, table_name) = ('catalog_bot_jobs', 'job_common') ORDER BY 1`,
   )
   const names = tables.map(({ name }) => String(name))
-  const [row] = await query(
+  const [row] = await runQuery(
     database,
     `SELECT ${names.map((name) => `(SELECT count(*)::float8 FROM ${name}) AS "${name}"`).join(', ')}`,
   )
@@ -82,14 +82,14 @@ async function rowsOf(database: string): Promise<Readonly<Record<string, number>
 }
 
 /** Where growth is a leak: over the last two thirds of a soak, from the median of one to that of the other. */
-export const bounds = {
+export const leakBounds = {
   /** Resident memory and heap of the process itself, and of its children. */
   memoryShare: 0.15,
   memoryBytes: 24 * 1024 * 1024,
   descriptors: 6,
 } as const
 
-export interface Trend {
+export interface GrowthTrend {
   readonly name: string
   readonly before: number
   readonly after: number
@@ -97,45 +97,54 @@ export interface Trend {
   readonly isWithin: boolean
 }
 
-const judged = ['resident', 'heap', 'descriptors', 'childrenResident', 'childrenDescriptors'] as const
+const measuredQuantities = [
+  'resident',
+  'heap',
+  'descriptors',
+  'childrenResident',
+  'childrenDescriptors',
+] as const
 
 /** Of children the mean: there are as many as there is work for, up to the places of the pools, and they stay warm. */
-function valueOf(seat: SeatSample | undefined, what: (typeof judged)[number]): number {
+function getQuantity(seat: InstanceSample | undefined, what: (typeof measuredQuantities)[number]): number {
   if (seat === undefined) return NaN
   return what.startsWith('children') ? seat[what] / Math.max(1, seat.children) : seat[what]
 }
 
 /** Warm-up is the first third: caches fill, code is compiled, readers are started. */
-export function trendsOf(samples: readonly Sample[]): readonly Trend[] {
+export function computeTrends(samples: readonly SoakSample[]): readonly GrowthTrend[] {
   const warm = samples.slice(Math.floor(samples.length / 3))
   const half = Math.floor(warm.length / 2)
-  const seats = warm[0]?.seats.length ?? 0
+  const seats = warm[0]?.instances.length ?? 0
   return Array.from({ length: seats }, (_, seat) =>
-    judged.map((what) => {
-      const series = warm.map((sample) => ({ at: sample.seconds, value: valueOf(sample.seats[seat], what) }))
-      const before = median(series.slice(0, half).map(({ value }) => value))
-      const after = median(series.slice(half).map(({ value }) => value))
-      const most = /escriptors/.test(what)
-        ? before + bounds.descriptors
-        : before * (1 + bounds.memoryShare) + bounds.memoryBytes
+    measuredQuantities.map((what) => {
+      const series = warm.map((sample) => ({
+        at: sample.seconds,
+        value: getQuantity(sample.instances[seat], what),
+      }))
+      const before = computeMedian(series.slice(0, half).map(({ value }) => value))
+      const after = computeMedian(series.slice(half).map(({ value }) => value))
+      const maxAfter = /escriptors/.test(what)
+        ? before + leakBounds.descriptors
+        : before * (1 + leakBounds.memoryShare) + leakBounds.memoryBytes
       return {
         name: `${seat + 1}. ${what.startsWith('children') ? `${what}, each` : what}`,
         before,
         after,
-        perHour: slope(series) * 3600,
-        isWithin: after <= most,
+        perHour: computeSlope(series) * 3600,
+        isWithin: after <= maxAfter,
       }
     }),
   ).flat()
 }
 
-function median(values: readonly number[]): number {
+function computeMedian(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.floor(sorted.length / 2)] ?? NaN
 }
 
 /** Of the line with the least squares, per second. */
-function slope(series: readonly { readonly at: number; readonly value: number }[]): number {
+function computeSlope(series: readonly { readonly at: number; readonly value: number }[]): number {
   const mean = (values: readonly number[]) => values.reduce((sum, one) => sum + one, 0) / values.length
   const at = mean(series.map((one) => one.at))
   const value = mean(series.map((one) => one.value))

@@ -1,11 +1,11 @@
 // Modest traffic for a soak: somebody updates a package every few seconds, now and then with a hold, a comment, a review, a
 // mistake. Each pull request comes to an end and its package is then free for the next one.
-import { addOnTop } from '../../../sandbox/demo/catalog-edits.ts'
-import { publishImages, repositoryName } from '../../../sandbox/demo/demo-world.ts'
-import type { Pull } from '../../../sandbox/github/world.ts'
-import type { Dice } from '../../../simulate/chance.ts'
+import { prependChannelEntry } from '../../../sandbox/demo/catalog-edits.ts'
+import { pushCatalogImages, demoRepositoryName } from '../../../sandbox/demo/demo-world.ts'
+import type { MockPull } from '../../../sandbox/github/world.ts'
+import type { SeededRandom } from '../../../simulate/chance.ts'
 import { isShownOnHold } from './plans.ts'
-import { ownerOf, pathOf, type TwoBots } from './two-bots.ts'
+import { getPackageOwner, getCatalogPath, type TwoBots } from './two-bots.ts'
 
 export interface SoakTraffic {
   opened: number
@@ -13,11 +13,11 @@ export interface SoakTraffic {
   closed: number
   /** Goes on with what is open, and opens one more where a package is free. */
   step(opens: boolean): Promise<void>
-  readonly open: () => readonly Pull[]
+  readonly open: () => readonly MockPull[]
 }
 
-interface Busy {
-  readonly pull: Pull
+interface PackageTraffic {
+  readonly pull: MockPull
   readonly text: string
   /** What its people do one step after the other; the last one is waited for. */
   readonly next: (() => void | Promise<void>)[]
@@ -25,11 +25,15 @@ interface Busy {
   readonly sees?: () => boolean
 }
 
-export function soakTraffic(packages: readonly string[], bots: TwoBots, dice: Dice): SoakTraffic {
+export function createSoakTraffic(
+  packages: readonly string[],
+  bots: TwoBots,
+  dice: SeededRandom,
+): SoakTraffic {
   const { github, registry } = bots
-  const texts = new Map(packages.map((name) => [name, bots.textOf(name)]))
+  const textByPackage = new Map(packages.map((name) => [name, bots.textOf(name)]))
   const newest = new Map(packages.map((name) => [name, 1]))
-  const busy = new Map<string, Busy>()
+  const busy = new Map<string, PackageTraffic>()
   const traffic: SoakTraffic = {
     opened: 0,
     merged: 0,
@@ -42,7 +46,7 @@ export function soakTraffic(packages: readonly string[], bots: TwoBots, dice: Di
           continue
         }
         if (pull.merged !== null) {
-          texts.set(name, text)
+          textByPackage.set(name, text)
           newest.set(name, (newest.get(name) ?? 1) + 1)
           traffic.merged += 1
         } else traffic.closed += 1
@@ -57,22 +61,22 @@ export function soakTraffic(packages: readonly string[], bots: TwoBots, dice: Di
   }
   return traffic
 
-  async function open(name: string): Promise<Busy> {
-    const owner = ownerOf(name)
+  async function open(name: string): Promise<PackageTraffic> {
+    const owner = getPackageOwner(name)
     const from = newest.get(name) ?? 1
     const version = `1.${from + 1}.0`
-    const text = addOnTop(texts.get(name) ?? '', name, version, `1.${from}.0`)
+    const text = prependChannelEntry(textByPackage.get(name) ?? '', name, version, `1.${from}.0`)
     const twoHeads = text.replace(`replaces: ${name}.v1.${from}.0`, `replaces: ${name}.v1.${from - 1}.0`)
-    publishImages(registry, text, (bundle) => bundle === `${name}.v${version}`)
+    pushCatalogImages(registry, text, (bundle) => bundle === `${name}.v${version}`)
     const opened = (author: string, content: string, draft = false) =>
       github.openPull({
-        repository: repositoryName,
+        repository: demoRepositoryName,
         author,
         title: `${name} ${version}`,
-        changes: { [pathOf(name)]: content },
+        changes: { [getCatalogPath(name)]: content },
         draft,
       })
-    const kind = dice.weighed([
+    const kind = dice.pickWeighted([
       ['good', 10],
       ['pushed twice', 2],
       ['approved', 2],
@@ -82,16 +86,16 @@ export function soakTraffic(packages: readonly string[], bots: TwoBots, dice: Di
     ] as const)
     if (kind === 'bad') {
       const pull = await opened(owner, twoHeads)
-      return { pull, text, next: [pass, () => github.close(pull)] }
+      return { pull, text, next: [waitStep, () => github.close(pull)] }
     }
     if (kind === 'pushed twice') {
       const pull = await opened(owner, twoHeads)
-      const mend = async () => void (await github.pushToPull(pull, { [pathOf(name)]: text }))
-      return { pull, text, next: [mend] }
+      const fixFile = async () => void (await github.pushToPull(pull, { [getCatalogPath(name)]: text }))
+      return { pull, text, next: [fixFile] }
     }
     if (kind === 'approved') {
       const pull = await opened('mallory', text)
-      return { pull, text, next: [pass, () => void github.review(pull, owner, 'approve')] }
+      return { pull, text, next: [waitStep, () => void github.review(pull, owner, 'approve')] }
     }
     if (kind === 'held') {
       const pull = await opened(owner, text, true)
@@ -107,4 +111,4 @@ export function soakTraffic(packages: readonly string[], bots: TwoBots, dice: Di
 }
 
 /** A step in which its people only wait. */
-const pass = () => undefined
+const waitStep = () => undefined

@@ -2,11 +2,11 @@
 // what they hold at each moment, what a pull request leaves behind, and whether memory or descriptors grow: exit 1 then.
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { commentOf } from '../../../sandbox/demo/outcome.ts'
-import { Dice } from '../../../simulate/chance.ts'
+import { findBotComment } from '../../../sandbox/demo/outcome.ts'
+import { SeededRandom } from '../../../simulate/chance.ts'
 import { startLocalPostgres } from '../../store/local-postgres.ts'
-import { soakTraffic } from './soak-traffic.ts'
-import { bounds, takeSample, trendsOf, type Sample } from './soak-sample.ts'
+import { createSoakTraffic } from './soak-traffic.ts'
+import { leakBounds, takeSoakSample, computeTrends, type SoakSample } from './soak-sample.ts'
 import { openTwoBots } from './two-bots.ts'
 
 const { values } = parseArgs({
@@ -20,26 +20,27 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
 })
-const megabytes = (bytes: number) => (bytes / 1024 / 1024).toFixed(1)
+const formatMegabytes = (bytes: number) => (bytes / 1024 / 1024).toFixed(1)
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
-const postgres = await startLocalPostgres()
-if (postgres === undefined) throw new Error('there is no Postgres on this machine (/usr/lib/postgresql)')
-const packages = Array.from({ length: Number(values.packages) }, (_, index) => `package-${index}`)
-let bots
+const postgresServer = await startLocalPostgres()
+if (postgresServer === undefined)
+  throw new Error('there is no Postgres on this machine (/usr/lib/postgresql)')
+const packageNames = Array.from({ length: Number(values.packages) }, (_, index) => `package-${index}`)
+let twoBots
 try {
-  bots = await openTwoBots({
-    packages,
-    databaseUrl: await postgres.database(),
+  twoBots = await openTwoBots({
+    packages: packageNames,
+    databaseUrl: await postgresServer.database(),
     publishes: false,
     sweepSeconds: 60,
     environment: { LOG_LEVEL: 'warn' },
   })
-  for (const seat of bots.seats) await bots.start(seat)
+  for (const seat of twoBots.instances) await twoBots.start(seat)
   console.log(`seed ${values.seed}, ${values.minutes} minutes, a pull request every ${values.every} s`)
-  const traffic = soakTraffic(packages, bots, new Dice(Number(values.seed)))
-  const samples: Sample[] = []
+  const traffic = createSoakTraffic(packageNames, twoBots, new SeededRandom(Number(values.seed)))
+  const samples: SoakSample[] = []
   const started = performance.now()
   const seconds = () => (performance.now() - started) / 1000
   const end = Number(values.minutes) * 60
@@ -48,8 +49,8 @@ try {
     await traffic.step(seconds() >= opens * Number(values.every))
     opens = Math.max(opens, Math.ceil(seconds() / Number(values.every)))
     if (seconds() >= samples.length * Number(values.sample)) {
-      samples.push(await takeSample(bots, Math.round(seconds()), traffic.opened))
-      tell(samples.at(-1))
+      samples.push(await takeSoakSample(twoBots, Math.round(seconds()), traffic.opened))
+      printSample(samples.at(-1))
     }
     await pause(1000)
   }
@@ -58,16 +59,16 @@ try {
     await traffic.step(false)
     await pause(1000)
   }
-  samples.push(await takeSample(bots, Math.round(seconds()), traffic.opened))
-  tell(samples.at(-1))
-  conclude(samples)
+  samples.push(await takeSoakSample(twoBots, Math.round(seconds()), traffic.opened))
+  printSample(samples.at(-1))
+  printConclusion(samples)
   const stuck = traffic
     .open()
-    .map((pull) => `#${pull.number} (${/^### (.*)$/m.exec(commentOf(pull) ?? '')?.[1] ?? 'no comment'})`)
+    .map((pull) => `#${pull.number} (${/^### (.*)$/m.exec(findBotComment(pull) ?? '')?.[1] ?? 'no comment'})`)
   console.log(
-    `${traffic.opened} opened, ${traffic.merged} merged, ${traffic.closed} closed, ${bots.github.requests.length} requests`,
+    `${traffic.opened} opened, ${traffic.merged} merged, ${traffic.closed} closed, ${twoBots.github.requests.length} requests`,
   )
-  const kinds = Object.groupBy(bots.github.requests, ({ method, template }) => `${method} ${template}`)
+  const kinds = Object.groupBy(twoBots.github.requests, ({ method, template }) => `${method} ${template}`)
   const most = Object.entries(kinds).toSorted(([, a = []], [, b = []]) => b.length - a.length)
   for (const [kind, all = []] of most.slice(0, 12))
     console.log(`  ${(all.length / Math.max(1, traffic.opened)).toFixed(1)} a pull request: ${kind}`)
@@ -76,33 +77,33 @@ try {
     process.exitCode = 1
   }
 } finally {
-  await bots?.close()
-  await postgres.remove()
+  await twoBots?.close()
+  await postgresServer.remove()
 }
 
-function tell(sample: Sample | undefined): void {
+function printSample(sample: SoakSample | undefined): void {
   if (sample === undefined) return
-  const seats = sample.seats.map(
+  const seats = sample.instances.map(
     (one) =>
-      `${megabytes(one.resident)} MB (heap ${megabytes(one.heap)}), ${one.descriptors} fds, ` +
-      `${one.children} children ${megabytes(one.childrenResident)} MB ${one.childrenDescriptors} fds, disk ${megabytes(one.disk)} MB`,
+      `${formatMegabytes(one.resident)} MB (heap ${formatMegabytes(one.heap)}), ${one.descriptors} fds, ` +
+      `${one.children} children ${formatMegabytes(one.childrenResident)} MB ${one.childrenDescriptors} fds, disk ${formatMegabytes(one.disk)} MB`,
   )
   const rows = Object.values(sample.rows).reduce((sum, count) => sum + count, 0)
   console.log(
-    `${sample.seconds} s, ${sample.pulls} pulls: ${seats.join(' | ')} | database ${megabytes(sample.database)} MB, ${rows} rows`,
+    `${sample.seconds} s, ${sample.pulls} pulls: ${seats.join(' | ')} | database ${formatMegabytes(sample.database)} MB, ${rows} rows`,
   )
 }
 
-function conclude(samples: readonly Sample[]): void {
+function printConclusion(samples: readonly SoakSample[]): void {
   const first = samples[Math.floor(samples.length / 3)]
   const last = samples.at(-1)
   if (first === undefined || last === undefined) return
   const pulls = Math.max(1, last.pulls - first.pulls)
-  const per = (of: (sample: Sample) => number) => (of(last) - of(first)) / pulls
+  const per = (of: (sample: SoakSample) => number) => (of(last) - of(first)) / pulls
   console.log(`\nafter the warm-up, a pull request leaves (${pulls} of them):`)
-  for (const [index] of last.seats.entries())
+  for (const [index] of last.instances.entries())
     console.log(
-      `  ${(per((one) => one.seats[index]?.disk ?? 0) / 1024).toFixed(1)} kB in the data folder of ${index + 1}.`,
+      `  ${(per((one) => one.instances[index]?.disk ?? 0) / 1024).toFixed(1)} kB in the data folder of ${index + 1}.`,
     )
   console.log(`  ${(per((one) => one.database) / 1024).toFixed(1)} kB in Postgres`)
   for (const table of Object.keys(last.rows)) {
@@ -110,16 +111,16 @@ function conclude(samples: readonly Sample[]): void {
     if (rows !== 0) console.log(`  ${rows.toFixed(2)} rows of ${table} (now ${last.rows[table]})`)
   }
   console.log('\nmedians, half of the rest against the other:')
-  for (const { name, before, after, perHour, isWithin } of trendsOf(samples)) {
+  for (const { name, before, after, perHour, isWithin } of computeTrends(samples)) {
     const shown = /escriptors/.test(name)
       ? (value: number) => value.toFixed(1)
-      : (value: number) => `${megabytes(value)} MB`
+      : (value: number) => `${formatMegabytes(value)} MB`
     console.log(
       `  ${isWithin ? 'flat ' : 'GROWS'} ${name}: ${shown(before)} -> ${shown(after)}, ${shown(perHour)} an hour`,
     )
     if (!isWithin) process.exitCode = 1
   }
   console.log(
-    `bounds: memory ${bounds.memoryShare * 100} % and ${megabytes(bounds.memoryBytes)} MB, descriptors ${bounds.descriptors}`,
+    `bounds: memory ${leakBounds.memoryShare * 100} % and ${formatMegabytes(leakBounds.memoryBytes)} MB, descriptors ${leakBounds.descriptors}`,
   )
 }

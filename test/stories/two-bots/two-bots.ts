@@ -4,16 +4,20 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startBot, type BotProcess } from '../../../sandbox/demo/bot-process.ts'
-import { openBotWorld, type BotWorld } from '../../../sandbox/demo/bot-world.ts'
-import { publishImages, readFixture, repositoryName } from '../../../sandbox/demo/demo-world.ts'
-import { configPath, furnishPublishing } from '../../../sandbox/demo/furnish-publishing.ts'
-import type { Repo } from '../../../sandbox/github/world.ts'
-import { keptCompiled } from '../../kept-compiled.ts'
-import { withDescendants } from './processes.ts'
-import { openWebhookDoor } from './webhook-door.ts'
+import { openBotEnvironment, type BotEnvironment } from '../../../sandbox/demo/bot-world.ts'
+import {
+  pushCatalogImages,
+  readCatalogFixture,
+  demoRepositoryName,
+} from '../../../sandbox/demo/demo-world.ts'
+import { botConfigPath, setUpPublishing } from '../../../sandbox/demo/furnish-publishing.ts'
+import type { MockRepository } from '../../../sandbox/github/world.ts'
+import { compileCacheDirectory } from '../../kept-compiled.ts'
+import { listWithDescendants } from './processes.ts'
+import { openWebhookBalancer } from './webhook-door.ts'
 
 /** Where one instance runs, again and again. */
-export interface Seat {
+export interface BotInstance {
   readonly name: string
   readonly dataDirectory: string
   /** Undefined while none runs. */
@@ -22,15 +26,15 @@ export interface Seat {
   readonly log: string[]
 }
 
-export interface TwoBots extends Pick<BotWorld, 'github' | 'registry'> {
-  readonly repository: Repo
+export interface TwoBots extends Pick<BotEnvironment, 'github' | 'registry'> {
+  readonly repository: MockRepository
   readonly database: string
-  readonly seats: readonly Seat[]
+  readonly instances: readonly BotInstance[]
   /** The text of a package's catalog as it began. */
   readonly textOf: (packageName: string) => string
-  start(seat: Seat): Promise<void>
+  start(seat: BotInstance): Promise<void>
   /** Ends what runs there and says which processes that were. */
-  end(seat: Seat, signal: 'SIGKILL' | 'SIGTERM'): Promise<readonly number[]>
+  end(seat: BotInstance, signal: 'SIGKILL' | 'SIGTERM'): Promise<readonly number[]>
   close(): Promise<void>
 }
 
@@ -43,86 +47,86 @@ export interface TwoBotsOptions {
   readonly sweepSeconds: number
 }
 
-export const ownerOf = (packageName: string): string => `owner-of-${packageName}`
-export const pathOf = (packageName: string): string => `catalogs/v4.20/${packageName}/catalog.yaml`
+export const getPackageOwner = (packageName: string): string => `owner-of-${packageName}`
+export const getCatalogPath = (packageName: string): string => `catalogs/v4.20/${packageName}/catalog.yaml`
 
-const mostLines = 3000
+const maxLogLines = 3000
 
 export async function openTwoBots(options: TwoBotsOptions): Promise<TwoBots> {
   const { packages, databaseUrl: database, sweepSeconds } = options
   const directory = await mkdtemp(join(tmpdir(), 'two-bots-'))
   // How much is asked is told in the end; what happens without an hour's worth left is another story.
-  const world = await openBotWorld({ directory, sweepSeconds, hourlyLimit: 10_000_000 })
+  const world = await openBotEnvironment({ directory, sweepSeconds, hourlyLimit: 10_000_000 })
   const { github, registry } = world
-  const seats: Seat[] = ['first', 'second'].map((name) => ({
+  const instances: BotInstance[] = ['first', 'second'].map((name) => ({
     name,
     dataDirectory: join(directory, name),
     running: undefined,
     log: [],
   }))
-  const door = await openWebhookDoor(() => seats.flatMap(({ running }) => running?.address ?? []))
+  const balancer = await openWebhookBalancer(() => instances.flatMap(({ running }) => running?.url ?? []))
   // However the command ends, they end with it.
-  const endAll = () => seats.forEach(({ running }) => running?.process.kill('SIGKILL'))
+  const endAll = () => instances.forEach(({ running }) => running?.process.kill('SIGKILL'))
   process.once('exit', endAll)
   const close = async () => {
     process.off('exit', endAll)
-    for (const { running } of seats) await running?.kill('SIGKILL')
-    await door.stop()
+    for (const { running } of instances) await running?.kill('SIGKILL')
+    await balancer.stop()
     await world.stop()
     await rm(directory, { recursive: true, force: true, maxRetries: 10 })
   }
   try {
-    const fixture = readFixture(registry.host)
+    const fixture = readCatalogFixture(registry.host)
     const textOf = (name: string) =>
       (fixture['catalogs/v4.20/lighthouse/catalog.yaml'] ?? '').replaceAll('lighthouse', name)
-    const publishing = options.publishes ? furnishPublishing(registry, directory) : undefined
+    const publishing = options.publishes ? setUpPublishing(registry, directory) : undefined
     const files: Record<string, string> = {
-      [configPath]: `${fixture[configPath] ?? ''}${publishing?.config ?? ''}`,
+      [botConfigPath]: `${fixture[botConfigPath] ?? ''}${publishing?.config ?? ''}`,
       // A second catalog, which no pull request touches.
       'catalogs/v4.19/steady/catalog.yaml': textOf('steady'),
     }
     for (const login of ['harbormaster', 'mallory']) github.createUser(login)
     for (const name of packages) {
-      github.createUser(ownerOf(name))
-      files[pathOf(name)] = textOf(name)
-      files[`operators/${name}/ci.yaml`] = `reviewers:\n  - ${ownerOf(name)}\n`
+      github.createUser(getPackageOwner(name))
+      files[getCatalogPath(name)] = textOf(name)
+      files[`operators/${name}/ci.yaml`] = `reviewers:\n  - ${getPackageOwner(name)}\n`
     }
     for (const [path, text] of Object.entries(files))
-      if (path.startsWith('catalogs/')) publishImages(registry, text)
+      if (path.startsWith('catalogs/')) pushCatalogImages(registry, text)
     github.createOrganization('coast', ['harbormaster'])
     const repository = await github.createRepository('coast', 'operators', { files })
-    github.createWorkflow(repositoryName, 'build-catalogs.yml', {
+    github.createWorkflow(demoRepositoryName, 'build-catalogs.yml', {
       dispatchTypes: ['catalog-changed'],
       milliseconds: 300,
     })
     const environment = {
-      ...world.installBot(repositoryName),
+      ...world.installBot(demoRepositoryName),
       ...publishing?.environment,
       DATABASE_URL: database,
-      CATALOG_BOT_CACHE: keptCompiled,
+      CATALOG_BOT_CACHE: compileCacheDirectory,
       ...options.environment,
     }
-    github.sendWebhooksTo(door.url)
+    github.sendWebhooksTo(balancer.url)
     return {
       github,
       registry,
       repository,
       database,
-      seats,
+      instances,
       textOf,
       async start(seat) {
         seat.running = await startBot({
           environment: { ...environment, DATA_DIR: seat.dataDirectory },
           onLog: (line) => {
             seat.log.push(line)
-            if (seat.log.length > mostLines) seat.log.splice(0, mostLines / 10)
+            if (seat.log.length > maxLogLines) seat.log.splice(0, maxLogLines / 10)
           },
         })
       },
       async end(seat, signal) {
         const { running } = seat
         seat.running = undefined
-        const processes = running?.process.pid === undefined ? [] : withDescendants(running.process.pid)
+        const processes = running?.process.pid === undefined ? [] : listWithDescendants(running.process.pid)
         await running?.kill(signal)
         return processes
       },

@@ -3,17 +3,17 @@
 import { createServer, request as ask } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export interface WebhookDoor {
+export interface WebhookBalancer {
   readonly url: string
   stop(): Promise<void>
 }
 
 /** `addresses`: where instances listen now, asked for each delivery. */
-export async function openWebhookDoor(addresses: () => readonly string[]): Promise<WebhookDoor> {
-  let turn = 0
+export async function openWebhookBalancer(addresses: () => readonly string[]): Promise<WebhookBalancer> {
+  let nextIndex = 0
   const server = createServer((incoming, answer) => {
     const listening = addresses()
-    const to = listening[turn++ % Math.max(1, listening.length)]
+    const to = listening[nextIndex++ % Math.max(1, listening.length)]
     if (to === undefined) return void answer.writeHead(503).end()
     const onward = ask(
       `${to}${incoming.url ?? '/'}`,

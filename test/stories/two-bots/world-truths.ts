@@ -3,26 +3,26 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { judgeDirectories } from '../../../src/cli/validate.ts'
-import { checkPrefix } from '../../../src/messages/report.ts'
+import { validateDirectories } from '../../../src/cli/validate.ts'
+import { checkNamePrefix } from '../../../src/messages/report.ts'
 import { checkIds } from '../../../src/findings/checks.ts'
-import { query } from '../../store/local-postgres.ts'
+import { runQuery } from '../../store/local-postgres.ts'
 import { isOnPath } from '../../is-on-path.ts'
-import type { Plan } from './plans.ts'
-import { pathOf, type TwoBots } from './two-bots.ts'
+import type { ChaosPlan } from './plans.ts'
+import { getCatalogPath, type TwoBots } from './two-bots.ts'
 
 /** What is not as it should be, each as a line. Some of it may still become so. */
-export async function faultsNow(plans: readonly Plan[], bots: TwoBots): Promise<readonly string[]> {
+export async function findFaults(plans: readonly ChaosPlan[], bots: TwoBots): Promise<readonly string[]> {
   return [
-    ...plans.flatMap((plan) => faultsOfPull(plan, plans, bots)),
-    ...faultsOfHistory(plans, bots),
-    ...faultsOfBranches(bots),
-    ...(await faultsOfRecords(bots)),
+    ...plans.flatMap((plan) => findPullFaults(plan, plans, bots)),
+    ...findHistoryFaults(plans, bots),
+    ...findBranchFaults(bots),
+    ...(await findRecordFaults(bots)),
   ]
 }
 
 /** What may become of a pull request, and what its people are told of it. */
-function faultsOfPull(plan: Plan, plans: readonly Plan[], bots: TwoBots): readonly string[] {
+function findPullFaults(plan: ChaosPlan, plans: readonly ChaosPlan[], bots: TwoBots): readonly string[] {
   const { pull, ending, kind, packageName, refusal, goodHeads } = plan
   const faults: string[] = []
   const name = `#${pull.number} (${packageName}, ${kind})`
@@ -52,21 +52,21 @@ function faultsOfPull(plan: Plan, plans: readonly Plan[], bots: TwoBots): readon
   for (const head of shas) {
     const runs = bots.github
       .checkRuns({ repo: bots.repository, headSha: head })
-      .filter((run) => run.suite.app.slug === 'catalog-bot' && run.name.startsWith(checkPrefix))
+      .filter((run) => run.suite.app.slug === 'catalog-bot' && run.name.startsWith(checkNamePrefix))
     for (const runName of new Set(runs.map((run) => run.name))) {
       // What is over is not written over: a run that says something else comes after it, and GitHub shows the last one.
-      const said = runs.filter((run) => run.name === runName).map(({ externalId }) => externalId)
-      if (said.some((digest, at) => at > 0 && digest === said[at - 1]))
+      const reportedIds = runs.filter((run) => run.name === runName).map(({ externalId }) => externalId)
+      if (reportedIds.some((digest, at) => at > 0 && digest === reportedIds[at - 1]))
         faults.push(`${name}: the check run "${runName}" twice at ${head.slice(0, 7)}`)
     }
-    const landedHere = isMerged && goodHeads.has(head)
+    const hasMergedHere = isMerged && goodHeads.has(head)
     // An earlier head's runs say what was known when it was left.
-    if (head !== pull.headSha || (isMerged && !landedHere)) continue
+    if (head !== pull.headSha || (isMerged && !hasMergedHere)) continue
     for (const id of checkIds) {
-      const run = runs.findLast((one) => one.name === `${checkPrefix}${id}`)
+      const run = runs.findLast((one) => one.name === `${checkNamePrefix}${id}`)
       if (run === undefined) faults.push(`${name} has no check run ${id}`)
       else if (run.status !== 'completed') faults.push(`${name}: the check run ${id} is ${run.status}`)
-      else if (landedHere && !['success', 'neutral'].includes(run.conclusion ?? ''))
+      else if (hasMergedHere && !['success', 'neutral'].includes(run.conclusion ?? ''))
         faults.push(`${name} is merged, and its check run ${id} says ${run.conclusion}`)
       else if (!isMerged && refusal?.check === id) {
         if (run.conclusion === 'success' || !refusal.says.test(`${run.title} ${run.summary} ${run.text}`))
@@ -78,18 +78,18 @@ function faultsOfPull(plan: Plan, plans: readonly Plan[], bots: TwoBots): readon
   return faults
 }
 
-const git = (bots: TwoBots, ...args: string[]) =>
+const runGit = (bots: TwoBots, ...args: string[]) =>
   execFileSync('git', ['-C', bots.repository.path, ...args], { encoding: 'utf8' }).trim()
 
-interface Landing {
+interface BranchMerge {
   readonly commit: string
   readonly base: string
   readonly head: string
 }
 
 /** The branch's own history, the oldest first, without its first commit. */
-function historyOf(bots: TwoBots): readonly Landing[] {
-  const lines = git(bots, 'rev-list', '--first-parent', '--reverse', '--parents', 'main').split('\n')
+function readBranchHistory(bots: TwoBots): readonly BranchMerge[] {
+  const lines = runGit(bots, 'rev-list', '--first-parent', '--reverse', '--parents', 'main').split('\n')
   return lines.slice(1).map((line) => {
     const [commit = '', base = '', head = ''] = line.split(' ')
     return { commit, base, head }
@@ -97,10 +97,10 @@ function historyOf(bots: TwoBots): readonly Landing[] {
 }
 
 /** The branch is made of landings: each pull request's once, its head and base as parents, their merge as its tree. */
-function faultsOfHistory(plans: readonly Plan[], bots: TwoBots): readonly string[] {
+function findHistoryFaults(plans: readonly ChaosPlan[], bots: TwoBots): readonly string[] {
   const faults: string[] = []
-  const times = new Map<Plan, number>()
-  for (const { commit, base, head } of historyOf(bots)) {
+  const times = new Map<ChaosPlan, number>()
+  for (const { commit, base, head } of readBranchHistory(bots)) {
     const plan = plans.find(({ goodHeads }) => goodHeads.has(head))
     if (plan === undefined) {
       faults.push(`the branch has ${commit.slice(0, 7)}, whose second parent "${head}" nobody may merge`)
@@ -110,38 +110,38 @@ function faultsOfHistory(plans: readonly Plan[], bots: TwoBots): readonly string
     if (plan.pull.merged !== null && plan.pull.merged.sha !== commit)
       faults.push(`#${plan.pull.number} is merged as ${plan.pull.merged.sha}, and the branch has ${commit}`)
     const key = `${base} ${head}`
-    let tree = mergedTrees.get(key)
+    let tree = mergedTreeCache.get(key)
     if (tree === undefined) {
-      tree = git(bots, 'merge-tree', '--write-tree', base, head).split('\n')[0] ?? ''
-      mergedTrees.set(key, tree)
+      tree = runGit(bots, 'merge-tree', '--write-tree', base, head).split('\n')[0] ?? ''
+      mergedTreeCache.set(key, tree)
     }
-    if (git(bots, 'rev-parse', `${commit}^{tree}`) !== tree)
+    if (runGit(bots, 'rev-parse', `${commit}^{tree}`) !== tree)
       faults.push(`${commit.slice(0, 7)} has another tree than the merge of its parents`)
   }
   for (const plan of plans) {
-    const landed = times.get(plan) ?? 0
-    if (landed > 1 || (landed === 1) !== (plan.pull.merged !== null))
+    const mergeCount = times.get(plan) ?? 0
+    if (mergeCount > 1 || (mergeCount === 1) !== (plan.pull.merged !== null))
       faults.push(
-        `#${plan.pull.number} is on the branch ${landed} times, merged: ${plan.pull.merged !== null}`,
+        `#${plan.pull.number} is on the branch ${mergeCount} times, merged: ${plan.pull.merged !== null}`,
       )
   }
   return faults
 }
 
 /** Two commits' merge is the same for ever. */
-const mergedTrees = new Map<string, string>()
+const mergedTreeCache = new Map<string, string>()
 
 /** Nothing temporary is left. */
-function faultsOfBranches(bots: TwoBots): readonly string[] {
-  const refs = git(bots, 'for-each-ref', '--format=%(refname)').split('\n')
+function findBranchFaults(bots: TwoBots): readonly string[] {
+  const refs = runGit(bots, 'for-each-ref', '--format=%(refname)').split('\n')
   return refs
     .filter((ref) => ref !== 'refs/heads/main' && !ref.startsWith('refs/pull/'))
     .map((ref) => `${ref} is left`)
 }
 
 /** Nothing is begun and not ended, and nothing waits that could go on. */
-async function faultsOfRecords({ database }: TwoBots): Promise<readonly string[]> {
-  const rows = await query(
+async function findRecordFaults({ database }: TwoBots): Promise<readonly string[]> {
+  const rows = await runQuery(
     database,
     `SELECT 'intent of #' || pull || ' is open' AS fault FROM catalog_bot.intent WHERE outcome IS NULL
      UNION ALL SELECT 'lease ' || name || ' is held' FROM catalog_bot.lease WHERE expires_at > clock_timestamp()
@@ -155,10 +155,10 @@ async function faultsOfRecords({ database }: TwoBots): Promise<readonly string[]
 }
 
 /** Each state that the branch ever had is a valid catalog: by opm where there is one, and else by the engine. Takes long. */
-export async function invalidStates(bots: TwoBots, scratch: string): Promise<readonly string[]> {
+export async function findInvalidStates(bots: TwoBots, scratch: string): Promise<readonly string[]> {
   const faults: string[] = []
   const byOpm = isOnPath('opm')
-  const states = historyOf(bots).map(({ commit }) => commit)
+  const states = readBranchHistory(bots).map(({ commit }) => commit)
   const folder = join(scratch, 'state')
   for (const commit of states) {
     rmSync(folder, { recursive: true, force: true })
@@ -175,7 +175,7 @@ export async function invalidStates(bots: TwoBots, scratch: string): Promise<rea
         faults.push(`${commit.slice(0, 7)} is no valid catalog: ${String(error).slice(0, 300)}`)
       }
     if (!byOpm) {
-      const { passed, findings } = await judgeDirectories(catalogs)
+      const { passed, findings } = await validateDirectories(catalogs)
       if (!passed) faults.push(`${commit.slice(0, 7)} is no valid catalog: ${findings[0]?.rule}`)
     }
   }
@@ -183,11 +183,14 @@ export async function invalidStates(bots: TwoBots, scratch: string): Promise<rea
 }
 
 /** Of each merged package the branch has the version that was added, once, and its images are in the registry. */
-export async function missingImages(plans: readonly Plan[], bots: TwoBots): Promise<readonly string[]> {
+export async function findMissingImages(
+  plans: readonly ChaosPlan[],
+  bots: TwoBots,
+): Promise<readonly string[]> {
   const faults: string[] = []
   for (const { packageName, pull } of plans) {
     if (pull.merged === null) continue
-    const text = git(bots, 'show', `main:${pathOf(packageName)}`)
+    const text = runGit(bots, 'show', `main:${getCatalogPath(packageName)}`)
     for (const [, image = ''] of text.matchAll(/^image: (\S+)$/gm)) {
       const [, host = '', repository = '', tag = ''] = /^([^/]+)\/(.+):([^:]+)$/.exec(image) ?? []
       const { status } = await fetch(`http://${host}/v2/${repository}/manifests/${tag}`, {

@@ -1,37 +1,39 @@
 // Addresses are read as they are written, and nothing else is one.
 import { describe, expect, test } from '@jest/globals'
 import {
-  badgeAddress,
-  catalogAddress,
-  pullAddress,
-  readAddress,
-  repositoryAddress,
-  ruleAddress,
+  badgeUrl,
+  catalogPageUrl,
+  pullPageUrl,
+  parsePageUrl,
+  repositoryPageUrl,
+  rulePageUrl,
 } from '../../../src/web/pages/addresses.ts'
-import { localPath } from '../../../src/web/sign-in/local-path.ts'
+import { toLocalPath } from '../../../src/web/sign-in/local-path.ts'
 
-const repository = { owner: 'Coast', name: 'operators.x' }
+const sampleRepository = { owner: 'Coast', name: 'operators.x' }
 
 describe('an address', () => {
   test.each([
-    [repositoryAddress(repository), { page: 'repository', repository }],
-    [pullAddress(repository, 12), { page: 'pull', repository, pull: 12 }],
+    [repositoryPageUrl(sampleRepository), { page: 'repository', repository: sampleRepository }],
+    [pullPageUrl(sampleRepository, 12), { page: 'pull', repository: sampleRepository, pull: 12 }],
     [
-      catalogAddress(repository, 'catalogs~v4.20', 'a b/ü'),
-      { page: 'package', repository, catalog: 'catalogs~v4.20', package: 'a b/ü' },
+      catalogPageUrl(sampleRepository, 'catalogs~v4.20', 'a b/ü'),
+      { page: 'package', repository: sampleRepository, catalog: 'catalogs~v4.20', package: 'a b/ü' },
     ],
-    [badgeAddress(repository), { page: 'badge', repository }],
-    [ruleAddress('two-heads'), { page: 'rule', id: 'two-heads' }],
+    [badgeUrl(sampleRepository), { page: 'badge', repository: sampleRepository }],
+    [rulePageUrl('two-heads'), { page: 'rule', id: 'two-heads' }],
     ['/rules/two-heads.md', { page: 'rule', id: 'two-heads' }],
     ['/', { page: 'home' }],
-  ])('%s is read as it was written', (address, asked) => expect(readAddress(address)?.asked).toEqual(asked))
+  ])('%s is read as it was written', (address, asked) =>
+    expect(parsePageUrl(address)?.pageRequest).toEqual(asked),
+  )
   test.each([
-    [`${repositoryAddress(repository)}.json`, 'json'],
-    [`${pullAddress(repository, 12)}.json`, 'json'],
-    [`${catalogAddress(repository, 'v4.20')}.json`, 'json'],
-    [`${repositoryAddress(repository)}/merged.atom`, 'atom'],
+    [`${repositoryPageUrl(sampleRepository)}.json`, 'json'],
+    [`${pullPageUrl(sampleRepository, 12)}.json`, 'json'],
+    [`${catalogPageUrl(sampleRepository, 'v4.20')}.json`, 'json'],
+    [`${repositoryPageUrl(sampleRepository)}/merged.atom`, 'atom'],
     ['/home.json', 'json'],
-  ])('%s asks for another form', (address, form) => expect(readAddress(address)?.form).toBe(form))
+  ])('%s asks for another form', (address, form) => expect(parsePageUrl(address)?.form).toBe(form))
   test.each([
     '//r/a/b',
     '/r/a',
@@ -49,7 +51,7 @@ describe('an address', () => {
     '/metrics',
     '/api/github/webhooks',
     '/setup',
-  ])('%s is none', (address) => expect(readAddress(address)).toBeUndefined())
+  ])('%s is none', (address) => expect(parsePageUrl(address)).toBeUndefined())
 })
 
 test.each([
@@ -65,4 +67,4 @@ test.each([
   ['/sign-out', '/'],
   ['/metrics', '/'],
   [null, '/'],
-])('whoever signs in for %s goes to %s', (wanted, path) => expect(localPath(wanted)).toBe(path))
+])('whoever signs in for %s goes to %s', (wanted, path) => expect(toLocalPath(wanted)).toBe(path))

@@ -1,16 +1,16 @@
 // Where GitHub sends a browser back to with the code for the App's key: never to what only a Host header says.
 import { request } from 'node:http'
 import { afterEach, expect, test } from '@jest/globals'
-import { showSetupPage, type SetupPage } from '../../../src/web/setup/setup-page.ts'
+import { startSetupServer, type SetupServer } from '../../../src/web/setup/setup-page.ts'
 
-let page: SetupPage | undefined
-afterEach(() => page?.close())
+let setupPage: SetupServer | undefined
+afterEach(() => setupPage?.close())
 
-async function ask(host: string, target: string, publicUrl?: string) {
-  page = await showSetupPage({
+async function requestSetupPage(host: string, target: string, publicUrl?: string) {
+  setupPage = await startSetupServer({
     host: '127.0.0.1',
     port: 0,
-    word: 'the-word',
+    token: 'the-word',
     gitUrl: 'https://github.example.org',
     apiUrl: 'https://github.example.org/api/v3',
     publicUrl,
@@ -18,7 +18,7 @@ async function ask(host: string, target: string, publicUrl?: string) {
     manifest: {},
     onCreated: () => Promise.resolve(),
   })
-  const { port } = page
+  const { port } = setupPage
   return new Promise<{ status: number; text: string }>((resolve, reject) => {
     const headers = { host, 'x-forwarded-proto': 'https', 'x-forwarded-host': host }
     request({ host: '127.0.0.1', port, path: target, headers }, (reply) => {
@@ -33,22 +33,23 @@ async function ask(host: string, target: string, publicUrl?: string) {
       .end()
   })
 }
-const form = '/setup?word=the-word&name=bot&organization=coast'
-const redirect = (text: string) => /redirect_url&quot;:&quot;(?<url>[^&]+)&quot;/.exec(text)?.groups?.['url']
+const setupPath = '/setup?word=the-word&name=bot&organization=coast'
+const findRedirectUrl = (text: string) =>
+  /redirect_url&quot;:&quot;(?<url>[^&]+)&quot;/.exec(text)?.groups?.['url']
 
 test.each([
-  ['localhost:8080', form, undefined, 'http://localhost:8080/setup/created'],
-  ['127.0.0.1:3000', form, 'https://bot.example.com', 'http://127.0.0.1:3000/setup/created'],
-  ['evil.example', form, 'https://bot.example.com', 'https://bot.example.com/setup/created'],
+  ['localhost:8080', setupPath, undefined, 'http://localhost:8080/setup/created'],
+  ['127.0.0.1:3000', setupPath, 'https://bot.example.com', 'http://127.0.0.1:3000/setup/created'],
+  ['evil.example', setupPath, 'https://bot.example.com', 'https://bot.example.com/setup/created'],
   [
     'evil.example',
-    `${form}&address=https://bot.example.com`,
+    `${setupPath}&address=https://bot.example.com`,
     undefined,
     'https://bot.example.com/setup/created',
   ],
 ])('asked as %s, it comes back to %s of the operator', async (host, target, publicUrl, expected) => {
-  const { status, text } = await ask(host, target, publicUrl)
-  expect([status, redirect(text)]).toEqual([200, expected])
+  const { status, text } = await requestSetupPage(host, target, publicUrl)
+  expect([status, findRedirectUrl(text)]).toEqual([200, expected])
   expect(text).not.toContain('evil')
 })
 
@@ -58,13 +59,13 @@ test.each([
   'localhost:80@evil.example',
   '127.0.0.1.evil.example:80',
 ])('asked as %s, and told no address, it makes no manifest', async (host) => {
-  const { status, text } = await ask(host, form)
-  expect([status, redirect(text)]).toEqual([422, undefined])
+  const { status, text } = await requestSetupPage(host, setupPath)
+  expect([status, findRedirectUrl(text)]).toEqual([422, undefined])
   expect(text).toContain('PUBLIC_URL')
   expect(text).not.toContain('evil')
 })
 
 test.each(['//', 'http://[', '*', '/\\evil', '/%00', '/setup/created?code=%00&state=%ff'])(
   '%s is not found',
-  async (target) => expect((await ask('localhost', target)).status).toBe(404),
+  async (target) => expect((await requestSetupPage('localhost', target)).status).toBe(404),
 )

@@ -2,15 +2,16 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
-import { manifestErrors } from '../../../sandbox/github/app-registration.ts'
-import { manifestFor, readForm, registrationUrl } from '../../../src/web/setup/wanted-app.ts'
+import { validateManifest } from '../../../sandbox/github/app-registration.ts'
+import { buildAppManifest, parseSetupForm, formatRegistrationUrl } from '../../../src/web/setup/wanted-app.ts'
 
-const app = parse(readFileSync('app.yml', 'utf8')) as Record<string, unknown>
-const fields = (given: Record<string, string>) => new URLSearchParams({ name: 'catalog-bot acme', ...given })
-const back = 'http://localhost:3000/setup/created'
+const appManifest = parse(readFileSync('app.yml', 'utf8')) as Record<string, unknown>
+const createFormFields = (given: Record<string, string>) =>
+  new URLSearchParams({ name: 'catalog-bot acme', ...given })
+const callbackUrl = 'http://localhost:3000/setup/created'
 
-function wanted(given: Record<string, string>) {
-  const form = readForm(fields(given), true)
+function readRequestedApp(given: Record<string, string>) {
+  const form = parseSetupForm(createFormFields(given), true)
   if ('problems' in form) throw new Error(JSON.stringify(form.problems))
   return form.wanted
 }
@@ -21,34 +22,47 @@ describe('the manifest', () => {
     ['without one', {}],
     ['of an organization', { organization: 'acme' }],
   ])('%s is taken by GitHub', (_name, given) => {
-    expect(manifestErrors(manifestFor(wanted(given), app, back))).toEqual([])
+    expect(validateManifest(buildAppManifest(readRequestedApp(given), appManifest, callbackUrl))).toEqual([])
   })
   test('says where GitHub sends what', () => {
-    expect(manifestFor(wanted({ address: 'https://bot.acme.io/b/' }), app, back)).toMatchObject({
+    expect(
+      buildAppManifest(readRequestedApp({ address: 'https://bot.acme.io/b/' }), appManifest, callbackUrl),
+    ).toMatchObject({
       name: 'catalog-bot acme',
       hook_attributes: { url: 'https://bot.acme.io/b/api/github/webhooks', active: true },
-      default_events: app['default_events'],
-      redirect_url: back,
+      default_events: appManifest['default_events'],
+      redirect_url: callbackUrl,
     })
   })
   test('has neither hook nor events where GitHub cannot reach the bot, and the same permissions', () => {
-    const made = manifestFor(wanted({}), { ...app, hook_attributes: { url: 'https://left.example' } }, back)
+    const made = buildAppManifest(
+      readRequestedApp({}),
+      { ...appManifest, hook_attributes: { url: 'https://left.example' } },
+      callbackUrl,
+    )
     expect(made).not.toHaveProperty('hook_attributes')
-    expect(made).toMatchObject({ default_events: [], default_permissions: app['default_permissions'] })
+    expect(made).toMatchObject({
+      default_events: [],
+      default_permissions: appManifest['default_permissions'],
+    })
   })
   test('is posted where the App shall belong', () => {
-    expect(registrationUrl('https://github.com', wanted({ organization: 'acme' }), 'w')).toBe(
+    expect(formatRegistrationUrl('https://github.com', readRequestedApp({ organization: 'acme' }), 'w')).toBe(
       'https://github.com/organizations/acme/settings/apps/new?state=w',
     )
-    expect(registrationUrl('https://ghe.acme.io', wanted({}), 'w')).toBe(
+    expect(formatRegistrationUrl('https://ghe.acme.io', readRequestedApp({}), 'w')).toBe(
       'https://ghe.acme.io/settings/apps/new?state=w',
     )
   })
 })
 
 describe('a GitHub that refuses as the real one does', () => {
-  const good = manifestFor(wanted({ address: 'https://bot.acme.io' }), app, back)
-  const permissions = app['default_permissions'] as Record<string, string>
+  const good = buildAppManifest(
+    readRequestedApp({ address: 'https://bot.acme.io' }),
+    appManifest,
+    callbackUrl,
+  )
+  const permissions = appManifest['default_permissions'] as Record<string, string>
   test.each([
     [
       'an event without its permission',
@@ -77,13 +91,13 @@ describe('a GitHub that refuses as the real one does', () => {
     ],
     ['a long name', { name: 'n'.repeat(35) }, 'maximum is 34'],
   ])('refuses %s', (_name, change, said) => {
-    expect(manifestErrors({ ...good, ...change }).join('\n')).toContain(said)
+    expect(validateManifest({ ...good, ...change }).join('\n')).toContain(said)
   })
 })
 
 describe('the form', () => {
   const problemsOf = (given: Record<string, string>, isHosted = true) => {
-    const form = readForm(fields(given), isHosted)
+    const form = parseSetupForm(createFormFields(given), isHosted)
     return 'problems' in form ? Object.keys(form.problems) : []
   }
   test.each([
@@ -127,6 +141,6 @@ describe('the form', () => {
     ['acme', 'catalog-bot acme'],
     ['a'.repeat(39), `catalog-bot ${'a'.repeat(22)}`],
   ])('names the App of %s after it where no name is given', (organization, name) => {
-    expect(wanted({ organization, name: '' }).name).toBe(name)
+    expect(readRequestedApp({ organization, name: '' }).name).toBe(name)
   })
 })

@@ -1,35 +1,36 @@
 // Computes a key of an image's inputs (an equal key needs no new image), and the difference between two of them.
 import { createHash } from 'node:crypto'
-import { changedTextsOf } from './changed-texts.ts'
+import { readChangedTexts } from './changed-texts.ts'
 import { describeChange } from '../../../change/describe-change.ts'
 import type { CommitSha, TreeSha } from '../../../change/ids.ts'
 import { isBelow } from '../../../change/layout/layout.ts'
-import { linkedFile } from '../../../examine/catalogs/linked-file.ts'
+import { resolveLinkedFile } from '../../../examine/catalogs/linked-file.ts'
 import { isGitError } from '../../../git/git-error.ts'
-import { changeAsMarkdown, describeChangeLines } from '../../../messages/describe-change.ts'
-import type { ReadTree } from '../../../ports/repository.ts'
+import { formatChangeAsMarkdown, describeChangeLines } from '../../../messages/describe-change.ts'
+import type { TreeReader } from '../../../ports/repository.ts'
 import type { JobContext } from '../job-context.ts'
 import type { Publication } from './plan-publications.ts'
 
 /** Covers the catalog's files, with links resolved, and the build settings, but not the commit. */
-export async function contentKey(
+export async function computeContentKey(
   { catalog: { root }, settings, tags, entry }: Publication,
   tree: TreeSha,
-  repository: ReadTree,
+  repository: TreeReader,
 ): Promise<string> {
   const files: string[] = []
   for (const { path, mode, oid } of await repository.list(tree, root)) {
     files.push(`${mode} ${oid} ${path}`)
-    if (mode === '120000') files.push((await linkedFile(repository, tree, root, path, oid)).file ?? 'nothing')
+    if (mode === '120000')
+      files.push((await resolveLinkedFile(repository, tree, root, path, oid)).file ?? 'nothing')
   }
   const made = JSON.stringify([root, files, settings, tags, entry.retention.keep > 0])
   return createHash('sha256').update(made).digest('hex')
 }
 
-const mostLines = 40
+const maxChangeLines = 40
 
 /** Returns Markdown lines, or none if the change cannot be described. */
-export async function changeForUsers(
+export async function describeCatalogChange(
   { catalog }: Publication,
   from: CommitSha,
   to: TreeSha,
@@ -48,9 +49,9 @@ export async function changeForUsers(
       paths,
       layout: { catalogs: [catalog] },
       catalogs: [{ ...catalog, ...(base && { base }), ...(result && { result }) }],
-      texts: await changedTextsOf(paths, repository),
+      treeFiles: await readChangedTexts(paths, repository),
     })
-    return changeAsMarkdown(describeChangeLines(change)).slice(0, mostLines)
+    return formatChangeAsMarkdown(describeChangeLines(change)).slice(0, maxChangeLines)
   } catch (error) {
     // A forced push may have removed the old commit, or a file may be too large.
     if (isGitError(error) && !error.retryable) return []

@@ -3,8 +3,8 @@
 import { minimatch } from 'minimatch'
 import type { CatalogRoot, Layout } from '../../../change/layout/layout.ts'
 import type { PublishEntry } from '../../../config/publish.ts'
-import type { ImageSettings } from '../../publishing/publish-order.ts'
-import { imageRepository } from '../../publishing/push-targets.ts'
+import type { PublishImageSettings } from '../../publishing/publish-order.ts'
+import { normalizeImageRepository } from '../../publishing/push-targets.ts'
 
 export interface Publication {
   /** State key: branch, catalog, image repository and first tag. */
@@ -14,7 +14,7 @@ export interface Publication {
   /** `quay.io/org/catalog`. */
   readonly image: string
   readonly tags: readonly string[]
-  readonly settings: ImageSettings
+  readonly settings: PublishImageSettings
   readonly environment: string
   readonly entry: PublishEntry
 }
@@ -42,43 +42,43 @@ export function planPublications(
   const problems: PlanProblem[] = []
   for (const entry of entries) {
     const { catalog: glob, branch = defaultBranch, repository, tags } = entry
-    const problem = (why: string, root = glob) => problems.push({ root, image: repository, tags, why })
-    const image = imageRepository(repository)
+    const addProblem = (why: string, root = glob) => problems.push({ root, image: repository, tags, why })
+    const image = normalizeImageRepository(repository)
     const layout = layouts.get(branch)
     if (image === undefined) {
-      problem(`${repository} is not the name of an image repository`)
+      addProblem(`${repository} is not the name of an image repository`)
       continue
     }
     if (layout === undefined) {
-      problem(`there is no branch ${branch}, or the configuration does not name it under branches`)
+      addProblem(`there is no branch ${branch}, or the configuration does not name it under branches`)
       continue
     }
-    const catalogs = layout.catalogs.filter((catalog) => isMeant(catalog, glob))
-    if (catalogs.length === 0) problem(`there is no catalog at ${glob}`)
+    const catalogs = layout.catalogs.filter((catalog) => isSelectedByGlob(catalog, glob))
+    if (catalogs.length === 0) addProblem(`there is no catalog at ${glob}`)
     for (const catalog of catalogs) {
-      const made = publicationOf({ ...entry, branch }, catalog, image)
-      if (typeof made === 'string') problem(made, catalog.root)
+      const made = createPublication({ ...entry, branch }, catalog, image)
+      if (typeof made === 'string') addProblem(made, catalog.root)
       else found.push(made)
     }
   }
-  return withoutClashes(found, problems)
+  return removeTagConflicts(found, problems)
 }
 
-function isMeant({ root, names = [root] }: CatalogRoot, glob: string): boolean {
+function isSelectedByGlob({ root, names = [root] }: CatalogRoot, glob: string): boolean {
   return [root, ...names].some((name) => name === glob || minimatch(name === '' ? '.' : name, glob))
 }
 
-function publicationOf(
+function createPublication(
   entry: PublishEntry & { readonly branch: string },
   catalog: CatalogRoot,
   image: string,
 ): Publication | string {
-  const fill = placeholders(catalog)
+  const fill = createPlaceholderLookup(catalog)
   const tags = entry.tags.map((tag) => fill(tag))
   const environment = fill(entry.environment)
   for (const text of [...tags, environment])
     if (text === undefined) return 'a tag names {version}, and the layout does not tell the version'
-  const wrong = tags.find((tag) => !isTag(tag ?? ''))
+  const wrong = tags.find((tag) => !isValidTag(tag ?? ''))
   if (wrong !== undefined) return `${wrong} is not a tag`
   const { base, platforms, cache, compression, format } = entry
   return {
@@ -94,16 +94,16 @@ function publicationOf(
 }
 
 /** Two catalogs with one tag would overwrite each other forever. */
-function withoutClashes(found: readonly Publication[], problems: PlanProblem[]): PublicationPlan {
+function removeTagConflicts(planned: readonly Publication[], problems: PlanProblem[]): PublicationPlan {
   const holders = new Map<string, Set<Publication>>()
-  const claim = (key: string, publication: Publication) => {
+  const claimTag = (key: string, publication: Publication) => {
     const known = holders.get(key)
     if (known === undefined) holders.set(key, new Set([publication]))
     else known.add(publication)
   }
-  for (const publication of found) {
-    claim(publication.id, publication)
-    for (const tag of publication.tags) claim(`${publication.image}:${tag}`, publication)
+  for (const publication of planned) {
+    claimTag(publication.id, publication)
+    for (const tag of publication.tags) claimTag(`${publication.image}:${tag}`, publication)
   }
   const clashing = new Set([...holders.values()].filter(({ size }) => size > 1).flatMap((all) => [...all]))
   for (const { catalog, image, tags } of clashing)
@@ -113,11 +113,11 @@ function withoutClashes(found: readonly Publication[], problems: PlanProblem[]):
       tags,
       why: 'another catalog of the configuration has the same image and tag',
     })
-  return { publications: found.filter((one) => !clashing.has(one)), problems }
+  return { publications: planned.filter((one) => !clashing.has(one)), problems }
 }
 
 /** Returns undefined if a placeholder has no value. */
-export function placeholders(
+export function createPlaceholderLookup(
   { root, version }: CatalogRoot,
   more: Readonly<Record<string, string>> = {},
 ): (template: string) => string | undefined {
@@ -137,13 +137,13 @@ export function placeholders(
   }
 }
 
-export function isTag(text: string): boolean {
+export function isValidTag(text: string): boolean {
   return /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(text)
 }
 
 /** Returns the permanent tag, or undefined if the image gets none. */
-export function historyTag({ entry, catalog }: Publication, commit: string): string | undefined {
+export function formatHistoryTag({ entry, catalog }: Publication, commit: string): string | undefined {
   if (entry.retention.keep === 0) return undefined
-  const tag = placeholders(catalog, { commit: commit.slice(0, 12) })(entry.retention.tag)
-  return tag !== undefined && isTag(tag) ? tag : undefined
+  const tag = createPlaceholderLookup(catalog, { commit: commit.slice(0, 12) })(entry.retention.tag)
+  return tag !== undefined && isValidTag(tag) ? tag : undefined
 }

@@ -1,13 +1,13 @@
 // Persistent state of preview images: the requested result, and the images to remove later.
 import { z } from 'zod'
-import { commitSha, isObjectId, treeSha } from '../../../change/ids.ts'
+import { toCommitSha, isObjectId, toTreeSha } from '../../../change/ids.ts'
 import { defineState } from '../../../ports/state.ts'
 
-const wish = z.object({
+const previewRequestSchema = z.object({
   /** The pull request's head, which has the check. */
-  head: z.string().refine(isObjectId).transform(commitSha),
+  head: z.string().refine(isObjectId).transform(toCommitSha),
   /** The validated tree that would be merged. */
-  tree: z.string().refine(isObjectId).transform(treeSha),
+  tree: z.string().refine(isObjectId).transform(toTreeSha),
   baseRef: z.string(),
   /** False if all checks passed, which counts only where previews are automatic. */
   isAsked: z.boolean(),
@@ -15,14 +15,14 @@ const wish = z.object({
   comment: z.number(),
   isClosed: z.boolean(),
 })
-export type PreviewWish = Readonly<z.infer<typeof wish>>
+export type PreviewRequest = Readonly<z.infer<typeof previewRequestSchema>>
 
-export const previewWishes = defineState<PreviewWish>('preview wish', {
+export const previewRequestState = defineState<PreviewRequest>('preview wish', {
   version: 1,
-  read: (stored) => wish.safeParse(stored).data,
+  read: (stored) => previewRequestSchema.safeParse(stored).data,
 })
 
-const made = z.object({
+const builtPreviewsSchema = z.object({
   images: z.array(
     z.object({
       image: z.string(),
@@ -40,9 +40,9 @@ const made = z.object({
   /** Digest of the check's content and commit. */
   shown: z.string().exactOptional(),
 })
-export type MadePreviews = Readonly<z.infer<typeof made>>
+export type BuiltPreviews = Readonly<z.infer<typeof builtPreviewsSchema>>
 
-export const madePreviews = defineState<MadePreviews>('preview', {
+export const builtPreviewState = defineState<BuiltPreviews>('preview', {
   version: 1,
-  read: (stored) => made.safeParse(stored).data,
+  read: (stored) => builtPreviewsSchema.safeParse(stored).data,
 })

@@ -1,15 +1,15 @@
 // Persistent state of publishing. It is written before a registry or GitHub is called, so that the next process can
 // continue.
 import { z } from 'zod'
-import { commitSha, isObjectId } from '../../../change/ids.ts'
+import { toCommitSha, isObjectId } from '../../../change/ids.ts'
 import { defineState } from '../../../ports/state.ts'
 
-const commit = z.string().refine(isObjectId).transform(commitSha)
-const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/)
+const commitSchema = z.string().refine(isObjectId).transform(toCommitSha)
+const digestSchema = z.string().regex(/^sha256:[0-9a-f]{64}$/)
 
-const publishedImage = z.object({
-  digest,
-  commit,
+const publishedImageSchema = z.object({
+  digest: digestSchema,
+  commit: commitSchema,
   /** See contentKey(). */
   key: z.string(),
   /** Milliseconds since the epoch. */
@@ -29,19 +29,21 @@ const publishedImage = z.object({
   changeLines: z.array(z.string()).readonly(),
 })
 
-const publication = z.object({
-  current: publishedImage.exactOptional(),
+const publicationStateSchema = z.object({
+  current: publishedImageSchema.exactOptional(),
   /** Previous images, newest first. */
-  history: z.array(publishedImage).readonly(),
+  history: z.array(publishedImageSchema).readonly(),
   /** The image about to be pushed. After a crash, tags that point to it are recognized as ours. */
-  intent: z.object({ digest, commit, key: z.string() }).exactOptional(),
+  intent: z.object({ digest: digestSchema, commit: commitSchema, key: z.string() }).exactOptional(),
   /** A maintainer's rollback; it holds until the catalog in git changes. */
-  pinned: z.object({ key: z.string(), digest, login: z.string(), commit }).exactOptional(),
+  pinned: z
+    .object({ key: z.string(), digest: digestSchema, login: z.string(), commit: commitSchema })
+    .exactOptional(),
   /** The comment of the last /rollback that was carried out. */
   granted: z.number().exactOptional(),
   failure: z
     .object({
-      commit,
+      commit: commitSchema,
       key: z.string(),
       why: z.string(),
       attempts: z.number(),
@@ -59,37 +61,37 @@ const publication = z.object({
   /** When base and tags were last checked. */
   lookedAt: z.number().exactOptional(),
   /** The commit published before: the merges since then are in `current`. */
-  since: commit.exactOptional(),
+  since: commitSchema.exactOptional(),
   /** Merged pull requests that wait for this publication. */
   pulls: z.array(z.number()).readonly(),
   /** Digests that the registry refuses to delete; not tried again. */
   undeletable: z.array(z.string()).readonly(),
 })
 
-export type PublishedImageState = Readonly<z.infer<typeof publishedImage>>
-export type PublicationState = Readonly<z.infer<typeof publication>>
+export type PublishedImageState = Readonly<z.infer<typeof publishedImageSchema>>
+export type PublicationState = Readonly<z.infer<typeof publicationStateSchema>>
 
-export const publications = defineState<PublicationState>('publication', {
+export const publicationStates = defineState<PublicationState>('publication', {
   version: 1,
-  read: (stored) => publication.safeParse(stored).data,
+  read: (stored) => publicationStateSchema.safeParse(stored).data,
 })
 
 export const noPublication: PublicationState = { history: [], pulls: [], undeletable: [] }
 
-const rollbackWish = z.object({
+const rollbackRequestSchema = z.object({
   comment: z.number(),
   pull: z.number(),
   login: z.string(),
-  digest,
+  digest: digestSchema,
 })
-export type RollbackWish = Readonly<z.infer<typeof rollbackWish>>
-export const rollbackWishes = defineState<RollbackWish>('rollback', {
+export type RollbackRequest = Readonly<z.infer<typeof rollbackRequestSchema>>
+export const rollbackRequestState = defineState<RollbackRequest>('rollback', {
   version: 1,
-  read: (stored) => rollbackWish.safeParse(stored).data,
+  read: (stored) => rollbackRequestSchema.safeParse(stored).data,
 })
 
 /** What was last shown on GitHub, so that it is written once. */
-const shown = z.object({
+const shownPublicationsSchema = z.object({
   checks: z.record(z.string(), z.string()),
   deployments: z.record(z.string(), z.string()),
   answers: z.record(z.string(), z.number()),
@@ -97,20 +99,20 @@ const shown = z.object({
   /** When each configuration problem was first seen. */
   problems: z.record(z.string(), z.number()),
 })
-export type ShownPublications = Readonly<z.infer<typeof shown>>
-export const shownPublications = defineState<ShownPublications>('shown publications', {
+export type ShownPublications = Readonly<z.infer<typeof shownPublicationsSchema>>
+export const shownPublicationsState = defineState<ShownPublications>('shown publications', {
   version: 1,
-  read: (stored) => shown.safeParse(stored).data,
+  read: (stored) => shownPublicationsSchema.safeParse(stored).data,
 })
 
-const toldPull = z.object({
+const pullPublicationSchema = z.object({
   state: z.enum(['published', 'pending', 'failed']),
   lines: z.array(z.string()),
   /** False if the process may have died before it wrote the comment. */
   isShown: z.boolean(),
 })
-export type ToldPull = Readonly<z.infer<typeof toldPull>>
-export const toldPulls = defineState<ToldPull>('publication of a pull request', {
+export type PullPublication = Readonly<z.infer<typeof pullPublicationSchema>>
+export const pullPublicationState = defineState<PullPublication>('publication of a pull request', {
   version: 1,
-  read: (stored) => toldPull.safeParse(stored).data,
+  read: (stored) => pullPublicationSchema.safeParse(stored).data,
 })

@@ -1,131 +1,157 @@
 // Compares branches with published images and makes them equal. Runs after every push and sweep, one at a time for each
 // repository, so a tag has one builder and the newest commit wins. Idempotent.
-import { crashPoint } from '../../../landing/crash-point.ts'
-import { pullNumber, type CommitSha } from '../../../change/ids.ts'
-import type { Job, Jobs } from '../../../ports/jobs.ts'
-import type { Landings } from '../../../ports/landings.ts'
-import type { State } from '../../../ports/state.ts'
+import { triggerCrashPoint } from '../../../landing/crash-point.ts'
+import { toPullNumber, type CommitSha } from '../../../change/ids.ts'
+import type { Job, JobQueue } from '../../../ports/jobs.ts'
+import type { MergeRecords } from '../../../ports/landings.ts'
+import type { StateStore } from '../../../ports/state.ts'
 import type { Verdicts } from '../../../ports/verdicts.ts'
 import type { JobContext } from '../job-context.ts'
-import { contentKey } from './content-key.ts'
+import { computeContentKey } from './content-key.ts'
 import type { Publication } from './plan-publications.ts'
-import { isDue, isOpen, lookAfter, nextLook, publishOne, rollBack, type Step } from './publish-one.ts'
+import {
+  isPublishDue,
+  isRollbackPending,
+  recheckPublishedTags,
+  msUntilNextStep,
+  runPublishStep,
+  rollBackImage,
+  type PublishStep,
+} from './publish-one.ts'
 import {
   noPublication,
-  publications,
-  rollbackWishes,
-  toldPulls,
+  publicationStates,
+  rollbackRequestState,
+  pullPublicationState,
   type PublicationState,
 } from './publication-state.ts'
-import { readGround, tipOf, type Ground } from './read-ground.ts'
+import { loadPublishInputs, readBranchTip, type PublishInputs } from './read-ground.ts'
 import { removeOldImages } from './remove-old-images.ts'
-import { reportPublications, showBegun, type Standing } from './report-publications.ts'
+import {
+  reportPublications,
+  reportBuildProgress,
+  type PublicationRollbackStatus,
+} from './report-publications.ts'
 
 type PublishJob = Extract<Job, { kind: 'publish' }>
-type Publishing = JobContext<Jobs & State & Landings & Verdicts>
+type PublishJobContext = JobContext<JobQueue & StateStore & MergeRecords & Verdicts>
 
 /** Restarts within one job because of newer commits. */
-const mostTurns = 5
+const maxRestarts = 5
 /** Minimum seconds between two runs that wait for a time. */
-const leastWait = 1
+const minDelaySeconds = 1
 /** Milliseconds until our merge on the branch is surely recorded. */
-const recordTime = 3600_000
+const maxRecordDelayMs = 3600_000
 
-export async function publishCatalogs(job: PublishJob, place: Publishing): Promise<void> {
-  for (let turn = 1; turn <= mostTurns; turn += 1) {
-    const ground = await readGround(place)
-    if (ground === undefined) return
-    const { isSuperseded, standings } = await publishAll(ground, place)
+export async function publishCatalogs(job: PublishJob, ctx: PublishJobContext): Promise<void> {
+  for (let attempt = 1; attempt <= maxRestarts; attempt += 1) {
+    const inputs = await loadPublishInputs(ctx)
+    if (inputs === undefined) return
+    const { isSuperseded, standings } = await publishAllCatalogs(inputs, ctx)
     if (isSuperseded) continue
-    await reportPublications(standings, ground.plan.problems, place)
-    crashPoint('publish-reported')
-    await removeOldImages(standings, place)
-    await waitForMore(job, standings, place)
+    await reportPublications(standings, inputs.plan.problems, ctx)
+    triggerCrashPoint('publish-reported')
+    await removeOldImages(standings, ctx)
+    await scheduleNextRun(job, standings, ctx)
     return
   }
-  await place.app.store.enqueue(job, leastWait)
+  await ctx.app.store.enqueue(job, minDelaySeconds)
 }
 
-async function publishAll(
-  { plan, tips }: Ground,
-  place: Publishing,
-): Promise<{ readonly isSuperseded: boolean; readonly standings: readonly Standing[] }> {
-  const { app, repository, forge } = place
+async function publishAllCatalogs(
+  { plan, tips }: PublishInputs,
+  ctx: PublishJobContext,
+): Promise<{ readonly isSuperseded: boolean; readonly standings: readonly PublicationRollbackStatus[] }> {
+  const { app, repository, forge } = ctx
   const { store, publishing } = app
-  const standings: Standing[] = []
+  const statuses: PublicationRollbackStatus[] = []
   for (const publication of plan.publications) {
     const tip = tips.get(publication.branch)
     if (tip === undefined) continue
-    const key = await contentKey(publication, tip.tree, repository)
-    const known = (await store.readState(publications, forge.repository, publication.id)) ?? noPublication
-    const wish = await store.readState(rollbackWishes, forge.repository, publication.id)
-    const due = isDue(known, key, wish, app.clock.now())
-    const state = await withPulls(publication, known, due ? tip.commit : undefined, place)
-    const step: Step = {
+    const key = await computeContentKey(publication, tip.tree, repository)
+    const known =
+      (await store.readState(publicationStates, forge.repository, publication.id)) ?? noPublication
+    const rollbackRequest = await store.readState(rollbackRequestState, forge.repository, publication.id)
+    const due = isPublishDue(known, key, rollbackRequest, app.clock.now())
+    const state = await addMergedPulls(publication, known, due ? tip.commit : undefined, ctx)
+    const step: PublishStep = {
       publication,
       tip,
       key,
       state,
       publishing,
-      place,
-      tipNow: () => tipOf(publication.branch, repository),
-      onBegin: async (begun) => {
-        await showBegun({ publication, state: begun, commit: tip.commit }, place)
-        crashPoint('publish-begun')
+      ctx,
+      readCurrentTip: () => readBranchTip(publication.branch, repository),
+      onStart: async (startedState) => {
+        await reportBuildProgress({ publication, state: startedState, commit: tip.commit }, ctx)
+        triggerCrashPoint('publish-begun')
       },
     }
-    if (due && isOpen(wish, state) && wish !== undefined) {
-      standings.push({ publication, state: await rollBack(step, wish), commit: tip.commit, wish })
+    if (due && isRollbackPending(rollbackRequest, state) && rollbackRequest !== undefined) {
+      statuses.push({
+        publication,
+        state: await rollBackImage(step, rollbackRequest),
+        commit: tip.commit,
+        rollbackRequest,
+      })
       continue
     }
     if (!due) {
-      standings.push({ publication, state: await lookAfter(step), commit: tip.commit, wish })
+      statuses.push({
+        publication,
+        state: await recheckPublishedTags(step),
+        commit: tip.commit,
+        rollbackRequest,
+      })
       continue
     }
-    const outcome = await publishOne(step)
+    const outcome = await runPublishStep(step)
     if (outcome.kind === 'superseded') {
-      await showBegun({ publication, state: outcome.state, commit: tip.commit, by: outcome.by }, place)
-      return { isSuperseded: true, standings }
+      await reportBuildProgress(
+        { publication, state: outcome.state, commit: tip.commit, by: outcome.by },
+        ctx,
+      )
+      return { isSuperseded: true, standings: statuses }
     }
-    standings.push({ publication, state: outcome.state, commit: tip.commit, wish })
+    statuses.push({ publication, state: outcome.state, commit: tip.commit, rollbackRequest })
   }
-  return { isSuperseded: false, standings }
+  return { isSuperseded: false, standings: statuses }
 }
 
 /** Adds the merged pull requests of this image. A merge can be published before it is recorded. */
-async function withPulls(
+async function addMergedPulls(
   { id, catalog }: Publication,
   state: PublicationState,
   tip: CommitSha | undefined,
-  { app, repository, forge }: Publishing,
+  { app, repository, forge }: PublishJobContext,
 ): Promise<PublicationState> {
   const { current } = state
-  const isOld = current === undefined || app.clock.now() - current.at > recordTime
+  const isOld = current === undefined || app.clock.now() - current.at > maxRecordDelayMs
   if (tip === undefined && isOld) return state
   const to = tip ?? current?.commit
   const from = tip === undefined ? state.since : current?.commit
   if (to === undefined) return state
   const isAhead = from !== undefined && (await repository.contains(to, from).catch(() => false))
   const commits = isAhead ? await repository.firstParents(to, from) : [to]
-  const landed = await app.store.landedPulls(forge.repository, commits)
+  const mergedPulls = await app.store.findPullsOfCommits(forge.repository, commits)
   const concerned: number[] = []
-  for (const [commit, pull] of landed) {
-    const told = await app.store.readState(toldPulls, forge.repository, String(pull))
-    const isTold = told?.isShown === true && told.state === 'published'
-    if (!isTold && (await touches(commit, catalog.root, repository))) concerned.push(pull)
+  for (const [commit, pull] of mergedPulls) {
+    const reported = await app.store.readState(pullPublicationState, forge.repository, String(pull))
+    const isReported = reported?.isShown === true && reported.state === 'published'
+    if (!isReported && (await touchesCatalog(commit, catalog.root, repository))) concerned.push(pull)
   }
-  const pulls = [...new Set([...state.pulls, ...concerned])].sort((a, b) => a - b).map(pullNumber)
+  const pulls = [...new Set([...state.pulls, ...concerned])].sort((a, b) => a - b).map(toPullNumber)
   if (pulls.length === state.pulls.length) return state
   const next = { ...state, pulls }
-  await app.store.writeState(publications, forge.repository, new Map([[id, next]]))
+  await app.store.writeState(publicationStates, forge.repository, new Map([[id, next]]))
   return next
 }
 
 /** Compares with the first parent. */
-async function touches(
+async function touchesCatalog(
   commit: CommitSha,
   root: string,
-  repository: Publishing['repository'],
+  repository: PublishJobContext['repository'],
 ): Promise<boolean> {
   const [parent] = await repository.parentsOf(commit)
   if (parent === undefined) return true
@@ -133,13 +159,13 @@ async function touches(
   return changes.some(({ path }) => root === '' || path.startsWith(`${root}/`))
 }
 
-async function waitForMore(
+async function scheduleNextRun(
   job: PublishJob,
-  standings: readonly Standing[],
-  { app }: Publishing,
+  statuses: readonly PublicationRollbackStatus[],
+  { app }: PublishJobContext,
 ): Promise<void> {
   const now = app.clock.now()
-  const waits = standings.flatMap(({ publication, state }) => nextLook(publication, state, now) ?? [])
+  const waits = statuses.flatMap(({ publication, state }) => msUntilNextStep(publication, state, now) ?? [])
   if (waits.length === 0) return
-  await app.store.enqueue(job, Math.max(leastWait, Math.ceil(Math.min(...waits) / 1000)))
+  await app.store.enqueue(job, Math.max(minDelaySeconds, Math.ceil(Math.min(...waits) / 1000)))
 }

@@ -1,92 +1,95 @@
 // Brings one publication a step closer to its branch. All decisions follow from git, the configuration and the state,
 // so a step can be repeated after a crash.
 import type { CommitSha } from '../../../change/ids.ts'
-import { durationOf } from '../../../config/publish.ts'
-import { crashPoint } from '../../../landing/crash-point.ts'
-import type { State } from '../../../ports/state.ts'
-import type { Publishing } from '../../publishing/open-publishing.ts'
-import type { PublishAnswer, PublishedImage } from '../../publishing/publish-order.ts'
+import { parseDuration } from '../../../config/publish.ts'
+import { triggerCrashPoint } from '../../../landing/crash-point.ts'
+import type { StateStore } from '../../../ports/state.ts'
+import type { PublishClient } from '../../publishing/open-publishing.ts'
+import type { PublishResponse, PublishedImageResponse } from '../../publishing/publish-order.ts'
 import type { JobContext } from '../job-context.ts'
-import { changeForUsers, contentKey } from './content-key.ts'
-import { historyTag, type Publication } from './plan-publications.ts'
-import type { Tip } from './read-ground.ts'
+import { describeCatalogChange, computeContentKey } from './content-key.ts'
+import { formatHistoryTag, type Publication } from './plan-publications.ts'
+import type { BranchTip } from './read-ground.ts'
 import {
-  publications,
+  publicationStates,
   type PublicationState,
   type PublishedImageState,
-  type RollbackWish,
+  type RollbackRequest,
 } from './publication-state.ts'
 
-export interface Step {
+export interface PublishStep {
   readonly publication: Publication
-  readonly tip: Tip
+  readonly tip: BranchTip
   readonly key: string
   readonly state: PublicationState
-  readonly publishing: Publishing
-  readonly place: JobContext<State>
+  readonly publishing: PublishClient
+  readonly ctx: JobContext<StateStore>
   /** Reads the branch's current tip. */
-  readonly tipNow: () => Promise<Tip | undefined>
+  readonly readCurrentTip: () => Promise<BranchTip | undefined>
   /** Called when an image build starts. */
-  readonly onBegin: (state: PublicationState) => Promise<void>
+  readonly onStart: (state: PublicationState) => Promise<void>
 }
 
 /** Failed attempts before people are notified: some minutes with the default settings. */
-const patientAttempts = 4
+const attemptsBeforeReport = 4
 /** Maximum milliseconds between two attempts. */
-const longestWait = 30 * 60_000
+const maxRetryDelayMs = 30 * 60_000
 /** Milliseconds between two checks of unchanged tags. */
-const lookEvery = 3600_000
+const tagCheckIntervalMs = 3600_000
 /** Minimum length of the image history, even if the registry deletes old images. */
-const rememberedImages = 10
+const minHistoryLength = 10
 
-export type StepOutcome =
+export type PublishStepResult =
   | { readonly kind: 'done'; readonly state: PublicationState }
   /** A newer commit came; everything is evaluated again. */
   | { readonly kind: 'superseded'; readonly by: CommitSha; readonly state: PublicationState }
 
-export function isDue(
+export function isPublishDue(
   state: PublicationState,
   key: string,
-  wish: RollbackWish | undefined,
+  request: RollbackRequest | undefined,
   now: number,
 ): boolean {
   const { current, pinned, failure } = state
-  if (isOpen(wish, state) && failure?.wish !== wish?.comment) return true
+  if (isRollbackPending(request, state) && failure?.wish !== request?.comment) return true
   if (failure !== undefined && failure.key === key) return now >= failure.again
   if (pinned !== undefined && pinned.key === key) return false
   return current?.key !== key
 }
 
-export function isOpen(wish: RollbackWish | undefined, { granted }: PublicationState): boolean {
-  return wish !== undefined && wish.comment !== granted
+export function isRollbackPending(
+  request: RollbackRequest | undefined,
+  { granted }: PublicationState,
+): boolean {
+  return request !== undefined && request.comment !== granted
 }
 
 /** Milliseconds until the next scheduled step, or undefined. */
-export function nextLook(
+export function msUntilNextStep(
   { entry }: Publication,
   { failure, lookedAt, current }: PublicationState,
   now: number,
 ): number | undefined {
   const waits = [
     ...(failure === undefined ? [] : [failure.again - now]),
-    ...(current === undefined ? [] : [(lookedAt ?? now) + lookInterval(entry.rebase) - now]),
+    ...(current === undefined ? [] : [(lookedAt ?? now) + checkIntervalMs(entry.rebase) - now]),
   ]
   return waits.length === 0 ? undefined : Math.max(0, Math.min(...waits))
 }
 
-function lookInterval(rebase: string): number {
-  return Math.min(durationOf(rebase) ?? Infinity, lookEvery)
+function checkIntervalMs(rebase: string): number {
+  return Math.min(parseDuration(rebase) ?? Infinity, tagCheckIntervalMs)
 }
 
-export async function publishOne(step: Step): Promise<StepOutcome> {
-  const { publication, tip, key, state, publishing, place } = step
+export async function runPublishStep(step: PublishStep): Promise<PublishStepResult> {
+  const { publication, tip, key, state, publishing, ctx } = step
   const { image, tags, settings, catalog } = publication
-  const { app, forge, installation } = place
+  const { app, forge, installation } = ctx
   // A retry reports nothing until it ends.
-  if (state.failure?.key !== key) await step.onBegin(state)
+  if (state.failure?.key !== key) await step.onStart(state)
   const started = performance.now()
   let by: CommitSha | undefined
-  const tag = historyTag(publication, tip.commit)
+  const tag = formatHistoryTag(publication, tip.commit)
   const answer = await publishing.order(
     {
       kind: 'publish',
@@ -94,143 +97,147 @@ export async function publishOne(step: Step): Promise<StepOutcome> {
       github: forge.repository,
       installation,
       image,
-      mirror: place.mirror,
+      mirror: ctx.mirror,
       tree: tip.tree,
       root: catalog.root,
       tags,
-      ...(tag !== undefined && { history: { tag, ...knownOf(state) } }),
+      ...(tag !== undefined && { history: { tag, ...knownDigestOf(state) } }),
       settings,
-      annotations: annotationsOf(step),
+      annotations: sourceAnnotations(step),
     },
     async (digest) => {
-      const now = await step.tipNow()
-      if (now !== undefined && (await contentKey(publication, now.tree, place.repository)) !== key) {
+      const now = await step.readCurrentTip()
+      if (now !== undefined && (await computeContentKey(publication, now.tree, ctx.repository)) !== key) {
         by = now.commit
         return 'superseded'
       }
-      await write(step, { ...state, intent: { digest, commit: tip.commit, key } })
-      crashPoint('publish-intended')
+      await writePublicationState(step, { ...state, intent: { digest, commit: tip.commit, key } })
+      triggerCrashPoint('publish-intended')
       return 'go'
     },
   )
-  crashPoint('publish-pushed')
+  triggerCrashPoint('publish-pushed')
   if (answer.kind === 'superseded') return { kind: 'superseded', by: by ?? tip.commit, state }
-  const before = (await place.app.store.readState(publications, forge.repository, publication.id)) ?? state
-  if (answer.kind !== 'published') return { kind: 'done', state: await noteFailure(step, before, answer) }
+  const before = (await ctx.app.store.readState(publicationStates, forge.repository, publication.id)) ?? state
+  if (answer.kind !== 'published') return { kind: 'done', state: await recordFailure(step, before, answer) }
   const { pinned: _pinned, ...unpinned } = before
   const made = {
-    ...imageOf(answer, step, (performance.now() - started) / 1000, before),
+    ...toImageState(answer, step, (performance.now() - started) / 1000, before),
     changeLines:
       before.current === undefined
         ? []
-        : await changeForUsers(publication, before.current.commit, tip.tree, place),
+        : await describeCatalogChange(publication, before.current.commit, tip.tree, ctx),
   }
   const since = before.current?.commit
-  const next = await write(step, {
-    ...withCurrent(unpinned, made),
+  const next = await writePublicationState(step, {
+    ...withCurrentImage(unpinned, made),
     ...(since !== undefined && since !== made.commit && { since }),
   })
   app.log.info({ image, digest: made.digest, unchanged: made.unchanged, seconds: made.seconds }, 'published')
   app.metrics.published.inc({ outcome: made.unchanged ? 'unchanged' : 'published' })
-  crashPoint('publish-recorded')
+  triggerCrashPoint('publish-recorded')
   return { kind: 'done', state: next }
 }
 
 /** Points the tags to a former image, until the catalog in git changes. */
-export async function rollBack(step: Step, wish: RollbackWish): Promise<PublicationState> {
-  const { publication, key, state, publishing, place, tip } = step
+export async function rollBackImage(step: PublishStep, request: RollbackRequest): Promise<PublicationState> {
+  const { publication, key, state, publishing, ctx, tip } = step
   const wanted = [...(state.current ? [state.current] : []), ...state.history].find(
-    ({ digest }) => digest === wish.digest,
+    ({ digest }) => digest === request.digest,
   )
-  const granted = wish.comment
+  const granted = request.comment
   // The requested image is no longer in the history; do not substitute another.
-  if (wanted === undefined) return write(step, { ...state, granted })
+  if (wanted === undefined) return writePublicationState(step, { ...state, granted })
   const answer = await publishing.order({
     kind: 'retag',
-    github: place.forge.repository,
-    installation: place.installation,
+    github: ctx.forge.repository,
+    installation: ctx.installation,
     image: publication.image,
-    digest: wish.digest,
+    digest: request.digest,
     tags: publication.tags,
   })
-  if (answer.kind !== 'published') return noteFailure(step, state, answer, granted)
-  const { digest, login } = wish
+  if (answer.kind !== 'published') return recordFailure(step, state, answer, granted)
+  const { digest, login } = request
   const pinned = { key, digest, login, commit: tip.commit }
-  crashPoint('rolled-back')
-  return write(step, { ...withCurrent(state, wanted), pinned, granted })
+  triggerCrashPoint('rolled-back')
+  return writePublicationState(step, { ...withCurrentImage(state, wanted), pinned, granted })
 }
 
 /** Checks for a new base digest and for tags that others moved. */
-export async function lookAfter(step: Step): Promise<PublicationState> {
-  const { publication, state, publishing, place } = step
-  const { app, forge, installation } = place
+export async function recheckPublishedTags(step: PublishStep): Promise<PublicationState> {
+  const { publication, state, publishing, ctx } = step
+  const { app, forge, installation } = ctx
   const { current, lookedAt } = state
   const now = app.clock.now()
-  const interval = lookInterval(publication.entry.rebase)
+  const interval = checkIntervalMs(publication.entry.rebase)
   if (current === undefined) return state
-  if (lookedAt === undefined) return write(step, { ...state, lookedAt: now })
+  if (lookedAt === undefined) return writePublicationState(step, { ...state, lookedAt: now })
   if (now - lookedAt < interval) return state
   const { image, tags, settings, entry } = publication
-  const asking = { github: forge.repository, installation, image }
+  const requester = { github: forge.repository, installation, image }
   const rebases = entry.rebase !== 'off' && current.base !== undefined && state.pinned === undefined
-  const seen = await publishing.order({
+  const tagState = await publishing.order({
     kind: 'look',
-    ...asking,
+    ...requester,
     tags,
     ...(rebases && { base: settings.base }),
   })
-  if (seen.kind !== 'seen') return write(step, { ...state, lookedAt: now })
-  const strayed = tags.find((tag) => seen.tags[tag] !== current.digest)
+  if (tagState.kind !== 'seen') return writePublicationState(step, { ...state, lookedAt: now })
+  const strayed = tags.find((tag) => tagState.tags[tag] !== current.digest)
   const { strayed: known, ...rest } = { ...state, lookedAt: now }
   if (strayed !== undefined) {
-    const to = seen.tags[strayed] ?? null
+    const to = tagState.tags[strayed] ?? null
     const since = known?.tag === strayed && known.to === to ? known.since : now
-    return write(step, { ...rest, strayed: { tag: strayed, to, since } })
+    return writePublicationState(step, { ...rest, strayed: { tag: strayed, to, since } })
   }
-  if (!rebases || typeof seen.base !== 'string' || seen.base === current.base?.digest)
-    return write(step, rest)
+  if (!rebases || typeof tagState.base !== 'string' || tagState.base === current.base?.digest)
+    return writePublicationState(step, rest)
   const started = performance.now()
-  const tag = historyTag(publication, current.commit)
+  const tag = formatHistoryTag(publication, current.commit)
   const answer = await publishing.order(
     {
       kind: 'rebase',
-      ...asking,
+      ...requester,
       digest: current.digest,
       tags,
-      ...(tag !== undefined && { history: { tag, ...knownOf(state) } }),
+      ...(tag !== undefined && { history: { tag, ...knownDigestOf(state) } }),
       settings,
-      annotations: annotationsOf({ ...step, tip: { ...step.tip, commit: current.commit } }),
+      annotations: sourceAnnotations({ ...step, tip: { ...step.tip, commit: current.commit } }),
     },
     async (digest) => {
-      await write(step, { ...rest, intent: { digest, commit: current.commit, key: current.key } })
+      await writePublicationState(step, {
+        ...rest,
+        intent: { digest, commit: current.commit, key: current.key },
+      })
       return 'go'
     },
   )
-  if (answer.kind !== 'published') return noteFailure({ ...step, key: current.key }, rest, answer)
+  if (answer.kind !== 'published') return recordFailure({ ...step, key: current.key }, rest, answer)
   const made = {
-    ...imageOf(answer, step, (performance.now() - started) / 1000, state),
+    ...toImageState(answer, step, (performance.now() - started) / 1000, state),
     commit: current.commit,
     key: current.key,
     rebased: true,
     changeLines: [],
   }
-  return write(step, withCurrent(rest, made))
+  return writePublicationState(step, withCurrentImage(rest, made))
 }
 
-const knownOf = ({ current }: PublicationState) => (current === undefined ? {} : { known: current.digest })
+const knownDigestOf = ({ current }: PublicationState) =>
+  current === undefined ? {} : { known: current.digest }
 
 /** OCI annotations that name the image's source. */
-function annotationsOf({ tip, place }: Pick<Step, 'tip' | 'place'>): Record<string, string> {
-  const { owner, name } = place.forge.repository
+function sourceAnnotations({ tip, ctx }: Pick<PublishStep, 'tip' | 'ctx'>): Record<string, string> {
+  const { owner, name } = ctx.forge.repository
   return {
-    'org.opencontainers.image.source': `${place.app.settings.gitUrl}/${owner}/${name}`,
+    'org.opencontainers.image.source': `${ctx.app.settings.gitUrl}/${owner}/${name}`,
     'org.opencontainers.image.revision': tip.commit,
   }
 }
 
-function imageOf(
-  answer: PublishedImage,
-  { tip, key, place }: Step,
+function toImageState(
+  answer: PublishedImageResponse,
+  { tip, key, ctx }: PublishStep,
   seconds: number,
   { current, intent, history }: PublicationState,
 ): PublishedImageState {
@@ -239,18 +246,18 @@ function imageOf(
     current === undefined || to === null || ours.has(to) ? [] : [{ tag, to }],
   )
   const { digest, unchanged, history: tag, size, packages, bundles, base, unattested } = answer
-  const kept = tag ?? [current, ...history].find((one) => one?.digest === digest)?.tag
+  const permanentTag = tag ?? [current, ...history].find((one) => one?.digest === digest)?.tag
   return {
     digest,
     commit: tip.commit,
     key,
-    at: place.app.clock.now(),
+    at: ctx.app.clock.now(),
     seconds,
     // A push repeated after a crash finds its own result.
     unchanged: unchanged && intent?.digest !== digest,
     moved,
     changeLines: [],
-    ...(kept !== undefined && { tag: kept }),
+    ...(permanentTag !== undefined && { tag: permanentTag }),
     ...(size !== undefined && { size }),
     ...(packages !== undefined && { packages }),
     ...(bundles !== undefined && { bundles }),
@@ -260,34 +267,36 @@ function imageOf(
 }
 
 /** The current image first, then earlier ones, without duplicates. */
-function withCurrent(state: PublicationState, made: PublishedImageState): PublicationState {
+function withCurrentImage(state: PublicationState, made: PublishedImageState): PublicationState {
   const { intent: _intent, failure: _failure, strayed: _strayed, ...rest } = state
   const before = [...(state.current ? [state.current] : []), ...state.history]
   return { ...rest, current: made, history: before.filter(({ digest }) => digest !== made.digest) }
 }
 
-type Unpublished = Exclude<PublishAnswer, PublishedImage>
+type PublishFailure = Exclude<PublishResponse, PublishedImageResponse>
 
-async function noteFailure(
-  step: Step,
+async function recordFailure(
+  step: PublishStep,
   state: PublicationState,
-  answer: Unpublished,
-  wish?: number,
+  answer: PublishFailure,
+  rollbackComment?: number,
 ): Promise<PublicationState> {
-  const { place, tip, key } = step
-  const { app } = place
+  const { ctx, tip, key } = step
+  const { app } = ctx
   const why = 'why' in answer ? answer.why : `the publishing process answered ${answer.kind}`
   const retryable = answer.kind === 'failed' && answer.retryable
   const known = state.failure?.key === key ? state.failure : undefined
   const attempts = (known?.attempts ?? 0) + 1
-  const isLasting = !retryable || attempts >= patientAttempts
+  const isLasting = !retryable || attempts >= attemptsBeforeReport
   const first = app.settings.publishRetrySeconds * 1000
-  const asked = answer.kind === 'failed' ? (answer.retryAfter ?? 0) * 1000 : 0
-  const wait = retryable ? Math.min(first * 2 ** Math.min(attempts - 1, 20), longestWait) : longestWait
+  const requestedDelayMs = answer.kind === 'failed' ? (answer.retryAfter ?? 0) * 1000 : 0
+  const wait = retryable
+    ? Math.min(first * 2 ** Math.min(attempts - 1, 20), maxRetryDelayMs)
+    : maxRetryDelayMs
   const now = app.clock.now()
   app.metrics.published.inc({ outcome: answer.kind === 'refused' ? 'refused' : 'failed' })
   app.log.warn({ image: step.publication.image, why, attempts }, 'a catalog is merged and not published')
-  return write(step, {
+  return writePublicationState(step, {
     ...state,
     failure: {
       commit: tip.commit,
@@ -295,22 +304,22 @@ async function noteFailure(
       why: why.slice(0, 1000),
       attempts,
       since: known?.since ?? now,
-      again: now + Math.max(wait, Math.min(asked, longestWait)),
+      again: now + Math.max(wait, Math.min(requestedDelayMs, maxRetryDelayMs)),
       isLasting,
       isRefused: answer.kind === 'refused',
-      ...(wish !== undefined && { wish }),
+      ...(rollbackComment !== undefined && { wish: rollbackComment }),
     },
   })
 }
 
-async function write(
-  { publication, place }: Pick<Step, 'publication' | 'place'>,
+async function writePublicationState(
+  { publication, ctx }: Pick<PublishStep, 'publication' | 'ctx'>,
   state: PublicationState,
 ): Promise<PublicationState> {
-  const { app, forge } = place
-  const mostKept = Math.max(publication.entry.retention.keep, rememberedImages)
+  const { app, forge } = ctx
+  const maxHistoryLength = Math.max(publication.entry.retention.keep, minHistoryLength)
   // Retention removes older images and drops them from the history.
-  const kept = { ...state, history: state.history.slice(0, mostKept + 200) }
-  await app.store.writeState(publications, forge.repository, new Map([[publication.id, kept]]))
-  return kept
+  const trimmedState = { ...state, history: state.history.slice(0, maxHistoryLength + 200) }
+  await app.store.writeState(publicationStates, forge.repository, new Map([[publication.id, trimmedState]]))
+  return trimmedState
 }

@@ -1,93 +1,103 @@
 // Builds requested preview images and removes expired ones. They get only preview tags (config/publish.ts), which the
 // pushing process checks again.
 import { createHash } from 'node:crypto'
-import { durationOf } from '../../../config/publish.ts'
+import { parseDuration } from '../../../config/publish.ts'
 import { ForgeError } from '../../../github/forge-error.ts'
-import { previewCheck, type ToldPreview } from '../../../messages/preview-check.ts'
-import type { Job, Jobs } from '../../../ports/jobs.ts'
-import type { State } from '../../../ports/state.ts'
+import { renderPreviewCheck, type PreviewView } from '../../../messages/preview-check.ts'
+import type { Job, JobQueue } from '../../../ports/jobs.ts'
+import type { StateStore } from '../../../ports/state.ts'
 import type { JobContext } from '../job-context.ts'
-import { withDigest } from '../publish-report.ts'
-import { contentKey } from './content-key.ts'
-import { isTag, placeholders, type Publication } from './plan-publications.ts'
-import { madePreviews, previewWishes, type MadePreviews, type PreviewWish } from './preview-state.ts'
-import { readGround, type Ground } from './read-ground.ts'
+import { withContentDigest } from '../publish-report.ts'
+import { computeContentKey } from './content-key.ts'
+import { isValidTag, createPlaceholderLookup, type Publication } from './plan-publications.ts'
+import {
+  builtPreviewState,
+  previewRequestState,
+  type BuiltPreviews,
+  type PreviewRequest,
+} from './preview-state.ts'
+import { loadPublishInputs, type PublishInputs } from './read-ground.ts'
 
 type PreviewJob = Extract<Job, { kind: 'preview' }>
-type Previewing = JobContext<State & Jobs>
-type MadeImage = MadePreviews['images'][number]
+type PreviewJobContext = JobContext<StateStore & JobQueue>
+type PreviewImage = BuiltPreviews['images'][number]
 
-const nothingMade: MadePreviews = { images: [], ended: [], attempts: 0 }
+const noPreviews: BuiltPreviews = { images: [], ended: [], attempts: 0 }
 /** For each pull request. */
-const rememberedEnds = 100
+const maxEndedPreviews = 100
 /** Maximum seconds between attempts, and their number. */
-const longestWait = 1800
-const mostAttempts = 10
+const maxRetryDelaySeconds = 1800
+const maxAttempts = 10
 /** Seconds until a failed removal is retried. */
-const unremovedWait = 600
+const removalRetrySeconds = 600
 
-export async function publishPreview(job: PreviewJob, place: Previewing): Promise<void> {
-  const { app, forge } = place
+export async function publishPreview(job: PreviewJob, ctx: PreviewJobContext): Promise<void> {
+  const { app, forge } = ctx
   const key = String(job.pull)
-  const wish = await app.store.readState(previewWishes, forge.repository, key)
-  if (wish === undefined) return
-  const before = (await app.store.readState(madePreviews, forge.repository, key)) ?? nothingMade
+  const request = await app.store.readState(previewRequestState, forge.repository, key)
+  if (request === undefined) return
+  const before = (await app.store.readState(builtPreviewState, forge.repository, key)) ?? noPreviews
   const now = app.clock.now()
-  const ground = wish.isClosed ? undefined : await readGround(place)
-  const over = before.images.filter(({ until }) => wish.isClosed || until <= now)
-  const removed = await remove(over, place)
-  const standing = before.images.filter((image) => !removed.includes(image))
-  const ended = [...before.ended, ...over.map((one) => endOf(wish, one))].slice(-rememberedEnds)
+  const inputs = request.isClosed ? undefined : await loadPublishInputs(ctx)
+  const over = before.images.filter(({ until }) => request.isClosed || until <= now)
+  const removed = await removePreviews(over, ctx)
+  const activeImages = before.images.filter((image) => !removed.includes(image))
+  const ended = [...before.ended, ...over.map((one) => endedPreviewKey(request, one))].slice(
+    -maxEndedPreviews,
+  )
   const { images, told } =
-    ground === undefined
-      ? { images: standing, told: [] }
-      : await make(job, wish, standing, ended, ground, place)
+    inputs === undefined
+      ? { images: activeImages, told: [] }
+      : await buildPreviews(job, request, activeImages, ended, inputs, ctx)
   const failed = told.some(({ state }) => state.kind === 'failed' && state.again)
-  const shown = await show(wish, [...told, ...removed.map(asRemoved)], before, place)
+  const shown = await publishPreviewCheck(request, [...told, ...removed.map(toRemovedView)], before, ctx)
   const attempts = failed ? before.attempts + 1 : 0
   await app.store.writeState(
-    madePreviews,
+    builtPreviewState,
     forge.repository,
     new Map([[key, { images, ended: [...new Set(ended)], attempts, ...(shown !== undefined && { shown }) }]]),
   )
   const waits = [
-    ...(failed && attempts < mostAttempts
-      ? [Math.min(app.settings.publishRetrySeconds * 2 ** attempts, longestWait)]
+    ...(failed && attempts < maxAttempts
+      ? [Math.min(app.settings.publishRetrySeconds * 2 ** attempts, maxRetryDelaySeconds)]
       : []),
     // Failed removals are retried after a delay.
-    ...images.map(({ until }) => (until > now ? Math.ceil((until - now) / 1000) : unremovedWait)),
+    ...images.map(({ until }) => (until > now ? Math.ceil((until - now) / 1000) : removalRetrySeconds)),
   ]
   if (waits.length > 0) await app.store.enqueue(job, Math.min(...waits))
 }
 
 /** Skips previews that expired for the same result. */
-async function make(
+async function buildPreviews(
   { pull }: PreviewJob,
-  wish: PreviewWish,
-  standing: readonly MadeImage[],
+  request: PreviewRequest,
+  activeImages: readonly PreviewImage[],
   ended: readonly string[],
-  { plan, tips }: Ground,
-  place: Previewing,
-): Promise<{ readonly images: MadeImage[]; readonly told: ToldPreview[] }> {
-  const { app, forge, repository, installation } = place
-  const images = new Map(standing.map((image) => [`${image.image}:${image.tag}`, image]))
-  const told: ToldPreview[] = []
+  { plan, tips }: PublishInputs,
+  ctx: PreviewJobContext,
+): Promise<{ readonly images: PreviewImage[]; readonly told: PreviewView[] }> {
+  const { app, forge, repository, installation } = ctx
+  const images = new Map(activeImages.map((image) => [`${image.image}:${image.tag}`, image]))
+  const views: PreviewView[] = []
   for (const publication of plan.publications) {
     const { entry, catalog, image, settings } = publication
     const { preview } = entry
     const base = tips.get(publication.branch)
-    if (preview === undefined || base === undefined || publication.branch !== wish.baseRef) continue
-    if (!wish.isAsked && !preview.automatic) continue
-    const tag = placeholders(catalog, { number: String(pull) })(preview.tag)
-    if (tag === undefined || !isTag(tag) || told.some((one) => one.image === image && one.tag === tag))
+    if (preview === undefined || base === undefined || publication.branch !== request.baseRef) continue
+    if (!request.isAsked && !preview.automatic) continue
+    const tag = createPlaceholderLookup(catalog, { number: String(pull) })(preview.tag)
+    if (tag === undefined || !isValidTag(tag) || views.some((one) => one.image === image && one.tag === tag))
       continue
-    if (!(await differs(publication, base.tree, wish.tree, place))) continue
-    const key = await contentKey(publication, wish.tree, repository)
+    if (!(await isCatalogChanged(publication, base.tree, request.tree, ctx))) continue
+    const key = await computeContentKey(publication, request.tree, repository)
     const known = images.get(`${image}:${tag}`)
-    if (ended.includes(endOf(wish, { key, image, tag }))) continue
+    if (ended.includes(endedPreviewKey(request, { key, image, tag }))) continue
     const about = { root: catalog.root, image, tag }
     if (known?.key === key) {
-      told.push({ ...about, state: { kind: 'published', digest: known.digest, until: dayOf(known.until) } })
+      views.push({
+        ...about,
+        state: { kind: 'published', digest: known.digest, until: formatDay(known.until) },
+      })
       continue
     }
     const { owner, name } = forge.repository
@@ -97,48 +107,54 @@ async function make(
       github: forge.repository,
       installation,
       image,
-      mirror: place.mirror,
-      tree: wish.tree,
+      mirror: ctx.mirror,
+      tree: request.tree,
       root: catalog.root,
       tags: [tag],
       settings,
       annotations: {
         'org.opencontainers.image.source': `${app.settings.gitUrl}/${owner}/${name}`,
-        'org.opencontainers.image.revision': wish.head,
+        'org.opencontainers.image.revision': request.head,
         'io.github.catalog-bot.preview': `pull request ${pull}`,
       },
     })
     if (answer.kind !== 'published') {
       const why = 'why' in answer ? answer.why : answer.kind
       const again = answer.kind === 'failed' && answer.retryable
-      told.push({ ...about, state: { kind: 'failed', why, again } })
+      views.push({ ...about, state: { kind: 'failed', why, again } })
       continue
     }
-    const until = app.clock.now() + (durationOf(preview.expires) ?? 0)
+    const until = app.clock.now() + (parseDuration(preview.expires) ?? 0)
     images.set(`${image}:${tag}`, { ...about, digest: answer.digest, key, until })
-    told.push({ ...about, state: { kind: 'published', digest: answer.digest, until: dayOf(until) } })
+    views.push({ ...about, state: { kind: 'published', digest: answer.digest, until: formatDay(until) } })
   }
-  return { images: [...images.values()], told }
+  return { images: [...images.values()], told: views }
 }
 
-const endOf = ({ comment }: PreviewWish, { key, image, tag }: Pick<MadeImage, 'key' | 'image' | 'tag'>) =>
-  `${comment} ${image}:${tag} ${key}`
+const endedPreviewKey = (
+  { comment }: PreviewRequest,
+  { key, image, tag }: Pick<PreviewImage, 'key' | 'image' | 'tag'>,
+) => `${comment} ${image}:${tag} ${key}`
 
-async function differs(
+async function isCatalogChanged(
   publication: Publication,
-  base: Parameters<typeof contentKey>[1],
-  result: Parameters<typeof contentKey>[1],
-  { repository }: Previewing,
+  base: Parameters<typeof computeContentKey>[1],
+  result: Parameters<typeof computeContentKey>[1],
+  { repository }: PreviewJobContext,
 ): Promise<boolean> {
   return (
-    (await contentKey(publication, base, repository)) !== (await contentKey(publication, result, repository))
+    (await computeContentKey(publication, base, repository)) !==
+    (await computeContentKey(publication, result, repository))
   )
 }
 
 /** Returns the images that need no further attempt: deleted, or kept by the registry. */
-async function remove(images: readonly MadeImage[], place: Previewing): Promise<readonly MadeImage[]> {
-  const { app, forge, installation } = place
-  const removed: MadeImage[] = []
+async function removePreviews(
+  images: readonly PreviewImage[],
+  ctx: PreviewJobContext,
+): Promise<readonly PreviewImage[]> {
+  const { app, forge, installation } = ctx
+  const removed: PreviewImage[] = []
   for (const [image, group] of Map.groupBy(images, (one) => one.image)) {
     const answer = await app.publishing.order({
       kind: 'remove',
@@ -153,23 +169,23 @@ async function remove(images: readonly MadeImage[], place: Previewing): Promise<
   return removed
 }
 
-const dayOf = (milliseconds: number): string => new Date(milliseconds).toISOString().slice(0, 10)
+const formatDay = (milliseconds: number): string => new Date(milliseconds).toISOString().slice(0, 10)
 
-const asRemoved = ({ root, image, tag }: MadeImage): ToldPreview => ({
+const toRemovedView = ({ root, image, tag }: PreviewImage): PreviewView => ({
   root,
   image,
   tag,
   state: { kind: 'removed' },
 })
 
-async function show(
-  { head }: PreviewWish,
-  told: readonly ToldPreview[],
-  { shown }: MadePreviews,
-  { app, forge }: Previewing,
+async function publishPreviewCheck(
+  { head }: PreviewRequest,
+  views: readonly PreviewView[],
+  { shown }: BuiltPreviews,
+  { app, forge }: PreviewJobContext,
 ): Promise<string | undefined> {
-  if (told.length === 0) return shown
-  const run = withDigest(previewCheck(told))
+  if (views.length === 0) return shown
+  const run = withContentDigest(renderPreviewCheck(views))
   const digest = createHash('sha256').update(`${head} ${run.digest}`).digest('hex').slice(0, 20)
   if (digest === shown) return shown
   try {

@@ -8,20 +8,24 @@ import { readConfig } from '../../../examine/read-config.ts'
 import type { JobContext } from '../job-context.ts'
 import { planPublications, type PublicationPlan } from './plan-publications.ts'
 
-export interface Tip {
+export interface BranchTip {
   readonly commit: CommitSha
   readonly tree: TreeSha
 }
 
-export interface Ground {
+export interface PublishInputs {
   readonly plan: PublicationPlan
-  readonly tips: ReadonlyMap<string, Tip>
+  readonly tips: ReadonlyMap<string, BranchTip>
 }
 
 /** Returns undefined if the configuration is unreadable. */
-export async function readGround({ forge, repository, app }: JobContext): Promise<Ground | undefined> {
+export async function loadPublishInputs({
+  forge,
+  repository,
+  app,
+}: JobContext): Promise<PublishInputs | undefined> {
   const main = await forge.defaultBranch()
-  const tip = await tipOf(main, repository)
+  const tip = await readBranchTip(main, repository)
   if (tip === undefined) return undefined
   const { config, findings } = await readConfig(repository, tip.tree)
   if (findings.length > 0) {
@@ -36,8 +40,8 @@ export async function readGround({ forge, repository, app }: JobContext): Promis
       !tips.has(branch) &&
       config.branches.some((glob) => minimatch(branch, glob))
     ) {
-      const found = await tipOf(branch, repository)
-      if (found !== undefined) tips.set(branch, found)
+      const branchTip = await readBranchTip(branch, repository)
+      if (branchTip !== undefined) tips.set(branch, branchTip)
     }
   const layouts = new Map<string, Layout>()
   for (const [branch, { tree }] of tips)
@@ -45,7 +49,10 @@ export async function readGround({ forge, repository, app }: JobContext): Promis
   return { plan: planPublications(config.publish, main, layouts), tips }
 }
 
-export async function tipOf(branch: string, repository: JobContext['repository']): Promise<Tip | undefined> {
+export async function readBranchTip(
+  branch: string,
+  repository: JobContext['repository'],
+): Promise<BranchTip | undefined> {
   await repository.fetch(branch)
   const commit = await repository.tip(branch)
   return commit === undefined ? undefined : { commit, tree: await repository.treeOf(commit) }

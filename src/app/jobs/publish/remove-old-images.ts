@@ -1,21 +1,21 @@
 // Retention: deletes images beyond the configured number, then drops them from the history. An image that still has a
 // tag stays and is not retried until another one is due.
-import type { State } from '../../../ports/state.ts'
+import type { StateStore } from '../../../ports/state.ts'
 import type { JobContext } from '../job-context.ts'
-import { publications, type PublicationState, type PublishedImageState } from './publication-state.ts'
-import type { Standing } from './told-publication.ts'
+import { publicationStates, type PublicationState, type PublishedImageState } from './publication-state.ts'
+import type { PublicationStatus } from './told-publication.ts'
 
 /** More follow with the next image. */
-const mostAtOnce = 20
+const maxRemovalsAtOnce = 20
 
 export async function removeOldImages(
-  standings: readonly Standing[],
-  place: JobContext<State>,
+  statuses: readonly PublicationStatus[],
+  ctx: JobContext<StateStore>,
 ): Promise<void> {
-  const { app, forge, installation } = place
-  for (const { publication } of standings) {
-    const state = await app.store.readState(publications, forge.repository, publication.id)
-    const old = state === undefined ? [] : beyond(state, publication.entry.retention.keep)
+  const { app, forge, installation } = ctx
+  for (const { publication } of statuses) {
+    const state = await app.store.readState(publicationStates, forge.repository, publication.id)
+    const old = state === undefined ? [] : findImagesBeyondRetention(state, publication.entry.retention.keep)
     if (state === undefined || old.length === 0) continue
     const answer = await app.publishing.order({
       kind: 'remove',
@@ -29,18 +29,18 @@ export async function removeOldImages(
       app.log.warn({ image: publication.image, answer }, 'old images could not be removed')
       continue
     }
-    const gone = new Set(answer.gone)
+    const removed = new Set(answer.gone)
     if (answer.kept.length > 0)
       app.log.info({ image: publication.image, kept: answer.kept }, 'old images that have to stay')
     await app.store.writeState(
-      publications,
+      publicationStates,
       forge.repository,
       new Map([
         [
           publication.id,
           {
             ...state,
-            history: state.history.filter(({ digest }) => !gone.has(digest)),
+            history: state.history.filter(({ digest }) => !removed.has(digest)),
             undeletable: [
               ...new Set([...state.undeletable, ...answer.kept.map(({ digest }) => digest)]),
             ].slice(-1000),
@@ -52,7 +52,7 @@ export async function removeOldImages(
 }
 
 /** Images with our tag beyond `keep`, oldest last. A rollback's image is `current` and never included. */
-function beyond(
+function findImagesBeyondRetention(
   { current, history, undeletable }: PublicationState,
   keep: number,
 ): readonly PublishedImageState[] {
@@ -60,5 +60,5 @@ function beyond(
   return history
     .slice(keep)
     .filter(({ digest, tag }) => tag !== undefined && !stays.has(digest))
-    .slice(0, mostAtOnce)
+    .slice(0, maxRemovalsAtOnce)
 }

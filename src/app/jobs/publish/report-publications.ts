@@ -1,111 +1,120 @@
 // Reports publications on GitHub: commit checks, deployments, comments, /rollback answers and one issue. Publishes
 // desired minus what the state says was shown. If GitHub rejects one of them, the others continue.
 import { createHash } from 'node:crypto'
-import { pullNumber, type CommitSha, type PullNumber } from '../../../change/ids.ts'
+import { toPullNumber, type CommitSha, type PullNumber } from '../../../change/ids.ts'
 import { ForgeError } from '../../../github/forge-error.ts'
 import {
-  deploymentDescription,
-  publicationOf,
-  publishCheck,
-  publishedLines,
+  formatDeploymentDescription,
+  summarizePublication,
+  renderPublishCheck,
+  formatPublishedLines,
 } from '../../../messages/publish-check.ts'
-import { rollbackDone } from '../../../messages/rollback.ts'
-import type { Jobs } from '../../../ports/jobs.ts'
-import type { Landings } from '../../../ports/landings.ts'
-import type { State } from '../../../ports/state.ts'
+import { renderRollbackResult } from '../../../messages/rollback.ts'
+import type { JobQueue } from '../../../ports/jobs.ts'
+import type { MergeRecords } from '../../../ports/landings.ts'
+import type { StateStore } from '../../../ports/state.ts'
 import type { Verdicts } from '../../../ports/verdicts.ts'
 import type { JobContext } from '../job-context.ts'
-import { lookAgain } from '../look-again.ts'
-import { withDigest } from '../publish-report.ts'
-import { reportMerged } from '../report-merged.ts'
+import { requeuePull } from '../look-again.ts'
+import { withContentDigest } from '../publish-report.ts'
+import { republishMergedReport } from '../report-merged.ts'
 import type { PlanProblem } from './plan-publications.ts'
-import { showPublishIssue } from './show-publish-issue.ts'
+import { updatePublishIssue } from './show-publish-issue.ts'
 import {
-  publications,
-  shownPublications,
-  toldPulls,
-  type RollbackWish,
+  publicationStates,
+  shownPublicationsState,
+  pullPublicationState,
+  type RollbackRequest,
   type ShownPublications,
 } from './publication-state.ts'
-import { commitOf, failuresOf, toldImage, toldState, type Standing as Told } from './told-publication.ts'
+import {
+  reportedCommitOf,
+  toFailureViews,
+  toPublishedImageView,
+  toPublicationStateView,
+  type PublicationStatus as Told,
+} from './told-publication.ts'
 
-export interface Standing extends Told {
+export interface PublicationRollbackStatus extends Told {
   /** The last /rollback, carried out or not. */
-  readonly wish?: RollbackWish | undefined
+  readonly rollbackRequest?: RollbackRequest | undefined
 }
 
-type Reporting = JobContext<Jobs & State & Landings & Verdicts>
+type PublicationReportContext = JobContext<JobQueue & StateStore & MergeRecords & Verdicts>
 
-const nothingShown: ShownPublications = { checks: {}, deployments: {}, answers: {}, problems: {} }
-const noDeployments =
+const noShownPublications: ShownPublications = { checks: {}, deployments: {}, answers: {}, problems: {} }
+const deploymentRejectedNote =
   'GitHub refused the record of the deployment: the App lacks the permission "deployments: write", or the environment is protected. The image is published all the same.'
 
 /** Reports on a commit that its image build started or was superseded. */
-export async function showBegun(
+export async function reportBuildProgress(
   { publication, commit, by }: Told & { readonly by?: CommitSha },
-  place: Reporting,
+  ctx: PublicationReportContext,
 ): Promise<void> {
   const { catalog, image, tags } = publication
   const state = by === undefined ? { kind: 'building' as const } : { kind: 'superseded' as const, by }
-  await putCheck(commit, [{ root: catalog.root, image, tags, state }], [], place)
+  await publishImageCheck(commit, [{ root: catalog.root, image, tags, state }], [], ctx)
 }
 
 export async function reportPublications(
-  standings: readonly Standing[],
+  statuses: readonly PublicationRollbackStatus[],
   problems: readonly PlanProblem[],
-  place: Reporting,
+  ctx: PublicationReportContext,
 ): Promise<void> {
-  const { app, forge } = place
-  const before = (await app.store.readState(shownPublications, forge.repository, 'all')) ?? nothingShown
+  const { app, forge } = ctx
+  const before =
+    (await app.store.readState(shownPublicationsState, forge.repository, 'all')) ?? noShownPublications
   let shown = before
-  const remember = async (next: ShownPublications) => {
+  const saveShown = async (next: ShownPublications) => {
     if (JSON.stringify(next) === JSON.stringify(shown)) return
     shown = next
-    await app.store.writeState(shownPublications, forge.repository, new Map([['all', shown]]))
+    await app.store.writeState(shownPublicationsState, forge.repository, new Map([['all', shown]]))
   }
-  const refused = await showDeployments(standings, shown, place)
-  await remember({ ...shown, deployments: refused.deployments })
-  await remember({ ...shown, checks: await showChecks(standings, shown, refused.ids, place) })
-  await tellPulls(standings, place)
-  await remember({ ...shown, answers: await answerRollbacks(standings, shown, place) })
+  const deploymentReport = await reportDeployments(statuses, shown, ctx)
+  await saveShown({ ...shown, deployments: deploymentReport.deployments })
+  await saveShown({ ...shown, checks: await reportChecks(statuses, shown, deploymentReport.ids, ctx) })
+  await reportToPulls(statuses, ctx)
+  await saveShown({ ...shown, answers: await answerRollbacks(statuses, shown, ctx) })
   const now = app.clock.now()
-  const seen = Object.fromEntries(problems.map((one) => [idOf(one), before.problems[idOf(one)] ?? now]))
-  const failures = failuresOf(standings, problems, (one) => seen[idOf(one)] ?? now)
+  const problemsSince = Object.fromEntries(
+    problems.map((one) => [problemKey(one), before.problems[problemKey(one)] ?? now]),
+  )
+  const failures = toFailureViews(statuses, problems, (one) => problemsSince[problemKey(one)] ?? now)
   app.metrics.unpublished.set(
     { repository: `${forge.repository.owner}/${forge.repository.name}` },
     failures.length,
   )
-  await remember({ ...shown, problems: seen })
-  await showPublishIssue(failures, shown.issue, place, (issue) =>
-    remember({ ...shown, ...(issue !== undefined && { issue }) }),
+  await saveShown({ ...shown, problems: problemsSince })
+  await updatePublishIssue(failures, shown.issue, ctx, (issue) =>
+    saveShown({ ...shown, ...(issue !== undefined && { issue }) }),
   )
 }
 
-const idOf = ({ root, image, why }: PlanProblem) => `${root} ${image}: ${why}`
+const problemKey = ({ root, image, why }: PlanProblem) => `${root} ${image}: ${why}`
 
-async function showDeployments(
-  standings: readonly Standing[],
+async function reportDeployments(
+  statuses: readonly PublicationRollbackStatus[],
   shown: ShownPublications,
-  { app, forge }: Reporting,
+  { app, forge }: PublicationReportContext,
 ): Promise<{ readonly deployments: Record<string, string>; readonly ids: ReadonlySet<string> }> {
   const deployments: Record<string, string> = {}
-  const refused = new Set<string>()
-  for (const { publication, state } of standings) {
-    const told = toldState(state)
+  const rejectedIds = new Set<string>()
+  for (const { publication, state } of statuses) {
+    const view = toPublicationStateView(state)
     const { id, environment } = publication
     const known = shown.deployments[id]
-    const isEnd = told.kind !== 'building' && (told.kind !== 'failed' || told.isLasting)
+    const isEnd = view.kind !== 'building' && (view.kind !== 'failed' || view.isLasting)
     const commit = state.failure?.commit ?? state.current?.commit
     if (!isEnd || commit === undefined) {
       if (known !== undefined) deployments[id] = known
       continue
     }
-    const isGood = told.kind === 'published' || told.kind === 'rolled-back'
-    const description = deploymentDescription(told)
-    const digest = digestOf([commit, environment, description])
+    const isGood = view.kind === 'published' || view.kind === 'rolled-back'
+    const description = formatDeploymentDescription(view)
+    const digest = digestOfJson([commit, environment, description])
     if (known === digest || known === `${digest} refused`) {
       deployments[id] = known
-      if (known !== digest) refused.add(id)
+      if (known !== digest) rejectedIds.add(id)
       continue
     }
     try {
@@ -122,39 +131,41 @@ async function showDeployments(
       if (!(error instanceof ForgeError) || error.retryable) throw error
       app.log.warn({ err: error, environment }, 'GitHub refused the record of a deployment')
       deployments[id] = `${digest} refused`
-      refused.add(id)
+      rejectedIds.add(id)
     }
   }
-  return { deployments, ids: refused }
+  return { deployments, ids: rejectedIds }
 }
 
-async function showChecks(
-  standings: readonly Standing[],
+async function reportChecks(
+  statuses: readonly PublicationRollbackStatus[],
   shown: ShownPublications,
-  refused: ReadonlySet<string>,
-  place: Reporting,
+  rejectedIds: ReadonlySet<string>,
+  ctx: PublicationReportContext,
 ): Promise<Record<string, string>> {
-  const byCommit = Map.groupBy(standings, commitOf)
+  const byCommit = Map.groupBy(statuses, reportedCommitOf)
   const checks: Record<string, string> = {}
   for (const [commit, group] of byCommit) {
-    const told = group.map(toldImage)
-    const notes = group.some(({ publication }) => refused.has(publication.id)) ? [noDeployments] : []
-    const digest = digestOf([told, notes])
-    if (shown.checks[commit] !== digest) await putCheck(commit, told, notes, place)
+    const views = group.map(toPublishedImageView)
+    const notes = group.some(({ publication }) => rejectedIds.has(publication.id))
+      ? [deploymentRejectedNote]
+      : []
+    const digest = digestOfJson([views, notes])
+    if (shown.checks[commit] !== digest) await publishImageCheck(commit, views, notes, ctx)
     checks[commit] = digest
   }
   return checks
 }
 
-async function putCheck(
+async function publishImageCheck(
   commit: CommitSha,
-  told: Parameters<typeof publishCheck>[0],
+  views: Parameters<typeof renderPublishCheck>[0],
   notes: readonly string[],
-  { app, forge }: Reporting,
+  { app, forge }: PublicationReportContext,
 ): Promise<void> {
-  const run = withDigest(publishCheck(told, notes))
+  const run = withContentDigest(renderPublishCheck(views, notes))
   try {
-    const isShown = (await forge.checksOn(commit)).some(
+    const isShown = (await forge.readOwnChecks(commit)).some(
       ({ name, digest }) => name === run.name && digest === run.digest,
     )
     if (!isShown) await forge.perform({ kind: 'put-check', head: commit, run })
@@ -165,30 +176,41 @@ async function putCheck(
 }
 
 /** Includes pull requests whose commits a newer commit superseded. */
-async function tellPulls(standings: readonly Standing[], place: Reporting): Promise<void> {
-  const { app, forge } = place
-  const pulls = new Set(standings.flatMap(({ state }) => state.pulls))
+async function reportToPulls(
+  statuses: readonly PublicationRollbackStatus[],
+  ctx: PublicationReportContext,
+): Promise<void> {
+  const { app, forge } = ctx
+  const pulls = new Set(statuses.flatMap(({ state }) => state.pulls))
   const ended = new Set<number>()
   for (const number of pulls) {
-    const pull = pullNumber(number)
-    const told = standings.filter(({ state }) => state.pulls.includes(number)).map(toldImage)
-    const wanted = { state: publicationOf(told), lines: [...publishedLines(told)], isShown: true }
-    const known = await app.store.readState(toldPulls, forge.repository, String(pull))
+    const pull = toPullNumber(number)
+    const views = statuses.filter(({ state }) => state.pulls.includes(number)).map(toPublishedImageView)
+    const wanted = {
+      state: summarizePublication(views),
+      lines: [...formatPublishedLines(views)],
+      isShown: true,
+    }
+    const known = await app.store.readState(pullPublicationState, forge.repository, String(pull))
     if (JSON.stringify(known) !== JSON.stringify(wanted)) {
-      const write = (isShown: boolean) =>
-        app.store.writeState(toldPulls, forge.repository, new Map([[String(pull), { ...wanted, isShown }]]))
-      await write(false)
-      await tellPull(pull, standings, place)
-      await write(true)
+      const writeReported = (isShown: boolean) =>
+        app.store.writeState(
+          pullPublicationState,
+          forge.repository,
+          new Map([[String(pull), { ...wanted, isShown }]]),
+        )
+      await writeReported(false)
+      await reportToPull(pull, statuses, ctx)
+      await writeReported(true)
     }
     if (wanted.state === 'published') ended.add(number)
   }
   if (ended.size === 0) return
   await app.store.writeState(
-    publications,
+    publicationStates,
     forge.repository,
     new Map(
-      standings
+      statuses
         .filter(({ state }) => state.pulls.some((pull) => ended.has(pull)))
         .map(({ publication, state }) => [
           publication.id,
@@ -198,58 +220,65 @@ async function tellPulls(standings: readonly Standing[], place: Reporting): Prom
   )
 }
 
-async function tellPull(pull: PullNumber, standings: readonly Standing[], place: Reporting): Promise<void> {
+async function reportToPull(
+  pull: PullNumber,
+  statuses: readonly PublicationRollbackStatus[],
+  ctx: PublicationReportContext,
+): Promise<void> {
   try {
-    const landing = await reportMerged(pull, place, {
+    const merge = await republishMergedReport(pull, ctx, {
       // The evaluation job may be about to create the comment.
-      onMissing: () => lookAgain(pull, place),
+      onMissing: () => requeuePull(pull, ctx),
     })
-    if (landing === undefined) return
-    const mine = standings.filter(({ state }) => state.pulls.includes(pull))
-    const later = mine.find((standing) => commitOf(standing) !== landing.commit)
-    const isTold = mine.some((standing) => commitOf(standing) === landing.commit)
-    if (later === undefined || isTold) return
-    const by = commitOf(later)
-    const told = mine.map((standing) => ({
-      ...toldImage(standing),
+    if (merge === undefined) return
+    const mine = statuses.filter(({ state }) => state.pulls.includes(pull))
+    const later = mine.find((status) => reportedCommitOf(status) !== merge.commit)
+    const isReportedOnCommit = mine.some((status) => reportedCommitOf(status) === merge.commit)
+    if (later === undefined || isReportedOnCommit) return
+    const by = reportedCommitOf(later)
+    const views = mine.map((status) => ({
+      ...toPublishedImageView(status),
       state: { kind: 'superseded' as const, by },
     }))
-    await putCheck(landing.commit, told, [], place)
+    await publishImageCheck(merge.commit, views, [], ctx)
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
-    place.app.log.warn({ err: error, pull }, 'GitHub refused the words about a merged pull request')
+    ctx.app.log.warn({ err: error, pull }, 'GitHub refused the words about a merged pull request')
   }
 }
 
 /** Answers each comment once, on the pull request where it was made. */
 async function answerRollbacks(
-  standings: readonly Standing[],
+  statuses: readonly PublicationRollbackStatus[],
   shown: ShownPublications,
-  { app, forge }: Reporting,
+  { app, forge }: PublicationReportContext,
 ): Promise<Record<string, number>> {
   const answers: Record<string, number> = {}
-  for (const { publication, state, wish } of standings) {
+  for (const { publication, state, rollbackRequest } of statuses) {
     const { id } = publication
     const known = shown.answers[id]
-    const isAnswerable = wish !== undefined && state.granted === wish.comment && known !== wish.comment
+    const isAnswerable =
+      rollbackRequest !== undefined &&
+      state.granted === rollbackRequest.comment &&
+      known !== rollbackRequest.comment
     if (!isAnswerable) {
       if (known !== undefined) answers[id] = known
       continue
     }
-    const done = state.current?.digest === wish.digest
-    const body = rollbackDone({ ...publication, digest: wish.digest, isDone: done })
-    const marker = `<!-- catalog-bot:rollback ${wish.comment} ${createHash('sha256').update(id).digest('hex').slice(0, 12)} -->`
+    const done = state.current?.digest === rollbackRequest.digest
+    const body = renderRollbackResult({ ...publication, digest: rollbackRequest.digest, isDone: done })
+    const marker = `<!-- catalog-bot:rollback ${rollbackRequest.comment} ${createHash('sha256').update(id).digest('hex').slice(0, 12)} -->`
     try {
-      await forge.perform({ kind: 'say-on-issue', issue: wish.pull, marker, body })
+      await forge.perform({ kind: 'say-on-issue', issue: rollbackRequest.pull, marker, body })
     } catch (error) {
       if (!(error instanceof ForgeError) || error.retryable) throw error
-      app.log.warn({ err: error, pull: wish.pull }, 'GitHub refused the answer to /rollback')
+      app.log.warn({ err: error, pull: rollbackRequest.pull }, 'GitHub refused the answer to /rollback')
     }
-    answers[id] = wish.comment
+    answers[id] = rollbackRequest.comment
   }
   return answers
 }
 
-function digestOf(value: unknown): string {
+function digestOfJson(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 20)
 }

@@ -2,34 +2,34 @@
 import { createHash } from 'node:crypto'
 import { ForgeError } from '../../../github/forge-error.ts'
 import {
-  publishIssue,
-  publishIssueClosing,
-  publishIssueDone,
+  renderPublishIssue,
+  publishIssueClosingComment,
+  renderPublishIssueResolved,
   publishIssueMarker,
-  type ToldFailure,
+  type PublishFailureView,
 } from '../../../messages/publish-issue.ts'
 import type { JobContext } from '../job-context.ts'
 import type { ShownPublications } from './publication-state.ts'
 
-type ShownIssue = ShownPublications['issue']
+type PublishIssueState = ShownPublications['issue']
 
 /** Rejects with a retryable ForgeError; a rejection is logged. */
-export async function showPublishIssue(
-  failures: readonly ToldFailure[],
-  known: ShownIssue,
+export async function updatePublishIssue(
+  failures: readonly PublishFailureView[],
+  known: PublishIssueState,
   { app, forge }: JobContext,
-  remember: (issue: ShownIssue) => Promise<void>,
+  saveIssue: (issue: PublishIssueState) => Promise<void>,
 ): Promise<void> {
-  const wanted = failures.length === 0 ? undefined : publishIssue(failures)
+  const wanted = failures.length === 0 ? undefined : renderPublishIssue(failures)
   if (wanted === undefined && known === undefined) return
   const digest = createHash('sha256')
-    .update(JSON.stringify(wanted ?? publishIssueDone()))
+    .update(JSON.stringify(wanted ?? renderPublishIssueResolved()))
     .digest('hex')
   if (known?.digest === digest) return
   try {
     // Recorded first: after a crash, an issue may exist.
-    await remember({ ...known, digest: '' })
-    const issue = await forge.ownIssue(publishIssueMarker, known?.number)
+    await saveIssue({ ...known, digest: '' })
+    const issue = await forge.findOwnIssue(publishIssueMarker, known?.number)
     let number = issue?.number
     if (wanted === undefined) {
       if (issue?.state === 'open') {
@@ -38,12 +38,12 @@ export async function showPublishIssue(
           kind: 'say-on-issue',
           issue: issue.number,
           marker,
-          body: publishIssueClosing,
+          body: publishIssueClosingComment,
         })
         await forge.perform({
           kind: 'edit-issue',
           issue: issue.number,
-          ...publishIssueDone(),
+          ...renderPublishIssueResolved(),
           state: 'closed',
         })
       }
@@ -51,10 +51,10 @@ export async function showPublishIssue(
     // Reopen a closed issue: users still do not get the merged catalog.
     else if (issue.body !== wanted.body || issue.state !== 'open')
       await forge.perform({ kind: 'edit-issue', issue: issue.number, ...wanted, state: 'open' })
-    await remember({ ...(number !== undefined && { number }), digest })
+    await saveIssue({ ...(number !== undefined && { number }), digest })
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
-    await remember({ ...known, digest })
+    await saveIssue({ ...known, digest })
     app.log.warn(
       { err: error, failures: failures.length },
       'GitHub refused the issue about catalogs that are not published: issues are disabled, or the App lacks "issues: write"',

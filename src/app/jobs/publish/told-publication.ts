@@ -1,26 +1,29 @@
 import type { CommitSha } from '../../../change/ids.ts'
-import type { ToldImage, ToldPublication } from '../../../messages/publish-check.ts'
-import type { ToldFailure } from '../../../messages/publish-issue.ts'
+import type { PublishedImageView, PublicationView } from '../../../messages/publish-check.ts'
+import type { PublishFailureView } from '../../../messages/publish-issue.ts'
 import type { Publication, PlanProblem } from './plan-publications.ts'
 import type { PublicationState } from './publication-state.ts'
 
-export interface Standing {
+export interface PublicationStatus {
   readonly publication: Publication
   readonly state: PublicationState
   readonly commit: CommitSha
 }
 
 /** The commit tried last; its check reports the publication. */
-export function commitOf({ state: { failure, pinned, current }, commit }: Standing): CommitSha {
+export function reportedCommitOf({
+  state: { failure, pinned, current },
+  commit,
+}: PublicationStatus): CommitSha {
   return failure?.commit ?? pinned?.commit ?? current?.commit ?? commit
 }
 
-export function toldImage(standing: Standing): ToldImage {
-  const { catalog, image, tags } = standing.publication
-  return { root: catalog.root, image, tags, state: toldState(standing.state) }
+export function toPublishedImageView(status: PublicationStatus): PublishedImageView {
+  const { catalog, image, tags } = status.publication
+  return { root: catalog.root, image, tags, state: toPublicationStateView(status.state) }
 }
 
-export function toldState({ current, failure, pinned }: PublicationState): ToldPublication {
+export function toPublicationStateView({ current, failure, pinned }: PublicationState): PublicationView {
   if (failure !== undefined) {
     const { why, attempts, isLasting, isRefused } = failure
     return isRefused
@@ -47,28 +50,28 @@ export function toldState({ current, failure, pinned }: PublicationState): ToldP
 }
 
 /** Failures that maintainers should fix. `since`: when a configuration problem was first seen. */
-export function failuresOf(
-  standings: readonly Standing[],
+export function toFailureViews(
+  statuses: readonly PublicationStatus[],
   problems: readonly PlanProblem[],
   since: (problem: PlanProblem) => number,
-): readonly ToldFailure[] {
+): readonly PublishFailureView[] {
   return [
-    ...problems.map((problem): ToldFailure => ({
+    ...problems.map((problem): PublishFailureView => ({
       ...problem,
-      since: day(since(problem)),
+      since: formatMinute(since(problem)),
       kind: 'not-published',
     })),
-    ...standings.flatMap(({ publication, state: { failure, strayed } }): readonly ToldFailure[] => {
+    ...statuses.flatMap(({ publication, state: { failure, strayed } }): readonly PublishFailureView[] => {
       const { catalog, image, tags } = publication
       const about = { root: catalog.root, image }
-      const failed: readonly ToldFailure[] =
+      const failed: readonly PublishFailureView[] =
         failure?.isLasting === true
           ? [
               {
                 ...about,
                 tags,
                 commit: failure.commit,
-                since: day(failure.since),
+                since: formatMinute(failure.since),
                 why: failure.why,
                 kind: 'not-published',
               },
@@ -77,9 +80,9 @@ export function failuresOf(
       if (strayed === undefined) return failed
       const { tag, to } = strayed
       const why = to === null ? 'the tag was removed' : `the tag names ${to} now`
-      return [...failed, { ...about, tags: [tag], since: day(strayed.since), why, kind: 'moved' }]
+      return [...failed, { ...about, tags: [tag], since: formatMinute(strayed.since), why, kind: 'moved' }]
     }),
   ]
 }
 
-const day = (milliseconds: number): string => `${new Date(milliseconds).toISOString().slice(0, 16)}Z`
+const formatMinute = (milliseconds: number): string => `${new Date(milliseconds).toISOString().slice(0, 16)}Z`

@@ -2,31 +2,31 @@
 // all checks passed. A separate job builds it.
 import { checkIds } from '../../../findings/checks.ts'
 import type { CommandRecord } from '../../../gate/commands.ts'
-import type { Verdict } from '../../../gate/verdict.ts'
+import type { PullVerdict } from '../../../gate/verdict.ts'
 import type { CheckOutcome } from '../../../checks/check.ts'
-import type { Snapshot } from '../../../change/snapshot.ts'
-import type { Jobs } from '../../../ports/jobs.ts'
+import type { PullSnapshot } from '../../../change/snapshot.ts'
+import type { JobQueue } from '../../../ports/jobs.ts'
 import type { PullMemory } from '../../../ports/pull-memory.ts'
-import type { State } from '../../../ports/state.ts'
+import type { StateStore } from '../../../ports/state.ts'
 import type { JobContext } from '../job-context.ts'
-import { madePreviews, previewWishes, type PreviewWish } from './preview-state.ts'
+import { builtPreviewState, previewRequestState, type PreviewRequest } from './preview-state.ts'
 
-export interface Looked {
-  readonly snapshot: Snapshot
-  readonly verdict: Verdict
+export interface PreviewCandidate {
+  readonly snapshot: PullSnapshot
+  readonly verdict: PullVerdict
   readonly epoch: number
   readonly hasPreviews: boolean
 }
 
 /** Returns undefined if a preview is not allowed or not requested. Pure. */
-export function wishedPreview(
-  { snapshot, verdict, epoch }: Omit<Looked, 'hasPreviews'>,
+export function decidePreviewRequest(
+  { snapshot, verdict, epoch }: Omit<PreviewCandidate, 'hasPreviews'>,
   records: readonly CommandRecord[],
-): PreviewWish | undefined {
+): PreviewRequest | undefined {
   const { result, outcomes } = verdict
   if (result === undefined || snapshot.state !== 'open') return undefined
   const isSound = (['validation', 'images'] as const).every((id) =>
-    outcomes.some((outcome) => outcome.check === id && passed(outcome)),
+    outcomes.some((outcome) => outcome.check === id && hasPassed(outcome)),
   )
   if (!isSound) return undefined
   const comment = records.findLast(
@@ -39,7 +39,7 @@ export function wishedPreview(
   const allPassed = checkIds.every((id) =>
     outcomes.some(
       (outcome) =>
-        outcome.check === id && (outcome.isOptional || (passed(outcome) && outcome.waiting.length === 0)),
+        outcome.check === id && (outcome.isOptional || (hasPassed(outcome) && outcome.waiting.length === 0)),
     ),
   )
   if (comment === undefined && !allPassed) return undefined
@@ -53,34 +53,38 @@ export function wishedPreview(
   }
 }
 
-function passed({ findings, unanswered }: CheckOutcome): boolean {
+function hasPassed({ findings, unanswered }: CheckOutcome): boolean {
   return unanswered.length === 0 && !findings.some(({ severity }) => severity === 'error')
 }
 
-export async function wishPreview(
-  looked: Looked,
-  { app, forge, installation }: JobContext<State & Jobs & PullMemory>,
+export async function requestPreview(
+  candidate: PreviewCandidate,
+  { app, forge, installation }: JobContext<StateStore & JobQueue & PullMemory>,
 ): Promise<void> {
-  if (!looked.hasPreviews) return
+  if (!candidate.hasPreviews) return
   const { repository } = forge
-  const { pull } = looked.snapshot
-  const wish = wishedPreview(looked, await app.store.commands(repository, pull))
-  if (wish === undefined) return
-  const known = await app.store.readState(previewWishes, repository, String(pull))
-  if (JSON.stringify(known) === JSON.stringify(wish)) return
-  await app.store.writeState(previewWishes, repository, new Map([[String(pull), wish]]))
+  const { pull } = candidate.snapshot
+  const request = decidePreviewRequest(candidate, await app.store.commands(repository, pull))
+  if (request === undefined) return
+  const known = await app.store.readState(previewRequestState, repository, String(pull))
+  if (JSON.stringify(known) === JSON.stringify(request)) return
+  await app.store.writeState(previewRequestState, repository, new Map([[String(pull), request]]))
   await app.store.enqueue({ kind: 'preview', installation, repository, pull })
 }
 
-export async function dropPreviews(
-  pull: Snapshot['pull'],
-  { app, forge, installation }: JobContext<State & Jobs>,
+export async function cancelPreviews(
+  pull: PullSnapshot['pull'],
+  { app, forge, installation }: JobContext<StateStore & JobQueue>,
 ): Promise<void> {
   const { repository } = forge
   const key = String(pull)
-  const wish = await app.store.readState(previewWishes, repository, key)
-  const made = await app.store.readState(madePreviews, repository, key)
-  if (wish === undefined || wish.isClosed || made === undefined) return
-  await app.store.writeState(previewWishes, repository, new Map([[key, { ...wish, isClosed: true }]]))
+  const request = await app.store.readState(previewRequestState, repository, key)
+  const made = await app.store.readState(builtPreviewState, repository, key)
+  if (request === undefined || request.isClosed || made === undefined) return
+  await app.store.writeState(
+    previewRequestState,
+    repository,
+    new Map([[key, { ...request, isClosed: true }]]),
+  )
   await app.store.enqueue({ kind: 'preview', installation, repository, pull })
 }

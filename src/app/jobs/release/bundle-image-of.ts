@@ -3,24 +3,30 @@
 import type { BundleImage } from '../../../examine/release/release-order.ts'
 import type { Registries } from '../../../examine/registries.ts'
 
-type Asked<T> =
+type RegistryLookup<T> =
   | { readonly kind: 'found'; readonly value: T }
   /** A clause without a full stop. */
   | { readonly kind: 'not-yet'; readonly reason: string }
 
 /** Milliseconds for one answer. */
-const patience = 60_000
+const registryTimeoutMs = 60_000
 
 /** Ignores cached tags, because the tag is probably being pushed now. */
-export async function digestOfImage(image: string, registries: Registries): Promise<Asked<string>> {
-  const answer = await registries.lookAgain(image, AbortSignal.timeout(patience))
+export async function resolveImageDigest(
+  image: string,
+  registries: Registries,
+): Promise<RegistryLookup<string>> {
+  const answer = await registries.refreshImage(image, AbortSignal.timeout(registryTimeoutMs))
   if (answer.kind !== 'ok') return { kind: 'not-yet', reason: answer.reason }
   return { kind: 'found', value: `${image.slice(0, image.lastIndexOf(':'))}@${answer.digest}` }
 }
 
 /** `reference`: by digest. An image that is not a bundle has no content. */
-export async function contentOfImage(reference: string, registries: Registries): Promise<Asked<BundleImage>> {
-  const answer = await registries.forOneLook()({ kind: 'bundle', reference })
+export async function fetchBundleImage(
+  reference: string,
+  registries: Registries,
+): Promise<RegistryLookup<BundleImage>> {
+  const answer = await registries.forEvaluation()({ kind: 'bundle', reference })
   switch (answer.kind) {
     case 'bundle':
       return { kind: 'found', value: { reference, content: answer.content } }

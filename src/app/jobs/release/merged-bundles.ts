@@ -1,9 +1,9 @@
 // Finds bundle directories that are new on a branch or whose release configuration changed, by comparing two tips, and
 // the commits that brought them.
 import type { CommitSha, TreeSha } from '../../../change/ids.ts'
-import { bundlePlaceOf } from '../../../change/layout/bundle-directory.ts'
+import { parseBundlePath } from '../../../change/layout/bundle-directory.ts'
 import { hasManifest } from '../../../examine/read-bundle-files.ts'
-import type { Repository } from '../../../ports/repository.ts'
+import type { GitRepository } from '../../../ports/repository.ts'
 
 export interface MergedBundle {
   /** Below `operators/`. */
@@ -14,26 +14,29 @@ export interface MergedBundle {
 }
 
 /** A larger push fills a repository, where a pull request for each bundle would be noise. */
-const mostMerged = 50
+const maxMergedBundles = 50
 /** Each costs a comparison of two trees. */
-const mostCommits = 300
+const maxCommits = 300
 
-type Read = Pick<Repository, 'treeOf' | 'parentsOf' | 'contains' | 'firstParents' | 'diff' | 'list'>
+type BundleRepository = Pick<
+  GitRepository,
+  'treeOf' | 'parentsOf' | 'contains' | 'firstParents' | 'diff' | 'list'
+>
 
 /** Sorted by directory. `too-many`: more than `mostMerged`. Rejects with a GitError. */
-export async function mergedBundles(
+export async function findMergedBundles(
   from: CommitSha,
   tip: CommitSha,
-  repository: Read,
+  repository: BundleRepository,
 ): Promise<readonly MergedBundle[] | 'too-many'> {
   // After a forced push the old tip may be unknown: treat everything as old.
   const before = await repository.treeOf(from).catch(() => undefined)
   if (before === undefined) return []
-  const found = await changedBundles(before, await repository.treeOf(tip), repository)
+  const found = await findChangedBundles(before, await repository.treeOf(tip), repository)
   if (found.size === 0) return []
-  if (found.size > mostMerged) return 'too-many'
+  if (found.size > maxMergedBundles) return 'too-many'
   const isAhead = await repository.contains(tip, from).catch(() => false)
-  const commits = isAhead ? (await repository.firstParents(tip, from)).slice(0, mostCommits) : []
+  const commits = isAhead ? (await repository.firstParents(tip, from)).slice(0, maxCommits) : []
   const open = new Map(found)
   const merged: MergedBundle[] = []
   for (const commit of commits) {
@@ -41,48 +44,48 @@ export async function mergedBundles(
     const [parent] = await repository.parentsOf(commit)
     if (parent === undefined) break
     const paths = await repository.diff(await repository.treeOf(parent), await repository.treeOf(commit))
-    for (const [root, place] of open)
+    for (const [root, bundle] of open)
       if (paths.some(({ path }) => path.startsWith(`${root}/`))) {
-        merged.push({ ...place, commit })
+        merged.push({ ...bundle, commit })
         open.delete(root)
       }
   }
-  for (const place of open.values()) merged.push({ ...place, commit: tip })
-  return merged.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+  for (const bundle of open.values()) merged.push({ ...bundle, commit: tip })
+  return merged.sort((a, b) => (bundleKeyOf(a) < bundleKeyOf(b) ? -1 : 1))
 }
 
-type Place = Pick<MergedBundle, 'directory' | 'version'>
+type BundleDirectory = Pick<MergedBundle, 'directory' | 'version'>
 
-const releaseConfig = /^operators\/([^/]+)\/([^/]+)\/release-config\.ya?ml$/
+const releaseConfigPattern = /^operators\/([^/]+)\/([^/]+)\/release-config\.ya?ml$/
 
 /** By root, such as `operators/foo/1.2.3`. */
-async function changedBundles(
+async function findChangedBundles(
   before: TreeSha,
   after: TreeSha,
-  repository: Read,
-): Promise<ReadonlyMap<string, Place>> {
-  const touched = new Map<string, Place & { isConfigured: boolean }>()
+  repository: BundleRepository,
+): Promise<ReadonlyMap<string, BundleDirectory>> {
+  const touched = new Map<string, BundleDirectory & { isConfigured: boolean }>()
   for (const { path, after: now } of await repository.diff(before, after)) {
     if (now === undefined) continue
-    const [, directory, version] = releaseConfig.exec(path) ?? []
-    const place =
-      directory !== undefined && version !== undefined ? { directory, version } : bundlePlaceOf(path)
-    if (place === undefined) continue
-    const root = `operators/${place.directory}/${place.version}`
+    const [, directory, version] = releaseConfigPattern.exec(path) ?? []
+    const location =
+      directory !== undefined && version !== undefined ? { directory, version } : parseBundlePath(path)
+    if (location === undefined) continue
+    const root = `operators/${location.directory}/${location.version}`
     const isConfigured = directory !== undefined || touched.get(root)?.isConfigured === true
-    touched.set(root, { directory: place.directory, version: place.version, isConfigured })
+    touched.set(root, { directory: location.directory, version: location.version, isConfigured })
   }
-  const found = new Map<string, Place>()
+  const found = new Map<string, BundleDirectory>()
   for (const [root, { directory, version, isConfigured }] of touched) {
     const isThere = async (tree: TreeSha) => hasManifest(await repository.list(tree, root), root)
     if ((await isThere(after)) && (isConfigured || !(await isThere(before))))
       found.set(root, { directory, version })
     // Stop early instead of reading every directory of a mass import.
-    if (found.size > mostMerged) break
+    if (found.size > maxMergedBundles) break
   }
   return found
 }
 
-function keyOf({ directory, version }: Place): string {
+function bundleKeyOf({ directory, version }: BundleDirectory): string {
   return `${directory}/${version}`
 }

@@ -4,32 +4,32 @@ import type { Config } from '../../../config/config.ts'
 import { compareVersions, parseVersion } from '../../../catalog/versions/version.ts'
 import type { CommitSha } from '../../../change/ids.ts'
 import { readConfig } from '../../../examine/read-config.ts'
-import { leaseName } from '../../../landing/lease-name.ts'
-import type { Job, Jobs } from '../../../ports/jobs.ts'
-import type { Landings } from '../../../ports/landings.ts'
+import { toLeaseName } from '../../../landing/lease-name.ts'
+import type { Job, JobQueue } from '../../../ports/jobs.ts'
+import type { MergeRecords } from '../../../ports/landings.ts'
 import type { Leases } from '../../../ports/leases.ts'
-import type { State } from '../../../ports/state.ts'
+import type { StateStore } from '../../../ports/state.ts'
 import type { JobContext } from '../job-context.ts'
-import { keepLease } from '../keep-lease.ts'
-import { mergedBundles } from './merged-bundles.ts'
-import { releases, type ReleaseState, type Releasing } from './release-state.ts'
-import { stepRelease } from './step-release.ts'
+import { acquireRenewedLease } from '../keep-lease.ts'
+import { findMergedBundles } from './merged-bundles.ts'
+import { releaseStates, type ReleaseState, type PendingRelease } from './release-state.ts'
+import { advanceRelease } from './step-release.ts'
 
 type ReleaseJob = Extract<Job, { kind: 'release' }>
-type Releases = JobContext<State & Jobs & Leases & Landings>
+type ReleaseJobContext = JobContext<StateStore & JobQueue & Leases & MergeRecords>
 
 /** Seconds until retry while another process holds the lease. */
-const leaseWait = 5
+const leaseRetrySeconds = 5
 /** For each repository; the oldest are dropped. */
-const mostReleasing = 500
+const maxPendingReleases = 500
 
-export async function wantsReleases(
+export async function isReleaseJobNeeded(
   branch: string,
   tip: CommitSha,
   config: Config,
-  { app, forge }: JobContext<State>,
+  { app, forge }: JobContext<StateStore>,
 ): Promise<boolean> {
-  const state = await app.store.readState(releases, forge.repository, branch)
+  const state = await app.store.readState(releaseStates, forge.repository, branch)
   if (!config.bundles.release.enabled) return state !== undefined
   return (
     (state === undefined || state.seen !== tip || state.releasing.length > 0) &&
@@ -37,19 +37,19 @@ export async function wantsReleases(
   )
 }
 
-export async function releaseBundles(job: ReleaseJob, place: Releases): Promise<void> {
-  const { app } = place
-  const kept = await keepLease(`${leaseName(job.repository, job.branch)} release`, app)
-  if (kept === undefined) return app.store.enqueue(job, leaseWait)
+export async function releaseBundles(job: ReleaseJob, ctx: ReleaseJobContext): Promise<void> {
+  const { app } = ctx
+  const renewedLease = await acquireRenewedLease(`${toLeaseName(job.repository, job.branch)} release`, app)
+  if (renewedLease === undefined) return app.store.enqueue(job, leaseRetrySeconds)
   try {
-    await release(job, place)
+    await advanceReleases(job, ctx)
   } finally {
-    await kept.release()
+    await renewedLease.release()
   }
 }
 
-async function release(job: ReleaseJob, place: Releases): Promise<void> {
-  const { app, forge, repository } = place
+async function advanceReleases(job: ReleaseJob, ctx: ReleaseJobContext): Promise<void> {
+  const { app, forge, repository } = ctx
   const { store } = app
   if (job.branch !== (await forge.defaultBranch())) return
   await repository.fetch(job.branch)
@@ -61,36 +61,39 @@ async function release(job: ReleaseJob, place: Releases): Promise<void> {
   if (findings.length > 0) return
   if (!config.bundles.release.enabled) {
     // If enabled again, only later merges count.
-    await store.retainState(releases, forge.repository, [])
+    await store.retainState(releaseStates, forge.repository, [])
     return
   }
-  const known = await store.readState(releases, forge.repository, job.branch)
-  const write = (state: ReleaseState) =>
-    store.writeState(releases, forge.repository, new Map([[job.branch, state]]))
-  if (known === undefined) return write({ seen: tip, releasing: [] })
+  const known = await store.readState(releaseStates, forge.repository, job.branch)
+  const writeReleaseState = (state: ReleaseState) =>
+    store.writeState(releaseStates, forge.repository, new Map([[job.branch, state]]))
+  if (known === undefined) return writeReleaseState({ seen: tip, releasing: [] })
   let state = known
   if (state.seen !== tip) {
-    state = await noticed(state, tip, place)
-    await write(state)
+    state = await addMergedBundles(state, tip, ctx)
+    await writeReleaseState(state)
   }
   const base = { branch: job.branch, tip, tree }
   const failed: unknown[] = []
   for (const { directory, version } of state.releasing) {
-    const isIt = (one: Releasing) => one.directory === directory && one.version === version
-    const at = state.releasing.findIndex(isIt)
+    const isSameRelease = (one: PendingRelease) => one.directory === directory && one.version === version
+    const at = state.releasing.findIndex(isSameRelease)
     const entry = state.releasing[at]
     if (entry === undefined) continue
-    const put = async (next: Releasing | undefined) => {
-      state = { ...state, releasing: state.releasing.flatMap((one) => (isIt(one) ? (next ?? []) : one)) }
-      await write(state)
+    const saveRelease = async (next: PendingRelease | undefined) => {
+      state = {
+        ...state,
+        releasing: state.releasing.flatMap((one) => (isSameRelease(one) ? (next ?? []) : one)),
+      }
+      await writeReleaseState(state)
     }
     // Problems of an earlier version are reported there.
     const isBehind = state.releasing
       .slice(0, at)
       .some((one) => one.directory === directory && one.told.length === 0)
     try {
-      const next = await stepRelease({ entry, config, base, isBehind, remember: put }, place)
-      if (next !== entry) await put(next)
+      const next = await advanceRelease({ entry, config, base, isBehind, saveRelease }, ctx)
+      if (next !== entry) await saveRelease(next)
     } catch (error) {
       // One bundle's failure must not block the others.
       failed.push(error)
@@ -104,33 +107,37 @@ async function release(job: ReleaseJob, place: Releases): Promise<void> {
 }
 
 /** Adds what was merged to the branch since. */
-async function noticed(state: ReleaseState, tip: CommitSha, place: Releases): Promise<ReleaseState> {
-  const { app, repository } = place
-  const merged = await mergedBundles(state.seen, tip, repository)
+async function addMergedBundles(
+  state: ReleaseState,
+  tip: CommitSha,
+  ctx: ReleaseJobContext,
+): Promise<ReleaseState> {
+  const { app, repository } = ctx
+  const merged = await findMergedBundles(state.seen, tip, repository)
   if (merged === 'too-many') {
     app.log.warn({ from: state.seen, tip }, 'more bundle directories came at once than are released')
     return { ...state, seen: tip }
   }
   const now = app.clock.now()
-  const isSame = (a: { directory: string; version: string }, b: typeof a) =>
+  const isSameBundle = (a: { directory: string; version: string }, b: typeof a) =>
     a.directory === b.directory && a.version === b.version
-  const renewed = state.releasing.map((one): Releasing => {
-    const again = merged.find((each) => isSame(each, one))
+  const renewed = state.releasing.map((one): PendingRelease => {
+    const again = merged.find((each) => isSameBundle(each, one))
     if (!again) return one
     const { seen: _, ...rest } = one
     return rest
   })
   const added = merged
-    .filter((one) => !state.releasing.some((each) => isSame(each, one)))
-    .map((one): Releasing => ({ ...one, since: now, tries: 0, again: now, told: [] }))
+    .filter((one) => !state.releasing.some((each) => isSameBundle(each, one)))
+    .map((one): PendingRelease => ({ ...one, since: now, tries: 0, again: now, told: [] }))
   return {
     seen: tip,
-    releasing: [...renewed, ...added].sort(byVersion).slice(-mostReleasing),
+    releasing: [...renewed, ...added].sort(compareByVersion).slice(-maxPendingReleases),
   }
 }
 
 /** By package, then version: each may replace the one before it. */
-function byVersion(a: Releasing, b: Releasing): number {
+function compareByVersion(a: PendingRelease, b: PendingRelease): number {
   if (a.directory !== b.directory) return a.directory < b.directory ? -1 : 1
   const [one, other] = [parseVersion(a.version), parseVersion(b.version)]
   const order = one.ok && other.ok ? compareVersions(one.value, other.value) : 0

@@ -1,43 +1,46 @@
 // State of a branch's releases: the last commit searched for merged bundles, and the progress of each bundle.
 import { z } from 'zod'
-import { commitSha, isObjectId } from '../../../change/ids.ts'
+import { toCommitSha, isObjectId } from '../../../change/ids.ts'
 import { defineState } from '../../../ports/state.ts'
 
-const commit = z.string().refine(isObjectId).transform(commitSha)
-const milliseconds = z.number()
+const commitSchema = z.string().refine(isObjectId).transform(toCommitSha)
+const millisecondsSchema = z.number()
 
-const releasing = z.object({
+const pendingReleaseSchema = z.object({
   /** Below `operators/`. */
   directory: z.string(),
   version: z.string(),
-  commit,
-  since: milliseconds,
+  commit: commitSchema,
+  since: millisecondsSchema,
   /** Attempts to find its image, and the time of the next one. */
   tries: z.number(),
-  again: milliseconds,
+  again: millisecondsSchema,
   image: z.string().exactOptional(),
   /** The tip it was last computed for. */
-  seen: commit.exactOptional(),
+  seen: commitSchema.exactOptional(),
   /**
    * The commit our branch has or will have, recorded before the move. `from`: its commit before; absent if there was no
    * branch.
    */
-  head: commit.exactOptional(),
-  from: commit.exactOptional(),
+  head: commitSchema.exactOptional(),
+  from: commitSchema.exactOptional(),
   /** Of the files that `head` writes. */
   digest: z.string().exactOptional(),
   /** Digests of reported news. */
   told: z.array(z.string()).readonly(),
 })
 
-const releaseState = z.object({ seen: commit, releasing: z.array(releasing).readonly() })
+const releaseStateSchema = z.object({
+  seen: commitSchema,
+  releasing: z.array(pendingReleaseSchema).readonly(),
+})
 
-export type Releasing = Readonly<z.infer<typeof releasing>>
+export type PendingRelease = Readonly<z.infer<typeof pendingReleaseSchema>>
 
-export type ReleaseState = Readonly<z.infer<typeof releaseState>>
+export type ReleaseState = Readonly<z.infer<typeof releaseStateSchema>>
 
 /** By branch name. */
-export const releases = defineState<ReleaseState>('release', {
+export const releaseStates = defineState<ReleaseState>('release', {
   version: 1,
-  read: (stored) => releaseState.safeParse(stored).data,
+  read: (stored) => releaseStateSchema.safeParse(stored).data,
 })

@@ -1,76 +1,86 @@
 // Runs cluster trials, one at a time on each cluster over all instances. Repositories with a recent trial yield to
 // others. A crashed process leaves names, from which the next one cleans up.
 import { ForgeError } from '../../../github/forge-error.ts'
-import { trialCheck, type ToldTrial } from '../../../messages/trial-check.ts'
-import type { Job, Jobs } from '../../../ports/jobs.ts'
+import { renderClusterTestCheck, type ClusterTestView } from '../../../messages/trial-check.ts'
+import type { Job, JobQueue } from '../../../ports/jobs.ts'
 import type { Lease, Leases } from '../../../ports/leases.ts'
-import type { State } from '../../../ports/state.ts'
-import type { TrialAnswer, TrialNews } from '../../trials/trial-order.ts'
+import type { StateStore } from '../../../ports/state.ts'
+import type { ClusterTestWorkerResponse, ClusterTestProgress } from '../../trials/trial-order.ts'
 import type { JobContext } from '../job-context.ts'
-import { withDigest } from '../publish-report.ts'
-import { catalogImages, type FoundImages } from './catalog-images.ts'
-import { madeTrials, trialTurns, trialWishes, type MadeTrials, type TrialWish } from './trial-state.ts'
+import { withContentDigest } from '../publish-report.ts'
+import { findCatalogImages, type CatalogImages } from './catalog-images.ts'
+import {
+  clusterTestRunState,
+  lastRunState,
+  clusterTestRequestState,
+  type ClusterTestRuns,
+  type ClusterTestRequest,
+} from './trial-state.ts'
 
-type TrialJob = Extract<Job, { kind: 'trial' }>
-type Trying = JobContext<State & Jobs & Leases>
-type Wished = TrialWish['trials'][number]
+type ClusterTestJob = Extract<Job, { kind: 'trial' }>
+type ClusterTestContext = JobContext<StateStore & JobQueue & Leases>
+type RequestedTest = ClusterTestRequest['trials'][number]
 
-const leaseSeconds = 180
+const clusterLeaseSeconds = 180
 /** Seconds until retry while the cluster is in use. */
-const busySeconds = 15
+const busyRetrySeconds = 15
 /** Milliseconds in which a repository yields after its trial; all who wait retry within this time. */
-const politeFor = 3 * busySeconds * 1000
+const yieldMs = 3 * busyRetrySeconds * 1000
 /** Seconds for which a repository keeps its place in line without asking again. */
-const lineSeconds = 2 * busySeconds
-const own = 'last'
+const waitingLeaseSeconds = 2 * busyRetrySeconds
+const lastRunKey = 'last'
 /** Milliseconds between check updates while it runs. */
-const shownEvery = 15_000
+const checkUpdateMs = 15_000
 
-const nothingMade: MadeTrials = { key: '', running: [], attempts: 0 }
+const noTestRuns: ClusterTestRuns = { key: '', running: [], attempts: 0 }
 /** Retries after a process failure, which also clean up. */
-const mostAttempts = 3
-const againSeconds = 60
+const maxAttempts = 3
+const failureRetrySeconds = 60
 /** Seconds between checks for a preview image in progress, and their number: after ten minutes OLM v1 is skipped. */
-const imageSeconds = 20
-const mostWaits = 30
+const imagePollSeconds = 20
+const maxImagePolls = 30
 
-export async function runTrials(
-  job: TrialJob,
-  place: Trying,
-  findImages: typeof catalogImages = catalogImages,
+export async function runClusterTests(
+  job: ClusterTestJob,
+  ctx: ClusterTestContext,
+  findImages: typeof findCatalogImages = findCatalogImages,
 ): Promise<void> {
-  const { app, forge, installation } = place
+  const { app, forge, installation } = ctx
   const key = String(job.pull)
-  const wish = await app.store.readState(trialWishes, forge.repository, key)
-  const made = (await app.store.readState(madeTrials, forge.repository, key)) ?? nothingMade
-  if (wish === undefined || wish.isOver || made.key === wish.key) return
-  const prepared = await app.trials.order({ kind: 'prepare', github: forge.repository, installation })
+  const request = await app.store.readState(clusterTestRequestState, forge.repository, key)
+  const made = (await app.store.readState(clusterTestRunState, forge.repository, key)) ?? noTestRuns
+  if (request === undefined || request.isOver || made.key === request.key) return
+  const prepared = await app.clusterTests.order({ kind: 'prepare', github: forge.repository, installation })
   if (prepared.kind !== 'prepared') {
     const why = 'why' in prepared ? prepared.why : 'the cluster was not prepared'
-    await show(wish, [{ kind: 'not-tried', what: 'this change', why }], place)
-    await app.store.writeState(madeTrials, forge.repository, new Map([[key, { ...made, key: wish.key }]]))
+    await publishClusterTestCheck(request, [{ kind: 'not-tried', what: 'this change', why }], ctx)
+    await app.store.writeState(
+      clusterTestRunState,
+      forge.repository,
+      new Map([[key, { ...made, key: request.key }]]),
+    )
     return
   }
-  const images = await findImages(job.pull, wish, place)
-  const waited = made.waited?.key === wish.key ? made.waited.times : 0
-  if ([...images.values()].includes('coming') && waited < mostWaits) {
-    await show(wish, [{ kind: 'waiting', isForImage: true }], place)
-    const now = { ...made, waited: { key: wish.key, times: waited + 1 } }
-    await app.store.writeState(madeTrials, forge.repository, new Map([[key, now]]))
-    await app.store.enqueue(job, imageSeconds)
+  const images = await findImages(job.pull, request, ctx)
+  const waited = made.waited?.key === request.key ? made.waited.times : 0
+  if ([...images.values()].includes('coming') && waited < maxImagePolls) {
+    await publishClusterTestCheck(request, [{ kind: 'waiting', isForImage: true }], ctx)
+    const now = { ...made, waited: { key: request.key, times: waited + 1 } }
+    await app.store.writeState(clusterTestRunState, forge.repository, new Map([[key, now]]))
+    await app.store.enqueue(job, imagePollSeconds)
     return
   }
-  const lease = await takeSlot(prepared.slot, place)
+  const lease = await acquireCluster(prepared.slot, ctx)
   if (lease === undefined) {
-    await show(wish, [{ kind: 'waiting' }], place)
-    await app.store.enqueue(job, busySeconds)
+    await publishClusterTestCheck(request, [{ kind: 'waiting' }], ctx)
+    await app.store.enqueue(job, busyRetrySeconds)
     return
   }
   try {
-    await tryAll(job, wish, made, { prepared, lease, images }, place)
+    await runAllTests(job, request, made, { prepared, lease, images }, ctx)
   } finally {
-    const turn = new Map([[own, { ended: app.clock.now() }]])
-    await app.store.writeState(trialTurns, forge.repository, turn)
+    const lastRun = new Map([[lastRunKey, { ended: app.clock.now() }]])
+    await app.store.writeState(lastRunState, forge.repository, lastRun)
     await app.store.releaseLease(lease)
   }
 }
@@ -79,70 +89,76 @@ export async function runTrials(
  * Returns the cluster's lease if it is free and no other repository waits first. A place in line is a lease that
  * expires unreleased.
  */
-async function takeSlot(slot: string, { app, forge }: Trying): Promise<Lease | undefined> {
+async function acquireCluster(slot: string, { app, forge }: ClusterTestContext): Promise<Lease | undefined> {
   const line = `trial line ${slot}`
-  const turn = await app.store.readState(trialTurns, forge.repository, own)
-  const wasLast = turn !== undefined && app.clock.now() - turn.ended < politeFor
+  const lastRun = await app.store.readState(lastRunState, forge.repository, lastRunKey)
+  const wasLast = lastRun !== undefined && app.clock.now() - lastRun.ended < yieldMs
   if (wasLast) {
     const free = await app.store.acquireLease(line, 1)
     if (free === undefined) return undefined
     await app.store.releaseLease(free)
   }
-  const lease = await app.store.acquireLease(`trial ${slot}`, leaseSeconds)
-  if (lease === undefined && !wasLast) await app.store.acquireLease(line, lineSeconds)
+  const lease = await app.store.acquireLease(`trial ${slot}`, clusterLeaseSeconds)
+  if (lease === undefined && !wasLast) await app.store.acquireLease(line, waitingLeaseSeconds)
   return lease
 }
 
-interface Ground {
-  readonly prepared: Extract<TrialAnswer, { kind: 'prepared' }>
+interface ClusterTestInputs {
+  readonly prepared: Extract<ClusterTestWorkerResponse, { kind: 'prepared' }>
   readonly lease: Lease
-  readonly images: FoundImages
+  readonly images: CatalogImages
 }
 
-async function tryAll(
-  job: TrialJob,
-  wish: TrialWish,
-  before: MadeTrials,
-  ground: Ground,
-  place: Trying,
+async function runAllTests(
+  job: ClusterTestJob,
+  request: ClusterTestRequest,
+  before: ClusterTestRuns,
+  inputs: ClusterTestInputs,
+  ctx: ClusterTestContext,
 ): Promise<void> {
-  const { app, forge } = place
+  const { app, forge } = ctx
   const key = String(job.pull)
-  const told: ToldTrial[] = []
+  const views: ClusterTestView[] = []
   let made = before
-  const note = async (change: Partial<MadeTrials>): Promise<void> => {
+  const saveRuns = async (change: Partial<ClusterTestRuns>): Promise<void> => {
     made = { ...made, ...change }
-    await app.store.writeState(madeTrials, forge.repository, new Map([[key, made]]))
+    await app.store.writeState(clusterTestRunState, forge.repository, new Map([[key, made]]))
   }
-  for (const [index, wished] of wish.trials.entries()) {
-    const rest = wish.trials.slice(index + 1).map(({ trial }): ToldTrial => ({ kind: 'planned', trial }))
+  for (const [index, wished] of request.trials.entries()) {
+    const rest = request.trials
+      .slice(index + 1)
+      .map(({ trial }): ClusterTestView => ({ kind: 'planned', trial }))
     let shownAt = -Infinity
-    const onNews = async ({ id, says }: TrialNews): Promise<'go' | 'stop'> => {
-      if (id !== undefined) await note({ running: [...made.running, id] })
-      if (!(await app.store.renewLease(ground.lease, leaseSeconds))) return 'stop'
-      const now = await app.store.readState(trialWishes, forge.repository, key)
-      if (now?.key !== wish.key || now.isOver) return 'stop'
-      if (app.clock.now() - shownAt >= shownEvery) {
+    const onProgress = async ({ id, says }: ClusterTestProgress): Promise<'go' | 'stop'> => {
+      if (id !== undefined) await saveRuns({ running: [...made.running, id] })
+      if (!(await app.store.renewLease(inputs.lease, clusterLeaseSeconds))) return 'stop'
+      const now = await app.store.readState(clusterTestRequestState, forge.repository, key)
+      if (now?.key !== request.key || now.isOver) return 'stop'
+      if (app.clock.now() - shownAt >= checkUpdateMs) {
         shownAt = app.clock.now()
-        await show(wish, [...told, { kind: 'running', trial: wished.trial, says }, ...rest], place)
+        await publishClusterTestCheck(
+          request,
+          [...views, { kind: 'running', trial: wished.trial, says }, ...rest],
+          ctx,
+        )
       }
       return 'go'
     }
-    const answer = await tryOne(wished, wish, made.running, ground, onNews, place)
+    const answer = await runOneTest(wished, request, made.running, inputs, onProgress, ctx)
     // The janitor removes the remaining objects by label.
-    if (answer.kind === 'tried' || answer.kind === 'not-tried') await note({ running: [] })
-    if (answer.kind === 'failed' && made.attempts < mostAttempts) {
-      await note({ attempts: made.attempts + 1 })
-      await show(wish, [{ kind: 'waiting' }], place)
-      await app.store.enqueue(job, againSeconds)
+    if (answer.kind === 'tried' || answer.kind === 'not-tried') await saveRuns({ running: [] })
+    if (answer.kind === 'failed' && made.attempts < maxAttempts) {
+      await saveRuns({ attempts: made.attempts + 1 })
+      await publishClusterTestCheck(request, [{ kind: 'waiting' }], ctx)
+      await app.store.enqueue(job, failureRetrySeconds)
       return
     }
-    told.push(toldOf(wished, answer))
-    const now = await app.store.readState(trialWishes, forge.repository, key)
+    views.push(toClusterTestView(wished, answer))
+    const now = await app.store.readState(clusterTestRequestState, forge.repository, key)
     // A newer commit has its own check and job.
-    if (now?.key !== wish.key || now.isOver) {
-      await show(
-        wish,
+    if (now?.key !== request.key || now.isOver) {
+      await publishClusterTestCheck(
+        request,
         [
           {
             kind: 'not-tried',
@@ -150,29 +166,29 @@ async function tryAll(
             why: 'there is a newer one, or the pull request was closed',
           },
         ],
-        place,
+        ctx,
       )
       if (now !== undefined && !now.isOver) await app.store.enqueue(job)
       return
     }
   }
-  await show(wish, told, place)
-  await note({ key: wish.key, attempts: 0 })
+  await publishClusterTestCheck(request, views, ctx)
+  await saveRuns({ key: request.key, attempts: 0 })
   // The required check may have been the last obstacle to the merge.
-  if (wish.isRequired) await app.store.enqueue({ ...job, kind: 'pull' })
+  if (request.isRequired) await app.store.enqueue({ ...job, kind: 'pull' })
 }
 
-async function tryOne(
-  { root, trial }: Wished,
-  { tree, baseTree }: TrialWish,
+async function runOneTest(
+  { root, trial }: RequestedTest,
+  { tree, baseTree }: ClusterTestRequest,
   abandoned: readonly string[],
-  { prepared, images }: Ground,
-  onNews: (news: TrialNews) => Promise<'go' | 'stop'>,
-  { app, forge, installation, mirror }: Trying,
-): Promise<TrialAnswer> {
-  const found = trial.target === 'OLM v1' ? images.get(root) : undefined
-  const order = (catalogs?: { readonly head: number; readonly base?: number }) =>
-    app.trials.order(
+  { prepared, images }: ClusterTestInputs,
+  onNews: (news: ClusterTestProgress) => Promise<'go' | 'stop'>,
+  { app, forge, installation, mirror }: ClusterTestContext,
+): Promise<ClusterTestWorkerResponse> {
+  const imagesOfRoot = trial.target === 'OLM v1' ? images.get(root) : undefined
+  const requestTest = (catalogs?: { readonly head: number; readonly base?: number }) =>
+    app.clusterTests.order(
       {
         kind: 'try',
         github: forge.repository,
@@ -180,38 +196,45 @@ async function tryOne(
         trial,
         abandoned,
         ...(catalogs && { catalogs }),
-        ...(found && { images: found === 'coming' ? noImageYet : found }),
+        ...(imagesOfRoot && { images: imagesOfRoot === 'coming' ? noPreviewImage : imagesOfRoot }),
       },
       onNews,
     )
-  if (trial.target !== 'OLM v0' || !prepared.servesCatalogs) return order()
+  if (trial.target !== 'OLM v0' || !prepared.servesCatalogs) return requestTest()
   const [headPort, basePort] = prepared.ports ?? [0, 0]
-  const answer = await app.trials.serving({ mirror, tree, root, port: headPort }, async (head) => {
-    if (!trial.isUpgrade) return order({ head })
-    return app.trials.serving({ mirror, tree: baseTree, root, port: basePort }, (base) =>
-      order({ head, base }),
-    )
-  })
+  const answer = await app.clusterTests.withServedCatalog(
+    { mirror, tree, root, port: headPort },
+    async (head) => {
+      if (!trial.isUpgrade) return requestTest({ head })
+      return app.clusterTests.withServedCatalog({ mirror, tree: baseTree, root, port: basePort }, (base) =>
+        requestTest({ head, base }),
+      )
+    },
+  )
   return 'unserved' in answer ? { kind: 'failed', why: answer.unserved } : answer
 }
 
-const noImageYet = {
+const noPreviewImage = {
   why: 'OLM v1 takes catalogs from images, and the preview of this commit was not there in time',
 }
 
-function toldOf({ trial }: Wished, answer: TrialAnswer): ToldTrial {
+function toClusterTestView({ trial }: RequestedTest, answer: ClusterTestWorkerResponse): ClusterTestView {
   if (answer.kind === 'tried') return { kind: 'tried', report: answer.report }
-  const what = `${trial.package}, channel ${trial.channel}, ${trial.target}`
-  return { kind: 'not-tried', what, why: 'why' in answer ? answer.why : 'it was not tried' }
+  const label = `${trial.package}, channel ${trial.channel}, ${trial.target}`
+  return { kind: 'not-tried', what: label, why: 'why' in answer ? answer.why : 'it was not tried' }
 }
 
-async function show(
-  { head, isRequired }: TrialWish,
-  told: readonly ToldTrial[],
-  { app, forge }: Trying,
+async function publishClusterTestCheck(
+  { head, isRequired }: ClusterTestRequest,
+  views: readonly ClusterTestView[],
+  { app, forge }: ClusterTestContext,
 ): Promise<void> {
   try {
-    await forge.perform({ kind: 'put-check', head, run: withDigest(trialCheck(told, isRequired)) })
+    await forge.perform({
+      kind: 'put-check',
+      head,
+      run: withContentDigest(renderClusterTestCheck(views, isRequired)),
+    })
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
     app.log.warn({ err: error, head }, 'GitHub refused the check that tells of trials on a cluster')

@@ -1,47 +1,47 @@
 // Persistent state of cluster trials: requested, running and done.
 import { z } from 'zod'
-import { commitSha, isObjectId, treeSha } from '../../../change/ids.ts'
-import { targets } from '../../../checks/install/targets.ts'
+import { toCommitSha, isObjectId, toTreeSha } from '../../../change/ids.ts'
+import { installTargets } from '../../../checks/install/targets.ts'
 import { defineState } from '../../../ports/state.ts'
 
-const step = z.object({
+const installStepSchema = z.object({
   root: z.string(),
   version: z.string(),
   names: z.array(z.string()),
   image: z.string().exactOptional(),
 })
 
-const trial = z.object({
-  target: z.enum(targets),
+const plannedTestSchema = z.object({
+  target: z.enum(installTargets),
   package: z.string(),
   channel: z.string(),
   mode: z.enum(['AllNamespaces', 'OwnNamespace', 'SingleNamespace', 'MultiNamespace']),
-  steps: z.array(step),
+  steps: z.array(installStepSchema),
   crds: z.array(z.string()),
   isUpgrade: z.boolean(),
 })
 
-const wish = z.object({
+const clusterTestRequestSchema = z.object({
   /** The pull request's head, which has the check. */
-  head: z.string().refine(isObjectId).transform(commitSha),
+  head: z.string().refine(isObjectId).transform(toCommitSha),
   /** The validated tree to merge, and its base. */
-  tree: z.string().refine(isObjectId).transform(treeSha),
-  baseTree: z.string().refine(isObjectId).transform(treeSha),
+  tree: z.string().refine(isObjectId).transform(toTreeSha),
+  baseTree: z.string().refine(isObjectId).transform(toTreeSha),
   /** By catalog root. */
-  trials: z.array(z.object({ root: z.string(), trial })),
+  trials: z.array(z.object({ root: z.string(), trial: plannedTestSchema })),
   /** Identifies the request; equal ones are not repeated. */
   key: z.string(),
   isRequired: z.boolean(),
   isOver: z.boolean(),
 })
-export type TrialWish = Readonly<z.infer<typeof wish>>
+export type ClusterTestRequest = Readonly<z.infer<typeof clusterTestRequestSchema>>
 
-export const trialWishes = defineState<TrialWish>('trial wish', {
+export const clusterTestRequestState = defineState<ClusterTestRequest>('trial wish', {
   version: 1,
-  read: (stored) => wish.safeParse(stored).data,
+  read: (stored) => clusterTestRequestSchema.safeParse(stored).data,
 })
 
-const made = z.object({
+const clusterTestRunsSchema = z.object({
   key: z.string(),
   /** Trials that started and may not have ended. */
   running: z.array(z.string()),
@@ -50,17 +50,17 @@ const made = z.object({
   /** The request that waited for a catalog image, and how often. */
   waited: z.object({ key: z.string(), times: z.number() }).exactOptional(),
 })
-export type MadeTrials = Readonly<z.infer<typeof made>>
+export type ClusterTestRuns = Readonly<z.infer<typeof clusterTestRunsSchema>>
 
-export const madeTrials = defineState<MadeTrials>('trial', {
+export const clusterTestRunState = defineState<ClusterTestRuns>('trial', {
   version: 1,
-  read: (stored) => made.safeParse(stored).data,
+  read: (stored) => clusterTestRunsSchema.safeParse(stored).data,
 })
 
 /** When a repository's last trial ended; it then yields for a while. */
-const turn = z.object({ ended: z.number() })
+const lastRunSchema = z.object({ ended: z.number() })
 
-export const trialTurns = defineState<Readonly<z.infer<typeof turn>>>('trial turn', {
+export const lastRunState = defineState<Readonly<z.infer<typeof lastRunSchema>>>('trial turn', {
   version: 1,
-  read: (stored) => turn.safeParse(stored).data,
+  read: (stored) => lastRunSchema.safeParse(stored).data,
 })

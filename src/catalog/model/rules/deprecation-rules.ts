@@ -9,7 +9,7 @@ export const severalDeprecations = defineRule<{ package: string }>({
   since: '0.1.0',
   fixed: true,
   title: 'A package has one olm.deprecations blob',
-  say: (data) => ({
+  format: (data) => ({
     what: `package ${quote(data.package)} has a second olm.deprecations blob`,
     why: 'All deprecations of a package belong in one blob; two are not merged.',
     fix: 'Join the entries in one olm.deprecations blob.',
@@ -24,7 +24,7 @@ export const deprecationWithoutSchema = defineRule<{ package: string; index: num
   since: '0.1.0',
   fixed: true,
   title: 'A deprecation says what kind of thing it deprecates',
-  say: (data) => ({
+  format: (data) => ({
     what: `deprecation ${data.index} of package ${quote(data.package)} has no reference schema`,
     why: 'The schema tells whether a package, a channel or a bundle is deprecated.',
     fix: 'Set `reference.schema:` to olm.package, olm.channel or olm.bundle.',
@@ -39,7 +39,7 @@ export const duplicateDeprecation = defineRule<{ package: string; schema: string
   since: '0.1.0',
   fixed: true,
   title: 'A thing is deprecated once',
-  say: (data) => ({
+  format: (data) => ({
     what: `package ${quote(data.package)} deprecates ${data.schema} ${quote(data.name)} again`,
     why: 'Only one message can be shown for it.',
     fix: 'Keep one of the entries.',
@@ -54,7 +54,7 @@ export const unknownDeprecatedObject = defineRule<{ package: string; schema: str
   since: '0.1.0',
   fixed: true,
   title: 'What is deprecated exists',
-  say: (data) => ({
+  format: (data) => ({
     what: `package ${quote(data.package)} deprecates ${data.schema} ${quote(data.name)}, which it does not have`,
     why: 'A deprecation of nothing warns nobody.',
     fix: 'Correct `reference.name:`, or remove the entry.',
@@ -69,7 +69,7 @@ export const namedPackageDeprecation = defineRule<{ package: string; name: strin
   since: '0.1.0',
   fixed: true,
   title: 'The deprecation of a package names no other object',
-  say: (data) => ({
+  format: (data) => ({
     what: `the deprecation of package ${quote(data.package)} names ${quote(data.name)}`,
     why: 'A reference to olm.package always means the package of its blob; opm refuses any name there.',
     fix: 'Remove `reference.name:`, or correct `reference.schema:`.',
@@ -84,7 +84,7 @@ export const unknownDeprecationSchema = defineRule<{ package: string; schema: st
   since: '0.1.0',
   fixed: true,
   title: 'Only packages, channels and bundles can be deprecated',
-  say: (data) => ({
+  format: (data) => ({
     what: `package ${quote(data.package)} deprecates an object of schema ${quote(data.schema)}`,
     why: 'opm knows no such object.',
     fix: 'Set `reference.schema:` to olm.package, olm.channel or olm.bundle.',

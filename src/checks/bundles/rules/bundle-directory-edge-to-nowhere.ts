@@ -8,7 +8,7 @@ export const bundleDirectoryEdgeToNowhere = defineRule<{ name: string; replaced:
   severity: 'warning',
   since: '0.1.0',
   title: 'A bundle replaces one that exists',
-  say: ({ name, replaced, itself }) => ({
+  format: ({ name, replaced, itself }) => ({
     what: itself
       ? `${name} replaces itself`
       : `${name} replaces ${replaced}, which neither a directory of the package nor its catalogs have`,

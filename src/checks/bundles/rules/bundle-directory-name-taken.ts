@@ -8,7 +8,7 @@ export const bundleDirectoryNameTaken = defineRule<{ name: string; other: string
   severity: 'error',
   since: '0.1.0',
   title: 'Every bundle of a package has a name of its own',
-  say: ({ name, other, hasTemplates }) => ({
+  format: ({ name, other, hasTemplates }) => ({
     // Catalogs name the image of one of them, and are judged where they change.
     ...(hasTemplates && { severity: 'warning' as const }),
     what: `${name} is also the name of the bundle in ${other}`,

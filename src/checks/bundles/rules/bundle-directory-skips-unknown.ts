@@ -1,5 +1,5 @@
 import { defineRule } from '../../../findings/rule.ts'
-import { listed } from '../../validation/listed.ts'
+import { formatNames } from '../../validation/listed.ts'
 
 export const bundleDirectorySkipsUnknown = defineRule<{ name: string; skipped: readonly string[] }>({
   id: 'bundle-directory-skips-unknown',
@@ -9,8 +9,8 @@ export const bundleDirectorySkipsUnknown = defineRule<{ name: string; skipped: r
   severity: 'warning',
   since: '0.1.0',
   title: 'A bundle skips bundles that exist',
-  say: ({ name, skipped }) => ({
-    what: `${name} skips ${listed(skipped, 3)}, which neither a directory of the package nor its catalogs have`,
+  format: ({ name, skipped }) => ({
+    what: `${name} skips ${formatNames(skipped, 3)}, which neither a directory of the package nor its catalogs have`,
     why: 'A misspelt name is skipped by nobody: clusters stay on the version that was meant.',
     fix: 'Correct the names, or take them out.',
   }),

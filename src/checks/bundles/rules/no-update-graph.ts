@@ -8,7 +8,7 @@ export const noUpdateGraph = defineRule<{ file: string }>({
   severity: 'warning',
   since: '0.1.0',
   title: 'A package says how its upgrades are found',
-  say: ({ file }) => ({
+  format: ({ file }) => ({
     what: `${file} has no updateGraph`,
     why: 'Without it `replaces-mode` is taken: versions that replace nothing have no upgrades.',
     fix: 'Write `updateGraph: replaces-mode` or `updateGraph: semver-mode`.',

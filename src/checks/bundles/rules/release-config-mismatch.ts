@@ -8,7 +8,7 @@ export const releaseConfigMismatch = defineRule<{ problem: string }>({
   severity: 'warning',
   since: '0.1.0',
   title: 'What is to be released fits the catalogs of the package',
-  say: ({ problem }) => ({
+  format: ({ problem }) => ({
     what: problem,
     why: 'The bundle is not added to the catalogs that this file names.',
     fix: 'Make release-config.yaml and ci.yaml say the same.',

@@ -1,5 +1,5 @@
 import { defineRule } from '../../../findings/rule.ts'
-import { listed } from '../../validation/listed.ts'
+import { formatNames } from '../../validation/listed.ts'
 
 export const removedBundleInUse = defineRule<{ name: string; by: readonly string[] }>({
   id: 'removed-bundle-in-use',
@@ -9,8 +9,8 @@ export const removedBundleInUse = defineRule<{ name: string; by: readonly string
   severity: 'warning',
   since: '0.1.0',
   title: 'A bundle is removed when nothing names it any more',
-  say: ({ name, by }) => ({
-    what: `${name} is removed, and still named by ${listed(by, 3)}`,
+  format: ({ name, by }) => ({
+    what: `${name} is removed, and still named by ${formatNames(by, 3)}`,
     why: 'What names it breaks, or cannot be rebuilt.',
     fix: 'Take it out of these first, in a pull request before this one.',
   }),

@@ -8,7 +8,7 @@ export const unconventionalBundleName = defineRule<{ name: string; wanted: strin
   severity: 'warning',
   since: '0.1.0',
   title: 'A bundle is named for its package and version',
-  say: ({ name, wanted }) => ({
+  format: ({ name, wanted }) => ({
     what: `the bundle is named ${name}, not ${wanted}`,
     why: 'People and tools read package and version off the name.',
     fix: 'Rename the ClusterServiceVersion while nobody has it installed.',

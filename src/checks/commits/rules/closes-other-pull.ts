@@ -9,7 +9,7 @@ export const closesOtherPull = defineRule<{ pull: number; by: ClosedPull['by']; 
   since: '0.1.0',
   network: true,
   title: "Nobody closes somebody else's pull request by landing their own",
-  say: ({ pull, by, heldBack }) => {
+  format: ({ pull, by, heldBack }) => {
     if (by === 'words')
       return {
         what: `a commit message says that it closes pull request ${pull}, which is somebody else's`,

@@ -1,7 +1,7 @@
 import type { ClosedPull } from '../../../change/carried-commits.ts'
 import { defineRule } from '../../../findings/rule.ts'
 
-export const landsOtherPull = defineRule<{ pull: number; by: ClosedPull['by']; isKept: boolean }>({
+export const mergesOtherPull = defineRule<{ pull: number; by: ClosedPull['by']; isKept: boolean }>({
   id: 'lands-other-pull',
   check: 'ownership',
   judges: 'pull request',
@@ -9,7 +9,7 @@ export const landsOtherPull = defineRule<{ pull: number; by: ClosedPull['by']; i
   since: '0.1.0',
   network: true,
   title: 'A pull request lands alone',
-  say: ({ pull, by, isKept }) => ({
+  format: ({ pull, by, isKept }) => ({
     what:
       by === 'words'
         ? `a commit message closes pull request ${pull}`

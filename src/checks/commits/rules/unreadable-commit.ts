@@ -1,5 +1,5 @@
 import { defineRule } from '../../../findings/rule.ts'
-import { andMore } from '../and-more.ts'
+import { formatMoreSuffix } from '../and-more.ts'
 
 export const unreadableCommit = defineRule<{ commit: string; more: number }>({
   id: 'unreadable-commit',
@@ -8,8 +8,8 @@ export const unreadableCommit = defineRule<{ commit: string; more: number }>({
   severity: 'error',
   since: '0.1.0',
   title: 'Every commit message is text in UTF-8, and no commit is larger than 256 KiB',
-  say: ({ commit, more }) => ({
-    what: `the message of commit ${commit.slice(0, 12)}${andMore(more)} is too large, or not in UTF-8`,
+  format: ({ commit, more }) => ({
+    what: `the message of commit ${commit.slice(0, 12)}${formatMoreSuffix(more)} is too large, or not in UTF-8`,
     why: 'What a message says, such as which pull requests it closes, must be the same for everybody.',
     fix: 'Reword the commit.',
   }),

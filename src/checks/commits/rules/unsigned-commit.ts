@@ -1,5 +1,5 @@
 import { defineRule } from '../../../findings/rule.ts'
-import { andMore } from '../and-more.ts'
+import { formatMoreSuffix } from '../and-more.ts'
 
 export const unsignedCommit = defineRule<{ commit: string; more: number }>({
   id: 'unsigned-commit',
@@ -9,8 +9,8 @@ export const unsignedCommit = defineRule<{ commit: string; more: number }>({
   since: '0.1.0',
   network: true,
   title: 'Every commit is signed where the base branch demands it',
-  say: ({ commit, more }) => ({
-    what: `a signature is missing: that of commit ${commit.slice(0, 12)}${andMore(more)}`,
+  format: ({ commit, more }) => ({
+    what: `a signature is missing: that of commit ${commit.slice(0, 12)}${formatMoreSuffix(more)}`,
     why: 'The rules of the base branch demand signed commits: GitHub refuses the push because of each that is not.',
     fix: 'Sign the commits: `git rebase --exec "git commit --amend --no-edit -S"` onto the base branch.',
   }),

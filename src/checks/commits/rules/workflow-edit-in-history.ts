@@ -1,5 +1,5 @@
 import { defineRule } from '../../../findings/rule.ts'
-import { andMore } from '../and-more.ts'
+import { formatMoreSuffix } from '../and-more.ts'
 
 export const workflowEditInHistory = defineRule<{ commit: string; more: number; isVisible: boolean }>({
   id: 'workflow-edit-in-history',
@@ -8,9 +8,9 @@ export const workflowEditInHistory = defineRule<{ commit: string; more: number; 
   severity: 'error',
   since: '0.1.0',
   title: 'No commit edits .github/workflows, not even on the way',
-  say: ({ commit, more, isVisible }) => ({
+  format: ({ commit, more, isVisible }) => ({
     ...(isVisible && { severity: 'warning' as const }),
-    what: `the workflow files of commit ${commit.slice(0, 12)}${andMore(more)} are not those of the base branch below`,
+    what: `the workflow files of commit ${commit.slice(0, 12)}${formatMoreSuffix(more)} are not those of the base branch below`,
     why: 'GitHub lets the bot push no commit that touches workflows, also where a later commit takes it back.',
     fix: isVisible
       ? 'Ask a maintainer to merge this pull request by hand.'

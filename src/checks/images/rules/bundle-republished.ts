@@ -14,7 +14,7 @@ export const bundleRepublished = defineRule<{
   since: '0.1.0',
   network: true,
   title: 'A bundle name stands for one image in all catalogs',
-  say: ({ bundle, image, published, catalog }) => ({
+  format: ({ bundle, image, published, catalog }) => ({
     what: `${bundle} is published in ${catalog} as ${published}, and here it is ${image}`,
     why: 'Two things would carry one name and version: mirrors, upgrades and support cannot tell which one a cluster has.',
     fix: 'Use the image that is published, or publish this one under a new version.',

@@ -2,9 +2,9 @@ import { defineRule } from '../../../findings/rule.ts'
 
 /** `more`: how many other images of the package are named by tag too, if they share one finding. */
 
-type Tagged = { reference: string; digest?: string; package?: string; more?: number }
+type TaggedImageData = { reference: string; digest?: string; package?: string; more?: number }
 
-export const imageByTag = defineRule<Tagged>({
+export const imageByTag = defineRule<TaggedImageData>({
   id: 'image-by-tag',
   check: 'images',
   overridable: true,
@@ -12,7 +12,7 @@ export const imageByTag = defineRule<Tagged>({
   severity: 'warning',
   since: '0.1.0',
   title: 'Images are named by digest',
-  say: ({ reference, digest, package: name, more = 0 }) => ({
+  format: ({ reference, digest, package: name, more = 0 }) => ({
     what:
       more === 0
         ? `the image ${reference} is named by tag`

@@ -2,20 +2,20 @@
 import type { BundleBlob, Catalog, ChannelBlob, ChannelEntry } from '../../../catalog/facts/catalog.ts'
 import { parseVersionRange } from '../../../catalog/versions/version-range.ts'
 import { parseVersionTolerantly } from '../../../catalog/versions/version.ts'
-import { once, oncePer } from '../../../findings/once.ts'
-import { textField } from '../../../go/json/json-fields.ts'
-import { channelOrder, type ChannelOrder } from './channel-order.ts'
+import { lazy, memoizePerObject } from '../../../findings/once.ts'
+import { getJsonTextField } from '../../../go/json/json-fields.ts'
+import { computeChannelOrder, type ChannelOrder } from './channel-order.ts'
 import {
-  apiKey,
-  compareText,
+  toApiKey,
+  compareStrings,
   type OperatorEntry,
   type OperatorFacts,
   type PropertyValue,
 } from './operator-entry.ts'
-import { operatorFacts } from './operator-facts.ts'
+import { computeOperatorFacts } from './operator-facts.ts'
 
 /** `order` starts at the head; OLM gives up where it cannot determine the order. */
-export interface ChannelOfEntries {
+export interface ChannelEntries {
   readonly package: string
   readonly name: string
   readonly isDefault: boolean
@@ -23,30 +23,30 @@ export interface ChannelOfEntries {
   readonly order: () => ChannelOrder
 }
 
-export interface EntriesOfPackage {
+export interface PackageEntries {
   readonly name: string
   readonly defaultChannel: string
   /** The default channel first, then by name: OLM's order of preference. */
-  readonly channels: readonly ChannelOfEntries[]
+  readonly channels: readonly ChannelEntries[]
 }
 
 export interface CatalogEntries {
   readonly name: string
-  readonly packages: ReadonlyMap<string, EntriesOfPackage>
+  readonly packages: ReadonlyMap<string, PackageEntries>
   /** Counts the entries with this name and channel in all packages. */
   countOf(name: string, channel: string): number
-  providersOf(api: string): readonly EntriesOfPackage[]
+  providersOf(api: string): readonly PackageEntries[]
 }
 
 /** Builds each package on first use: a catalog has hundreds, and a change touches few. */
-export function catalogEntries(catalog: Catalog, name: string): CatalogEntries {
+export function createCatalogEntries(catalog: Catalog, name: string): CatalogEntries {
   const bundles = Map.groupBy(catalog.bundles, (bundle) => bundle.package)
   const channels = Map.groupBy(catalog.channels, (channel) => channel.package)
-  const packages = new Map<string, EntriesOfPackage>()
+  const packages = new Map<string, PackageEntries>()
   for (const { name: its, defaultChannel } of catalog.packages) {
     if (packages.has(its)) continue
-    const found = once(() =>
-      channelsOf(name, its, defaultChannel, channels.get(its) ?? [], bundles.get(its) ?? []),
+    const found = lazy(() =>
+      createChannelEntries(name, its, defaultChannel, channels.get(its) ?? [], bundles.get(its) ?? []),
     )
     packages.set(its, {
       name: its,
@@ -56,8 +56,8 @@ export function catalogEntries(catalog: Catalog, name: string): CatalogEntries {
       },
     })
   }
-  const counts = once(() => countsIn(catalog.channels, bundles))
-  const providers = once(() => providersIn(catalog.bundles))
+  const counts = lazy(() => countChannelEntries(catalog.channels, bundles))
+  const providers = lazy(() => indexApiProviders(catalog.bundles))
   return {
     name,
     packages,
@@ -66,28 +66,28 @@ export function catalogEntries(catalog: Catalog, name: string): CatalogEntries {
   }
 }
 
-function channelsOf(
+function createChannelEntries(
   catalog: string,
   packageName: string,
   defaultChannel: string,
   channels: readonly ChannelBlob[],
   bundles: readonly BundleBlob[],
-): readonly ChannelOfEntries[] {
+): readonly ChannelEntries[] {
   // The first of several bundles with one name counts.
-  const facts = new Map(bundles.toReversed().map((blob) => [blob.name, factsOfBlob(blob)]))
+  const facts = new Map(bundles.toReversed().map((blob) => [blob.name, extractBlobFacts(blob)]))
   return channels
-    .map((blob): ChannelOfEntries => {
+    .map((blob): ChannelEntries => {
       const isDefault = blob.name === defaultChannel
       const entries = blob.entries.flatMap((entry) => {
         const own = facts.get(entry.name)
-        return own ? [entryOf(catalog, packageName, blob.name, isDefault, entry, own)] : []
+        return own ? [createOperatorEntry(catalog, packageName, blob.name, isDefault, entry, own)] : []
       })
       return {
         package: packageName,
         name: blob.name,
         isDefault,
         entries,
-        order: once(() => channelOrder(entries)),
+        order: lazy(() => computeChannelOrder(entries)),
       }
     })
     .sort(compareChannels)
@@ -95,32 +95,32 @@ function channelsOf(
 
 /** The default channel first, then by package and name in Go's string order. */
 export function compareChannels(
-  a: Pick<ChannelOfEntries, 'isDefault' | 'package' | 'name'>,
-  b: Pick<ChannelOfEntries, 'isDefault' | 'package' | 'name'>,
+  a: Pick<ChannelEntries, 'isDefault' | 'package' | 'name'>,
+  b: Pick<ChannelEntries, 'isDefault' | 'package' | 'name'>,
 ): number {
   if (a.isDefault !== b.isDefault) return a.isDefault ? -1 : 1
-  return compareText(a.package, b.package) || compareText(a.name, b.name)
+  return compareStrings(a.package, b.package) || compareStrings(a.name, b.name)
 }
 
 /** Cached because most blobs are the same on both sides of a change. */
-const factsOfBlob = oncePer((blob: BundleBlob): OperatorFacts => {
+const extractBlobFacts = memoizePerObject((blob: BundleBlob): OperatorFacts => {
   const own = blob.properties.filter(
     ({ type }) => type !== 'olm.bundle.object' && type !== 'olm.csv.metadata',
   )
-  const facts = operatorFacts(blob.name, own)
-  return { ...facts, properties: [...own, ...own.flatMap(repeated)] }
+  const facts = computeOperatorFacts(blob.name, own)
+  return { ...facts, properties: [...own, ...own.flatMap(duplicateAsDependencies)] }
 })
 
 /** opm also serves requirements as dependencies, and OLM turns those back into properties, so a CEL rule sees both. */
-function repeated({ type, value }: PropertyValue): readonly PropertyValue[] {
+function duplicateAsDependencies({ type, value }: PropertyValue): readonly PropertyValue[] {
   const fields = (...names: readonly string[]) =>
-    Object.fromEntries(names.map((name) => [name, textField(value, name)]))
+    Object.fromEntries(names.map((name) => [name, getJsonTextField(value, name)]))
   if (type === 'olm.gvk.required') return [{ type, value: fields('group', 'version', 'kind') }]
   if (type === 'olm.package.required') return [{ type, value: fields('packageName', 'versionRange') }]
   return []
 }
 
-function entryOf(
+function createOperatorEntry(
   catalog: string,
   packageName: string,
   channel: string,
@@ -130,7 +130,7 @@ function entryOf(
 ): OperatorEntry {
   const range = entry.skipRange === '' ? undefined : parseVersionRange(entry.skipRange)
   const own = facts.properties.find(({ type }) => type === 'olm.package')
-  const version = parseVersionTolerantly(own ? textField(own.value, 'version') : '')
+  const version = parseVersionTolerantly(own ? getJsonTextField(own.value, 'version') : '')
   return {
     catalog,
     package: packageName,
@@ -145,7 +145,7 @@ function entryOf(
   }
 }
 
-function countsIn(
+function countChannelEntries(
   channels: readonly ChannelBlob[],
   bundles: ReadonlyMap<string, readonly BundleBlob[]>,
 ): ReadonlyMap<string, number> {
@@ -160,12 +160,12 @@ function countsIn(
   return counts
 }
 
-function providersIn(bundles: readonly BundleBlob[]): ReadonlyMap<string, ReadonlySet<string>> {
+function indexApiProviders(bundles: readonly BundleBlob[]): ReadonlyMap<string, ReadonlySet<string>> {
   const providers = new Map<string, Set<string>>()
   for (const { package: its, properties } of bundles)
     for (const { type, value } of properties) {
       if (type !== 'olm.gvk') continue
-      const api = apiKey(value)
+      const api = toApiKey(value)
       const known = providers.get(api)
       if (known) known.add(its)
       else providers.set(api, new Set([its]))

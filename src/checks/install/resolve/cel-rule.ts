@@ -2,35 +2,39 @@
 // are refused.
 import { Environment } from '@marcbachmann/cel-js'
 import { compareVersions, parseVersionTolerantly } from '../../../catalog/versions/version.ts'
-import { celProblem } from '../../validation/view/cel.ts'
+import { findCelProblem } from '../../validation/view/cel.ts'
 import { ResolverError, type PropertyValue } from './operator-entry.ts'
 
 /** The rule cannot be evaluated; the message says why. */
-export class Unanswerable extends Error {}
+export class CelEvaluationError extends Error {}
 
-const environment = new Environment({ limits: { maxAstNodes: 10_000, maxDepth: 100, maxListElements: 1000 } })
+const celEnvironment = new Environment({
+  limits: { maxAstNodes: 10_000, maxDepth: 100, maxListElements: 1000 },
+})
   .registerVariable('properties', 'list<map<string, dyn>>')
   .registerFunction('semver_compare(dyn, dyn): int', (one: unknown, other: unknown) =>
-    BigInt(Math.sign(compareVersions(versionFrom(one), versionFrom(other)))),
+    BigInt(Math.sign(compareVersions(parseCelVersion(one), parseCelVersion(other)))),
   )
 
 /** Limit on the steps of one rule for one bundle, estimated from its nested loops. */
-const mostSteps = 1_000_000
+const maxCelSteps = 1_000_000
 
 /** @throws ResolverError if OLM refuses the rule. */
-export function celRule(rule: string): (properties: readonly PropertyValue[]) => boolean {
-  const problem = celProblem(rule)
+export function compileCelRule(rule: string): (properties: readonly PropertyValue[]) => boolean {
+  const problem = findCelProblem(rule)
   if (problem !== undefined) throw new ResolverError(`its constraint ${problem}`)
   let evaluate: (context: { readonly properties: readonly PropertyValue[] }) => unknown
   try {
-    evaluate = environment.parse(rule)
+    evaluate = celEnvironment.parse(rule)
   } catch (error) {
     return () => {
-      throw new Unanswerable(`the rule ${JSON.stringify(rule)} cannot be evaluated: ${firstLine(error)}`)
+      throw new CelEvaluationError(
+        `the rule ${JSON.stringify(rule)} cannot be evaluated: ${firstLine(error)}`,
+      )
     }
   }
   return (properties) => {
-    refuseLong(rule, properties.length)
+    rejectLongRule(rule, properties.length)
     try {
       return evaluate({ properties: properties.map(({ type, value }) => ({ type, value })) }) === true
     } catch {
@@ -39,23 +43,27 @@ export function celRule(rule: string): (properties: readonly PropertyValue[]) =>
   }
 }
 
-function versionFrom(value: unknown) {
+function parseCelVersion(value: unknown) {
   const parsed = parseVersionTolerantly(typeof value === 'string' ? value : String(value))
   if (!parsed.ok) throw new Error(`unable to parse '${String(value)}' to semver format`)
   return parsed.value
 }
 
-function refuseLong(rule: string, properties: number): void {
+function rejectLongRule(rule: string, properties: number): void {
   const loops = [...rule.matchAll(/\.\s*(?:all|exists|exists_one|map|filter)\s*\(/g)].length
   const items = Math.max(properties, rule.split(',').length, 1)
-  if (items ** loops > mostSteps)
-    throw new Unanswerable(`the rule ${shortened(rule)} could take too long on ${properties} properties`)
+  if (items ** loops > maxCelSteps)
+    throw new CelEvaluationError(
+      `the rule ${shortenRule(rule)} could take too long on ${properties} properties`,
+    )
   // JavaScript's regular expressions backtrack, Go's do not. A single repetition is harmless.
   if (/\bmatches\s*\(/.test(rule) && [...rule.matchAll(/[*+{?]/g)].length > 1)
-    throw new Unanswerable(`the rule ${shortened(rule)} has a regular expression that could take too long`)
+    throw new CelEvaluationError(
+      `the rule ${shortenRule(rule)} has a regular expression that could take too long`,
+    )
 }
 
-function shortened(rule: string): string {
+function shortenRule(rule: string): string {
   return JSON.stringify(rule.length > 200 ? `${rule.slice(0, 200)}...` : rule)
 }
 

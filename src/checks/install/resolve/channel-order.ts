@@ -8,7 +8,7 @@ export type ChannelOrder =
   | { readonly ok: false; readonly error: string }
 
 /** All entries must be of one package and channel. */
-export function channelOrder(entries: readonly OperatorEntry[]): ChannelOrder {
+export function computeChannelOrder(entries: readonly OperatorEntry[]): ChannelOrder {
   const [any] = entries
   if (any === undefined) return { ok: true, entries: [] }
   const where = `in channel ${quote(any.channel)} of package ${quote(any.package)}`
@@ -53,11 +53,11 @@ export function channelOrder(entries: readonly OperatorEntry[]): ChannelOrder {
     ok: false,
     error:
       `a unique replacement chain within a channel is required to determine the relative order between channel entries, ` +
-      `but ${chains.length} replacement chains were found ${where}: ${chains.map(shownChain).join(', ')}`,
+      `but ${chains.length} replacement chains were found ${where}: ${chains.map(formatChain).join(', ')}`,
   }
 }
 
-function shownChain(chain: readonly OperatorEntry[]): string {
+function formatChain(chain: readonly OperatorEntry[]): string {
   const [first] = chain
   if (first === undefined) return '[]'
   return chain.length === 1 ? first.name : `${first.name}...${chain.at(-1)?.name}`

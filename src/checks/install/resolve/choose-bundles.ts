@@ -1,8 +1,8 @@
 // Chooses the smallest preferred set that meets all constraints, as OLM's resolver does. (OLM: resolver/solver,
 // search.go.)
-import { holds, negated, SatSolver, type Literal } from './sat-solver.ts'
+import { toPositiveLiteral, negateLiteral, SatSolver, type Literal } from './sat-solver.ts'
 
-export type Constraint = { readonly text: string } & (
+export type SolverConstraint = { readonly text: string } & (
   | { readonly kind: 'mandatory' | 'prohibited' }
   /** At least one of these, in order of preference. */
   | { readonly kind: 'dependency'; readonly ids: readonly string[] }
@@ -10,52 +10,52 @@ export type Constraint = { readonly text: string } & (
   | { readonly kind: 'at most one'; readonly ids: readonly string[] }
 )
 
-export interface Variable {
+export interface SolverVariable {
   readonly id: string
-  readonly constraints: readonly Constraint[]
+  readonly constraints: readonly SolverConstraint[]
 }
 
-export interface Applied {
+export interface AppliedConstraint {
   readonly subject: string
-  readonly constraint: Constraint
+  readonly constraint: SolverConstraint
 }
 
-export type Choice =
+export type SolverChoice =
   /** In the order of choice, mandatory ones first. */
   | { readonly kind: 'chosen'; readonly ids: readonly string[] }
   /** A minimal set of conflicting constraints. */
-  | { readonly kind: 'not satisfiable'; readonly constraints: readonly Applied[] }
+  | { readonly kind: 'not satisfiable'; readonly constraints: readonly AppliedConstraint[] }
   | { readonly kind: 'error'; readonly message: string }
   | { readonly kind: 'gave up' }
 
 /** Real catalogs need a handful of conflicts; the limit stops hostile ones. */
-const mostConflicts = 20_000
+const maxConflicts = 20_000
 
-export function chooseBundles(variables: readonly Variable[]): Choice {
+export function chooseBundles(variables: readonly SolverVariable[]): SolverChoice {
   const numbers = new Map(variables.map(({ id }, index) => [id, index]))
   const missing = variables
-    .flatMap(({ constraints }) => constraints.flatMap(namedIn))
+    .flatMap(({ constraints }) => constraints.flatMap(listConstraintIds))
     .filter((id) => !numbers.has(id))
   if (missing.length > 0) {
     const each = missing.map((id) => `variable ${JSON.stringify(id)} referenced but not provided`)
     return { kind: 'error', message: `${missing.length} errors encountered: ${each.join(', ')}` }
   }
-  const formula = new Formula(variables, numbers)
+  const formula = new SatFormula(variables, numbers)
   const solver = formula.solver()
   const quick = formula.follow((literal) => solver.assume(literal))
   if (quick) return { kind: 'chosen', ids: formula.idsOf(quick) }
-  return chooseCarefully(formula)
+  return chooseWithLookahead(formula)
 }
 
 /**
  * Checks before each step that a solution remains possible. OLM backtracks instead and does not repeat a choice that it
  * undid, so it sometimes picks a less preferred candidate. This function always returns the preferred one.
  */
-function chooseCarefully(formula: Formula): Choice {
+function chooseWithLookahead(formula: SatFormula): SolverChoice {
   const solver = formula.solver()
-  const first = solver.solve(formula.anchors.map(holds))
+  const first = solver.solve(formula.anchors.map(toPositiveLiteral))
   if (first.kind === 'gave up') return first
-  if (first.kind === 'unsatisfiable') return explain(formula)
+  if (first.kind === 'unsatisfiable') return explainConflict(formula)
   let gaveUp = false
   const assumed: Literal[] = []
   const found = formula.follow((literal) => {
@@ -69,11 +69,11 @@ function chooseCarefully(formula: Formula): Choice {
 }
 
 /** Returns the constraints that the solver blames, reduced to a minimal set. */
-function explain(formula: Formula): Choice {
+function explainConflict(formula: SatFormula): SolverChoice {
   const all = formula.applied
   const solver = formula.solver({ withSwitches: true })
   const blame = (indexes: readonly number[]): readonly number[] | undefined => {
-    const answer = solver.solve(indexes.map((index) => holds(formula.switchOf(index))))
+    const answer = solver.solve(indexes.map((index) => toPositiveLiteral(formula.switchOf(index))))
     return answer.kind === 'unsatisfiable'
       ? answer.failed.map((literal) => formula.indexOf(literal))
       : undefined
@@ -84,53 +84,53 @@ function explain(formula: Formula): Choice {
     if (!needed.includes(index)) continue
     needed = blame(needed.filter((other) => other !== index)) ?? needed
   }
-  const constraints = needed.map((index) => all[index] as Applied)
-  return { kind: 'not satisfiable', constraints: inOrderOfChain(constraints) }
+  const constraints = needed.map((index) => all[index] as AppliedConstraint)
+  return { kind: 'not satisfiable', constraints: orderByDependencyChain(constraints) }
 }
 
 /** Orders constraints from the mandatory ones along the dependencies. */
-function inOrderOfChain(constraints: readonly Applied[]): readonly Applied[] {
+function orderByDependencyChain(constraints: readonly AppliedConstraint[]): readonly AppliedConstraint[] {
   const bySubject = Map.groupBy(constraints, ({ subject }) => subject)
   const open = constraints
     .filter(({ constraint }) => constraint.kind === 'mandatory')
     .map(({ subject }) => subject)
     .sort((a, b) => Number(hasDependency(bySubject.get(b))) - Number(hasDependency(bySubject.get(a))))
-  const ordered = new Set<Applied>()
+  const ordered = new Set<AppliedConstraint>()
   const seen = new Set<string>()
-  const take = (subject: string): void => {
+  const visit = (subject: string): void => {
     if (seen.has(subject)) return
     seen.add(subject)
     const its = bySubject.get(subject) ?? []
-    for (const applied of its.toSorted((a, b) => rank(a) - rank(b))) {
+    for (const applied of its.toSorted((a, b) => rankConstraint(a) - rankConstraint(b))) {
       ordered.add(applied)
       if (applied.constraint.kind === 'dependency') open.push(...applied.constraint.ids)
     }
   }
-  for (const subject of open) take(subject)
+  for (const subject of open) visit(subject)
   return [...ordered, ...constraints.filter((applied) => !ordered.has(applied))]
 }
 
-function rank({ constraint }: Applied): number {
+function rankConstraint({ constraint }: AppliedConstraint): number {
   return constraint.kind === 'mandatory' ? 0 : 1
 }
 
-function hasDependency(its: readonly Applied[] | undefined): boolean {
+function hasDependency(its: readonly AppliedConstraint[] | undefined): boolean {
   return its?.some(({ constraint }) => constraint.kind === 'dependency') ?? false
 }
 
-function namedIn(constraint: Constraint): readonly string[] {
+function listConstraintIds(constraint: SolverConstraint): readonly string[] {
   if ('ids' in constraint) return constraint.ids
   return 'id' in constraint ? [constraint.id] : []
 }
 
 /** Maps variables and constraints to the solver's numbers. */
-class Formula {
+class SatFormula {
   readonly anchors: readonly number[]
-  readonly applied: readonly Applied[]
-  private readonly variables: readonly Variable[]
+  readonly applied: readonly AppliedConstraint[]
+  private readonly variables: readonly SolverVariable[]
   private readonly numbers: ReadonlyMap<string, number>
 
-  constructor(variables: readonly Variable[], numbers: ReadonlyMap<string, number>) {
+  constructor(variables: readonly SolverVariable[], numbers: ReadonlyMap<string, number>) {
     this.variables = variables
     this.numbers = numbers
     this.applied = variables.flatMap(({ id, constraints }) =>
@@ -144,27 +144,35 @@ class Formula {
   /** With switches, each constraint applies only while its variable is assumed. */
   solver({ withSwitches = false } = {}): SatSolver {
     const count = this.variables.length + (withSwitches ? this.applied.length : 0)
-    const solver = new SatSolver(count, mostConflicts)
+    const solver = new SatSolver(count, maxConflicts)
     for (const [index, { subject, constraint }] of this.applied.entries()) {
-      const off = withSwitches ? [negated(holds(this.switchOf(index)))] : []
-      const own = holds(this.number(subject))
+      const off = withSwitches ? [negateLiteral(toPositiveLiteral(this.switchOf(index)))] : []
+      const own = toPositiveLiteral(this.number(subject))
       switch (constraint.kind) {
         case 'mandatory':
           solver.addClause([...off, own])
           break
         case 'prohibited':
-          solver.addClause([...off, negated(own)])
+          solver.addClause([...off, negateLiteral(own)])
           break
         case 'dependency':
-          solver.addClause([...off, negated(own), ...constraint.ids.map((id) => holds(this.number(id)))])
+          solver.addClause([
+            ...off,
+            negateLiteral(own),
+            ...constraint.ids.map((id) => toPositiveLiteral(this.number(id))),
+          ])
           break
         case 'conflict':
-          solver.addClause([...off, negated(own), negated(holds(this.number(constraint.id)))])
+          solver.addClause([
+            ...off,
+            negateLiteral(own),
+            negateLiteral(toPositiveLiteral(this.number(constraint.id))),
+          ])
           break
         case 'at most one':
           solver.addAtMostOne(
             constraint.ids.map((id) => this.number(id)),
-            withSwitches ? holds(this.switchOf(index)) : undefined,
+            withSwitches ? toPositiveLiteral(this.switchOf(index)) : undefined,
           )
       }
     }
@@ -180,7 +188,7 @@ class Formula {
     const choices: (readonly number[])[] = this.anchors.map((anchor) => [anchor])
     for (const candidates of choices) {
       if (candidates.some((candidate) => chosen.has(candidate))) continue
-      const found = candidates.find((candidate) => accept(holds(candidate)))
+      const found = candidates.find((candidate) => accept(toPositiveLiteral(candidate)))
       if (found === undefined) return undefined
       chosen.add(found)
       for (const constraint of this.variables[found]?.constraints ?? [])
@@ -191,7 +199,7 @@ class Formula {
   }
 
   idsOf(numbers: ReadonlySet<number>): readonly string[] {
-    return [...numbers].map((number) => (this.variables[number] as Variable).id)
+    return [...numbers].map((number) => (this.variables[number] as SolverVariable).id)
   }
 
   switchOf(index: number): number {

@@ -10,32 +10,36 @@ export type DecodedConstraint =
   | { readonly kind: 'cel'; readonly rule: string; readonly failureMessage: string }
   | { readonly kind: 'empty' }
 
-type Decoded =
+type ConstraintDecodeResult =
   { readonly ok: true; readonly value: DecodedConstraint } | { readonly ok: false; readonly error: string }
-type Fields = Readonly<Record<string, Json>>
+type ConstraintFields = Readonly<Record<string, Json>>
 
 /** Bytes of the value's text, OLM's limit. */
-const mostBytes = 2 << 16
+const maxConstraintBytes = 2 << 16
 /** Stops hostile values from exhausting the stack. */
-const mostLevels = 500
+const maxConstraintDepth = 500
 
-class Undecodable extends Error {}
+class ConstraintDecodeError extends Error {}
 
 /** Never throws; the error completes OLM's sentence. */
-export function decodeConstraint(value: Json): Decoded {
-  if (new TextEncoder().encode(JSON.stringify(value)).length > mostBytes)
-    return { ok: false, error: `olm.constraint value is greater than max constraint size ${mostBytes} bytes` }
+export function decodeConstraint(value: Json): ConstraintDecodeResult {
+  if (new TextEncoder().encode(JSON.stringify(value)).length > maxConstraintBytes)
+    return {
+      ok: false,
+      error: `olm.constraint value is greater than max constraint size ${maxConstraintBytes} bytes`,
+    }
   try {
-    return { ok: true, value: decoded(value, 0) }
+    return { ok: true, value: decodeAtDepth(value, 0) }
   } catch (error) {
-    if (!(error instanceof Undecodable)) throw error
+    if (!(error instanceof ConstraintDecodeError)) throw error
     return { ok: false, error: error.message }
   }
 }
 
-function decoded(value: Json, level: number): DecodedConstraint {
-  if (level > mostLevels) throw new Undecodable(`it is nested more than ${mostLevels} levels deep`)
-  const fields = fieldsOf(value, 'constraints.Constraint', [
+function decodeAtDepth(value: Json, level: number): DecodedConstraint {
+  if (level > maxConstraintDepth)
+    throw new ConstraintDecodeError(`it is nested more than ${maxConstraintDepth} levels deep`)
+  const fields = readFields(value, 'constraints.Constraint', [
     'failuremessage',
     'cel',
     'package',
@@ -45,17 +49,24 @@ function decoded(value: Json, level: number): DecodedConstraint {
     'not',
   ])
   // OLM decodes every kind, so an error in any of them counts.
-  const gvk = fieldsOf(fields['gvk'], 'constraints.GVKConstraint', ['group', 'kind', 'version'])
-  const its = fieldsOf(fields['package'], 'constraints.PackageConstraint', ['packagename', 'versionrange'])
-  const cel = fieldsOf(fields['cel'], 'constraints.Cel', ['rule'])
-  const failureMessage = text(fields, 'failuremessage')
+  const gvk = readFields(fields['gvk'], 'constraints.GVKConstraint', ['group', 'kind', 'version'])
+  const its = readFields(fields['package'], 'constraints.PackageConstraint', ['packagename', 'versionrange'])
+  const cel = readFields(fields['cel'], 'constraints.Cel', ['rule'])
+  const failureMessage = getStringField(fields, 'failuremessage')
   const read = {
-    gvk: { group: text(gvk, 'group'), version: text(gvk, 'version'), apiKind: text(gvk, 'kind') },
-    package: { packageName: text(its, 'packagename'), versionRange: text(its, 'versionrange') },
-    cel: { rule: text(cel, 'rule'), failureMessage },
-    all: parts(fields['all'], level),
-    any: parts(fields['any'], level),
-    not: parts(fields['not'], level),
+    gvk: {
+      group: getStringField(gvk, 'group'),
+      version: getStringField(gvk, 'version'),
+      apiKind: getStringField(gvk, 'kind'),
+    },
+    package: {
+      packageName: getStringField(its, 'packagename'),
+      versionRange: getStringField(its, 'versionrange'),
+    },
+    cel: { rule: getStringField(cel, 'rule'), failureMessage },
+    all: decodeParts(fields['all'], level),
+    any: decodeParts(fields['any'], level),
+    not: decodeParts(fields['not'], level),
   }
   for (const kind of ['gvk', 'package', 'all', 'any', 'not', 'cel'] as const) {
     if ((fields[kind] ?? null) === null) continue
@@ -67,33 +78,33 @@ function decoded(value: Json, level: number): DecodedConstraint {
   return { kind: 'empty' }
 }
 
-function parts(value: Json | undefined, level: number): readonly DecodedConstraint[] {
-  const list = fieldsOf(value, 'constraints.CompoundConstraint', ['constraints'])['constraints'] ?? []
-  if (!Array.isArray(list)) throw wrongType(list, '[]constraints.Constraint')
-  return list.map((item: Json) => decoded(item ?? {}, level + 1))
+function decodeParts(value: Json | undefined, level: number): readonly DecodedConstraint[] {
+  const list = readFields(value, 'constraints.CompoundConstraint', ['constraints'])['constraints'] ?? []
+  if (!Array.isArray(list)) throw createTypeError(list, '[]constraints.Constraint')
+  return list.map((item: Json) => decodeAtDepth(item ?? {}, level + 1))
 }
 
 /** Returns fields by lower-case name; empty where Go leaves a pointer nil. */
-function fieldsOf(value: Json | undefined, type: string, known: readonly string[]): Fields {
+function readFields(value: Json | undefined, type: string, known: readonly string[]): ConstraintFields {
   if (value === undefined || value === null) return {}
-  if (typeof value !== 'object' || Array.isArray(value)) throw wrongType(value, type)
+  if (typeof value !== 'object' || Array.isArray(value)) throw createTypeError(value, type)
   const fields: Record<string, Json> = {}
-  for (const [key, field] of Object.entries(value as Fields)) {
+  for (const [key, field] of Object.entries(value as ConstraintFields)) {
     const name = key.toLowerCase()
-    if (!known.includes(name)) throw new Undecodable(`json: unknown field ${quote(key)}`)
+    if (!known.includes(name)) throw new ConstraintDecodeError(`json: unknown field ${quote(key)}`)
     // In Go, null keeps the value of an earlier spelling of the field.
     if (field !== null || !(name in fields)) fields[name] = field
   }
   return fields
 }
 
-function text(fields: Fields, name: string): string {
+function getStringField(fields: ConstraintFields, name: string): string {
   const value = fields[name] ?? ''
-  if (typeof value !== 'string') throw wrongType(value, 'string')
+  if (typeof value !== 'string') throw createTypeError(value, 'string')
   return value
 }
 
-function wrongType(value: Json, wanted: string): Undecodable {
+function createTypeError(value: Json, wanted: string): ConstraintDecodeError {
   const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
-  return new Undecodable(`json: cannot unmarshal ${found} into Go value of type ${wanted}`)
+  return new ConstraintDecodeError(`json: cannot unmarshal ${found} into Go value of type ${wanted}`)
 }

@@ -1,7 +1,7 @@
 import type { VersionRange } from '../../../catalog/versions/version-range.ts'
 import type { Version } from '../../../catalog/versions/version.ts'
 import type { Json } from '../../../go/json/json.ts'
-import { textField } from '../../../go/json/json-fields.ts'
+import { getJsonTextField } from '../../../go/json/json-fields.ts'
 
 export interface PropertyValue {
   readonly type: string
@@ -19,7 +19,7 @@ export interface OperatorFacts {
   readonly labels: readonly string[]
   readonly isDeprecated: boolean
   /** Called late, because OLM gives up on an unreadable dependency. @throws ResolverError */
-  readonly requirements: () => readonly Requirement[]
+  readonly requirements: () => readonly BundleRequirement[]
 }
 
 export interface OperatorEntry {
@@ -38,7 +38,7 @@ export interface OperatorEntry {
 }
 
 /** A condition that one other bundle must meet. */
-export interface Requirement {
+export interface BundleRequirement {
   /** OLM's text, such as "providing an API with group: ..., version: ..., kind: ...". */
   readonly text: string
   /** Narrows the search to bundles with this API or package; absent if any bundle may match. */
@@ -50,10 +50,10 @@ export interface Requirement {
 export class ResolverError extends Error {}
 
 /** The separator cannot occur in a group, version or kind. */
-export function apiKey(value: Json): string {
-  return ['group', 'version', 'kind'].map((field) => textField(value, field)).join('\0')
+export function toApiKey(value: Json): string {
+  return ['group', 'version', 'kind'].map((field) => getJsonTextField(value, field)).join('\0')
 }
 
-export function compareText(a: string, b: string): number {
+export function compareStrings(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

@@ -1,29 +1,29 @@
 import { parseVersion, type Version } from '../../../catalog/versions/version.ts'
-import { once, oncePer } from '../../../findings/once.ts'
-import { textField } from '../../../go/json/json-fields.ts'
-import { apiKey, type OperatorEntry, type OperatorFacts, type PropertyValue } from './operator-entry.ts'
-import { requirementOf } from './requirement.ts'
+import { lazy, memoizePerObject } from '../../../findings/once.ts'
+import { getJsonTextField } from '../../../go/json/json-fields.ts'
+import { toApiKey, type OperatorEntry, type OperatorFacts, type PropertyValue } from './operator-entry.ts'
+import { parseRequirement } from './requirement.ts'
 
 /** Works for installed Operators too: OLM copies the bundle's properties to an annotation of the CSV. */
-export function operatorFacts(name: string, properties: readonly PropertyValue[]): OperatorFacts {
+export function computeOperatorFacts(name: string, properties: readonly PropertyValue[]): OperatorFacts {
   const of = (type: string) => properties.filter((property) => property.type === type)
   const packages = of('olm.package').map(({ value }) => {
-    const version = parseVersion(textField(value, 'version'))
-    return { name: textField(value, 'packageName'), ...(version.ok && { version: version.value }) }
+    const version = parseVersion(getJsonTextField(value, 'version'))
+    return { name: getJsonTextField(value, 'packageName'), ...(version.ok && { version: version.value }) }
   })
   return {
     name,
     properties,
-    provided: of('olm.gvk').map(({ value }) => apiKey(value)),
+    provided: of('olm.gvk').map(({ value }) => toApiKey(value)),
     packages,
-    labels: of('olm.label').map(({ value }) => textField(value, 'label')),
+    labels: of('olm.label').map(({ value }) => getJsonTextField(value, 'label')),
     isDeprecated: of('olm.deprecated').length > 0,
-    requirements: once(() => properties.flatMap((property) => requirementOf(property) ?? [])),
+    requirements: lazy(() => properties.flatMap((property) => parseRequirement(property) ?? [])),
   }
 }
 
 /** OLM takes a CSV without a version for 0.0.0. */
-export function installedEntry({
+export function createInstalledEntry({
   name,
   version,
   package: packageName,
@@ -35,16 +35,21 @@ export function installedEntry({
   readonly properties: readonly PropertyValue[]
 }): OperatorEntry {
   const parsed = parseVersion(version)
-  return inNamespace(name, packageName, parsed.ok ? parsed.value : undefined, operatorFacts(name, properties))
+  return createNamespaceEntry(
+    name,
+    packageName,
+    parsed.ok ? parsed.value : undefined,
+    computeOperatorFacts(name, properties),
+  )
 }
 
 /** A catalog entry after installation: OLM keeps its properties and drops its edges. */
-export const asInstalled = oncePer(
+export const toInstalledEntry = memoizePerObject(
   ({ name, package: packageName, version, facts }: OperatorEntry): OperatorEntry =>
-    inNamespace(name, packageName, version, facts),
+    createNamespaceEntry(name, packageName, version, facts),
 )
 
-function inNamespace(
+function createNamespaceEntry(
   name: string,
   packageName: string,
   version: Version | undefined,

@@ -1,30 +1,37 @@
 // A dependency of a bundle, in OLM's words. Throws where OLM cannot read it and gives up (OLM: resolver.go and
 // cache/predicates.go).
 import type { Json } from '../../../go/json/json.ts'
-import { textField } from '../../../go/json/json-fields.ts'
-import { inRange, parseVersionRange } from '../../../catalog/versions/version-range.ts'
-import { celRule } from './cel-rule.ts'
+import { getJsonTextField } from '../../../go/json/json-fields.ts'
+import { isInRange, parseVersionRange } from '../../../catalog/versions/version-range.ts'
+import { compileCelRule } from './cel-rule.ts'
 import { decodeConstraint, type DecodedConstraint } from './decode-constraint.ts'
-import { apiKey, ResolverError, type PropertyValue, type Requirement } from './operator-entry.ts'
+import { toApiKey, ResolverError, type PropertyValue, type BundleRequirement } from './operator-entry.ts'
 
 /** Undefined if the property requires nothing. */
-export function requirementOf({ type, value }: PropertyValue): Requirement | undefined {
+export function parseRequirement({ type, value }: PropertyValue): BundleRequirement | undefined {
   switch (type) {
     case 'olm.gvk.required':
-      return ofApi(textField(value, 'group'), textField(value, 'version'), textField(value, 'kind'))
+      return createApiRequirement(
+        getJsonTextField(value, 'group'),
+        getJsonTextField(value, 'version'),
+        getJsonTextField(value, 'kind'),
+      )
     case 'olm.package.required':
-      return ofPackage(textField(value, 'packageName'), textField(value, 'versionRange'))
+      return createPackageRequirement(
+        getJsonTextField(value, 'packageName'),
+        getJsonTextField(value, 'versionRange'),
+      )
     case 'olm.label.required':
-      return ofLabel(textField(value, 'label'))
+      return createLabelRequirement(getJsonTextField(value, 'label'))
     case 'olm.constraint':
-      return ofConstraintProperty(value)
+      return parseConstraintRequirement(value)
     default:
       return undefined
   }
 }
 
-function ofApi(group: string, version: string, kind: string): Requirement {
-  const api = apiKey({ group, version, kind })
+function createApiRequirement(group: string, version: string, kind: string): BundleRequirement {
+  const api = toApiKey({ group, version, kind })
   return {
     text: `providing an API with group: ${group}, version: ${version}, kind: ${kind}`,
     only: { api },
@@ -32,7 +39,7 @@ function ofApi(group: string, version: string, kind: string): Requirement {
   }
 }
 
-function ofPackage(name: string, versionRange: string): Requirement {
+function createPackageRequirement(name: string, versionRange: string): BundleRequirement {
   const range = parseVersionRange(versionRange)
   if (!range.ok) throw new ResolverError(range.error)
   return {
@@ -40,20 +47,20 @@ function ofPackage(name: string, versionRange: string): Requirement {
     only: { package: name },
     isMetBy: ({ facts, version, package: own }) =>
       (own === name || facts.packages.some((its) => its.name === name)) &&
-      (facts.packages.some((its) => its.version && inRange(its.version, range.value)) ||
-        (version !== undefined && inRange(version, range.value))),
+      (facts.packages.some((its) => its.version && isInRange(its.version, range.value)) ||
+        (version !== undefined && isInRange(version, range.value))),
   }
 }
 
-function ofLabel(label: string): Requirement {
+function createLabelRequirement(label: string): BundleRequirement {
   return { text: `with label: ${label}`, isMetBy: ({ facts }) => facts.labels.includes(label) }
 }
 
-function ofConstraintProperty(value: Json): Requirement {
+function parseConstraintRequirement(value: Json): BundleRequirement {
   const decoded = decodeConstraint(value)
   if (!decoded.ok) throw new ResolverError(`parse olm.constraint: ${decoded.error}`)
   try {
-    return ofConstraint(decoded.value)
+    return createConstraintRequirement(decoded.value)
   } catch (error) {
     if (!(error instanceof ResolverError)) throw error
     throw new ResolverError(`convert olm.constraint to resolver predicate: ${error.message}`)
@@ -61,14 +68,14 @@ function ofConstraintProperty(value: Json): Requirement {
 }
 
 /** All nested parts must match the same bundle. */
-function ofConstraint(constraint: DecodedConstraint): Requirement {
+function createConstraintRequirement(constraint: DecodedConstraint): BundleRequirement {
   switch (constraint.kind) {
     case 'gvk':
-      return ofApi(constraint.group, constraint.version, constraint.apiKind)
+      return createApiRequirement(constraint.group, constraint.version, constraint.apiKind)
     case 'package':
-      return ofPackage(constraint.packageName, constraint.versionRange)
+      return createPackageRequirement(constraint.packageName, constraint.versionRange)
     case 'all': {
-      const parts = constraint.parts.map(ofConstraint)
+      const parts = constraint.parts.map(createConstraintRequirement)
       const only = parts.find((part) => part.only)?.only
       return {
         text: parts.map(({ text }) => text).join(' and '),
@@ -77,21 +84,21 @@ function ofConstraint(constraint: DecodedConstraint): Requirement {
       }
     }
     case 'any': {
-      const parts = constraint.parts.map(ofConstraint)
+      const parts = constraint.parts.map(createConstraintRequirement)
       return {
         text: parts.map(({ text }) => text).join(' or '),
         isMetBy: (entry) => parts.some((part) => part.isMetBy(entry)),
       }
     }
     case 'not': {
-      const parts = constraint.parts.map(ofConstraint)
+      const parts = constraint.parts.map(createConstraintRequirement)
       return {
         text: parts.map(({ text }) => text).join(' and not '),
         isMetBy: (entry) => !parts.some((part) => part.isMetBy(entry)),
       }
     }
     case 'cel': {
-      const rule = celRule(constraint.rule)
+      const rule = compileCelRule(constraint.rule)
       return {
         text: `with constraint: ${JSON.stringify(constraint.rule)} and message: ${JSON.stringify(constraint.failureMessage)}`,
         isMetBy: ({ facts }) => rule(facts.properties),

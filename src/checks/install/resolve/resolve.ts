@@ -1,17 +1,22 @@
 // OLM v0's resolution of one namespace. Gives the solver the same problem, in the same words, as OLM (OLM: resolver.go,
 // variable_types.go).
-import { inRange } from '../../../catalog/versions/version-range.ts'
-import { once, oncePer } from '../../../findings/once.ts'
-import { chooseBundles, type Applied, type Constraint, type Variable } from './choose-bundles.ts'
-import { Unanswerable } from './cel-rule.ts'
-import { channelOrder } from './channel-order.ts'
-import { compareChannels, type CatalogEntries, type ChannelOfEntries } from './catalog-entries.ts'
+import { isInRange } from '../../../catalog/versions/version-range.ts'
+import { lazy, memoizePerObject } from '../../../findings/once.ts'
 import {
-  compareText,
+  chooseBundles,
+  type AppliedConstraint,
+  type SolverConstraint,
+  type SolverVariable,
+} from './choose-bundles.ts'
+import { CelEvaluationError } from './cel-rule.ts'
+import { computeChannelOrder } from './channel-order.ts'
+import { compareChannels, type CatalogEntries, type ChannelEntries } from './catalog-entries.ts'
+import {
+  compareStrings,
   ResolverError,
   type OperatorEntry,
   type OperatorFacts,
-  type Requirement,
+  type BundleRequirement,
 } from './operator-entry.ts'
 
 /** A CatalogSource. The simulation puts all of them in one namespace. */
@@ -33,15 +38,15 @@ export interface Subscription {
   readonly installedCsv: string
 }
 
-export interface Installed {
+export interface InstalledOperator {
   readonly entry: OperatorEntry
   /** OLM never changes an installed Operator without a Subscription. */
   readonly isSubscribed: boolean
 }
 
-export interface Namespace {
+export interface ResolverNamespace {
   readonly catalogs: readonly CatalogSource[]
-  readonly installed: readonly Installed[]
+  readonly installed: readonly InstalledOperator[]
   readonly subscriptions: readonly Subscription[]
 }
 
@@ -62,31 +67,31 @@ export type Resolution =
   | { readonly kind: 'unknown'; readonly reason: string }
 
 /** Never throws for bad catalog data. */
-export function resolve(namespace: Namespace): Resolution {
+export function resolveNamespace(namespace: ResolverNamespace): Resolution {
   try {
-    return new Problem(namespace).resolve()
+    return new ResolutionProblem(namespace).resolve()
   } catch (error) {
     if (error instanceof ResolverError) return { kind: 'error', message: error.message }
-    if (error instanceof Unanswerable) return { kind: 'unknown', reason: error.message }
+    if (error instanceof CelEvaluationError) return { kind: 'unknown', reason: error.message }
     throw error
   }
 }
 
-interface BundleVariable extends Variable {
+interface BundleVariable extends SolverVariable {
   readonly entry: OperatorEntry
-  readonly constraints: Constraint[]
+  readonly constraints: SolverConstraint[]
   replaces: string
 }
 
 /** Caches what is the same for all namespaces with the same catalogs. */
-class Reach {
+class ReachabilityCache {
   /** Entries from which OLM reaches nothing unreadable. */
   readonly sound = new Set<OperatorEntry>()
-  private readonly candidates = new Map<Requirement, Map<string, readonly OperatorEntry[]>>()
+  private readonly candidates = new Map<BundleRequirement, Map<string, readonly OperatorEntry[]>>()
 
   /** Entries that meet a requirement, in the asking entry's order of preference. */
   candidatesFor(
-    requirement: Requirement,
+    requirement: BundleRequirement,
     { catalog = '' }: OperatorEntry,
     find: () => readonly OperatorEntry[],
   ): readonly OperatorEntry[] {
@@ -100,50 +105,52 @@ class Reach {
   }
 }
 
-const reachIn = oncePer((_catalogs: readonly CatalogSource[]) => new Reach())
+const getReachabilityCache = memoizePerObject(
+  (_catalogs: readonly CatalogSource[]) => new ReachabilityCache(),
+)
 
-interface Wanted {
+interface SubscriptionCandidates {
   readonly subscription: Subscription
   /** In order of preference; the installed one is last. */
   readonly candidates: readonly OperatorEntry[]
   readonly current: OperatorEntry | undefined
 }
 
-class Problem {
-  private readonly namespace: Namespace
-  private readonly reach: Reach
+class ResolutionProblem {
+  private readonly namespace: ResolverNamespace
+  private readonly reach: ReachabilityCache
   private readonly bundles = new Map<string, BundleVariable>()
   private readonly byEntry = new Map<OperatorEntry, BundleVariable>()
-  private readonly subscribed: Variable[] = []
+  private readonly subscribed: SolverVariable[] = []
 
-  constructor(namespace: Namespace) {
+  constructor(namespace: ResolverNamespace) {
     this.namespace = namespace
-    this.reach = reachIn(namespace.catalogs)
+    this.reach = getReachabilityCache(namespace.catalogs)
   }
 
   resolve(): Resolution {
     const installed = this.namespace.installed.map(({ entry }) => entry)
-    this.refuseUnsound(installed)
+    this.rejectUnsound(installed)
     const problems: string[] = []
-    const wanted: (Wanted | Variable)[] = []
+    const wanted: (SubscriptionCandidates | SolverVariable)[] = []
     for (const subscription of this.namespace.subscriptions)
       try {
-        wanted.push(this.wantedBy(subscription))
+        wanted.push(this.findCandidates(subscription))
       } catch (error) {
         if (!(error instanceof ResolverError)) throw error
         problems.push(error.message)
       }
-    if (problems.length > 0) throw new ResolverError(asOneError(problems))
+    if (problems.length > 0) throw new ResolverError(joinErrors(problems))
     const quick = this.chooseQuickly(wanted)
     if (quick) return { kind: 'resolved', bundles: quick }
     this.addBundles(installed)
-    for (const one of wanted) this.subscribed.push('candidates' in one ? this.variableOf(one) : one)
+    for (const one of wanted) this.subscribed.push('candidates' in one ? this.createVariable(one) : one)
     const choice = chooseBundles([...this.subscribed, ...this.bundles.values(), ...this.invariants()])
     switch (choice.kind) {
       case 'chosen':
         return { kind: 'resolved', bundles: this.newAmong(choice.ids) }
       case 'not satisfiable':
-        return notSatisfiable(choice.constraints)
+        return createUnsatisfiableResult(choice.constraints)
       case 'error':
         return choice
       case 'gave up':
@@ -166,40 +173,47 @@ class Problem {
   }
 
   /** The candidates of a Subscription, or an unsatisfiable variable if it names something missing. */
-  private wantedBy(subscription: Subscription): Wanted | Variable {
-    const current = this.currentOf(subscription)
-    const found = this.offered(subscription, current)
+  private findCandidates(subscription: Subscription): SubscriptionCandidates | SolverVariable {
+    const current = this.findInstalledEntry(subscription)
+    const found = this.listOfferedEntries(subscription, current)
     if ('nothing' in found)
       return {
         id: `subscription:${subscription.name}`,
-        constraints: [exists(subscription), { kind: 'prohibited', text: found.nothing }],
+        constraints: [createExistsConstraint(subscription), { kind: 'prohibited', text: found.nothing }],
       }
-    const preferred = found.channels.flatMap((entries) => orderOf(entries))
+    const preferred = found.channels.flatMap((entries) => toPreferenceOrder(entries))
     const wanted = preferred.filter((entry) => !current || canReplace(entry, current))
     const candidates = wanted.flatMap((entry) => {
       const same = found.byName(entry.name)
       return same.length > 1 ? [entry, ...same.filter((other) => other !== entry)] : same
     })
-    this.refuseUnsound(candidates)
+    this.rejectUnsound(candidates)
     return { subscription, candidates, current }
   }
 
-  private variableOf({ subscription, candidates: entries, current }: Wanted): Variable {
+  private createVariable({
+    subscription,
+    candidates: entries,
+    current,
+  }: SubscriptionCandidates): SolverVariable {
     const candidates = this.addBundles(entries)
     if (current)
       for (const candidate of new Set(candidates)) {
         candidate.replaces = current.name
-        const conflict = idOf(current)
+        const conflict = toVariableId(current)
         candidate.constraints.push({
           kind: 'conflict',
           id: conflict,
           text: `${candidate.id} conflicts with ${conflict}`,
         })
       }
-    const ids = [...candidates.map((candidate) => candidate.id), ...(current ? [idOf(current)] : [])]
+    const ids = [...candidates.map((candidate) => candidate.id), ...(current ? [toVariableId(current)] : [])]
     return {
       id: `subscription:${subscription.name}`,
-      constraints: [exists(subscription), subscriptionDependency(subscription.name, ids)],
+      constraints: [
+        createExistsConstraint(subscription),
+        createSubscriptionConstraint(subscription.name, ids),
+      ],
     }
   }
 
@@ -207,8 +221,10 @@ class Problem {
    * Takes each preferred choice while none conflicts; the solver would return the same. Undefined if there is a
    * conflict.
    */
-  private chooseQuickly(all: readonly (Wanted | Variable)[]): readonly ChosenBundle[] | undefined {
-    const wanted: Wanted[] = []
+  private chooseQuickly(
+    all: readonly (SubscriptionCandidates | SolverVariable)[],
+  ): readonly ChosenBundle[] | undefined {
+    const wanted: SubscriptionCandidates[] = []
     for (const one of all) {
       if (!('candidates' in one)) return undefined
       wanted.push(one)
@@ -231,12 +247,12 @@ class Problem {
       const conflict = replacing.get(entry)
       if (conflict && chosen.has(conflict)) return false
       for (const other of chosen.keys()) if (replacing.get(other) === entry) return false
-      const keys = keysOf(entry)
+      const keys = listUniqueKeys(entry)
       return new Set(keys).size === keys.length && !keys.some((key) => taken.has(key))
     }
     const take = (entry: OperatorEntry): void => {
       chosen.set(entry, replacing.get(entry)?.name ?? '')
-      for (const key of keysOf(entry)) taken.add(key)
+      for (const key of listUniqueKeys(entry)) taken.add(key)
       for (const requirement of entry.facts.requirements()) {
         const candidates = this.candidatesFor(requirement, entry)
         choices.push(candidates)
@@ -262,7 +278,7 @@ class Problem {
   }
 
   /** @throws ResolverError if the entries lead to something that OLM cannot read or order. */
-  private refuseUnsound(entries: readonly OperatorEntry[]): void {
+  private rejectUnsound(entries: readonly OperatorEntry[]): void {
     const { sound } = this.reach
     const open = entries.filter((entry) => !sound.has(entry))
     const seen = new Set<OperatorEntry>()
@@ -276,18 +292,18 @@ class Problem {
   }
 
   /** The entries that match the Subscription's channel and name, or the reason why none do. */
-  private offered(
+  private listOfferedEntries(
     subscription: Subscription,
     current: OperatorEntry | undefined,
   ):
     | { readonly nothing: string }
     | {
-        readonly channels: readonly (ChannelOfEntries | readonly OperatorEntry[])[]
+        readonly channels: readonly (ChannelEntries | readonly OperatorEntry[])[]
         readonly byName: (name: string) => readonly OperatorEntry[]
       } {
     const { name, catalog, channel, startingCsv } = subscription
     const source = this.namespace.catalogs.find(({ entries }) => entries.name === catalog)?.entries
-    const hasEntries = (its: ChannelOfEntries) => its.entries.length > 0
+    const hasEntries = (its: ChannelEntries) => its.entries.length > 0
     const referenced = `referenced by subscription ${name}`
     if (!source || ![...source.packages.values()].some(({ channels }) => channels.some(hasEntries)))
       return {
@@ -301,7 +317,7 @@ class Problem {
     if (channels.length === 0) return { nothing: `no operators found ${inChannel}` }
     const startsWith = current ? '' : startingCsv
     if (startsWith === '') {
-      const byName = once(() =>
+      const byName = lazy(() =>
         Map.groupBy(
           channels.flatMap((its) => its.entries),
           (entry) => entry.name,
@@ -315,7 +331,7 @@ class Problem {
     return { channels: named, byName: () => named.flat() }
   }
 
-  private currentOf({ name, installedCsv }: Subscription): OperatorEntry | undefined {
+  private findInstalledEntry({ name, installedCsv }: Subscription): OperatorEntry | undefined {
     const matches = this.namespace.installed.filter(({ entry }) => entry.name === installedCsv)
     if (installedCsv === '' || matches.length <= 1) return matches[0]?.entry
     const names = matches.map(({ entry }) => entry.name).join(', ')
@@ -335,7 +351,7 @@ class Problem {
         const candidates = this.candidatesFor(requirement, entry)
         variable.constraints.push({
           kind: 'dependency',
-          ids: candidates.map(idOf),
+          ids: candidates.map(toVariableId),
           text: `bundle ${entry.name} requires an operator ${requirement.text}`,
         })
         open.push(...candidates)
@@ -345,8 +361,8 @@ class Problem {
   }
 
   private newVariable(entry: OperatorEntry): BundleVariable {
-    const id = idOf(entry)
-    const constraints: Constraint[] = []
+    const id = toVariableId(entry)
+    const constraints: SolverConstraint[] = []
     if (this.namespace.installed.some((one) => one.entry === entry && !one.isSubscribed))
       constraints.push({
         kind: 'mandatory',
@@ -360,12 +376,12 @@ class Problem {
    * OLM's order of preference: installed, the asking catalog, then by priority and name; within a catalog default
    * channels first, and each channel from its head.
    */
-  private candidatesFor(requirement: Requirement, asking: OperatorEntry): readonly OperatorEntry[] {
-    const found = installedInOrder(
+  private candidatesFor(requirement: BundleRequirement, dependent: OperatorEntry): readonly OperatorEntry[] {
+    const found = sortInstalledEntries(
       this.namespace.installed.map(({ entry }) => entry).filter((entry) => requirement.isMetBy(entry)),
     )
-    const offered = this.reach.candidatesFor(requirement, asking, () =>
-      this.catalogsFor(asking).flatMap(({ entries }) => candidatesIn(entries, requirement)),
+    const offered = this.reach.candidatesFor(requirement, dependent, () =>
+      this.catalogsFor(dependent).flatMap(({ entries }) => findCandidateEntries(entries, requirement)),
     )
     return found.length === 0 ? offered : [...found, ...offered]
   }
@@ -373,26 +389,32 @@ class Problem {
   private catalogsFor({ catalog }: OperatorEntry): readonly CatalogSource[] {
     const isOwn = ({ entries }: CatalogSource) => Number(entries.name === catalog)
     return [...this.namespace.catalogs].sort(
-      (a, b) => isOwn(b) - isOwn(a) || b.priority - a.priority || compareText(a.entries.name, b.entries.name),
+      (a, b) =>
+        isOwn(b) - isOwn(a) || b.priority - a.priority || compareStrings(a.entries.name, b.entries.name),
     )
   }
 
   /** At most one bundle of each package and one provider of each API. */
-  private *invariants(): Generator<Variable> {
+  private *invariants(): Generator<SolverVariable> {
     const byApi = new Map<string, string[]>()
     const byPackage = new Map<string, string[]>()
     for (const { id, entry } of this.bundles.values()) {
       if (!this.isCounted(entry)) continue
-      for (const api of entry.facts.provided) addTo(byApi, api, id)
-      for (const { name } of entry.facts.packages) addTo(byPackage, name, id)
+      for (const api of entry.facts.provided) addToList(byApi, api, id)
+      for (const { name } of entry.facts.packages) addToList(byPackage, name, id)
     }
     for (const [api, ids] of byApi) {
       const [group = '', version = '', kind = ''] = api.split('\0')
       const gvk = `${kind} (${group}/${version})`
-      yield atMostOne(gvk, `there can be only one provider of ${gvk}`, ids, (all) => `${all} provide ${gvk}`)
+      yield createAtMostOneVariable(
+        gvk,
+        `there can be only one provider of ${gvk}`,
+        ids,
+        (all) => `${all} provide ${gvk}`,
+      )
     }
     for (const [name, ids] of byPackage)
-      yield atMostOne(
+      yield createAtMostOneVariable(
         name,
         `there can be only one operator from package ${name}`,
         ids,
@@ -415,44 +437,47 @@ class Problem {
 
 const namespaceName = 'simulation'
 
-function exists({ name }: Subscription): Constraint {
+function createExistsConstraint({ name }: Subscription): SolverConstraint {
   return { kind: 'mandatory', text: `subscription ${name} exists` }
 }
 
 /** Keys that only one bundle of a namespace can have. */
-const keysOf = (entry: OperatorEntry): readonly string[] => keysOfFacts(entry.facts)
-const keysOfFacts = oncePer((facts: OperatorFacts): readonly string[] => [
+const listUniqueKeys = (entry: OperatorEntry): readonly string[] => listFactKeys(entry.facts)
+const listFactKeys = memoizePerObject((facts: OperatorFacts): readonly string[] => [
   ...facts.provided.map((api) => `api ${api}`),
   ...facts.packages.map(({ name }) => `package ${name}`),
 ])
 
-function idOf({ catalog, channel, name }: OperatorEntry): string {
+function toVariableId({ catalog, channel, name }: OperatorEntry): string {
   return `${catalog ?? '@existing'}/${namespaceName}/${channel}/${name}`
 }
 
-function orderOf(entries: ChannelOfEntries | readonly OperatorEntry[]): readonly OperatorEntry[] {
-  const order = 'order' in entries ? entries.order() : channelOrder(entries)
+function toPreferenceOrder(entries: ChannelEntries | readonly OperatorEntry[]): readonly OperatorEntry[] {
+  const order = 'order' in entries ? entries.order() : computeChannelOrder(entries)
   if (!order.ok) throw new ResolverError(order.error)
   return order.entries
 }
 
 function canReplace({ skipRange, replaces, skips }: OperatorEntry, current: OperatorEntry): boolean {
   return (
-    (skipRange !== undefined && current.version !== undefined && inRange(current.version, skipRange)) ||
+    (skipRange !== undefined && current.version !== undefined && isInRange(current.version, skipRange)) ||
     replaces === current.name ||
     skips.includes(current.name)
   )
 }
 
 /** Installed Operators have no channel: OLM treats those of one package as one channel without edges. */
-function installedInOrder(entries: readonly OperatorEntry[]): OperatorEntry[] {
+function sortInstalledEntries(entries: readonly OperatorEntry[]): OperatorEntry[] {
   const byPackage = Map.groupBy(entries, (entry) => entry.package)
   return [...byPackage.values()]
-    .sort(([a], [b]) => compareText(a?.package ?? '', b?.package ?? ''))
-    .flatMap(orderOf)
+    .sort(([a], [b]) => compareStrings(a?.package ?? '', b?.package ?? ''))
+    .flatMap(toPreferenceOrder)
 }
 
-function candidatesIn(catalog: CatalogEntries, requirement: Requirement): readonly OperatorEntry[] {
+function findCandidateEntries(
+  catalog: CatalogEntries,
+  requirement: BundleRequirement,
+): readonly OperatorEntry[] {
   const { only } = requirement
   const packages =
     only === undefined
@@ -464,10 +489,10 @@ function candidatesIn(catalog: CatalogEntries, requirement: Requirement): readon
     .flatMap(({ channels }) => channels)
     .filter(({ entries }) => entries.some((entry) => requirement.isMetBy(entry)))
     .sort(compareChannels)
-    .flatMap((channel) => orderOf(channel).filter((entry) => requirement.isMetBy(entry)))
+    .flatMap((channel) => toPreferenceOrder(channel).filter((entry) => requirement.isMetBy(entry)))
 }
 
-function subscriptionDependency(name: string, ids: readonly string[]): Constraint {
+function createSubscriptionConstraint(name: string, ids: readonly string[]): SolverConstraint {
   if (ids.length === 0)
     return {
       kind: 'dependency',
@@ -479,14 +504,14 @@ function subscriptionDependency(name: string, ids: readonly string[]): Constrain
   return { kind: 'dependency', ids, text: `subscription ${name} requires ${listed}` }
 }
 
-function atMostOne(
+function createAtMostOneVariable(
   id: string,
   only: string,
   unordered: readonly string[],
   all: (listed: string) => string,
-): Variable {
+): SolverVariable {
   if (unordered.length <= 1) return { id, constraints: [] }
-  const ids = unordered.toSorted(compareText)
+  const ids = unordered.toSorted(compareStrings)
   const listed = `${ids.slice(0, -1).join(', ')} and ${ids.at(-1)}`
   return {
     id,
@@ -497,23 +522,23 @@ function atMostOne(
   }
 }
 
-function notSatisfiable(constraints: readonly Applied[]): Resolution {
-  const texts = constraints.map(({ constraint }) => constraint.text)
+function createUnsatisfiableResult(constraints: readonly AppliedConstraint[]): Resolution {
+  const messages = constraints.map(({ constraint }) => constraint.text)
   return {
     kind: 'not satisfiable',
     // A bundle has the same constraints in each of its channels.
-    chain: [...new Set(texts)],
-    message: `constraints not satisfiable: ${texts.toSorted(compareText).join(', ')}`,
+    chain: [...new Set(messages)],
+    message: `constraints not satisfiable: ${messages.toSorted(compareStrings).join(', ')}`,
   }
 }
 
 /** Joins messages as Kubernetes does. */
-function asOneError(messages: readonly string[]): string {
+function joinErrors(messages: readonly string[]): string {
   const different = [...new Set(messages)]
   return different.length === 1 ? (different[0] ?? '') : `[${different.join(', ')}]`
 }
 
-function addTo(map: Map<string, string[]>, key: string, value: string): void {
+function addToList(map: Map<string, string[]>, key: string, value: string): void {
   const known = map.get(key)
   if (known) known.push(value)
   else map.set(key, [value])

@@ -4,17 +4,17 @@
 export type Literal = number
 type Clause = Literal[]
 
-interface Group {
+interface AtMostOneGroup {
   readonly members: readonly number[]
   /** The group applies only while this literal holds. */
   readonly when: Literal | undefined
 }
 
-export const holds = (variable: number): Literal => variable * 2
-export const negated = (literal: Literal): Literal => literal ^ 1
-const variableOf = (literal: Literal): number => literal >> 1
+export const toPositiveLiteral = (variable: number): Literal => variable * 2
+export const negateLiteral = (literal: Literal): Literal => literal ^ 1
+const toVariable = (literal: Literal): number => literal >> 1
 
-export type Answer =
+export type SatResult =
   | { readonly kind: 'satisfiable' }
   /** The conflicting assumptions. */
   | { readonly kind: 'unsatisfiable'; readonly failed: readonly Literal[] }
@@ -28,8 +28,8 @@ export class SatSolver {
   private readonly reasons: (Clause | Literal | undefined)[] = []
   private readonly watching: Clause[][] = []
   /** By literal: the groups of its variable, and the groups that apply only while it holds. */
-  private readonly groups: Group[][] = []
-  private readonly conditional: Group[][] = []
+  private readonly groups: AtMostOneGroup[][] = []
+  private readonly conditional: AtMostOneGroup[][] = []
   private readonly trail: Literal[] = []
   private readonly limits: number[] = []
   private done = 0
@@ -52,7 +52,7 @@ export class SatSolver {
   /** At least one literal must hold. Call it before any assumption. */
   addClause(literals: readonly Literal[]): void {
     const clause = [...new Set(literals)].filter((literal) => this.value(literal) !== -1)
-    if (clause.some((literal) => this.value(literal) === 1 || clause.includes(negated(literal)))) return
+    if (clause.some((literal) => this.value(literal) === 1 || clause.includes(negateLiteral(literal)))) return
     const [only] = clause
     if (only === undefined) this.isSound = false
     else if (clause.length === 1) this.isSound = this.set(only, undefined) && this.isSound
@@ -61,11 +61,12 @@ export class SatSolver {
 
   /** At most one variable holds, and a variable listed twice never does. With `when`, only while that holds. */
   addAtMostOne(variables: readonly number[], when?: Literal): void {
-    const group: Group = { members: [...new Set(variables)], when }
-    const off = when === undefined ? [] : [negated(when)]
+    const group: AtMostOneGroup = { members: [...new Set(variables)], when }
+    const off = when === undefined ? [] : [negateLiteral(when)]
     if (group.members.length < variables.length)
       for (const [at, variable] of variables.entries())
-        if (variables.indexOf(variable) !== at) this.addClause([...off, negated(holds(variable))])
+        if (variables.indexOf(variable) !== at)
+          this.addClause([...off, negateLiteral(toPositiveLiteral(variable))])
     for (const variable of group.members) this.groups[variable]?.push(group)
     if (when !== undefined) this.conditional[when]?.push(group)
   }
@@ -83,7 +84,7 @@ export class SatSolver {
   }
 
   /** Whether all clauses and assumptions can hold together. Discards the assumptions made by `assume`. */
-  solve(assumptions: readonly Literal[]): Answer {
+  solve(assumptions: readonly Literal[]): SatResult {
     this.backTo(0)
     if (!this.isSound) return { kind: 'unsatisfiable', failed: [] }
     for (;;) {
@@ -99,7 +100,7 @@ export class SatSolver {
       }
       const assumption = assumptions[this.limits.length]
       if (assumption !== undefined && this.value(assumption) === -1)
-        return { kind: 'unsatisfiable', failed: this.whyNot(assumption) }
+        return { kind: 'unsatisfiable', failed: this.findFailedAssumptions(assumption) }
       const next = assumption ?? this.openLiteral()
       if (next === undefined) return { kind: 'satisfiable' }
       this.limits.push(this.trail.length)
@@ -120,9 +121,9 @@ export class SatSolver {
     const known = this.value(literal)
     if (known !== 0) return known === 1
     this.values[literal] = 1
-    this.values[negated(literal)] = -1
-    this.levels[variableOf(literal)] = this.limits.length
-    this.reasons[variableOf(literal)] = reason
+    this.values[negateLiteral(literal)] = -1
+    this.levels[toVariable(literal)] = this.limits.length
+    this.reasons[toVariable(literal)] = reason
     this.trail.push(literal)
     return true
   }
@@ -136,41 +137,43 @@ export class SatSolver {
   private propagate(): Clause | undefined {
     while (this.done < this.trail.length) {
       const literal = this.trail[this.done++] as Literal
-      const conflict = this.exclude(literal) ?? this.followWatchers(negated(literal))
+      const conflict = this.exclude(literal) ?? this.followWatchers(negateLiteral(literal))
       if (conflict !== undefined) return conflict
     }
     return undefined
   }
 
   private exclude(literal: Literal): Clause | undefined {
-    for (const group of this.conditional[literal] as Group[])
+    for (const group of this.conditional[literal] as AtMostOneGroup[])
       for (const member of group.members)
-        if (this.value(holds(member)) === 1) {
+        if (this.value(toPositiveLiteral(member)) === 1) {
           const conflict = this.excludeOthers(group, member)
           if (conflict) return conflict
         }
     if ((literal & 1) === 1) return undefined
-    for (const group of this.groups[variableOf(literal)] as Group[]) {
+    for (const group of this.groups[toVariable(literal)] as AtMostOneGroup[]) {
       if (group.when !== undefined && this.value(group.when) !== 1) continue
-      const conflict = this.excludeOthers(group, variableOf(literal))
+      const conflict = this.excludeOthers(group, toVariable(literal))
       if (conflict) return conflict
     }
     return undefined
   }
 
-  private excludeOthers({ members, when }: Group, member: number): Clause | undefined {
+  private excludeOthers({ members, when }: AtMostOneGroup, member: number): Clause | undefined {
     for (const other of members) {
       if (other === member) continue
-      const not = negated(holds(other))
-      const clause = when === undefined ? undefined : [not, negated(holds(member)), negated(when)]
-      if (!this.set(not, clause ?? holds(member))) return clause ?? [not, negated(holds(member))]
+      const not = negateLiteral(toPositiveLiteral(other))
+      const clause =
+        when === undefined ? undefined : [not, negateLiteral(toPositiveLiteral(member)), negateLiteral(when)]
+      if (!this.set(not, clause ?? toPositiveLiteral(member)))
+        return clause ?? [not, negateLiteral(toPositiveLiteral(member))]
     }
     return undefined
   }
 
   private followWatchers(lost: Literal): Clause | undefined {
     const clauses = this.watching[lost] as Clause[]
-    let kept = 0
+    let keptCount = 0
     for (let at = 0; at < clauses.length; at++) {
       const clause = clauses[at] as Clause
       if (clause[0] === lost) [clause[0], clause[1]] = [clause[1] as Literal, lost]
@@ -184,13 +187,13 @@ export class SatSolver {
           continue
         }
       }
-      clauses[kept++] = clause
+      clauses[keptCount++] = clause
       if (this.set(other, clause)) continue
-      while (++at < clauses.length) clauses[kept++] = clauses[at] as Clause
-      clauses.length = kept
+      while (++at < clauses.length) clauses[keptCount++] = clauses[at] as Clause
+      clauses.length = keptCount
       return clause
     }
-    clauses.length = kept
+    clauses.length = keptCount
     return undefined
   }
 
@@ -204,7 +207,7 @@ export class SatSolver {
     let last: Literal
     do {
       for (const literal of literals) {
-        const variable = variableOf(literal)
+        const variable = toVariable(literal)
         const level = this.levels[variable] as number
         if (seen.has(variable) || level === 0) continue
         seen.add(variable)
@@ -212,36 +215,36 @@ export class SatSolver {
         else learnt.push(literal)
       }
       do last = this.trail[--at] as Literal
-      while (!seen.has(variableOf(last)))
+      while (!seen.has(toVariable(last)))
       literals = this.causes(last)
     } while (--open > 0)
     learnt.sort((a, b) => this.levelOf(b) - this.levelOf(a))
     const [highest] = learnt
     this.backTo(highest === undefined ? 0 : this.levelOf(highest))
-    const clause = [negated(last), ...learnt]
+    const clause = [negateLiteral(last), ...learnt]
     if (clause.length > 1) this.watch(clause)
-    this.set(negated(last), clause.length > 1 ? clause : undefined)
+    this.set(negateLiteral(last), clause.length > 1 ? clause : undefined)
   }
 
   private levelOf(literal: Literal): number {
-    return this.levels[variableOf(literal)] as number
+    return this.levels[toVariable(literal)] as number
   }
 
   /** The false literals that force this one. */
   private causes(literal: Literal): readonly Literal[] {
-    const reason = this.reasons[variableOf(literal)]
+    const reason = this.reasons[toVariable(literal)]
     if (reason === undefined) return []
-    return typeof reason === 'number' ? [negated(reason)] : reason.filter((other) => other !== literal)
+    return typeof reason === 'number' ? [negateLiteral(reason)] : reason.filter((other) => other !== literal)
   }
 
   /** The assumptions that conflict with this one, including itself. */
-  private whyNot(assumption: Literal): readonly Literal[] {
+  private findFailedAssumptions(assumption: Literal): readonly Literal[] {
     const failed = [assumption]
-    const seen = new Set([variableOf(assumption)])
+    const seen = new Set([toVariable(assumption)])
     for (const literal of this.trail.toReversed()) {
-      if (!seen.has(variableOf(literal)) || this.levelOf(literal) === 0) continue
-      if (this.reasons[variableOf(literal)] === undefined) failed.push(literal)
-      for (const cause of this.causes(literal)) seen.add(variableOf(cause))
+      if (!seen.has(toVariable(literal)) || this.levelOf(literal) === 0) continue
+      if (this.reasons[toVariable(literal)] === undefined) failed.push(literal)
+      for (const cause of this.causes(literal)) seen.add(toVariable(cause))
     }
     return failed
   }
@@ -251,7 +254,7 @@ export class SatSolver {
     if (limit === undefined) return
     for (const literal of this.trail.splice(limit)) {
       this.values[literal] = 0
-      this.values[negated(literal)] = 0
+      this.values[negateLiteral(literal)] = 0
     }
     this.limits.length = level
     this.done = limit
@@ -261,9 +264,9 @@ export class SatSolver {
   /** Tries false first, because OLM wants the fewest bundles. */
   private openLiteral(): Literal | undefined {
     for (let variable = this.firstOpen; variable < this.levels.length; variable++)
-      if (this.value(holds(variable)) === 0) {
+      if (this.value(toPositiveLiteral(variable)) === 0) {
         this.firstOpen = variable
-        return negated(holds(variable))
+        return negateLiteral(toPositiveLiteral(variable))
       }
     return undefined
   }

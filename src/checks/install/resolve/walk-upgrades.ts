@@ -1,12 +1,12 @@
 // Follows a namespace from the first install through every OLM step until nothing changes. Resolves each state once.
 import { type CatalogEntries } from './catalog-entries.ts'
 import { type OperatorEntry } from './operator-entry.ts'
-import { asInstalled } from './operator-facts.ts'
+import { toInstalledEntry } from './operator-facts.ts'
 import {
-  resolve,
+  resolveNamespace,
   type CatalogSource,
   type ChosenBundle,
-  type Installed,
+  type InstalledOperator,
   type Resolution,
   type Subscription,
 } from './resolve.ts'
@@ -16,11 +16,11 @@ export interface NamespaceState {
   readonly operators: readonly { readonly entry: OperatorEntry; readonly subscription: Subscription }[]
 }
 
-type Failure = Exclude<Resolution, { readonly kind: 'resolved' }>
+type ResolutionFailure = Exclude<Resolution, { readonly kind: 'resolved' }>
 
-export type FreshInstall =
+export type FreshInstallResult =
   | { readonly kind: 'installed'; readonly state: NamespaceState; readonly bundles: readonly ChosenBundle[] }
-  | Failure
+  | ResolutionFailure
 
 export interface UpgradePath {
   readonly from: string
@@ -32,15 +32,15 @@ export interface UpgradePath {
     | { readonly kind: 'settled'; readonly at: string }
     /** The upgrade repeats for ever. */
     | { readonly kind: 'circle' }
-    | Failure
+    | ResolutionFailure
 }
 
 /** More than any channel has. A repeated state also ends the walk. */
-const mostHops = 5000
+const maxHops = 5000
 
-export class UpgradeWalk {
+export class UpgradeSimulation {
   private readonly catalogs: readonly CatalogSource[]
-  private readonly next = new Map<string, NamespaceState | Failure | undefined>()
+  private readonly next = new Map<string, NamespaceState | ResolutionFailure | undefined>()
 
   /** Subscriptions name the first catalog. */
   constructor(catalogs: readonly CatalogSource[]) {
@@ -48,7 +48,7 @@ export class UpgradeWalk {
   }
 
   /** Empty `channel`: any channel. Empty `startingCsv`: no particular version. */
-  install(packageName: string, channel: string, startingCsv = ''): FreshInstall {
+  install(packageName: string, channel: string, startingCsv = ''): FreshInstallResult {
     const subscription: Subscription = {
       name: packageName,
       package: packageName,
@@ -57,51 +57,56 @@ export class UpgradeWalk {
       startingCsv,
       installedCsv: '',
     }
-    const resolution = resolve({ catalogs: this.catalogs, installed: [], subscriptions: [subscription] })
+    const resolution = resolveNamespace({
+      catalogs: this.catalogs,
+      installed: [],
+      subscriptions: [subscription],
+    })
     if (resolution.kind !== 'resolved') return resolution
-    const state = applied({ operators: [] }, [subscription], resolution.bundles)
+    const state = applyInstall({ operators: [] }, [subscription], resolution.bundles)
     return { kind: 'installed', state, bundles: resolution.bundles }
   }
 
   follow(from: NamespaceState): UpgradePath {
-    const start = rootOf(from)
+    const start = getRootName(from)
     const hops: string[] = []
     const plans: string[][] = []
     const seen = new Set<string>()
     let state = from
     for (;;) {
-      const key = keyOf(state)
-      if (seen.has(key) || hops.length > mostHops)
-        return { from: start, hops, plans, end: { kind: 'circle' } }
+      const key = toStateKey(state)
+      if (seen.has(key) || hops.length > maxHops) return { from: start, hops, plans, end: { kind: 'circle' } }
       seen.add(key)
       const next = this.after(state, key)
-      if (next === undefined) return { from: start, hops, plans, end: { kind: 'settled', at: rootOf(state) } }
+      if (next === undefined)
+        return { from: start, hops, plans, end: { kind: 'settled', at: getRootName(state) } }
       if ('kind' in next) return { from: start, hops, plans, end: next }
-      if (rootOf(next) !== rootOf(state)) hops.push(rootOf(next))
-      plans.push(addedBy(next, state))
+      if (getRootName(next) !== getRootName(state)) hops.push(getRootName(next))
+      plans.push(listAddedBundles(next, state))
       state = next
     }
   }
 
   /** Undefined if nothing changes. */
-  private after(state: NamespaceState, key: string): NamespaceState | Failure | undefined {
+  private after(state: NamespaceState, key: string): NamespaceState | ResolutionFailure | undefined {
     if (!this.next.has(key)) this.next.set(key, this.resolveAfter(state))
     return this.next.get(key)
   }
 
-  private resolveAfter({ operators }: NamespaceState): NamespaceState | Failure | undefined {
+  private resolveAfter({ operators }: NamespaceState): NamespaceState | ResolutionFailure | undefined {
     const subscriptions = operators.map(({ subscription }) => subscription)
-    const installed = operators.map(({ entry }): Installed => ({
-      entry: asInstalled(entry),
+    const installed = operators.map(({ entry }): InstalledOperator => ({
+      entry: toInstalledEntry(entry),
       isSubscribed: true,
     }))
-    const resolution = resolve({ catalogs: this.catalogs, installed, subscriptions })
+    const resolution = resolveNamespace({ catalogs: this.catalogs, installed, subscriptions })
     if (resolution.kind !== 'resolved') return resolution
     // OLM makes no step for a bundle that the Subscription already has.
     const bundles = resolution.bundles.filter(
-      ({ entry }) => !subscriptions.some((its) => isFor(its, entry) && its.installedCsv === entry.name),
+      ({ entry }) =>
+        !subscriptions.some((its) => isSubscriptionFor(its, entry) && its.installedCsv === entry.name),
     )
-    return bundles.length === 0 ? undefined : applied({ operators }, subscriptions, bundles)
+    return bundles.length === 0 ? undefined : applyInstall({ operators }, subscriptions, bundles)
   }
 
   private get main(): CatalogEntries {
@@ -111,17 +116,17 @@ export class UpgradeWalk {
   }
 }
 
-function addedBy(next: NamespaceState, before: NamespaceState): string[] {
+function listAddedBundles(next: NamespaceState, before: NamespaceState): string[] {
   const known = new Set(before.operators.map(({ entry }) => entry.name))
   return next.operators.map(({ entry }) => entry.name).filter((name) => !known.has(name))
 }
 
-function rootOf({ operators }: NamespaceState): string {
+function getRootName({ operators }: NamespaceState): string {
   return operators[0]?.entry.name ?? ''
 }
 
 /** A key of everything that OLM's resolution depends on. */
-function keyOf({ operators }: NamespaceState): string {
+function toStateKey({ operators }: NamespaceState): string {
   return operators
     .map(({ entry, subscription }) =>
       [entry.name, subscription.package, subscription.channel, subscription.catalog].join(' '),
@@ -130,7 +135,10 @@ function keyOf({ operators }: NamespaceState): string {
     .join('\n')
 }
 
-function isFor({ package: packageName, channel, catalog }: Subscription, entry: OperatorEntry): boolean {
+function isSubscriptionFor(
+  { package: packageName, channel, catalog }: Subscription,
+  entry: OperatorEntry,
+): boolean {
   return (
     packageName === entry.package &&
     (channel === '' || channel === entry.channel) &&
@@ -139,27 +147,28 @@ function isFor({ package: packageName, channel, catalog }: Subscription, entry: 
 }
 
 /** The namespace after installation: OLM adds a Subscription for each bundle without one. */
-function applied(
+function applyInstall(
   before: NamespaceState,
   subscriptions: readonly Subscription[],
   bundles: readonly ChosenBundle[],
 ): NamespaceState {
   const replaced = new Set(bundles.map(({ replaces }) => replaces))
-  const kept = before.operators.filter(({ entry }) => !replaced.has(entry.name))
+  const remaining = before.operators.filter(({ entry }) => !replaced.has(entry.name))
   const added = bundles.map(({ entry }) => {
-    const asked = subscriptions.find((its) => isFor(its, entry)) ?? generated(entry)
-    return { entry, subscription: { ...asked, installedCsv: entry.name } }
+    const existing =
+      subscriptions.find((its) => isSubscriptionFor(its, entry)) ?? createGeneratedSubscription(entry)
+    return { entry, subscription: { ...existing, installedCsv: entry.name } }
   })
   // The user's Subscription stays first.
   const root = subscriptions[0]?.name
   return {
-    operators: [...kept, ...added].sort(
+    operators: [...remaining, ...added].sort(
       (a, b) => Number(b.subscription.name === root) - Number(a.subscription.name === root),
     ),
   }
 }
 
-function generated(entry: OperatorEntry): Subscription {
+function createGeneratedSubscription(entry: OperatorEntry): Subscription {
   return {
     name: `${entry.package}-${entry.channel}-${entry.catalog}`,
     package: entry.package,

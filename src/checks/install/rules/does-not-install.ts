@@ -14,7 +14,7 @@ export const doesNotInstall = defineRule<{
   since: '0.1.0',
   network: true,
   title: 'Every changed package can be installed from its catalog',
-  say: ({ package: its, channel, targets, reasons }) => ({
+  format: ({ package: its, channel, targets, reasons }) => ({
     what: `package ${its} does not install from channel ${channel} with ${targets.join(' and ')}: ${
       reasons.length === 0 ? 'other findings say why' : reasons.join('; ')
     }`,

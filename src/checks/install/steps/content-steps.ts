@@ -1,70 +1,73 @@
 // The install steps that need the contents of bundles.
 import type { BundleBlob } from '../../../catalog/facts/catalog.ts'
 import type { BundleFormat } from '../../../bundle/bundle-files.ts'
-import { compareWithImage } from '../../../bundle/render/compare-with-image.ts'
-import { compareCrdsOfBundles } from '../../../bundle/upgrade/check-crd-upgrade.ts'
-import { bundlePlaces } from '../../../bundle/bundle-places.ts'
+import { compareBundleWithImage } from '../../../bundle/render/compare-with-image.ts'
+import { compareBundledCrds } from '../../../bundle/upgrade/check-crd-upgrade.ts'
+import { createBundleLocator } from '../../../bundle/bundle-places.ts'
 import type { Finding, Severity } from '../../../findings/finding.ts'
-import { withoutFindingDetails } from '../../images/restricted-bundle.ts'
-import type { InstallStep, Remark } from '../install-report.ts'
-import type { BundleContent, Tools } from '../bundle-content.ts'
-import { targets, targetsOf, type Target } from '../targets.ts'
-import { unpackName } from '../unpack-bundle.ts'
-import { leftOut, step } from './step.ts'
+import { redactFindings } from '../../images/restricted-bundle.ts'
+import type { InstallStep, InstallRemark } from '../install-report.ts'
+import type { InstallBundleContent, InstallDependencies } from '../bundle-content.ts'
+import { installTargets, listTargetsForFormat, type InstallTarget } from '../targets.ts'
+import { computeUnpackName } from '../unpack-bundle.ts'
+import { createSkippedStep, createStep } from './step.ts'
 
-export interface OpenedBundle {
+export interface InstallBundle {
   readonly blob: BundleBlob
   /** The targets that install this bundle. */
-  readonly targets: readonly Target[]
-  readonly content: BundleContent
+  readonly targets: readonly InstallTarget[]
+  readonly content: InstallBundleContent
 }
 
 /**
  * Weighs a finding about a bundle and says whether it is shown separately. A finding shown separately is not repeated
  * as an install failure.
  */
-export type WeighFinding = (
+export type ClassifyFinding = (
   found: Finding,
   blob: BundleBlob,
 ) => { readonly severity: Severity | 'off'; readonly isShown: boolean }
 
-interface ReadBundle extends OpenedBundle {
-  readonly content: Extract<BundleContent, { readonly kind: 'bundle' }>
+interface ReadableBundle extends InstallBundle {
+  readonly content: Extract<InstallBundleContent, { readonly kind: 'bundle' }>
 }
 
-const asItIs: WeighFinding = ({ severity }) => ({ severity, isShown: false })
+const keepSeverity: ClassifyFinding = ({ severity }) => ({ severity, isShown: false })
 
 /** `format` is undefined if no bundle could be opened; then any target may apply. */
-export function contentSteps(
-  opened: readonly OpenedBundle[],
-  before: Omit<OpenedBundle, 'targets'> | undefined,
+export function createContentSteps(
+  opened: readonly InstallBundle[],
+  before: Omit<InstallBundle, 'targets'> | undefined,
   format: BundleFormat | undefined,
-  { sha256, weigh = asItIs }: Tools & { readonly weigh?: WeighFinding },
+  { sha256, weigh = keepSeverity }: InstallDependencies & { readonly weigh?: ClassifyFinding },
 ): readonly InstallStep[] {
-  const mine = format === undefined ? targets : targetsOf(format)
-  const concerned = opened.map((one): OpenedBundle => ({
+  const mine = format === undefined ? installTargets : listTargetsForFormat(format)
+  const concerned = opened.map((one): InstallBundle => ({
     ...one,
     targets: mine.filter((each) => one.targets.includes(each)),
   }))
-  const readable = concerned.filter((one): one is ReadBundle => one.content.kind === 'bundle')
-  const content = contentStep(concerned)
+  const readable = concerned.filter((one): one is ReadableBundle => one.content.kind === 'bundle')
+  const content = createContentStep(concerned)
   const [root] = concerned
   const steps = [
     content,
-    ...(mine.includes('OLM v0') ? [unpackingStep(readable, sha256)] : []),
-    validationStep(readable),
-    renderingStep(readable, weigh),
-    schemasStep(readable, weigh),
-    crdsStep(concerned.find((one) => one.targets.includes('OLM v1')) ?? root, before, weigh),
+    ...(mine.includes('OLM v0') ? [createUnpackingStep(readable, sha256)] : []),
+    createValidationStep(readable),
+    createRenderingStep(readable, weigh),
+    createSchemasStep(readable, weigh),
+    createCrdsStep(concerned.find((one) => one.targets.includes('OLM v1')) ?? root, before, weigh),
   ]
-  if (opened.length === 0) return steps.map(({ id, title }) => leftOut(id, title, 'nothing is resolved'))
+  if (opened.length === 0)
+    return steps.map(({ id, title }) => createSkippedStep(id, title, 'nothing is resolved'))
   if (readable.length > 0) return steps
-  const rest = steps.slice(1).map(({ id, title }) => leftOut(id, title, 'no bundle could be opened'))
+  const rest = steps
+    .slice(1)
+    .map(({ id, title }) => createSkippedStep(id, title, 'no bundle could be opened'))
   return [content, ...rest]
 }
 
-function contentStep(opened: readonly OpenedBundle[]): InstallStep {
-  const remarks = opened.flatMap(({ blob, content, targets: own }): readonly Remark[] => {
+function createContentStep(opened: readonly InstallBundle[]): InstallStep {
+  const remarks = opened.flatMap(({ blob, content, targets: own }): readonly InstallRemark[] => {
     if (content.kind === 'missing')
       return [{ kind: 'refused', says: `${blob.name}: ${content.reason}`, targets: own }]
     if (content.kind === 'unknown')
@@ -75,17 +78,20 @@ function contentStep(opened: readonly OpenedBundle[]): InstallStep {
           targets: own,
         },
       ]
-    return [...ofCatalog(blob, content.from, own), ...differences({ blob, content, targets: own })]
+    return [
+      ...createInlineRemarks(blob, content.from, own),
+      ...listCatalogDifferences({ blob, content, targets: own }),
+    ]
   })
-  return step('content', 'The bundles are there, and are what the catalog says', [], remarks)
+  return createStep('content', 'The bundles are there, and are what the catalog says', [], remarks)
 }
 
 /** Only OLM v0 installs a bundle without an image from manifests in the catalog. */
-function ofCatalog(
+function createInlineRemarks(
   { name, image }: BundleBlob,
-  from: ReadBundle['content']['from'],
-  own: readonly Target[],
-): readonly Remark[] {
+  from: ReadableBundle['content']['from'],
+  own: readonly InstallTarget[],
+): readonly InstallRemark[] {
   if (from !== 'catalog') return []
   if (image === '')
     return [
@@ -105,22 +111,31 @@ function ofCatalog(
 }
 
 /** Differences between catalog and bundle. With a different name, package or version, OLM installs the wrong thing. */
-function differences({ blob, content: { facts }, targets: own }: ReadBundle): readonly Remark[] {
+function listCatalogDifferences({
+  blob,
+  content: { facts },
+  targets: own,
+}: ReadableBundle): readonly InstallRemark[] {
   if (!facts.statement) return []
-  return compareWithImage(blob, facts.statement, blob.image).map(({ field, catalog, image, isIdentity }) => ({
-    kind: isIdentity ? 'refused' : 'warning',
-    says: `${blob.name}: the catalog says ${field} ${catalog ?? '(nothing)'}, the bundle ${image ?? '(nothing)'}`,
-    targets: own,
-  }))
+  return compareBundleWithImage(blob, facts.statement, blob.image).map(
+    ({ field, catalog, image, isIdentity }) => ({
+      kind: isIdentity ? 'refused' : 'warning',
+      says: `${blob.name}: the catalog says ${field} ${catalog ?? '(nothing)'}, the bundle ${image ?? '(nothing)'}`,
+      targets: own,
+    }),
+  )
 }
 
-function unpackingStep(readable: readonly ReadBundle[], sha256: Tools['sha256']): InstallStep {
+function createUnpackingStep(
+  readable: readonly ReadableBundle[],
+  sha256: InstallDependencies['sha256'],
+): InstallStep {
   const title = 'OLM v0 unpacks the bundles'
-  const v0: readonly Target[] = ['OLM v0']
+  const v0: readonly InstallTarget[] = ['OLM v0']
   const facts: string[] = []
-  const remarks: Remark[] = []
+  const remarks: InstallRemark[] = []
   const its = readable.filter((one) => one.targets.includes('OLM v0'))
-  if (its.length === 0) return leftOut('unpacking', title, 'OLM v0 installs none of the bundles')
+  if (its.length === 0) return createSkippedStep('unpacking', title, 'OLM v0 installs none of the bundles')
   for (const { blob, content } of its) {
     const { unpacked } = content.facts
     if (!unpacked) {
@@ -129,7 +144,7 @@ function unpackingStep(readable: readonly ReadBundle[], sha256: Tools['sha256'])
       continue
     }
     const { bytes, keys, problems, open, largest } = unpacked
-    const name = sha256 && blob.image !== '' ? `, as ${unpackName(blob.image, sha256)}` : ''
+    const name = sha256 && blob.image !== '' ? `, as ${computeUnpackName(blob.image, sha256)}` : ''
     facts.push(`${blob.name}: ${keys.length} files, ${bytes} bytes packed${name}`)
     const files = largest.map((one) => `${one.file} (${one.bytes})`).join(', ')
     for (const problem of problems)
@@ -138,11 +153,13 @@ function unpackingStep(readable: readonly ReadBundle[], sha256: Tools['sha256'])
       remarks.push({ kind: 'unknown', says: `${blob.name}: ${says}; largest: ${files}`, targets: v0 })
   }
   const isDone = remarks.length > 0 || its.some(({ content }) => content.facts.unpacked)
-  return isDone ? step('unpacking', title, facts, remarks) : leftOut('unpacking', title, ...facts)
+  return isDone
+    ? createStep('unpacking', title, facts, remarks)
+    : createSkippedStep('unpacking', title, ...facts)
 }
 
 /** Rules whose findings stop OLM v0 and RukPak. OLM v1's refusals come from its renderer. */
-const fatal: ReadonlySet<string> = new Set([
+const fatalRules: ReadonlySet<string> = new Set([
   'broken-chart',
   'broken-crd',
   'broken-deployment',
@@ -156,35 +173,35 @@ const fatal: ReadonlySet<string> = new Set([
   'unusable-install-modes',
 ])
 /** Only OLM v0 limits kinds and reads just one document per file. */
-const fatalForV0: ReadonlySet<string> = new Set(['kind-not-bundled', 'several-documents-in-manifest'])
+const fatalRulesForV0: ReadonlySet<string> = new Set(['kind-not-bundled', 'several-documents-in-manifest'])
 /** The unpacking step reports these. */
-const toldElsewhere: ReadonlySet<string> = new Set([
+const rulesReportedElsewhere: ReadonlySet<string> = new Set([
   'colliding-file-names',
   'misnamed-annotations-file',
   'nested-bundle-directory',
   'oversized-bundle-content',
 ])
 
-function validationStep(readable: readonly ReadBundle[]): InstallStep {
+function createValidationStep(readable: readonly ReadableBundle[]): InstallStep {
   const remarks = readable.flatMap(({ blob, content: { facts }, targets: own }) =>
     // The unpacking step reports the size.
     facts.invalid
-      .filter(({ rule }) => !toldElsewhere.has(rule))
-      .map((finding): Remark => {
-        const says = inWords(blob, finding)
-        if (fatalForV0.has(finding.rule))
-          return { kind: 'refused', says, targets: own.filter((target) => target === 'OLM v0') }
-        if (fatal.has(finding.rule))
-          return { kind: 'refused', says, targets: own.filter((target) => target !== 'OLM v1') }
-        return { kind: 'warning', says, targets: own }
+      .filter(({ rule }) => !rulesReportedElsewhere.has(rule))
+      .map((finding): InstallRemark => {
+        const message = formatFinding(blob, finding)
+        if (fatalRulesForV0.has(finding.rule))
+          return { kind: 'refused', says: message, targets: own.filter((target) => target === 'OLM v0') }
+        if (fatalRules.has(finding.rule))
+          return { kind: 'refused', says: message, targets: own.filter((target) => target !== 'OLM v1') }
+        return { kind: 'warning', says: message, targets: own }
       }),
   )
-  return step('validation', 'The bundles are valid', [], remarks)
+  return createStep('validation', 'The bundles are valid', [], remarks)
 }
 
-function renderingStep(readable: readonly ReadBundle[], weigh: WeighFinding): InstallStep {
+function createRenderingStep(readable: readonly ReadableBundle[], weigh: ClassifyFinding): InstallStep {
   const facts: string[] = []
-  const remarks: Remark[] = []
+  const remarks: InstallRemark[] = []
   for (const { blob, content, targets: own } of readable) {
     const { rendering, rukPak } = content.facts
     const isRegistry = rendering.format === 'registry+v1'
@@ -205,40 +222,40 @@ function renderingStep(readable: readonly ReadBundle[], weigh: WeighFinding): In
     const converter = own.filter((target) => target === 'RukPak registry')
     for (const says of rukPak)
       remarks.push({ kind: 'refused', says: `${blob.name}: ${says}`, targets: converter })
-    if (rendering.refusals.length === 0) facts.push(`${blob.name}: ${kindsOf(rendering.kinds)}`)
+    if (rendering.refusals.length === 0) facts.push(`${blob.name}: ${formatKinds(rendering.kinds)}`)
   }
-  return step('rendering', 'It becomes objects of a cluster', facts, remarks)
+  return createStep('rendering', 'It becomes objects of a cluster', facts, remarks)
 }
 
-function kindsOf(kinds: readonly (readonly [kind: string, count: number])[]): string {
+function formatKinds(kinds: readonly (readonly [kind: string, count: number])[]): string {
   return kinds.length === 0 ? 'no objects' : kinds.map(([kind, count]) => `${count} ${kind}`).join(', ')
 }
 
-function schemasStep(readable: readonly ReadBundle[], weigh: WeighFinding): InstallStep {
+function createSchemasStep(readable: readonly ReadableBundle[], weigh: ClassifyFinding): InstallStep {
   const remarks = readable.flatMap(({ blob, content: { facts }, targets: own }) => [
-    ...facts.manifests.flatMap((found) => remarkOf(blob, found, own, weigh)),
+    ...facts.manifests.flatMap((found) => toRemarks(blob, found, own, weigh)),
     // OLM never applies examples.
     ...facts.examples
-      .flatMap((found) => remarkOf(blob, found, own, weigh))
-      .map((remark): Remark => ({ ...remark, kind: 'warning' })),
+      .flatMap((found) => toRemarks(blob, found, own, weigh))
+      .map((remark): InstallRemark => ({ ...remark, kind: 'warning' })),
   ])
-  return step('schemas', 'A cluster takes the objects', [], remarks)
+  return createStep('schemas', 'A cluster takes the objects', [], remarks)
 }
 
-function crdsStep(
-  root: OpenedBundle | undefined,
-  before: Omit<OpenedBundle, 'targets'> | undefined,
-  weigh: WeighFinding,
+function createCrdsStep(
+  root: InstallBundle | undefined,
+  before: Omit<InstallBundle, 'targets'> | undefined,
+  weigh: ClassifyFinding,
 ): InstallStep {
   const title = 'Custom resources outlive the upgrade'
-  const all: readonly Target[] = ['OLM v0', 'OLM v1']
+  const all: readonly InstallTarget[] = ['OLM v0', 'OLM v1']
   if (!before || root?.content.kind !== 'bundle')
-    return leftOut('crds', title, 'there is nothing to upgrade from')
+    return createSkippedStep('crds', title, 'there is nothing to upgrade from')
   if (!root.targets.some((target) => all.includes(target)))
-    return leftOut('crds', title, 'OLM does not take bundles of this format')
+    return createSkippedStep('crds', title, 'OLM does not take bundles of this format')
   // These findings are at most warnings for OLM v0, so a missing check doesn't make its result unknown.
-  const open = (says: string): InstallStep =>
-    step(
+  const createUnknownStep = (says: string): InstallStep =>
+    createStep(
       'crds',
       title,
       [],
@@ -248,50 +265,53 @@ function crdsStep(
       ],
     )
   if (before.content.kind !== 'bundle')
-    return open(`${before.blob.name}, the old head: its content could not be had: ${before.content.reason}`)
+    return createUnknownStep(
+      `${before.blob.name}, the old head: its content could not be had: ${before.content.reason}`,
+    )
   const [old, now] = [before.content.facts, root.content.facts]
   const large = old.largestCrds === undefined ? now.largestCrds : old.largestCrds
-  if (large !== undefined) return open(`the CRDs are larger than the ${large} characters that are compared`)
-  const placeOf = root.content.files && bundlePlaces(root.content.files)
-  if (!old.crds) return open(`${before.blob.name}, the old head: its CRDs could not be read`)
-  if (!now.crds) return open(`${root.blob.name}: its CRDs could not be read`)
-  if (old.crds.length === 0) return leftOut('crds', title, `${before.blob.name} has no CRDs`)
-  const found = compareCrdsOfBundles(old.crds, now.crds, placeOf)
+  if (large !== undefined)
+    return createUnknownStep(`the CRDs are larger than the ${large} characters that are compared`)
+  const locationOf = root.content.files && createBundleLocator(root.content.files)
+  if (!old.crds) return createUnknownStep(`${before.blob.name}, the old head: its CRDs could not be read`)
+  if (!now.crds) return createUnknownStep(`${root.blob.name}: its CRDs could not be read`)
+  if (old.crds.length === 0) return createSkippedStep('crds', title, `${before.blob.name} has no CRDs`)
+  const found = compareBundledCrds(old.crds, now.crds, locationOf)
   const isRestricted = (old.isRestricted ?? false) || (now.isRestricted ?? false)
-  const shown = isRestricted ? withoutFindingDetails(found, root.blob.image) : found
-  const remarks = shown.flatMap((one): Remark[] => {
+  const shown = isRestricted ? redactFindings(found, root.blob.image) : found
+  const remarks = shown.flatMap((one): InstallRemark[] => {
     const { severity, isShown } = weigh(one, root.blob)
     if (severity === 'off') return []
-    const says = inWords(root.blob, one)
+    const message = formatFinding(root.blob, one)
     // OLM v0 usually accepts what OLM v1 rejects here.
     return one.data?.['isSilent'] === true
-      ? [{ kind: 'warning', says, targets: all }]
+      ? [{ kind: 'warning', says: message, targets: all }]
       : [
-          { kind: 'refused', says, targets: ['OLM v1'], ...(isShown && { isShown: true as const }) },
-          { kind: 'warning', says, targets: ['OLM v0'] },
+          { kind: 'refused', says: message, targets: ['OLM v1'], ...(isShown && { isShown: true as const }) },
+          { kind: 'warning', says: message, targets: ['OLM v0'] },
         ]
   })
-  return step('crds', title, [`from ${before.blob.name} to ${root.blob.name}`], remarks)
+  return createStep('crds', title, [`from ${before.blob.name} to ${root.blob.name}`], remarks)
 }
 
-function remarkOf(
+function toRemarks(
   blob: BundleBlob,
   found: Finding,
-  own: readonly Target[],
-  weigh: WeighFinding,
-): readonly Remark[] {
+  own: readonly InstallTarget[],
+  weigh: ClassifyFinding,
+): readonly InstallRemark[] {
   const { severity, isShown } = weigh(found, blob)
   if (severity === 'off') return []
   return [
     {
       kind: severity === 'error' ? 'refused' : 'warning',
-      says: inWords(blob, found),
+      says: formatFinding(blob, found),
       targets: own,
       ...(isShown && { isShown: true as const }),
     },
   ]
 }
 
-function inWords({ name }: BundleBlob, { what, at, rule }: Finding): string {
+function formatFinding({ name }: BundleBlob, { what, at, rule }: Finding): string {
   return `${name}: ${what}${at ? ` (${at.file}, line ${at.line})` : ''} [${rule}]`
 }

@@ -1,15 +1,15 @@
 // Builds a step whose outcome is its worst remark. Omits remarks that apply to no target.
-import type { InstallStep, Remark, StepOutcome } from '../install-report.ts'
+import type { InstallStep, InstallRemark, InstallStepOutcome } from '../install-report.ts'
 
-export function step(
+export function createStep(
   id: InstallStep['id'],
   title: string,
   facts: readonly string[],
-  found: readonly Remark[],
+  found: readonly InstallRemark[],
 ): InstallStep {
   const remarks = found.filter(({ targets }) => targets.length > 0)
-  const has = (kind: Remark['kind']) => remarks.some((remark) => remark.kind === kind)
-  const outcome: StepOutcome = has('refused')
+  const has = (kind: InstallRemark['kind']) => remarks.some((remark) => remark.kind === kind)
+  const outcome: InstallStepOutcome = has('refused')
     ? 'failed'
     : has('unknown')
       ? 'unknown'
@@ -20,6 +20,10 @@ export function step(
 }
 
 /** A step that was not checked; it never counts as a pass. */
-export function leftOut(id: InstallStep['id'], title: string, ...facts: readonly string[]): InstallStep {
+export function createSkippedStep(
+  id: InstallStep['id'],
+  title: string,
+  ...facts: readonly string[]
+): InstallStep {
   return { id, title, outcome: 'left out', facts, remarks: [] }
 }

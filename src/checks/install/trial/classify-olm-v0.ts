@@ -1,21 +1,21 @@
 // Classifies OLM v0's errors by the sentences of OLM v0.46.0; the caller's context decides for unknown ones.
-import { conditionOf, listAt, textAt, type KubeObject } from './kube-object.ts'
-import { transient, type TrialFailure } from './trial-outcome.ts'
+import { getCondition, getListAt, getStringAt, type KubeObject } from './kube-object.ts'
+import { transientErrorPattern, type ClusterTestFailure } from './trial-outcome.ts'
 
-export function planFailure(plan: KubeObject): TrialFailure {
-  const installed = conditionOf(plan, 'Installed')
+export function classifyPlanFailure(plan: KubeObject): ClusterTestFailure {
+  const installed = getCondition(plan, 'Installed')
   const message =
-    installed?.message || textAt(plan.status, 'message') || (installed?.reason ?? 'no reason is given')
+    installed?.message || getStringAt(plan.status, 'message') || (installed?.reason ?? 'no reason is given')
   const says = `InstallPlan ${plan.metadata.name} failed: ${message}`
-  const unsupported = listAt(plan.status, 'plan').find(
-    (step) => textAt(step, 'status') === 'UnsupportedResource',
+  const unsupported = getListAt(plan.status, 'plan').find(
+    (step) => getStringAt(step, 'status') === 'UnsupportedResource',
   )
   if (unsupported !== undefined || /contains invalid data|UnsupportedResource/.test(message))
     return {
       code: 'unsupported-kind',
-      says: `${says}${unsupported === undefined ? '' : ` (${textAt(unsupported, 'resource', 'kind')} ${textAt(unsupported, 'resource', 'name')})`}`,
+      says: `${says}${unsupported === undefined ? '' : ` (${getStringAt(unsupported, 'resource', 'kind')} ${getStringAt(unsupported, 'resource', 'name')})`}`,
     }
-  if (transient.test(message)) return { code: 'api-unreachable', says }
+  if (transientErrorPattern.test(message)) return { code: 'api-unreachable', says }
   // Another cluster may have it.
   if (
     /api-server resource not found|no matches for kind|could not find the requested resource|GVK/.test(
@@ -36,7 +36,7 @@ export function planFailure(plan: KubeObject): TrialFailure {
 }
 
 /** The caller has checked the Job's pods before. */
-export function unpackFailure(message: string): TrialFailure {
+export function classifyUnpackFailure(message: string): ClusterTestFailure {
   const says = `OLM could not unpack the bundle: ${message}`
   if (/data limit|too large|exceeds|ConfigMap .* size/i.test(message))
     return { code: 'unpack-too-large', says }
@@ -46,12 +46,15 @@ export function unpackFailure(message: string): TrialFailure {
   if (/exceeded quota/.test(message)) return { code: 'quota', says }
   if (/is forbidden|violates PodSecurity/.test(message)) return { code: 'policy', says }
   // A timeout does not say why: slow registries cause it for sound bundles.
-  if (transient.test(message) || /DeadlineExceeded|longer than specified deadline|Evicted/.test(message))
+  if (
+    transientErrorPattern.test(message) ||
+    /DeadlineExceeded|longer than specified deadline|Evicted/.test(message)
+  )
     return { code: 'too-slow', says }
   return { code: /BackoffLimit/.test(message) ? 'unpack-failed' : 'unpack-invalid', says }
 }
 
-const finalReasons: ReadonlySet<string> = new Set([
+const finalFailureReasons: ReadonlySet<string> = new Set([
   'InstallComponentFailedNoRetry',
   'InvalidInstallStrategy',
   'InvalidWebhookDescription',
@@ -63,13 +66,13 @@ const finalReasons: ReadonlySet<string> = new Set([
 ])
 
 /** Whether OLM cannot recover from a failure. */
-export function isFinal(reason: string): boolean {
-  return finalReasons.has(reason)
+export function isFinalReason(reason: string): boolean {
+  return finalFailureReasons.has(reason)
 }
 
-export function csvFailure(csv: KubeObject): TrialFailure {
-  const reason = textAt(csv.status, 'reason')
-  const says = `ClusterServiceVersion ${csv.metadata.name}: ${reason}: ${textAt(csv.status, 'message')}`
+export function classifyCsvFailure(csv: KubeObject): ClusterTestFailure {
+  const reason = getStringAt(csv.status, 'reason')
+  const says = `ClusterServiceVersion ${csv.metadata.name}: ${reason}: ${getStringAt(csv.status, 'message')}`
   switch (reason) {
     case 'InvalidWebhookDescription':
       return { code: 'webhook-invalid', says }
@@ -86,20 +89,25 @@ export function csvFailure(csv: KubeObject): TrialFailure {
       return { code: 'internal', says }
     case 'RequirementsNotMet':
     case 'RequirementsUnknown':
-      return requirementsFailure(csv) ?? { code: 'olm-silent', says }
+      return classifyMissingRequirements(csv) ?? { code: 'olm-silent', says }
     // The Deployments missed OLM's five minutes; their state tells who must act.
     case 'InstallCheckFailed':
     case 'ComponentUnhealthy':
       return { code: 'too-slow', says }
     default:
-      return { code: transient.test(textAt(csv.status, 'message')) ? 'api-unreachable' : 'csv-failed', says }
+      return {
+        code: transientErrorPattern.test(getStringAt(csv.status, 'message'))
+          ? 'api-unreachable'
+          : 'csv-failed',
+        says,
+      }
   }
 }
 
 /** Undefined if the ClusterServiceVersion does not say what it waits for. */
-export function requirementsFailure(csv: KubeObject): TrialFailure | undefined {
-  const open = listAt(csv.status, 'requirementStatus').filter((one) => {
-    const status = textAt(one, 'status')
+export function classifyMissingRequirements(csv: KubeObject): ClusterTestFailure | undefined {
+  const open = getListAt(csv.status, 'requirementStatus').filter((one) => {
+    const status = getStringAt(one, 'status')
     return status !== 'Present' && status !== 'DeploymentFound' && status !== ''
   })
   const [first] = open
@@ -108,20 +116,20 @@ export function requirementsFailure(csv: KubeObject): TrialFailure | undefined {
     .slice(0, 5)
     .map(
       (one) =>
-        `${textAt(one, 'kind')} ${textAt(one, 'name')}: ${textAt(one, 'message') || textAt(one, 'status')}`,
+        `${getStringAt(one, 'kind')} ${getStringAt(one, 'name')}: ${getStringAt(one, 'message') || getStringAt(one, 'status')}`,
     )
   const says = `ClusterServiceVersion ${csv.metadata.name} waits for ${list.join('; ')}`
   // A requirement of this kind concerns the cluster's version.
-  const isVersion = open.every((one) => textAt(one, 'kind') === 'ClusterServiceVersion')
+  const isVersion = open.every((one) => getStringAt(one, 'kind') === 'ClusterServiceVersion')
   if (isVersion && /version/i.test(says)) return { code: 'kube-version', says }
   return { code: 'requirements-not-met', says }
 }
 
 /** Conditions that only report the state of catalogs are no failures. */
-export function resolutionFailure(
+export function classifyResolutionFailure(
   subscription: KubeObject,
 ): { readonly isFinal: boolean; readonly says: string } | undefined {
-  const condition = conditionOf(subscription, 'ResolutionFailed')
+  const condition = getCondition(subscription, 'ResolutionFailed')
   if (condition?.status !== 'True') return undefined
   return {
     isFinal: condition.reason === 'ConstraintsNotSatisfiable',

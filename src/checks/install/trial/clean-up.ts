@@ -1,18 +1,24 @@
 // Removes what a trial created, found by the trial's label, in an order that lets controllers clean up first. Never
 // touches unlabelled objects, except CRDs that were absent before and that the trial's bundles brought.
-import type { Deadlines } from './deadlines.ts'
+import type { ClusterTestDeadlines } from './deadlines.ts'
 import {
-  lookAt,
-  lookKey,
-  objectsOf,
-  type Action,
+  toObjectQuery,
+  toQueryKey,
+  getObjects,
+  type ClusterAction,
   type KubeObject,
-  type Look,
-  type Seen,
+  type KubeQuery,
+  type ClusterObservation,
 } from './kube-object.ts'
-import { olm, olmGroups, olmV1, rbac } from './trial-objects.ts'
-import { clusterNameOf, crdsAnnotation, expiresLabel, namesIn, trialLabel } from './trial-plan.ts'
-import type { TrialEvent } from './trial-state.ts'
+import { olmApiVersion, operatorGroupApiVersion, olmV1ApiVersion, rbacApiVersion } from './trial-objects.ts'
+import {
+  toClusterName,
+  absentCrdsAnnotation,
+  expiresLabel,
+  parseNameList,
+  clusterTestLabel,
+} from './trial-plan.ts'
+import type { ClusterTestEvent } from './trial-state.ts'
 
 export interface CleanUpState {
   readonly id: string
@@ -24,18 +30,18 @@ export interface CleanUpState {
   readonly namespaces: readonly string[]
   readonly crds: readonly string[]
   readonly leftovers: readonly string[]
-  readonly events: readonly TrialEvent[]
+  readonly events: readonly ClusterTestEvent[]
 }
 
 export interface CleanUpProgress {
   readonly state: CleanUpState
-  readonly actions: readonly Action[]
+  readonly actions: readonly ClusterAction[]
   readonly waitsFor: string
   readonly isDone: boolean
 }
 
 export interface CleanUpOptions {
-  readonly deadlines: Deadlines
+  readonly deadlines: ClusterTestDeadlines
   /** Whether to remove finalizers from OLM's objects if OLM does not; its own clean-up is then skipped. */
   readonly force?: boolean
 }
@@ -44,180 +50,202 @@ export function startCleanUp(id: string, now: number): CleanUpState {
   return { id, started: now, group: 0, since: now, namespaces: [], crds: [], leftovers: [], events: [] }
 }
 
-const rukPaks = ['core.rukpak.io/v1alpha1', 'core.rukpak.io/v1alpha2'] as const
-const crdKind = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' } as const
+const rukPakApiVersions = ['core.rukpak.io/v1alpha1', 'core.rukpak.io/v1alpha2'] as const
+const crdResource = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' } as const
 
-interface Group {
-  readonly what: string
-  readonly looks: (state: CleanUpState) => readonly Look[]
+interface CleanUpGroup {
+  readonly label: string
+  readonly queries: (state: CleanUpState) => readonly KubeQuery[]
   /** Which of the found objects may be deleted. Default: all. */
   readonly isOurs?: (object: KubeObject, state: CleanUpState) => boolean
   /** A controller deletes it; clean-up only waits. */
-  readonly goesByItself?: true
-  readonly time: (deadlines: Deadlines) => number
+  readonly isDeletedByController?: true
+  readonly timeoutMs: (deadlines: ClusterTestDeadlines) => number
 }
 
-const ofTrial = (state: CleanUpState) => `${trialLabel}=${state.id}`
-const half = ({ cleanUp }: Deadlines) => cleanUp / 2
-const short = ({ cleanUp }: Deadlines) => cleanUp / 5
+const toTestSelector = (state: CleanUpState) => `${clusterTestLabel}=${state.id}`
+const halfCleanUpMs = ({ cleanUp }: ClusterTestDeadlines) => cleanUp / 2
+const shortCleanUpMs = ({ cleanUp }: ClusterTestDeadlines) => cleanUp / 5
 
 /** Ordered so that an Operator is there for its own clean-up, and the namespace goes last. */
-const groups: readonly Group[] = [
-  { what: 'Subscriptions', looks: inNamespaces(olm, 'Subscription'), time: short },
+const cleanUpGroups: readonly CleanUpGroup[] = [
   {
-    what: 'extensions',
-    looks: (state) => [
-      { apiVersion: olmV1, kind: 'ClusterExtension', labels: ofTrial(state) },
-      ...rukPaks.map((apiVersion) => ({ apiVersion, kind: 'BundleDeployment', labels: ofTrial(state) })),
+    label: 'Subscriptions',
+    queries: createNamespaceQueries(olmApiVersion, 'Subscription'),
+    timeoutMs: shortCleanUpMs,
+  },
+  {
+    label: 'extensions',
+    queries: (state) => [
+      { apiVersion: olmV1ApiVersion, kind: 'ClusterExtension', labels: toTestSelector(state) },
+      ...rukPakApiVersions.map((apiVersion) => ({
+        apiVersion,
+        kind: 'BundleDeployment',
+        labels: toTestSelector(state),
+      })),
     ],
-    time: half,
+    timeoutMs: halfCleanUpMs,
   },
   {
     // The garbage collector deletes it after the BundleDeployment; the next trial must not see it.
-    what: 'what RukPak installed',
-    looks: (state) => {
-      const labels = `core.rukpak.io/owner-name=${clusterNameOf(state)}`
+    label: 'what RukPak installed',
+    queries: (state) => {
+      const labels = `core.rukpak.io/owner-name=${toClusterName(state)}`
       return [
-        ...rukPaks.map((apiVersion) => ({ apiVersion, kind: 'Bundle', labels })),
+        ...rukPakApiVersions.map((apiVersion) => ({ apiVersion, kind: 'Bundle', labels })),
         { apiVersion: 'apps/v1', kind: 'Deployment', labels },
         { apiVersion: 'v1', kind: 'Namespace', labels },
       ]
     },
-    goesByItself: true,
-    time: half,
+    isDeletedByController: true,
+    timeoutMs: halfCleanUpMs,
   },
   {
-    what: 'ClusterServiceVersions',
-    looks: inNamespaces(olm, 'ClusterServiceVersion'),
-    isOurs: isNoCopy,
-    time: half,
+    label: 'ClusterServiceVersions',
+    queries: createNamespaceQueries(olmApiVersion, 'ClusterServiceVersion'),
+    isOurs: isOriginalCsv,
+    timeoutMs: halfCleanUpMs,
   },
   {
-    what: 'catalogs and plans',
-    looks: (state) => [
-      ...inNamespaces(olm, 'InstallPlan')(state),
-      ...inNamespaces(olm, 'CatalogSource')(state),
-      ...inNamespaces(olmGroups, 'OperatorGroup')(state),
-      { apiVersion: olmV1, kind: 'ClusterCatalog', labels: ofTrial(state) },
+    label: 'catalogs and plans',
+    queries: (state) => [
+      ...createNamespaceQueries(olmApiVersion, 'InstallPlan')(state),
+      ...createNamespaceQueries(olmApiVersion, 'CatalogSource')(state),
+      ...createNamespaceQueries(operatorGroupApiVersion, 'OperatorGroup')(state),
+      { apiVersion: olmV1ApiVersion, kind: 'ClusterCatalog', labels: toTestSelector(state) },
     ],
-    time: short,
+    timeoutMs: shortCleanUpMs,
   },
   {
-    what: 'what OLM left outside of the namespace',
-    looks: ({ namespaces }) =>
+    label: 'what OLM left outside of the namespace',
+    queries: ({ namespaces }) =>
       namespaces.flatMap((namespace) =>
         (
           [
-            [rbac, 'ClusterRoleBinding'],
-            [rbac, 'ClusterRole'],
+            [rbacApiVersion, 'ClusterRoleBinding'],
+            [rbacApiVersion, 'ClusterRole'],
             ['admissionregistration.k8s.io/v1', 'ValidatingWebhookConfiguration'],
             ['admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration'],
           ] as const
         ).map(([apiVersion, kind]) => ({ apiVersion, kind, labels: `olm.owner.namespace=${namespace}` })),
       ),
-    time: short,
+    timeoutMs: shortCleanUpMs,
   },
   {
-    what: 'CRDs',
-    looks: ({ crds }) => crds.map((name) => ({ ...crdKind, name })),
-    isOurs: isBroughtByTrial,
-    time: half,
+    label: 'CRDs',
+    queries: ({ crds }) => crds.map((name) => ({ ...crdResource, name })),
+    isOurs: isInstalledByTest,
+    timeoutMs: halfCleanUpMs,
   },
   {
-    what: 'rights',
-    looks: (state) => [{ apiVersion: rbac, kind: 'ClusterRoleBinding', labels: ofTrial(state) }],
-    time: short,
+    label: 'rights',
+    queries: (state) => [
+      { apiVersion: rbacApiVersion, kind: 'ClusterRoleBinding', labels: toTestSelector(state) },
+    ],
+    timeoutMs: shortCleanUpMs,
   },
   {
-    what: 'namespaces',
-    looks: (state) => [{ apiVersion: 'v1', kind: 'Namespace', labels: ofTrial(state) }],
-    time: ({ namespace }) => namespace,
+    label: 'namespaces',
+    queries: (state) => [{ apiVersion: 'v1', kind: 'Namespace', labels: toTestSelector(state) }],
+    timeoutMs: ({ namespace }) => namespace,
   },
   {
-    what: 'Operators',
-    looks: ({ namespaces }) => (namespaces.length > 0 ? [{ apiVersion: olmGroups, kind: 'Operator' }] : []),
+    label: 'Operators',
+    queries: ({ namespaces }) =>
+      namespaces.length > 0 ? [{ apiVersion: operatorGroupApiVersion, kind: 'Operator' }] : [],
     isOurs: ({ metadata }, { namespaces }) =>
       namespaces.some((namespace) => metadata.name.endsWith(`.${namespace}`)),
     // Controllers recreate these until their last part is gone, and they do no harm.
-    time: short,
+    timeoutMs: shortCleanUpMs,
   },
 ]
 
-export function cleanUpLooks(state: CleanUpState): readonly Look[] {
+export function listCleanUpQueries(state: CleanUpState): readonly KubeQuery[] {
   return [
-    { apiVersion: 'v1', kind: 'Namespace', labels: ofTrial(state) },
-    ...(groups[state.group]?.looks(state) ?? []),
+    { apiVersion: 'v1', kind: 'Namespace', labels: toTestSelector(state) },
+    ...(cleanUpGroups[state.group]?.queries(state) ?? []),
   ]
 }
 
-export function nextCleanUp(
+export function computeNextCleanUp(
   before: CleanUpState,
-  seen: Seen,
+  observation: ClusterObservation,
   now: number,
   { deadlines, force = false }: CleanUpOptions,
 ): CleanUpProgress {
-  const known = learn(before, seen)
-  const group = groups[known.group]
+  const known = recordTestObjects(before, observation)
+  const group = cleanUpGroups[known.group]
   if (!group) return { state: known, actions: [], waitsFor: 'nothing', isDone: true }
   const isOverdue = now - known.started > deadlines.cleanUp + deadlines.namespace
-  const looks = group.looks(known)
-  const blind = looks.flatMap(
-    (look): { readonly look: Look; readonly code: string; readonly says: string }[] => {
-      const sighting = seen.sightings.get(lookKey(look))
+  const queries = group.queries(known)
+  const blind = queries.flatMap(
+    (query): { readonly look: KubeQuery; readonly code: string; readonly says: string }[] => {
+      const sighting = observation.queryResults.get(toQueryKey(query))
       // The next round looks into newly found namespaces.
-      if (sighting === undefined) return [{ look, code: 'unasked', says: 'it was not asked' }]
-      return sighting.kind === 'failed' ? [{ look, code: sighting.code, says: sighting.says }] : []
+      if (sighting === undefined) return [{ look: query, code: 'unasked', says: 'it was not asked' }]
+      return sighting.kind === 'failed' ? [{ look: query, code: sighting.code, says: sighting.says }] : []
     },
   )
   const isBlind = blind.some(({ code }) => code !== 'forbidden')
   if (isBlind && !isOverdue && now - known.since < deadlines.unreachable)
-    return { state: known, actions: [], waitsFor: `a look at ${group.what}`, isDone: false }
-  const there = looks
-    .flatMap((look) => objectsOf(seen, look))
+    return { state: known, actions: [], waitsFor: `a look at ${group.label}`, isDone: false }
+  const there = queries
+    .flatMap((query) => getObjects(observation, query))
     .filter((object) => group.isOurs?.(object, known) ?? true)
   const unseen = blind.map(({ look, says }) => `${look.kind} objects could not be looked for: ${says}`)
-  if (there.length === 0) return following(known, now, unseen, group.what)
-  if (isOverdue || now - known.since >= group.time(deadlines)) {
+  if (there.length === 0) return advanceCleanUp(known, now, unseen, group.label)
+  if (isOverdue || now - known.since >= group.timeoutMs(deadlines)) {
     const stuck = there.filter(
       ({ metadata }) => (metadata.finalizers ?? []).length > 0 && metadata.deletionTimestamp !== undefined,
     )
     if (
       force &&
-      group.goesByItself !== true &&
+      group.isDeletedByController !== true &&
       stuck.length > 0 &&
       !isOverdue &&
-      now - known.since < 2 * group.time(deadlines)
+      now - known.since < 2 * group.timeoutMs(deadlines)
     )
       return {
-        state: noted(known, now, `the finalizers of ${stuck.map(nameOf).join(', ')} are taken off by force`),
+        state: addCleanUpEvent(
+          known,
+          now,
+          `the finalizers of ${stuck.map(formatObjectName).join(', ')} are taken off by force`,
+        ),
         actions: stuck.map((object) => ({
           kind: 'patch',
-          at: lookAt(object),
+          at: toObjectQuery(object),
           patch: { metadata: { finalizers: null } },
         })),
-        waitsFor: group.what,
+        waitsFor: group.label,
         isDone: false,
       }
-    return following(known, now, [...unseen, ...there.map(leftover)], group.what)
+    return advanceCleanUp(known, now, [...unseen, ...there.map(formatLeftover)], group.label)
   }
   return {
     state: known,
     actions: there
-      .filter(({ metadata }) => group.goesByItself !== true && metadata.deletionTimestamp === undefined)
+      .filter(
+        ({ metadata }) => group.isDeletedByController !== true && metadata.deletionTimestamp === undefined,
+      )
       .map((object) => ({
         kind: 'delete',
-        at: lookAt(object),
+        at: toObjectQuery(object),
         ...(object.metadata.uid !== undefined && { uid: object.metadata.uid }),
       })),
-    waitsFor: `${group.what} to go: ${there.slice(0, 3).map(nameOf).join(', ')}`,
+    waitsFor: `${group.label} to go: ${there.slice(0, 3).map(formatObjectName).join(', ')}`,
     isDone: false,
   }
 }
 
 /** Remembers what is readable only while the namespace exists. */
-function learn(state: CleanUpState, seen: Seen): CleanUpState {
-  const found = objectsOf(seen, { apiVersion: 'v1', kind: 'Namespace', labels: ofTrial(state) }).filter(
-    ({ metadata }) => metadata.labels?.[trialLabel] === state.id && metadata.name.startsWith('catalog-bot-'),
+function recordTestObjects(state: CleanUpState, observation: ClusterObservation): CleanUpState {
+  const found = getObjects(observation, {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    labels: toTestSelector(state),
+  }).filter(
+    ({ metadata }) =>
+      metadata.labels?.[clusterTestLabel] === state.id && metadata.name.startsWith('catalog-bot-'),
   )
   if (found.length === 0) return state
   const names = found.map(({ metadata }) => metadata.name)
@@ -227,75 +255,84 @@ function learn(state: CleanUpState, seen: Seen): CleanUpState {
     crds: [
       ...new Set([
         ...state.crds,
-        ...found.flatMap(({ metadata }) => namesIn(metadata.annotations?.[crdsAnnotation])),
+        ...found.flatMap(({ metadata }) => parseNameList(metadata.annotations?.[absentCrdsAnnotation])),
       ]),
     ],
   }
 }
 
 /** OLM v0 records on each CRD the ClusterServiceVersions that brought it; OLM v1 and RukPak record the extension. */
-function isBroughtByTrial({ metadata }: KubeObject, { id, namespaces }: CleanUpState): boolean {
+function isInstalledByTest({ metadata }: KubeObject, { id, namespaces }: CleanUpState): boolean {
   const alongside = Object.entries(metadata.annotations ?? {})
     .filter(([key]) => key.startsWith('operatorframework.io/installed-alongside-'))
     .map(([, value]) => value.split('/')[0] ?? '')
   const labels = metadata.labels ?? {}
   const owners = [labels['olm.operatorframework.io/owner-name'], labels['core.rukpak.io/owner-name']]
-  if (owners.includes(clusterNameOf({ id }))) return true
+  if (owners.includes(toClusterName({ id }))) return true
   return alongside.length > 0 && alongside.every((namespace) => namespaces.includes(namespace))
 }
 
-function isNoCopy({ metadata }: KubeObject): boolean {
+function isOriginalCsv({ metadata }: KubeObject): boolean {
   return metadata.labels?.['olm.copiedFrom'] === undefined
 }
 
-function inNamespaces(apiVersion: string, kind: string) {
-  return ({ namespaces }: CleanUpState): readonly Look[] =>
+function createNamespaceQueries(apiVersion: string, kind: string) {
+  return ({ namespaces }: CleanUpState): readonly KubeQuery[] =>
     namespaces.map((namespace) => ({ apiVersion, kind, namespace }))
 }
 
-function following(state: CleanUpState, now: number, left: readonly string[], what: string): CleanUpProgress {
+function advanceCleanUp(
+  state: CleanUpState,
+  now: number,
+  newLeftovers: readonly string[],
+  label: string,
+): CleanUpProgress {
   const group = state.group + 1
-  const isDone = group >= groups.length
-  const leftovers = [...new Set([...state.leftovers, ...left])]
+  const isDone = group >= cleanUpGroups.length
+  const leftovers = [...new Set([...state.leftovers, ...newLeftovers])]
   const next = { ...state, group, since: now, leftovers }
   return {
-    state: left.length > 0 ? noted(next, now, `left: ${left.join('; ')}`) : next,
+    state: newLeftovers.length > 0 ? addCleanUpEvent(next, now, `left: ${newLeftovers.join('; ')}`) : next,
     actions: [],
-    waitsFor: isDone ? 'nothing' : (groups[group]?.what ?? what),
+    waitsFor: isDone ? 'nothing' : (cleanUpGroups[group]?.label ?? label),
     isDone,
   }
 }
 
-function noted(state: CleanUpState, now: number, says: string): CleanUpState {
-  return state.events.at(-1)?.says === says
+function addCleanUpEvent(state: CleanUpState, now: number, message: string): CleanUpState {
+  return state.events.at(-1)?.says === message
     ? state
-    : { ...state, events: [...state.events, { at: now, says }] }
+    : { ...state, events: [...state.events, { at: now, says: message }] }
 }
 
-const nameOf = ({ kind, metadata: { namespace, name } }: KubeObject): string =>
+const formatObjectName = ({ kind, metadata: { namespace, name } }: KubeObject): string =>
   `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`
 
-function leftover(object: KubeObject): string {
+function formatLeftover(object: KubeObject): string {
   const finalizers = object.metadata.finalizers ?? []
   return finalizers.length > 0
-    ? `${nameOf(object)}, which waits for ${finalizers.join(', ')}`
-    : nameOf(object)
+    ? `${formatObjectName(object)}, which waits for ${finalizers.join(', ')}`
+    : formatObjectName(object)
 }
 
 /** Where to find trials that were killed. */
-export const abandonedLooks: readonly Look[] = [
-  { apiVersion: 'v1', kind: 'Namespace', labels: trialLabel },
-  { apiVersion: olmV1, kind: 'ClusterExtension', labels: trialLabel },
-  { apiVersion: olmV1, kind: 'ClusterCatalog', labels: trialLabel },
-  { apiVersion: rbac, kind: 'ClusterRoleBinding', labels: trialLabel },
-  ...rukPaks.map((apiVersion) => ({ apiVersion, kind: 'BundleDeployment', labels: trialLabel })),
+export const abandonedTestQueries: readonly KubeQuery[] = [
+  { apiVersion: 'v1', kind: 'Namespace', labels: clusterTestLabel },
+  { apiVersion: olmV1ApiVersion, kind: 'ClusterExtension', labels: clusterTestLabel },
+  { apiVersion: olmV1ApiVersion, kind: 'ClusterCatalog', labels: clusterTestLabel },
+  { apiVersion: rbacApiVersion, kind: 'ClusterRoleBinding', labels: clusterTestLabel },
+  ...rukPakApiVersions.map((apiVersion) => ({
+    apiVersion,
+    kind: 'BundleDeployment',
+    labels: clusterTestLabel,
+  })),
 ]
 
 /** Trials that have expired according to their objects. Objects without an expiry are left alone. */
-export function abandonedTrials(seen: Seen, now: number): readonly string[] {
+export function findAbandonedTests(observation: ClusterObservation, now: number): readonly string[] {
   const times = new Map<string, number>()
-  for (const { metadata } of abandonedLooks.flatMap((look) => objectsOf(seen, look))) {
-    const id = metadata.labels?.[trialLabel] ?? ''
+  for (const { metadata } of abandonedTestQueries.flatMap((query) => getObjects(observation, query))) {
+    const id = metadata.labels?.[clusterTestLabel] ?? ''
     const expires = metadata.labels?.[expiresLabel] ?? ''
     if (!/^[a-z0-9]{8}$/.test(id) || !/^\d{1,12}$/.test(expires)) continue
     times.set(id, Math.max(times.get(id) ?? 0, Number(expires)))

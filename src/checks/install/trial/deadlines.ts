@@ -1,9 +1,9 @@
 // Time limits of the stages of a trial, in milliseconds. OLM has no limit for most of them.
 
-const second = 1000
-const minute = 60 * second
+const secondMs = 1000
+const minuteMs = 60 * secondMs
 
-export interface Deadlines {
+export interface ClusterTestDeadlines {
   /** Until the catalog answers, including the pull of its image. */
   readonly catalog: number
   /** From the moment the catalog answers until the Subscription is resolved. */
@@ -20,25 +20,25 @@ export interface Deadlines {
    * 20 ms and so on, about fifteen attempts in three minutes; OLM v0 retries an InstallPlan for one minute; kubelet
    * tries a pull four times.
    */
-  readonly patience: number
+  readonly retryWindow: number
   readonly unreachable: number
   readonly whole: number
   readonly cleanUp: number
   readonly namespace: number
 }
 
-export const usualDeadlines: Deadlines = {
-  catalog: 4 * minute,
-  resolution: 90 * second,
-  unpacking: 6 * minute,
-  plan: 3 * minute,
-  operator: 8 * minute,
-  extension: 6 * minute,
-  patience: 3 * minute,
-  unreachable: 2 * minute,
-  whole: 20 * minute,
-  cleanUp: 5 * minute,
-  namespace: 3 * minute,
+export const defaultDeadlines: ClusterTestDeadlines = {
+  catalog: 4 * minuteMs,
+  resolution: 90 * secondMs,
+  unpacking: 6 * minuteMs,
+  plan: 3 * minuteMs,
+  operator: 8 * minuteMs,
+  extension: 6 * minuteMs,
+  retryWindow: 3 * minuteMs,
+  unreachable: 2 * minuteMs,
+  whole: 20 * minuteMs,
+  cleanUp: 5 * minuteMs,
+  namespace: 3 * minuteMs,
 }
 
 /** In the format of the OperatorGroup annotation. */

@@ -1,27 +1,31 @@
 // Explains why pods do not run, and who must act.
 import {
-  conditionOf,
-  conditionsOf,
-  listAt,
-  numberAt,
-  textAt,
-  timeOf,
+  getCondition,
+  getConditions,
+  getListAt,
+  getNumberAt,
+  getStringAt,
+  parseTime,
   type KubeObject,
 } from './kube-object.ts'
-import { transient, type FailureCode, type TrialFailure } from './trial-outcome.ts'
+import {
+  transientErrorPattern,
+  type ClusterTestFailureCode,
+  type ClusterTestFailure,
+} from './trial-outcome.ts'
 
 export interface PodRole {
   /** For sentences: `the catalog's pod`. */
-  readonly what: string
-  readonly imageMissing: FailureCode
-  readonly crash: FailureCode
+  readonly label: string
+  readonly imageMissing: ClusterTestFailureCode
+  readonly crash: ClusterTestFailureCode
 }
 
 /** By then kubelet has waited 10, 20 and 40 seconds between its attempts. */
-const mostRestarts = 3
+const maxRestarts = 3
 
 /** Trouble that may pass, such as a registry error or a crash; the stage waits for its deadline. */
-export const mayPass: ReadonlySet<FailureCode> = new Set<FailureCode>([
+export const temporaryFailures: ReadonlySet<ClusterTestFailureCode> = new Set<ClusterTestFailureCode>([
   'registry-failing',
   'api-unreachable',
   'unschedulable',
@@ -31,52 +35,53 @@ export const mayPass: ReadonlySet<FailureCode> = new Set<FailureCode>([
   'unpack-failed',
 ])
 
-const pullReasons: ReadonlySet<string> = new Set([
+const imagePullReasons: ReadonlySet<string> = new Set([
   'ErrImagePull',
   'ImagePullBackOff',
   'ErrImageNeverPull',
   'RegistryUnavailable',
 ])
 /** Reasons that blame the manifests. */
-const configReasons: ReadonlySet<string> = new Set([
+const containerConfigReasons: ReadonlySet<string> = new Set([
   'CreateContainerConfigError',
   'CreateContainerError',
   'RunContainerError',
 ])
 
 /** Returns the first lasting trouble, or else the first that may pass. */
-export function podTrouble(pods: readonly KubeObject[], role: PodRole): TrialFailure | undefined {
-  const found = pods.flatMap((pod) => troubleOf(pod, role) ?? [])
-  return found.find(({ code }) => !mayPass.has(code)) ?? found[0]
+export function findPodFailure(pods: readonly KubeObject[], role: PodRole): ClusterTestFailure | undefined {
+  const found = pods.flatMap((pod) => classifyPod(pod, role) ?? [])
+  return found.find(({ code }) => !temporaryFailures.has(code)) ?? found[0]
 }
 
-function troubleOf(pod: KubeObject, role: PodRole): TrialFailure | undefined {
-  const name = `${role.what} ${pod.metadata.name}`
-  for (const container of containersOf(pod)) {
-    const waiting = textAt(container, 'state', 'waiting', 'reason')
-    const message = textAt(container, 'state', 'waiting', 'message')
-    const image = textAt(container, 'image')
+function classifyPod(pod: KubeObject, role: PodRole): ClusterTestFailure | undefined {
+  const name = `${role.label} ${pod.metadata.name}`
+  for (const container of listContainers(pod)) {
+    const waiting = getStringAt(container, 'state', 'waiting', 'reason')
+    const message = getStringAt(container, 'state', 'waiting', 'message')
+    const image = getStringAt(container, 'image')
     if (waiting === 'InvalidImageName')
       return { code: role.imageMissing, says: `${name}: ${image} is no image reference` }
-    if (pullReasons.has(waiting)) {
-      const code = pullTrouble(message, role)
+    if (imagePullReasons.has(waiting)) {
+      const code = classifyPullFailure(message, role)
       if (code) return { code, says: `${name} cannot pull ${image}: ${message}` }
       continue
     }
-    if (configReasons.has(waiting)) return { code: role.crash, says: `${name}: ${waiting}: ${message}` }
-    const restarts = numberAt(container, 'restartCount')
-    if (waiting === 'CrashLoopBackOff' && restarts >= mostRestarts) return crashed(container, name, role)
-    const ended = textAt(container, 'state', 'terminated', 'reason')
+    if (containerConfigReasons.has(waiting))
+      return { code: role.crash, says: `${name}: ${waiting}: ${message}` }
+    const restarts = getNumberAt(container, 'restartCount')
+    if (waiting === 'CrashLoopBackOff' && restarts >= maxRestarts) return classifyCrash(container, name, role)
+    const ended = getStringAt(container, 'state', 'terminated', 'reason')
     if (
       ended !== '' &&
-      restarts >= mostRestarts &&
-      numberAt(container, 'state', 'terminated', 'exitCode') !== 0
+      restarts >= maxRestarts &&
+      getNumberAt(container, 'state', 'terminated', 'exitCode') !== 0
     )
-      return crashed(container, name, role)
+      return classifyCrash(container, name, role)
   }
-  const stopped = textAt(pod.status, 'phase') === 'Failed' ? textAt(pod.status, 'reason') : ''
+  const stopped = getStringAt(pod.status, 'phase') === 'Failed' ? getStringAt(pod.status, 'reason') : ''
   if (stopped !== '') return { code: 'unschedulable', says: `${name} was stopped by the cluster: ${stopped}` }
-  const scheduled = conditionOf(pod, 'PodScheduled')
+  const scheduled = getCondition(pod, 'PodScheduled')
   if (scheduled?.status === 'False' && scheduled.reason === 'Unschedulable')
     return {
       code: /architecture|kubernetes\.io\/arch/.test(scheduled.message) ? 'arch-mismatch' : 'unschedulable',
@@ -85,23 +90,25 @@ function troubleOf(pod: KubeObject, role: PodRole): TrialFailure | undefined {
   return undefined
 }
 
-function crashed(container: unknown, name: string, { crash }: PodRole): TrialFailure {
-  const last = ['lastState', 'state'].find((field) => textAt(container, field, 'terminated', 'reason') !== '')
-  const reason = textAt(container, last ?? '', 'terminated', 'reason')
-  const exitCode = numberAt(container, last ?? '', 'terminated', 'exitCode')
-  const message = textAt(container, last ?? '', 'terminated', 'message')
-  const says = `${name} ended ${numberAt(container, 'restartCount')} times: ${reason === '' ? 'Error' : reason}, exit code ${exitCode}`
+function classifyCrash(container: unknown, name: string, { crash }: PodRole): ClusterTestFailure {
+  const last = ['lastState', 'state'].find(
+    (field) => getStringAt(container, field, 'terminated', 'reason') !== '',
+  )
+  const reason = getStringAt(container, last ?? '', 'terminated', 'reason')
+  const exitCode = getNumberAt(container, last ?? '', 'terminated', 'exitCode')
+  const message = getStringAt(container, last ?? '', 'terminated', 'message')
+  const says = `${name} ended ${getNumberAt(container, 'restartCount')} times: ${reason === '' ? 'Error' : reason}, exit code ${exitCode}`
   // The kernel reports a wrong processor architecture even if the registry did not.
   if (/exec format error/.test(message)) return { code: 'arch-mismatch', says: `${says}: ${message}` }
-  const code = transient.test(message) ? 'api-unreachable' : crash
+  const code = transientErrorPattern.test(message) ? 'api-unreachable' : crash
   return { code, says: message === '' ? says : `${says}: ${message}` }
 }
 
 /** Registries say clearly that an image is missing. A back-off alone says nothing yet. */
-export function pullTrouble(
+export function classifyPullFailure(
   message: string,
   { imageMissing }: Pick<PodRole, 'imageMissing'>,
-): FailureCode | undefined {
+): ClusterTestFailureCode | undefined {
   if (/toomanyrequests|too many requests|\b429\b|rate limit/i.test(message)) return 'registry-failing'
   // An object missing from the API is not a missing image: `secrets "pull" not found`.
   const ofRegistry = message.replace(
@@ -118,70 +125,70 @@ export function pullTrouble(
   return undefined
 }
 
-function containersOf(pod: KubeObject): readonly unknown[] {
-  return [...listAt(pod.status, 'initContainerStatuses'), ...listAt(pod.status, 'containerStatuses')]
+function listContainers(pod: KubeObject): readonly unknown[] {
+  return [...getListAt(pod.status, 'initContainerStatuses'), ...getListAt(pod.status, 'containerStatuses')]
 }
 
 /**
  * Blames the Operator for Deployments that are unavailable at their deadline if a container has run since `lastStart`;
  * otherwise the cluster was too slow.
  */
-export function overdueDeployments(
+export function classifyOverdueDeployments(
   deployments: readonly KubeObject[],
   pods: readonly KubeObject[],
-  what: string,
+  label: string,
   lastStart: number,
-): TrialFailure {
-  const hasRun = podsOf(deployments, pods)
-    .flatMap((pod) => listAt(pod.status, 'containerStatuses'))
-    .some((one) => (timeOf(textAt(one, 'state', 'running', 'startedAt')) ?? Infinity) <= lastStart)
-  return { code: hasRun ? 'deployment-not-available' : 'too-slow', says: `it still waits for ${what}` }
+): ClusterTestFailure {
+  const hasRun = findDeploymentPods(deployments, pods)
+    .flatMap((pod) => getListAt(pod.status, 'containerStatuses'))
+    .some((one) => (parseTime(getStringAt(one, 'state', 'running', 'startedAt')) ?? Infinity) <= lastStart)
+  return { code: hasRun ? 'deployment-not-available' : 'too-slow', says: `it still waits for ${label}` }
 }
 
 /** Counts as OLM and `kubectl rollout status` do. */
-export function isAvailable(deployment: KubeObject): boolean {
+export function isDeploymentAvailable(deployment: KubeObject): boolean {
   const { status, spec, metadata } = deployment
-  const wanted = numberAt(spec, 'replicas')
+  const wanted = getNumberAt(spec, 'replicas')
   return (
-    numberAt(status, 'observedGeneration') >= (metadata.generation ?? 0) &&
-    numberAt(status, 'updatedReplicas') >= wanted &&
-    conditionOf(deployment, 'Available')?.status === 'True'
+    getNumberAt(status, 'observedGeneration') >= (metadata.generation ?? 0) &&
+    getNumberAt(status, 'updatedReplicas') >= wanted &&
+    getCondition(deployment, 'Available')?.status === 'True'
   )
 }
 
 /** Finds refusals of the cluster that no pod shows. */
-export function deploymentTrouble(deployments: readonly KubeObject[]): TrialFailure | undefined {
+export function findDeploymentFailure(deployments: readonly KubeObject[]): ClusterTestFailure | undefined {
   for (const deployment of deployments) {
-    const refused = conditionsOf(deployment).find(
+    const rejected = getConditions(deployment).find(
       ({ type, status }) => type === 'ReplicaFailure' && status === 'True',
     )
-    if (!refused) continue
-    const says = `Deployment ${deployment.metadata.name} gets no pods: ${refused.message}`
-    if (/exceeded quota|must specify (?:limits|requests)/.test(refused.message))
+    if (!rejected) continue
+    const says = `Deployment ${deployment.metadata.name} gets no pods: ${rejected.message}`
+    if (/exceeded quota|must specify (?:limits|requests)/.test(rejected.message))
       return { code: 'quota', says }
-    if (/violates PodSecurity|admission webhook|security context constraint/.test(refused.message))
+    if (/violates PodSecurity|admission webhook|security context constraint/.test(rejected.message))
       return { code: 'policy', says }
-    if (/serviceaccount ".*" not found/i.test(refused.message))
+    if (/serviceaccount ".*" not found/i.test(rejected.message))
       return { code: 'deployment-not-available', says }
-    if (/forbidden/.test(refused.message)) return { code: 'policy', says }
+    if (/forbidden/.test(rejected.message)) return { code: 'policy', says }
   }
   return undefined
 }
 
 /** Matches `matchLabels` only. */
-export function podsOf(
+export function findDeploymentPods(
   deployments: readonly KubeObject[],
   pods: readonly KubeObject[],
 ): readonly KubeObject[] {
   return pods.filter((pod) =>
     deployments.some(({ spec }) => {
-      const wanted = Object.entries(matchLabels(spec))
+      const wanted = Object.entries(readMatchLabels(spec))
       return wanted.length > 0 && wanted.every(([key, value]) => pod.metadata.labels?.[key] === value)
     }),
   )
 }
 
-function matchLabels(spec: unknown): Readonly<Record<string, unknown>> {
+function readMatchLabels(spec: unknown): Readonly<Record<string, unknown>> {
   const selector = (spec as { readonly selector?: { readonly matchLabels?: unknown } } | null)?.selector
     ?.matchLabels
   return typeof selector === 'object' && selector !== null
@@ -189,18 +196,18 @@ function matchLabels(spec: unknown): Readonly<Record<string, unknown>> {
     : {}
 }
 
-export const operatorPods: PodRole = {
-  what: "the Operator's pod",
+export const operatorPodRole: PodRole = {
+  label: "the Operator's pod",
   imageMissing: 'operator-image-missing',
   crash: 'crash-loop',
 }
-export const catalogPods: PodRole = {
-  what: "the catalog's pod",
+export const catalogPodRole: PodRole = {
+  label: "the catalog's pod",
   imageMissing: 'catalog-image-missing',
   crash: 'catalog-crash',
 }
-export const unpackPods: PodRole = {
-  what: 'the pod that unpacks the bundle',
+export const unpackPodRole: PodRole = {
+  label: 'the pod that unpacks the bundle',
   imageMissing: 'bundle-image-missing',
   crash: 'unpack-failed',
 }

@@ -29,7 +29,7 @@ export interface OwnerReference {
 }
 
 /** A query for one object, or without a name for all objects of a kind. */
-export interface Look {
+export interface KubeQuery {
   readonly apiVersion: string
   readonly kind: string
   /** Absent for the whole cluster and for cluster-scoped kinds. */
@@ -38,66 +38,66 @@ export interface Look {
   readonly labels?: string
 }
 
-export type Sighting =
+export type KubeQueryResult =
   | { readonly kind: 'found'; readonly objects: readonly KubeObject[] }
   | { readonly kind: 'no-api' }
-  | { readonly kind: 'failed'; readonly code: LookFailure; readonly says: string }
+  | { readonly kind: 'failed'; readonly code: KubeQueryFailure; readonly says: string }
 
 /** `unreachable`: the API may answer later. */
-export type LookFailure = 'forbidden' | 'unreachable'
+export type KubeQueryFailure = 'forbidden' | 'unreachable'
 
-export interface Seen {
-  readonly sightings: ReadonlyMap<string, Sighting>
+export interface ClusterObservation {
+  readonly queryResults: ReadonlyMap<string, KubeQueryResult>
   /** Refused actions of the last round. */
-  readonly refused: readonly RefusedAction[]
+  readonly rejectedActions: readonly RejectedAction[]
 }
 
-export type Action =
+export type ClusterAction =
   /** `dryRun`: the API only says whether it would do it. */
   | { readonly kind: 'create'; readonly object: KubeObject; readonly dryRun?: true }
   | {
       readonly kind: 'patch'
-      readonly at: Required<Pick<Look, 'apiVersion' | 'kind' | 'name'>> & Look
+      readonly at: Required<Pick<KubeQuery, 'apiVersion' | 'kind' | 'name'>> & KubeQuery
       readonly patch: Json
       readonly dryRun?: true
     }
   /** `uid` protects another object with the same name. */
   | {
       readonly kind: 'delete'
-      readonly at: Required<Pick<Look, 'apiVersion' | 'kind' | 'name'>> & Look
+      readonly at: Required<Pick<KubeQuery, 'apiVersion' | 'kind' | 'name'>> & KubeQuery
       readonly uid?: string
     }
 
-export interface RefusedAction {
-  readonly action: Action
+export interface RejectedAction {
+  readonly action: ClusterAction
   readonly status: number
   /** Kubernetes' word, such as `AlreadyExists` or `Forbidden`. */
   readonly reason: string
   readonly says: string
 }
 
-export function lookKey({ apiVersion, kind, namespace = '', name = '', labels = '' }: Look): string {
+export function toQueryKey({ apiVersion, kind, namespace = '', name = '', labels = '' }: KubeQuery): string {
   return [apiVersion, kind, namespace, name, labels].join(' ')
 }
 
 /** Empty if the API does not exist or the query was not made. */
-export function objectsOf(seen: Seen, look: Look): readonly KubeObject[] {
-  const sighting = seen.sightings.get(lookKey(look))
+export function getObjects(observation: ClusterObservation, query: KubeQuery): readonly KubeObject[] {
+  const sighting = observation.queryResults.get(toQueryKey(query))
   return sighting?.kind === 'found' ? sighting.objects : []
 }
 
-export function objectOf(seen: Seen, look: Look): KubeObject | undefined {
-  return objectsOf(seen, look)[0]
+export function getObject(observation: ClusterObservation, query: KubeQuery): KubeObject | undefined {
+  return getObjects(observation, query)[0]
 }
 
-export function lookAt({ apiVersion, kind, metadata: { namespace, name } }: KubeObject): Look & {
+export function toObjectQuery({ apiVersion, kind, metadata: { namespace, name } }: KubeObject): KubeQuery & {
   readonly name: string
 } {
   return { apiVersion, kind, ...(namespace !== undefined && { namespace }), name }
 }
 
 /** Reads a path in plain data; undefined if the path does not exist. */
-export function at(value: unknown, ...path: readonly string[]): unknown {
+export function getValueAt(value: unknown, ...path: readonly string[]): unknown {
   let here = value
   for (const key of path) {
     if (typeof here !== 'object' || here === null || Array.isArray(here) || !Object.hasOwn(here, key))
@@ -107,22 +107,22 @@ export function at(value: unknown, ...path: readonly string[]): unknown {
   return here
 }
 
-export function textAt(value: unknown, ...path: readonly string[]): string {
-  const found = at(value, ...path)
+export function getStringAt(value: unknown, ...path: readonly string[]): string {
+  const found = getValueAt(value, ...path)
   return typeof found === 'string' ? found : ''
 }
 
-export function numberAt(value: unknown, ...path: readonly string[]): number {
-  const found = at(value, ...path)
+export function getNumberAt(value: unknown, ...path: readonly string[]): number {
+  const found = getValueAt(value, ...path)
   return typeof found === 'number' ? found : 0
 }
 
-export function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
-  const found = at(value, ...path)
+export function getListAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
+  const found = getValueAt(value, ...path)
   return Array.isArray(found) ? (found as readonly unknown[]) : []
 }
 
-export interface Condition {
+export interface KubeCondition {
   readonly type: string
   readonly status: string
   readonly reason: string
@@ -132,34 +132,34 @@ export interface Condition {
   readonly generation: number | undefined
 }
 
-export function conditionsOf(object: KubeObject | undefined): readonly Condition[] {
-  return listAt(object?.status, 'conditions').map((one) => {
-    const generation = at(one, 'observedGeneration')
+export function getConditions(object: KubeObject | undefined): readonly KubeCondition[] {
+  return getListAt(object?.status, 'conditions').map((one) => {
+    const generation = getValueAt(one, 'observedGeneration')
     return {
-      type: textAt(one, 'type'),
-      status: textAt(one, 'status'),
-      reason: textAt(one, 'reason'),
-      message: textAt(one, 'message'),
-      since: timeOf(textAt(one, 'lastTransitionTime')) ?? 0,
+      type: getStringAt(one, 'type'),
+      status: getStringAt(one, 'status'),
+      reason: getStringAt(one, 'reason'),
+      message: getStringAt(one, 'message'),
+      since: parseTime(getStringAt(one, 'lastTransitionTime')) ?? 0,
       generation: typeof generation === 'number' ? generation : undefined,
     }
   })
 }
 
-export function conditionOf(object: KubeObject | undefined, type: string): Condition | undefined {
-  return conditionsOf(object).find((one) => one.type === type)
+export function getCondition(object: KubeObject | undefined, type: string): KubeCondition | undefined {
+  return getConditions(object).find((one) => one.type === type)
 }
 
 /** Ignores a condition of an older generation. */
-export function currentCondition(object: KubeObject | undefined, type: string): Condition | undefined {
-  const condition = conditionOf(object, type)
+export function getCurrentCondition(object: KubeObject | undefined, type: string): KubeCondition | undefined {
+  const condition = getCondition(object, type)
   const generation = object?.metadata.generation
   if (condition?.generation === undefined || generation === undefined) return condition
   return condition.generation >= generation ? condition : undefined
 }
 
 /** Milliseconds since the epoch of a time such as `2026-01-02T03:04:05Z`; undefined for other text. */
-export function timeOf(text: string): number | undefined {
+export function parseTime(text: string): number | undefined {
   const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d+)?Z$/.exec(text)
   if (!match) return undefined
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1).map(Number)

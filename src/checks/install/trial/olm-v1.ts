@@ -1,152 +1,179 @@
 // A trial with OLM v1, from the ClusterCatalog to running Deployments. For an upgrade, the selector moves from the
 // base's catalog to the changed one.
-import type { Deadlines } from './deadlines.ts'
+import type { ClusterTestDeadlines } from './deadlines.ts'
 import {
-  deploymentTrouble,
-  isAvailable,
-  mayPass,
-  operatorPods,
-  overdueDeployments,
-  podsOf,
-  podTrouble,
+  findDeploymentFailure,
+  isDeploymentAvailable,
+  temporaryFailures,
+  operatorPodRole,
+  classifyOverdueDeployments,
+  findDeploymentPods,
+  findPodFailure,
 } from './judge-pods.ts'
 import {
-  at,
-  currentCondition,
-  listAt,
-  objectOf,
-  objectsOf,
-  textAt,
-  type Action,
+  getValueAt,
+  getCurrentCondition,
+  getListAt,
+  getObject,
+  getObjects,
+  getStringAt,
+  type ClusterAction,
   type KubeObject,
-  type Look,
-  type Seen,
+  type KubeQuery,
+  type ClusterObservation,
 } from './kube-object.ts'
 import {
-  catalogSelector,
-  clusterCatalog,
-  clusterCatalogName,
-  clusterExtension,
-  groundLooks,
-  groundObjects,
-  installerName,
-  installerObjects,
-  namespaceObject,
-  olmV1,
-  rbac,
+  createCatalogSelector,
+  createClusterCatalog,
+  toClusterCatalogName,
+  createClusterExtension,
+  listPrerequisiteQueries,
+  createPrerequisites,
+  installerAccountName,
+  createInstallerObjects,
+  createNamespace,
+  olmV1ApiVersion,
+  rbacApiVersion,
   type CatalogSide,
 } from './trial-objects.ts'
-import { blamesAuthor, transient, type FailureCode, type TrialFailure } from './trial-outcome.ts'
-import { clusterNameOf, namespaceOf, type TrialPlan } from './trial-plan.ts'
 import {
-  ends,
-  enter,
-  fails,
-  lasting,
-  waits,
-  type Progress,
-  type TrialKind,
-  type TrialState,
+  isAuthorFault,
+  transientErrorPattern,
+  type ClusterTestFailureCode,
+  type ClusterTestFailure,
+} from './trial-outcome.ts'
+import { toClusterName, toNamespaceName, type ClusterTestPlan } from './trial-plan.ts'
+import {
+  endTest,
+  enterStage,
+  failTest,
+  trackFailureDuration,
+  waitFor,
+  type ClusterTestProgress,
+  type ClusterTestDriver,
+  type ClusterTestState,
 } from './trial-state.ts'
 
-type Stage = 'preflight' | 'catalog' | 'extension'
-type State = TrialState<Stage>
+type OlmV1Stage = 'preflight' | 'catalog' | 'extension'
+type OlmV1State = ClusterTestState<OlmV1Stage>
 
-export function olmV1Trial(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
-  const looks = looksOf(plan)
+export function createOlmV1Test(
+  plan: ClusterTestPlan,
+  deadlines: ClusterTestDeadlines,
+): ClusterTestDriver<OlmV1Stage> {
+  const queries = createOlmV1Queries(plan)
   const sides: readonly CatalogSide[] = plan.base === undefined ? ['head'] : ['base', 'head']
 
   return {
     first: 'preflight',
-    looks: ({ stage }) =>
-      stage === 'preflight' ? [looks.namespace, looks.api, ...looks.crds] : looks.running,
-    next: (state, seen, now) =>
-      ({ preflight, catalog: serveCatalogs, extension: install })[state.stage](state, seen, now),
+    queries: ({ stage }) =>
+      stage === 'preflight' ? [queries.namespace, queries.api, ...queries.crds] : queries.running,
+    next: (state, observation, now) =>
+      ({ preflight, catalog: serveCatalogs, extension: install })[state.stage](state, observation, now),
   }
 
-  function preflight(state: State, seen: Seen, now: number): Progress<Stage> {
-    const namespace = objectOf(seen, looks.namespace)
-    const there = looks.crds.find((look) => objectOf(seen, look) !== undefined)
+  function preflight(
+    state: OlmV1State,
+    observation: ClusterObservation,
+    now: number,
+  ): ClusterTestProgress<OlmV1Stage> {
+    const namespace = getObject(observation, queries.namespace)
+    const there = queries.crds.find((query) => getObject(observation, query) !== undefined)
     if (there && !namespace)
-      return fails(state, now, {
+      return failTest(state, now, {
         code: 'crd-preexists',
         says: `the cluster has the CRD ${there.name ?? ''} already: OLM v1 would take it over, and away with the trial`,
       })
     if ([plan.catalog, ...(plan.base ? [plan.base] : [])].some((from) => !('image' in from)))
-      return fails(state, now, {
+      return failTest(state, now, {
         code: 'internal',
         says: 'OLM v1 takes catalogs from images alone, and there is only an address',
       })
-    if (!namespace) return waits(state, 'the namespace', [{ kind: 'create', object: namespaceObject(plan) }])
+    if (!namespace)
+      return waitFor(state, 'the namespace', [{ kind: 'create', object: createNamespace(plan) }])
     // OLM v1 1.11 and later ignore the installer.
-    const needs = needsInstaller(objectOf(seen, looks.api)) ? 1 : 0
-    return enter(state, 'catalog', now, `namespace ${namespace.metadata.name} is there`, [], {
+    const needs = isInstallerNeeded(getObject(observation, queries.api)) ? 1 : 0
+    return enterStage(state, 'catalog', now, `namespace ${namespace.metadata.name} is there`, [], {
       installer: needs,
     })
   }
 
-  function serveCatalogs(state: State, seen: Seen, now: number): Progress<Stage> {
-    const namespace = objectOf(seen, looks.namespace)
-    if (!namespace) return waits(state, 'the namespace')
+  function serveCatalogs(
+    state: OlmV1State,
+    observation: ClusterObservation,
+    now: number,
+  ): ClusterTestProgress<OlmV1Stage> {
+    const namespace = getObject(observation, queries.namespace)
+    if (!namespace) return waitFor(state, 'the namespace')
     const wanted = [
-      ...groundObjects(plan, namespace),
-      ...(state.memory['installer'] === 1 ? installerObjects(plan, namespace) : []),
-      ...sides.map((side) => clusterCatalog(plan, namespace, side, imageOf(side))),
+      ...createPrerequisites(plan, namespace),
+      ...(state.memory['installer'] === 1 ? createInstallerObjects(plan, namespace) : []),
+      ...sides.map((side) => createClusterCatalog(plan, namespace, side, imageOf(side))),
     ]
-    const missing = wanted.filter((object) => objectOf(seen, lookFor(object)) === undefined)
+    const missing = wanted.filter((object) => getObject(observation, createNamedQuery(object)) === undefined)
     if (missing.length > 0)
-      return waits(
+      return waitFor(
         state,
         'what the trial stands on',
         missing.map((object) => ({ kind: 'create', object })),
       )
     const open = sides.filter(
-      (side) => currentCondition(objectOf(seen, looks.catalogs[side]), 'Serving')?.status !== 'True',
+      (side) =>
+        getCurrentCondition(getObject(observation, queries.catalogs[side]), 'Serving')?.status !== 'True',
     )
     const [side] = open
     if (side === undefined)
-      return enter(state, 'extension', now, 'the catalog is served', [
-        { kind: 'create', object: clusterExtension(plan, namespace, sides[0] ?? 'head') },
+      return enterStage(state, 'extension', now, 'the catalog is served', [
+        { kind: 'create', object: createClusterExtension(plan, namespace, sides[0] ?? 'head') },
       ])
-    const catalog = objectOf(seen, looks.catalogs[side])
-    const progressing = currentCondition(catalog, 'Progressing')
+    const catalog = getObject(observation, queries.catalogs[side])
+    const progressing = getCurrentCondition(catalog, 'Progressing')
     const says = `ClusterCatalog ${catalog?.metadata.name ?? ''}: ${progressing?.reason ?? ''}: ${progressing?.message ?? ''}`
     if (progressing?.status === 'False' && progressing.reason === 'Blocked')
-      return fails(state, now, { code: catalogCode(progressing.message) ?? 'catalog-invalid', says })
-    const code = catalogCode(progressing?.message ?? '')
-    const { state: known, milliseconds } = lasting(state, code, now)
+      return failTest(state, now, {
+        code: classifyCatalogMessage(progressing.message) ?? 'catalog-invalid',
+        says,
+      })
+    const code = classifyCatalogMessage(progressing?.message ?? '')
+    const { state: known, milliseconds } = trackFailureDuration(state, code, now)
     if (now - state.since < deadlines.catalog)
-      return waits(known, progressing ? says : 'OLM v1 to take up the catalog')
+      return waitFor(known, progressing ? says : 'OLM v1 to take up the catalog')
     if (!progressing)
-      return fails(state, now, {
+      return failTest(state, now, {
         code: 'olm-silent',
         says: 'OLM v1 did nothing with the ClusterCatalog: are its controllers running?',
       })
-    const isFinal = code !== undefined && (!blamesAuthor(code) || milliseconds >= deadlines.patience)
-    return fails(state, now, { code: isFinal ? code : 'catalog-not-connected', says })
+    const isFinal = code !== undefined && (!isAuthorFault(code) || milliseconds >= deadlines.retryWindow)
+    return failTest(state, now, { code: isFinal ? code : 'catalog-not-connected', says })
   }
 
-  function install(state: State, seen: Seen, now: number): Progress<Stage> {
-    const namespace = objectOf(seen, looks.namespace)
-    const extension = objectOf(seen, looks.extension)
+  function install(
+    state: OlmV1State,
+    observation: ClusterObservation,
+    now: number,
+  ): ClusterTestProgress<OlmV1Stage> {
+    const namespace = getObject(observation, queries.namespace)
+    const extension = getObject(observation, queries.extension)
     const wanted = plan.steps[state.step]
-    if (!wanted) return ends(state, now, { verdict: 'installs' })
+    if (!wanted) return endTest(state, now, { verdict: 'installs' })
     if (!extension)
       return namespace
-        ? waits(state, 'the ClusterExtension', [
-            { kind: 'create', object: clusterExtension(plan, namespace, sides[0] ?? 'head') },
+        ? waitFor(state, 'the ClusterExtension', [
+            { kind: 'create', object: createClusterExtension(plan, namespace, sides[0] ?? 'head') },
           ])
-        : waits(state, 'the namespace')
-    const progressing = currentCondition(extension, 'Progressing')
-    const installed = currentCondition(extension, 'Installed')
-    const name = textAt(extension.status, 'install', 'bundle', 'name')
-    const deployments = objectsOf(seen, looks.deployments).filter(isOwned)
-    const pods = objectsOf(seen, looks.pods)
-    const why = deploymentTrouble(deployments) ?? podTrouble(podsOf(deployments, pods), operatorPods)
+        : waitFor(state, 'the namespace')
+    const progressing = getCurrentCondition(extension, 'Progressing')
+    const installed = getCurrentCondition(extension, 'Installed')
+    const name = getStringAt(extension.status, 'install', 'bundle', 'name')
+    const deployments = getObjects(observation, queries.deployments).filter(isOwned)
+    const pods = getObjects(observation, queries.pods)
+    const why =
+      findDeploymentFailure(deployments) ??
+      findPodFailure(findDeploymentPods(deployments, pods), operatorPodRole)
     const isThere =
       installed?.status === 'True' && progressing?.reason === 'Succeeded' && name === wanted.root
-    const lazy = deployments.find((one) => !isAvailable(one))
-    if (isThere && !lazy) return stepDone(state, seen, now)
+    const lazy = deployments.find((one) => !isDeploymentAvailable(one))
+    if (isThere && !lazy) return stepDone(state, observation, now)
     // Until OLM v1 reads the new selector, it reports the old bundle.
     if (
       installed?.status === 'True' &&
@@ -154,35 +181,39 @@ export function olmV1Trial(plan: TrialPlan, deadlines: Deadlines): TrialKind<Sta
       name !== wanted.root &&
       name !== plan.steps[state.step - 1]?.root
     )
-      return fails(state, now, {
+      return failTest(state, now, {
         code: 'resolver-mismatch',
         says: `OLM v1 installed ${name}; the simulated resolution has ${wanted.root}`,
       })
-    if (why && !mayPass.has(why.code)) return fails(state, now, why)
+    if (why && !temporaryFailures.has(why.code)) return failTest(state, now, why)
     const message = `${progressing?.reason ?? ''}: ${progressing?.message ?? ''}`
     if (progressing?.status === 'False' && progressing.reason !== 'Succeeded')
-      return fails(state, now, extensionFailure(message))
-    const refused = progressing?.reason === 'Retrying' ? extensionFailure(message) : undefined
+      return failTest(state, now, classifyExtensionFailure(message))
+    const rejected = progressing?.reason === 'Retrying' ? classifyExtensionFailure(message) : undefined
     // OLM v1 reports every failure as retrying. A failure is final if it outlasts the retries and is not a network
     // problem.
-    const { state: known, milliseconds } = lasting(state, refused?.code, now)
-    if (refused && milliseconds >= deadlines.patience && refused.code !== 'too-slow')
-      return fails(known, now, refused)
+    const { state: known, milliseconds } = trackFailureDuration(state, rejected?.code, now)
+    if (rejected && milliseconds >= deadlines.retryWindow && rejected.code !== 'too-slow')
+      return failTest(known, now, rejected)
     const what = isThere
       ? `Deployment ${lazy?.metadata.name ?? ''}`
       : message === ': '
         ? 'OLM v1 to take up the extension'
         : message
-    if (now - state.since < (isThere ? deadlines.operator : deadlines.extension)) return waits(known, what)
-    if (why) return fails(known, now, why)
+    if (now - state.since < (isThere ? deadlines.operator : deadlines.extension)) return waitFor(known, what)
+    if (why) return failTest(known, now, why)
     if (isThere)
-      return fails(known, now, overdueDeployments(deployments, pods, what, now - deadlines.patience))
+      return failTest(
+        known,
+        now,
+        classifyOverdueDeployments(deployments, pods, what, now - deadlines.retryWindow),
+      )
     if (state.step > 0 && progressing?.reason === 'Succeeded')
-      return fails(known, now, {
+      return failTest(known, now, {
         code: 'no-upgrade-edge',
         says: `OLM v1 stays at ${name}, and does not go on to ${wanted.root}`,
       })
-    return fails(
+    return failTest(
       known,
       now,
       progressing
@@ -191,27 +222,33 @@ export function olmV1Trial(plan: TrialPlan, deadlines: Deadlines): TrialKind<Sta
     )
   }
 
-  function stepDone(state: State, seen: Seen, now: number): Progress<Stage> {
+  function stepDone(
+    state: OlmV1State,
+    observation: ClusterObservation,
+    now: number,
+  ): ClusterTestProgress<OlmV1Stage> {
     const done = plan.steps[state.step]?.root ?? ''
-    if (state.step >= plan.steps.length - 1) return ends(state, now, { verdict: 'installs' })
-    const following: State = { ...state, step: state.step + 1 }
-    const patch: Action = {
+    if (state.step >= plan.steps.length - 1) return endTest(state, now, { verdict: 'installs' })
+    const following: OlmV1State = { ...state, step: state.step + 1 }
+    const patch: ClusterAction = {
       kind: 'patch',
-      at: looks.extension,
+      at: queries.extension,
       patch: {
-        spec: { source: { sourceType: 'Catalog', catalog: { selector: catalogSelector(plan, 'head') } } },
+        spec: {
+          source: { sourceType: 'Catalog', catalog: { selector: createCatalogSelector(plan, 'head') } },
+        },
       },
     }
     const isMoved =
-      textAt(
-        objectOf(seen, looks.extension)?.spec,
+      getStringAt(
+        getObject(observation, queries.extension)?.spec,
         'source',
         'catalog',
         'selector',
         'matchLabels',
         'catalog-bot.io/catalog',
       ) === 'head'
-    return enter(following, 'extension', now, `${done} runs`, isMoved ? [] : [patch])
+    return enterStage(following, 'extension', now, `${done} runs`, isMoved ? [] : [patch])
   }
 
   function imageOf(side: CatalogSide): string {
@@ -223,13 +260,13 @@ export function olmV1Trial(plan: TrialPlan, deadlines: Deadlines): TrialKind<Sta
     const labels = metadata.labels ?? {}
     return (
       labels['olm.operatorframework.io/owner-kind'] === 'ClusterExtension' &&
-      labels['olm.operatorframework.io/owner-name'] === clusterNameOf(plan)
+      labels['olm.operatorframework.io/owner-name'] === toClusterName(plan)
     )
   }
 }
 
-const extensionWords: readonly (readonly [FailureCode, RegExp])[] = [
-  ['registry-failing', transient],
+const extensionFailurePatterns: readonly (readonly [ClusterTestFailureCode, RegExp])[] = [
+  ['registry-failing', transientErrorPattern],
   ['resolution-unsatisfiable', /no bundles? found|multiple catalogs|no package/i],
   ['certificate-provider-absent', /cert.?provider|certificate provider|cert-manager/i],
   ['refused-by-olm-v1', /dependency declared|apiServiceDefinitions|unsupported/i],
@@ -244,10 +281,10 @@ const extensionWords: readonly (readonly [FailureCode, RegExp])[] = [
 ]
 
 /** Classifies OLM v1's one long error message. */
-function extensionFailure(message: string): TrialFailure {
+function classifyExtensionFailure(message: string): ClusterTestFailure {
   const code =
-    extensionWords.find(([, words]) => words.test(message))?.[0] ??
-    catalogCode(message) ??
+    extensionFailurePatterns.find(([, pattern]) => pattern.test(message))?.[0] ??
+    classifyCatalogMessage(message) ??
     (/Blocked|InvalidConfiguration/.test(message) ? 'refused-by-olm-v1' : 'too-slow')
   return {
     code: code === 'catalog-image-missing' ? 'bundle-image-missing' : code,
@@ -255,52 +292,52 @@ function extensionFailure(message: string): TrialFailure {
   }
 }
 
-function catalogCode(message: string): FailureCode | undefined {
-  if (transient.test(message)) return 'registry-failing'
+function classifyCatalogMessage(message: string): ClusterTestFailureCode | undefined {
+  if (transientErrorPattern.test(message)) return 'registry-failing'
   if (/manifest unknown|not found|name unknown/i.test(message)) return 'catalog-image-missing'
   if (/unauthorized|denied/i.test(message)) return 'image-unauthorized'
   return undefined
 }
 
-function needsInstaller(crd: KubeObject | undefined): boolean {
-  return listAt(crd?.spec, 'versions').some((version) =>
-    listAt(at(version, 'schema', 'openAPIV3Schema', 'properties', 'spec'), 'required').includes(
+function isInstallerNeeded(crd: KubeObject | undefined): boolean {
+  return getListAt(crd?.spec, 'versions').some((version) =>
+    getListAt(getValueAt(version, 'schema', 'openAPIV3Schema', 'properties', 'spec'), 'required').includes(
       'serviceAccount',
     ),
   )
 }
 
-function lookFor({ apiVersion, kind, metadata: { name, namespace } }: KubeObject): Look {
+function createNamedQuery({ apiVersion, kind, metadata: { name, namespace } }: KubeObject): KubeQuery {
   return { apiVersion, kind, name, ...(namespace !== undefined && { namespace }) }
 }
 
-function looksOf(plan: TrialPlan) {
-  const namespace = namespaceOf(plan)
-  const crd = (name: string): Look => ({
+function createOlmV1Queries(plan: ClusterTestPlan) {
+  const namespace = toNamespaceName(plan)
+  const crd = (name: string): KubeQuery => ({
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     name,
   })
   const catalog = (side: CatalogSide) =>
-    ({ apiVersion: olmV1, kind: 'ClusterCatalog', name: clusterCatalogName(plan, side) }) as const
+    ({ apiVersion: olmV1ApiVersion, kind: 'ClusterCatalog', name: toClusterCatalogName(plan, side) }) as const
   const catalogs = { base: catalog('base'), head: catalog('head') }
-  const look = {
+  const queries = {
     namespace: { apiVersion: 'v1', kind: 'Namespace', name: namespace },
-    extension: { apiVersion: olmV1, kind: 'ClusterExtension', name: clusterNameOf(plan) },
+    extension: { apiVersion: olmV1ApiVersion, kind: 'ClusterExtension', name: toClusterName(plan) },
     deployments: { apiVersion: 'apps/v1', kind: 'Deployment', namespace },
     pods: { apiVersion: 'v1', kind: 'Pod', namespace },
   } as const
   return {
-    ...look,
+    ...queries,
     catalogs,
     api: crd('clusterextensions.olm.operatorframework.io'),
     crds: plan.crds.map(crd),
     running: [
-      ...Object.values(look),
+      ...Object.values(queries),
       ...Object.values(catalogs),
-      ...groundLooks(plan),
-      { apiVersion: 'v1', kind: 'ServiceAccount', namespace, name: installerName },
-      { apiVersion: rbac, kind: 'ClusterRoleBinding', name: clusterNameOf(plan) },
-    ] as readonly Look[],
+      ...listPrerequisiteQueries(plan),
+      { apiVersion: 'v1', kind: 'ServiceAccount', namespace, name: installerAccountName },
+      { apiVersion: rbacApiVersion, kind: 'ClusterRoleBinding', name: toClusterName(plan) },
+    ] as readonly KubeQuery[],
   }
 }

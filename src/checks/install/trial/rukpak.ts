@@ -1,170 +1,197 @@
 // A trial with either version of RukPak: install, attempt a change in place, and for an upgrade replace the bundle (the
 // pivot).
-import type { Deadlines } from './deadlines.ts'
+import type { ClusterTestDeadlines } from './deadlines.ts'
 import {
-  deploymentTrouble,
-  isAvailable,
-  mayPass,
-  operatorPods,
-  overdueDeployments,
-  podsOf,
-  podTrouble,
-  pullTrouble,
-  unpackPods,
+  findDeploymentFailure,
+  isDeploymentAvailable,
+  temporaryFailures,
+  operatorPodRole,
+  classifyOverdueDeployments,
+  findDeploymentPods,
+  findPodFailure,
+  classifyPullFailure,
+  unpackPodRole,
 } from './judge-pods.ts'
 import {
-  conditionOf,
-  objectOf,
-  objectsOf,
-  textAt,
-  type Action,
+  getCondition,
+  getObject,
+  getObjects,
+  getStringAt,
+  type ClusterAction,
   type KubeObject,
-  type Look,
-  type Seen,
+  type KubeQuery,
+  type ClusterObservation,
 } from './kube-object.ts'
 import {
-  bundleDeployment,
-  groundLooks,
-  groundObjects,
-  imageSource,
-  namespaceObject,
+  createBundleDeployment,
+  listPrerequisiteQueries,
+  createPrerequisites,
+  createImageSource,
+  createNamespace,
   type RukPakTarget,
 } from './trial-objects.ts'
-import { blamesAuthor, transient, type TrialFailure } from './trial-outcome.ts'
-import { clusterNameOf, namesIn, namespaceOf, type TrialPlan } from './trial-plan.ts'
+import { isAuthorFault, transientErrorPattern, type ClusterTestFailure } from './trial-outcome.ts'
+import { toClusterName, parseNameList, toNamespaceName, type ClusterTestPlan } from './trial-plan.ts'
 import {
-  ends,
-  enter,
-  fails,
-  lasting,
-  remember,
-  waits,
-  type Progress,
-  type TrialKind,
-  type TrialState,
+  endTest,
+  enterStage,
+  failTest,
+  trackFailureDuration,
+  saveMemory,
+  waitFor,
+  type ClusterTestProgress,
+  type ClusterTestDriver,
+  type ClusterTestState,
 } from './trial-state.ts'
 
-type Stage = 'preflight' | 'ground' | 'deployment' | 'immutability'
-type State = TrialState<Stage>
+type RukPakStage = 'preflight' | 'ground' | 'deployment' | 'immutability'
+type RukPakState = ClusterTestState<RukPakStage>
 
 /** `v1alpha2` has no Bundle object. */
-export const rukPakVersions = ['core.rukpak.io/v1alpha2', 'core.rukpak.io/v1alpha1'] as const
+export const rukPakApiVersions = ['core.rukpak.io/v1alpha2', 'core.rukpak.io/v1alpha1'] as const
 
-export function rukPak(
-  plan: TrialPlan,
-  deadlines: Deadlines,
+export function createRukPakTest(
+  plan: ClusterTestPlan,
+  deadlines: ClusterTestDeadlines,
   target: RukPakTarget,
-  apiVersion: (typeof rukPakVersions)[number],
-): TrialKind<Stage> {
+  apiVersion: (typeof rukPakApiVersions)[number],
+): ClusterTestDriver<RukPakStage> {
   const hasBundles = apiVersion === 'core.rukpak.io/v1alpha1'
-  const looks = looksOf(plan, apiVersion, hasBundles)
+  const queries = createRukPakQueries(plan, apiVersion, hasBundles)
 
   return {
     first: 'preflight',
-    looks: ({ stage, memory }) =>
+    queries: ({ stage, memory }) =>
       stage === 'preflight'
-        ? [looks.namespace, ...looks.crds]
-        : [...looks.running, ...namesIn(memory['elsewhere']).map(podsIn)],
-    next: (state, seen, now) =>
-      ({ preflight, ground, deployment: install, immutability })[state.stage](state, seen, now),
+        ? [queries.namespace, ...queries.crds]
+        : [...queries.running, ...parseNameList(memory['elsewhere']).map(createPodQuery)],
+    next: (state, observation, now) =>
+      ({ preflight, ground: runPrerequisitesStage, deployment: install, immutability })[state.stage](
+        state,
+        observation,
+        now,
+      ),
   }
 
-  function preflight(state: State, seen: Seen, now: number): Progress<Stage> {
-    const namespace = objectOf(seen, looks.namespace)
-    const there = looks.crds.find((look) => objectOf(seen, look) !== undefined)
+  function preflight(
+    state: RukPakState,
+    observation: ClusterObservation,
+    now: number,
+  ): ClusterTestProgress<RukPakStage> {
+    const namespace = getObject(observation, queries.namespace)
+    const there = queries.crds.find((query) => getObject(observation, query) !== undefined)
     if (there && !namespace)
-      return fails(state, now, {
+      return failTest(state, now, {
         code: 'crd-preexists',
         says: `the cluster has the CRD ${there.name ?? ''} already: RukPak would take it over, and away with the trial`,
       })
-    if (!namespace) return waits(state, 'the namespace', [{ kind: 'create', object: namespaceObject(plan) }])
-    return enter(state, 'ground', now, `namespace ${namespace.metadata.name} is there`)
+    if (!namespace)
+      return waitFor(state, 'the namespace', [{ kind: 'create', object: createNamespace(plan) }])
+    return enterStage(state, 'ground', now, `namespace ${namespace.metadata.name} is there`)
   }
 
-  function ground(state: State, seen: Seen, now: number): Progress<Stage> {
-    const namespace = objectOf(seen, looks.namespace)
+  function runPrerequisitesStage(
+    state: RukPakState,
+    observation: ClusterObservation,
+    now: number,
+  ): ClusterTestProgress<RukPakStage> {
+    const namespace = getObject(observation, queries.namespace)
     const [first] = plan.steps
-    if (!namespace || !first) return waits(state, 'the namespace')
-    const missing = groundObjects(plan, namespace).filter(
+    if (!namespace || !first) return waitFor(state, 'the namespace')
+    const missing = createPrerequisites(plan, namespace).filter(
       ({ apiVersion: its, kind, metadata: { name } }) =>
-        objectOf(seen, { apiVersion: its, kind, name, namespace: namespaceOf(plan) }) === undefined,
+        getObject(observation, { apiVersion: its, kind, name, namespace: toNamespaceName(plan) }) ===
+        undefined,
     )
     if (missing.length > 0)
-      return waits(
+      return waitFor(
         state,
         'what the trial stands on',
         missing.map((object) => ({ kind: 'create', object })),
       )
-    return enter(state, 'deployment', now, `${first.root} is to be installed`, [
-      { kind: 'create', object: bundleDeployment(plan, namespace, target, { apiVersion, step: first }) },
+    return enterStage(state, 'deployment', now, `${first.root} is to be installed`, [
+      {
+        kind: 'create',
+        object: createBundleDeployment(plan, namespace, target, { apiVersion, step: first }),
+      },
     ])
   }
 
-  function install(state: State, seen: Seen, now: number): Progress<Stage> {
+  function install(
+    state: RukPakState,
+    observation: ClusterObservation,
+    now: number,
+  ): ClusterTestProgress<RukPakStage> {
     const wanted = plan.steps[state.step]
-    const namespace = objectOf(seen, looks.namespace)
-    const found = objectOf(seen, looks.deployment)
-    if (!wanted) return ends(state, now, { verdict: 'installs' })
+    const namespace = getObject(observation, queries.namespace)
+    const found = getObject(observation, queries.deployment)
+    if (!wanted) return endTest(state, now, { verdict: 'installs' })
     if (!found)
       return namespace && state.step === 0
-        ? waits(state, 'the BundleDeployment', [
+        ? waitFor(state, 'the BundleDeployment', [
             {
               kind: 'create',
-              object: bundleDeployment(plan, namespace, target, { apiVersion, step: wanted }),
+              object: createBundleDeployment(plan, namespace, target, { apiVersion, step: wanted }),
             },
           ])
-        : waits(state, 'the BundleDeployment')
-    const bundles = objectsOf(seen, looks.bundles)
-    const bundle = bundles.find((one) => textAt(one.spec, 'source', 'image', 'ref') === wanted.image)
-    const unpacked = conditionOf(hasBundles ? bundle : found, 'Unpacked')
-    const valid = conditionOf(found, 'HasValidBundle')
-    const installed = conditionOf(found, 'Installed')
-    const healthy = conditionOf(found, 'Healthy')
+        : waitFor(state, 'the BundleDeployment')
+    const bundles = getObjects(observation, queries.bundles)
+    const bundle = bundles.find((one) => getStringAt(one.spec, 'source', 'image', 'ref') === wanted.image)
+    const unpacked = getCondition(hasBundles ? bundle : found, 'Unpacked')
+    const valid = getCondition(found, 'HasValidBundle')
+    const installed = getCondition(found, 'Installed')
+    const healthy = getCondition(found, 'Healthy')
     const generation = found.metadata.generation ?? 0
     const observed = Number(
       (found.status as { readonly observedGeneration?: number } | undefined)?.observedGeneration ??
         generation,
     )
     const isTakenUp = observed >= generation && (!hasBundles || bundle !== undefined)
-    const refused = isTakenUp
-      ? [unpacked, valid, installed].find((one) => one?.status === 'False' && refusals.has(one.reason))
+    const rejected = isTakenUp
+      ? [unpacked, valid, installed].find(
+          (one) => one?.status === 'False' && rejectionReasons.has(one.reason),
+        )
       : undefined
     // These pods carry the name of the Bundle, not of the BundleDeployment.
-    const unpacking = objectsOf(seen, looks.unpackPods).filter(
+    const unpacking = getObjects(observation, queries.unpackPods).filter(
       ({ metadata }) => metadata.name === bundle?.metadata.name,
     )
-    const pods = podTrouble(unpacking, unpackPods)
-    const failure = refused
-      ? (pods ?? refusal(refused.message, refused.reason))
-      : pods && !mayPass.has(pods.code)
+    const pods = findPodFailure(unpacking, unpackPodRole)
+    const failure = rejected
+      ? (pods ?? classifyRejection(rejected.message, rejected.reason))
+      : pods && !temporaryFailures.has(pods.code)
         ? pods
         : undefined
-    const { state: followed, milliseconds } = lasting(state, failure?.code, now)
+    const { state: followed, milliseconds } = trackFailureDuration(state, failure?.code, now)
     // RukPak retries every failure. A failure is final if it outlasts the retries and is not RukPak's own.
-    const isFinal = failure !== undefined && milliseconds >= deadlines.patience
-    if (isFinal && (blamesAuthor(failure.code) || !mayPass.has(failure.code)))
-      return fails(followed, now, failure)
-    const active = textAt(found.status, 'activeBundle')
+    const isFinal = failure !== undefined && milliseconds >= deadlines.retryWindow
+    if (isFinal && (isAuthorFault(failure.code) || !temporaryFailures.has(failure.code)))
+      return failTest(followed, now, failure)
+    const active = getStringAt(found.status, 'activeBundle')
     const isActive = !hasBundles || (bundle !== undefined && active === bundle.metadata.name)
     // `v1alpha2` sets HasValidBundle only on invalid bundles.
     const isValid = hasBundles
       ? valid?.status === 'True'
       : unpacked?.status === 'True' && valid?.status !== 'False'
     const isInstalled = isTakenUp && isValid && installed?.status === 'True' && isActive
-    const deployments = objectsOf(seen, looks.deployments).filter(isOwned)
+    const deployments = getObjects(observation, queries.deployments).filter(isOwned)
     // RukPak before 0.17 chooses the namespace, and plain manifests name theirs.
-    const elsewhere = elsewhereIn(deployments)
-    const knows = remember(followed, { elsewhere: JSON.stringify(elsewhere) })
-    const running = [looks.pods, ...elsewhere.map(podsIn)].flatMap((look) => objectsOf(seen, look))
-    const why = deploymentTrouble(deployments) ?? podTrouble(podsOf(deployments, running), operatorPods)
-    const lazy = deployments.find((one) => !isAvailable(one))
+    const elsewhere = listOtherNamespaces(deployments)
+    const knows = saveMemory(followed, { elsewhere: JSON.stringify(elsewhere) })
+    const running = [queries.pods, ...elsewhere.map(createPodQuery)].flatMap((query) =>
+      getObjects(observation, query),
+    )
+    const why =
+      findDeploymentFailure(deployments) ??
+      findPodFailure(findDeploymentPods(deployments, running), operatorPodRole)
+    const lazy = deployments.find((one) => !isDeploymentAvailable(one))
     const isHealthy = healthy === undefined || healthy.status === 'True'
     const old = hasBundles && isInstalled ? bundles.filter((one) => one !== bundle) : []
     if (isInstalled && isHealthy && !lazy && old.length === 0)
       return hasBundles && bundle && state.step === 0
-        ? enter(state, 'immutability', now, `${wanted.root} is installed`, [changeInPlace(bundle)])
+        ? enterStage(state, 'immutability', now, `${wanted.root} is installed`, [changeInPlace(bundle)])
         : stepDone(state, now)
-    if (why && !mayPass.has(why.code)) return fails(state, now, why)
+    if (why && !temporaryFailures.has(why.code)) return failTest(state, now, why)
     const what = !isTakenUp
       ? 'RukPak to take it up'
       : !isInstalled
@@ -174,31 +201,35 @@ export function rukPak(
           ? `Bundle ${old[0]?.metadata.name ?? ''} to go`
           : `the workloads of ${wanted.root}`
     if (now - state.since < (isInstalled ? deadlines.operator : deadlines.extension))
-      return waits(knows, what)
+      return waitFor(knows, what)
     const cause = why ?? failure ?? pods
     // The refusal is recent, so the next attempt may succeed.
-    const isOpen = cause === failure && cause !== undefined && blamesAuthor(cause.code)
-    if (cause) return fails(state, now, isOpen ? { ...cause, code: 'too-slow' } : cause)
+    const isOpen = cause === failure && cause !== undefined && isAuthorFault(cause.code)
+    if (cause) return failTest(state, now, isOpen ? { ...cause, code: 'too-slow' } : cause)
     if (old.length > 0)
-      return fails(state, now, {
+      return failTest(state, now, {
         code: 'no-pivot',
         says: `RukPak keeps ${old[0]?.metadata.name ?? ''} beside ${active}`,
       })
     if (state.step > 0 && isTakenUp && !isActive)
-      return fails(state, now, {
+      return failTest(state, now, {
         code: 'no-pivot',
         says: `${active} stays active, and ${wanted.root} does not take its place`,
       })
     if (isInstalled)
-      return fails(state, now, overdueDeployments(deployments, running, what, now - deadlines.patience))
-    return fails(state, now, {
+      return failTest(
+        state,
+        now,
+        classifyOverdueDeployments(deployments, running, what, now - deadlines.retryWindow),
+      )
+    return failTest(state, now, {
       code: (hasBundles ? valid : unpacked) ? 'too-slow' : 'olm-silent',
       says: `it still waits for ${what}`,
     })
   }
 
   /** A dry run that tests whether the API accepts a change in place. */
-  function changeInPlace({ metadata: { name } }: KubeObject): Action {
+  function changeInPlace({ metadata: { name } }: KubeObject): ClusterAction {
     return {
       kind: 'patch',
       at: { apiVersion, kind: 'Bundle', name },
@@ -207,60 +238,66 @@ export function rukPak(
     }
   }
 
-  function immutability(state: State, seen: Seen, now: number): Progress<Stage> {
-    const answer = seen.refused.find(({ action }) => action.kind === 'patch' && action.dryRun === true)
+  function immutability(
+    state: RukPakState,
+    observation: ClusterObservation,
+    now: number,
+  ): ClusterTestProgress<RukPakStage> {
+    const answer = observation.rejectedActions.find(
+      ({ action }) => action.kind === 'patch' && action.dryRun === true,
+    )
     // An account without the right cannot test this.
     if (answer && /cannot patch resource|ValidatingAdmissionPolicy/.test(answer.says))
-      return fails(state, now, {
+      return failTest(state, now, {
         code: 'forbidden',
         says: `whether a Bundle can be changed in its place could not be tried: ${answer.says}`,
       })
     if (answer && [400, 403, 422].includes(answer.status))
       return stepDone(state, now, 'the API refuses to change a Bundle in its place')
     // A busy API has not answered the question.
-    if (answer) return waits(state, 'whether a Bundle can be changed in its place', [answer.action])
-    return fails(state, now, {
+    if (answer) return waitFor(state, 'whether a Bundle can be changed in its place', [answer.action])
+    return failTest(state, now, {
       code: 'not-immutable',
       says: 'the cluster lets a Bundle be changed in its place: the webhook of RukPak is not at work',
     })
   }
 
   function stepDone(
-    state: State,
+    state: RukPakState,
     now: number,
-    says = `${plan.steps[state.step]?.root ?? ''} runs`,
-  ): Progress<Stage> {
+    message = `${plan.steps[state.step]?.root ?? ''} runs`,
+  ): ClusterTestProgress<RukPakStage> {
     const next = plan.steps[state.step + 1]
-    if (!next) return ends(state, now, { verdict: 'installs' })
-    const source = imageSource(plan, next)
-    return enter(
+    if (!next) return endTest(state, now, { verdict: 'installs' })
+    const source = createImageSource(plan, next)
+    return enterStage(
       { ...state, step: state.step + 1, memory: {} },
       'deployment',
       now,
-      `${says}; ${next.root} follows`,
+      `${message}; ${next.root} follows`,
       [
         {
           kind: 'patch',
-          at: looks.deployment,
+          at: queries.deployment,
           patch: { spec: hasBundles ? { template: { spec: { source } } } : { source } },
         },
       ],
     )
   }
 
-  function elsewhereIn(deployments: readonly KubeObject[]): readonly string[] {
-    const own = namespaceOf(plan)
+  function listOtherNamespaces(deployments: readonly KubeObject[]): readonly string[] {
+    const own = toNamespaceName(plan)
     return [...new Set(deployments.map(({ metadata }) => metadata.namespace ?? own))].filter(
       (namespace) => namespace !== own,
     )
   }
 
   function isOwned({ metadata }: KubeObject): boolean {
-    return metadata.labels?.['core.rukpak.io/owner-name'] === clusterNameOf(plan)
+    return metadata.labels?.['core.rukpak.io/owner-name'] === toClusterName(plan)
   }
 }
 
-const refusals: ReadonlySet<string> = new Set([
+const rejectionReasons: ReadonlySet<string> = new Set([
   'UnpackFailed',
   'BundleLoadFailed',
   'InstallFailed',
@@ -268,14 +305,15 @@ const refusals: ReadonlySet<string> = new Set([
   'ReconcileFailed',
 ])
 
-function refusal(message: string, reason: string): TrialFailure {
+function classifyRejection(message: string, reason: string): ClusterTestFailure {
   const says = `RukPak: ${reason}: ${message}`
   // RukPak's own disk or address failed, not the bundle.
   if (/persist bundle content|get content URL|no space left/.test(message)) return { code: 'internal', says }
   // On a busy machine, RukPak reads EOF from its own server and reports BundleLoadFailed.
-  if (transient.test(message))
+  if (transientErrorPattern.test(message))
     return { code: reason === 'UnpackFailed' ? 'registry-failing' : 'api-unreachable', says }
-  if (reason === 'UnpackFailed') return { code: pullTrouble(message, unpackPods) ?? 'unpack-failed', says }
+  if (reason === 'UnpackFailed')
+    return { code: classifyPullFailure(message, unpackPodRole) ?? 'unpack-failed', says }
   if (/no matches for kind|could not find the requested resource/.test(message))
     return { code: 'api-missing-for-bundle', says }
   if (/already exists|invalid ownership metadata/.test(message)) return { code: 'occupied', says }
@@ -283,15 +321,15 @@ function refusal(message: string, reason: string): TrialFailure {
   return { code: 'refused-by-rukpak', says }
 }
 
-const podsIn = (namespace: string): Look => ({ apiVersion: 'v1', kind: 'Pod', namespace })
+const createPodQuery = (namespace: string): KubeQuery => ({ apiVersion: 'v1', kind: 'Pod', namespace })
 
-const system = 'rukpak-system'
+const rukPakNamespace = 'rukpak-system'
 
-function looksOf(plan: TrialPlan, apiVersion: string, hasBundles: boolean) {
-  const name = clusterNameOf(plan)
-  const namespace = namespaceOf(plan)
+function createRukPakQueries(plan: ClusterTestPlan, apiVersion: string, hasBundles: boolean) {
+  const name = toClusterName(plan)
+  const namespace = toNamespaceName(plan)
   const owned = `core.rukpak.io/owner-name=${name}`
-  const look = {
+  const queries = {
     namespace: { apiVersion: 'v1', kind: 'Namespace', name: namespace },
     deployment: { apiVersion, kind: 'BundleDeployment', name },
     deployments: { apiVersion: 'apps/v1', kind: 'Deployment', labels: owned },
@@ -299,23 +337,23 @@ function looksOf(plan: TrialPlan, apiVersion: string, hasBundles: boolean) {
     unpackPods: {
       apiVersion: 'v1',
       kind: 'Pod',
-      namespace: system,
+      namespace: rukPakNamespace,
       labels: 'core.rukpak.io/owner-kind=Bundle',
     },
   } as const
-  const bundles: Look = { apiVersion, kind: 'Bundle', labels: owned }
+  const bundles: KubeQuery = { apiVersion, kind: 'Bundle', labels: owned }
   return {
-    ...look,
+    ...queries,
     bundles,
-    crds: plan.crds.map((crd): Look => ({
+    crds: plan.crds.map((crd): KubeQuery => ({
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
       name: crd,
     })),
     running: [
-      ...Object.values(look),
+      ...Object.values(queries),
       ...(hasBundles ? [bundles] : []),
-      ...groundLooks(plan),
-    ] as readonly Look[],
+      ...listPrerequisiteQueries(plan),
+    ] as readonly KubeQuery[],
   }
 }

@@ -2,47 +2,47 @@
 // them.
 import type { Json } from '../../../go/json/json.ts'
 import { unpackTimeout } from './deadlines.ts'
-import type { KubeObject, Look, OwnerReference } from './kube-object.ts'
+import type { KubeObject, KubeQuery, OwnerReference } from './kube-object.ts'
 import {
-  clusterNameOf,
-  crdsAnnotation,
+  toClusterName,
+  absentCrdsAnnotation,
   expiresLabel,
-  namespaceOf,
-  targetNamespaceOf,
-  trialLabel,
-  type CatalogAt,
-  type TrialNetwork,
-  type TrialPlan,
-  type TrialStep,
+  toNamespaceName,
+  toTargetNamespaceName,
+  clusterTestLabel,
+  type CatalogLocation,
+  type ClusterTestNetwork,
+  type ClusterTestPlan,
+  type ClusterTestStep,
 } from './trial-plan.ts'
 
-export const catalogName = 'catalog'
+export const catalogSourceName = 'catalog'
 export const subscriptionName = 'subscription'
-export const olm = 'operators.coreos.com/v1alpha1'
-export const olmGroups = 'operators.coreos.com/v1'
-export const olmV1 = 'olm.operatorframework.io/v1'
-const networking = 'networking.k8s.io/v1'
-export const rbac = 'rbac.authorization.k8s.io/v1'
-export const installerName = 'installer'
+export const olmApiVersion = 'operators.coreos.com/v1alpha1'
+export const operatorGroupApiVersion = 'operators.coreos.com/v1'
+export const olmV1ApiVersion = 'olm.operatorframework.io/v1'
+const networkingApiVersion = 'networking.k8s.io/v1'
+export const rbacApiVersion = 'rbac.authorization.k8s.io/v1'
+export const installerAccountName = 'installer'
 
-type Spec = Readonly<Record<string, Json>>
+type KubeSpec = Readonly<Record<string, Json>>
 
-export function namespaceObject(plan: TrialPlan): KubeObject {
+export function createNamespace(plan: ClusterTestPlan): KubeObject {
   return {
     apiVersion: 'v1',
     kind: 'Namespace',
     metadata: {
-      name: namespaceOf(plan),
-      labels: { ...labelsOf(plan), 'pod-security.kubernetes.io/enforce': plan.quota.podSecurity },
-      annotations: { [crdsAnnotation]: JSON.stringify(plan.crds) },
+      name: toNamespaceName(plan),
+      labels: { ...createTestLabels(plan), 'pod-security.kubernetes.io/enforce': plan.quota.podSecurity },
+      annotations: { [absentCrdsAnnotation]: JSON.stringify(plan.crds) },
     },
   }
 }
 
 /** The objects that must exist before the install, except the namespace. */
-export function groundObjects(plan: TrialPlan, namespace: KubeObject): readonly KubeObject[] {
+export function createPrerequisites(plan: ClusterTestPlan, namespace: KubeObject): readonly KubeObject[] {
   const { pods, cpu, memory } = plan.quota
-  const own = inNamespace(plan, namespace)
+  const own = createNamespacedMetadata(plan, namespace)
   return [
     own('v1', 'ResourceQuota', 'trial', {
       hard: {
@@ -66,16 +66,18 @@ export function groundObjects(plan: TrialPlan, namespace: KubeObject): readonly 
         },
       ],
     }),
-    ...(plan.network ? [own(networking, 'NetworkPolicy', 'trial', egress(plan, plan.network))] : []),
+    ...(plan.network
+      ? [own(networkingApiVersion, 'NetworkPolicy', 'trial', createEgressSpec(plan, plan.network))]
+      : []),
   ]
 }
 
-export function groundLooks(plan: TrialPlan): readonly Look[] {
-  const at = { namespace: namespaceOf(plan), name: 'trial' }
+export function listPrerequisiteQueries(plan: ClusterTestPlan): readonly KubeQuery[] {
+  const at = { namespace: toNamespaceName(plan), name: 'trial' }
   return [
     { apiVersion: 'v1', kind: 'ResourceQuota', ...at },
     { apiVersion: 'v1', kind: 'LimitRange', ...at },
-    ...(plan.network ? [{ apiVersion: networking, kind: 'NetworkPolicy', ...at }] : []),
+    ...(plan.network ? [{ apiVersion: networkingApiVersion, kind: 'NetworkPolicy', ...at }] : []),
   ]
 }
 
@@ -83,14 +85,14 @@ export function groundLooks(plan: TrialPlan): readonly Look[] {
  * Lets an untrusted Operator reach only the API, the name service, the trial's pods and `reaches`. Ingress is open
  * because the API server calls webhooks from any address.
  */
-function egress(plan: TrialPlan, { api, reaches }: TrialNetwork): Spec {
+function createEgressSpec(plan: ClusterTestPlan, { api, reaches }: ClusterTestNetwork): KubeSpec {
   const tcp = (ports: readonly number[]) => ports.map((port) => ({ protocol: 'TCP', port }))
   const names = [53, 5353].flatMap((port) => ['UDP', 'TCP'].map((protocol) => ({ protocol, port })))
   return {
     podSelector: {},
     policyTypes: ['Egress'],
     egress: [
-      { to: [{ namespaceSelector: { matchLabels: { [trialLabel]: plan.id } } }] },
+      { to: [{ namespaceSelector: { matchLabels: { [clusterTestLabel]: plan.id } } }] },
       { to: [{ namespaceSelector: {} }], ports: names },
       ...api.map(({ address, ports }) => ({
         to: [{ ipBlock: { cidr: `${address}/${address.includes(':') ? 128 : 32}` } }],
@@ -102,30 +104,30 @@ function egress(plan: TrialPlan, { api, reaches }: TrialNetwork): Spec {
 }
 
 /** Only for install modes that watch another namespace. */
-export function targetNamespace(plan: TrialPlan, namespace: KubeObject): KubeObject | undefined {
+export function createTargetNamespace(plan: ClusterTestPlan, namespace: KubeObject): KubeObject | undefined {
   if (plan.mode !== 'SingleNamespace' && plan.mode !== 'MultiNamespace') return undefined
   return {
     apiVersion: 'v1',
     kind: 'Namespace',
     metadata: {
-      name: targetNamespaceOf(plan),
-      labels: labelsOf(plan),
-      ownerReferences: [ownerOf(namespace)],
+      name: toTargetNamespaceName(plan),
+      labels: createTestLabels(plan),
+      ownerReferences: [createOwnerReference(namespace)],
     },
   }
 }
 
-export function operatorGroup(plan: TrialPlan, namespace: KubeObject): KubeObject {
-  const name = namespaceOf(plan)
-  const targets: Readonly<Record<TrialPlan['mode'], readonly string[] | undefined>> = {
+export function createOperatorGroup(plan: ClusterTestPlan, namespace: KubeObject): KubeObject {
+  const name = toNamespaceName(plan)
+  const targets: Readonly<Record<ClusterTestPlan['mode'], readonly string[] | undefined>> = {
     AllNamespaces: undefined,
     OwnNamespace: [name],
-    SingleNamespace: [targetNamespaceOf(plan)],
-    MultiNamespace: [name, targetNamespaceOf(plan)],
+    SingleNamespace: [toTargetNamespaceName(plan)],
+    MultiNamespace: [name, toTargetNamespaceName(plan)],
   }
   const targetNamespaces = targets[plan.mode]
-  return inNamespace(plan, namespace)(
-    olmGroups,
+  return createNamespacedMetadata(plan, namespace)(
+    operatorGroupApiVersion,
     'OperatorGroup',
     'group',
     targetNamespaces === undefined ? {} : { targetNamespaces },
@@ -137,13 +139,17 @@ export function operatorGroup(plan: TrialPlan, namespace: KubeObject): KubeObjec
   )
 }
 
-export function catalogSource(plan: TrialPlan, namespace: KubeObject, from: CatalogAt): KubeObject {
+export function createCatalogSource(
+  plan: ClusterTestPlan,
+  namespace: KubeObject,
+  from: CatalogLocation,
+): KubeObject {
   const { pullSecret } = plan
-  return inNamespace(plan, namespace)(olm, 'CatalogSource', catalogName, {
+  return createNamespacedMetadata(plan, namespace)(olmApiVersion, 'CatalogSource', catalogSourceName, {
     sourceType: 'grpc',
     displayName: `trial of ${plan.package}`,
     publisher: 'catalog-bot',
-    ...catalogSourcePlace(from),
+    ...createCatalogSourceSpec(from),
     // Older servers refuse unrestricted pods, and newer ones may.
     ...('image' in from && { grpcPodConfig: { securityContextConfig: 'restricted' } }),
     ...(pullSecret !== undefined && { secrets: [pullSecret] }),
@@ -151,163 +157,182 @@ export function catalogSource(plan: TrialPlan, namespace: KubeObject, from: Cata
 }
 
 /** `image` and `address` exclude each other. */
-export function catalogSourcePlace(from: CatalogAt): Spec {
+export function createCatalogSourceSpec(from: CatalogLocation): KubeSpec {
   return 'image' in from ? { image: from.image } : { address: from.address }
 }
 
-export function subscription(plan: TrialPlan, namespace: KubeObject): KubeObject {
-  return inNamespace(plan, namespace)(olm, 'Subscription', subscriptionName, {
+export function createSubscription(plan: ClusterTestPlan, namespace: KubeObject): KubeObject {
+  return createNamespacedMetadata(plan, namespace)(olmApiVersion, 'Subscription', subscriptionName, {
     name: plan.package,
     channel: plan.channel,
-    source: catalogName,
-    sourceNamespace: namespaceOf(plan),
+    source: catalogSourceName,
+    sourceNamespace: toNamespaceName(plan),
     // The InstallPlan is compared with the simulation before anything is installed.
     installPlanApproval: 'Manual',
   })
 }
 
 export type CatalogSide = 'base' | 'head'
-const sideLabel = 'catalog-bot.io/catalog'
+const catalogSideLabel = 'catalog-bot.io/catalog'
 
-export const clusterCatalogName = (plan: TrialPlan, side: CatalogSide): string =>
-  `${clusterNameOf(plan)}-${side}`
+export const toClusterCatalogName = (plan: ClusterTestPlan, side: CatalogSide): string =>
+  `${toClusterName(plan)}-${side}`
 
-export function clusterCatalog(
-  plan: TrialPlan,
+export function createClusterCatalog(
+  plan: ClusterTestPlan,
   namespace: KubeObject,
   side: CatalogSide,
   ref: string,
 ): KubeObject {
-  return clusterWide(plan, namespace)(
-    olmV1,
+  return createClusterMetadata(plan, namespace)(
+    olmV1ApiVersion,
     'ClusterCatalog',
-    clusterCatalogName(plan, side),
+    toClusterCatalogName(plan, side),
     {
       priority: 0,
       availabilityMode: 'Available',
       source: { type: 'Image', image: { ref } },
     },
-    { [sideLabel]: side },
+    { [catalogSideLabel]: side },
   )
 }
 
-export function clusterExtension(plan: TrialPlan, namespace: KubeObject, side: CatalogSide): KubeObject {
-  return clusterWide(plan, namespace)(olmV1, 'ClusterExtension', clusterNameOf(plan), {
-    namespace: namespaceOf(plan),
-    serviceAccount: { name: installerName },
+export function createClusterExtension(
+  plan: ClusterTestPlan,
+  namespace: KubeObject,
+  side: CatalogSide,
+): KubeObject {
+  return createClusterMetadata(plan, namespace)(olmV1ApiVersion, 'ClusterExtension', toClusterName(plan), {
+    namespace: toNamespaceName(plan),
+    serviceAccount: { name: installerAccountName },
     source: {
       sourceType: 'Catalog',
       catalog: {
         packageName: plan.package,
         channels: [plan.channel],
-        selector: catalogSelector(plan, side),
+        selector: createCatalogSelector(plan, side),
       },
     },
   })
 }
 
 /** Needs both labels, so that it never selects a catalog of another owner. */
-export function catalogSelector({ id }: TrialPlan, side: CatalogSide): Spec {
-  return { matchLabels: { [trialLabel]: id, [sideLabel]: side } }
+export function createCatalogSelector({ id }: ClusterTestPlan, side: CatalogSide): KubeSpec {
+  return { matchLabels: { [clusterTestLabel]: id, [catalogSideLabel]: side } }
 }
 
-export function installerObjects(plan: TrialPlan, namespace: KubeObject): readonly KubeObject[] {
+export function createInstallerObjects(plan: ClusterTestPlan, namespace: KubeObject): readonly KubeObject[] {
   return [
-    inNamespace(plan, namespace)('v1', 'ServiceAccount', installerName, undefined),
+    createNamespacedMetadata(plan, namespace)('v1', 'ServiceAccount', installerAccountName, undefined),
     {
-      ...clusterWide(plan, namespace)(rbac, 'ClusterRoleBinding', clusterNameOf(plan), undefined),
+      ...createClusterMetadata(plan, namespace)(
+        rbacApiVersion,
+        'ClusterRoleBinding',
+        toClusterName(plan),
+        undefined,
+      ),
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: plan.installerRole },
-      subjects: [{ kind: 'ServiceAccount', name: installerName, namespace: namespaceOf(plan) }],
+      subjects: [{ kind: 'ServiceAccount', name: installerAccountName, namespace: toNamespaceName(plan) }],
     },
   ]
 }
 
-const provisioners = {
+const provisionersByTarget = {
   'RukPak plain': ['core-rukpak-io-plain', 'core-rukpak-io-plain'],
   'RukPak registry': ['core-rukpak-io-plain', 'core-rukpak-io-registry'],
   'RukPak helm': ['core-rukpak-io-helm', 'core-rukpak-io-helm'],
 } as const
 
-export type RukPakTarget = keyof typeof provisioners
+export type RukPakTarget = keyof typeof provisionersByTarget
 
 /** The two RukPak versions use different fields. */
-export function bundleDeployment(
-  plan: TrialPlan,
+export function createBundleDeployment(
+  plan: ClusterTestPlan,
   namespace: KubeObject,
   target: RukPakTarget,
-  { apiVersion, step }: { readonly apiVersion: string; readonly step: TrialStep },
+  { apiVersion, step }: { readonly apiVersion: string; readonly step: ClusterTestStep },
 ): KubeObject {
-  const [deploying, unpacking] = provisioners[target]
-  const source = imageSource(plan, step)
-  return clusterWide(plan, namespace)(
+  const [deploying, unpacking] = provisionersByTarget[target]
+  const source = createImageSource(plan, step)
+  return createClusterMetadata(plan, namespace)(
     apiVersion,
     'BundleDeployment',
-    clusterNameOf(plan),
+    toClusterName(plan),
     apiVersion.endsWith('v1alpha1')
       ? {
           provisionerClassName: deploying,
           template: {
-            metadata: { labels: labelsOf(plan) },
+            metadata: { labels: createTestLabels(plan) },
             spec: { provisionerClassName: unpacking, source },
           },
         }
       : {
           // `v1alpha2` has one class for both and converts the bundle.
           provisionerClassName: target === 'RukPak helm' ? deploying : unpacking,
-          installNamespace: namespaceOf(plan),
+          installNamespace: toNamespaceName(plan),
           source,
         },
   )
 }
 
-export function imageSource({ pullSecret }: TrialPlan, { image = '' }: TrialStep): Spec {
+export function createImageSource(
+  { pullSecret }: ClusterTestPlan,
+  { image = '' }: ClusterTestStep,
+): KubeSpec {
   return { type: 'image', image: { ref: image, ...(pullSecret !== undefined && { pullSecret }) } }
 }
 
-function labelsOf({ id, expires }: Pick<TrialPlan, 'id' | 'expires'>): Readonly<Record<string, string>> {
-  return { [trialLabel]: id, [expiresLabel]: String(expires) }
+function createTestLabels({
+  id,
+  expires,
+}: Pick<ClusterTestPlan, 'id' | 'expires'>): Readonly<Record<string, string>> {
+  return { [clusterTestLabel]: id, [expiresLabel]: String(expires) }
 }
 
-function inNamespace(plan: TrialPlan, namespace: KubeObject) {
+function createNamespacedMetadata(plan: ClusterTestPlan, namespace: KubeObject) {
   return (
     apiVersion: string,
     kind: string,
     name: string,
-    spec: Spec | undefined,
+    spec: KubeSpec | undefined,
     annotations?: Readonly<Record<string, string>>,
   ): KubeObject => ({
     apiVersion,
     kind,
     metadata: {
       name,
-      namespace: namespaceOf(plan),
-      labels: labelsOf(plan),
+      namespace: toNamespaceName(plan),
+      labels: createTestLabels(plan),
       ...(annotations && { annotations }),
-      ownerReferences: [ownerOf(namespace)],
+      ownerReferences: [createOwnerReference(namespace)],
     },
     ...(spec && { spec }),
   })
 }
 
-function clusterWide(plan: TrialPlan, namespace: KubeObject) {
+function createClusterMetadata(plan: ClusterTestPlan, namespace: KubeObject) {
   return (
     apiVersion: string,
     kind: string,
     name: string,
-    spec: Spec | undefined,
+    spec: KubeSpec | undefined,
     labels: Readonly<Record<string, string>> = {},
   ): KubeObject => ({
     apiVersion,
     kind,
     metadata: {
       name,
-      labels: { ...labelsOf(plan), ...labels },
-      ownerReferences: [ownerOf(namespace)],
+      labels: { ...createTestLabels(plan), ...labels },
+      ownerReferences: [createOwnerReference(namespace)],
     },
     ...(spec && { spec }),
   })
 }
 
-function ownerOf({ apiVersion, kind, metadata: { name, uid = '' } }: KubeObject): OwnerReference {
+function createOwnerReference({
+  apiVersion,
+  kind,
+  metadata: { name, uid = '' },
+}: KubeObject): OwnerReference {
   return { apiVersion, kind, name, uid }
 }

@@ -1,6 +1,6 @@
 // How a trial ends. The table says who must act: only failures that the author can fix count as no.
 
-export const failureClasses = {
+export const failureClassByCode = {
   // The bundles and what they ask for.
   'resolution-unsatisfiable': 'content',
   'resolver-mismatch': 'content',
@@ -50,44 +50,51 @@ export const failureClasses = {
   internal: 'infra',
 } as const
 
-export type FailureCode = keyof typeof failureClasses
-export type FailureClass = (typeof failureClasses)[FailureCode]
+export type ClusterTestFailureCode = keyof typeof failureClassByCode
+export type ClusterTestFailureClass = (typeof failureClassByCode)[ClusterTestFailureCode]
 
-export type TrialVerdict = 'installs' | 'does not install' | 'could not be found out'
+export type ClusterTestVerdict = 'installs' | 'does not install' | 'could not be found out'
 
-export interface TrialFailure {
-  readonly code: FailureCode
+export interface ClusterTestFailure {
+  readonly code: ClusterTestFailureCode
   /** One sentence with untrusted text; the renderer escapes it. */
   readonly says: string
 }
 
-export type TrialOutcome =
-  { readonly verdict: 'installs' } | (TrialFailure & { readonly verdict: TrialVerdict })
+export type ClusterTestOutcome =
+  { readonly verdict: 'installs' } | (ClusterTestFailure & { readonly verdict: ClusterTestVerdict })
 
-const verdictOf: Readonly<Record<FailureClass, TrialVerdict>> = {
+const verdictByFailureClass: Readonly<Record<ClusterTestFailureClass, ClusterTestVerdict>> = {
   content: 'does not install',
   catalog: 'does not install',
   environment: 'could not be found out',
   infra: 'could not be found out',
 }
 
-export function failed(code: FailureCode, says: string): TrialOutcome & TrialFailure {
-  return { verdict: verdictOf[failureClasses[code]], code, says: says.slice(0, longest) }
+export function createFailedOutcome(
+  code: ClusterTestFailureCode,
+  says: string,
+): ClusterTestOutcome & ClusterTestFailure {
+  return {
+    verdict: verdictByFailureClass[failureClassByCode[code]],
+    code,
+    says: says.slice(0, maxMessageLength),
+  }
 }
 
 /** Messages of network errors, busy servers and restarts. The author did not cause them, and a retry may succeed. */
-export const transient =
+export const transientErrorPattern =
   /\bEOF\b|i\/o timeout|timed out|deadline exceeded|Client\.Timeout|TLS handshake|context canceled|connection (?:refused|reset|lost)|reset by peer|broken pipe|no route to host|no such host|network is unreachable|no endpoints available|too ?many ?requests|rate limit|etcdserver|object has been modified|server is currently unable|server was unable|\b50[0234] (?:Internal|Bad Gateway|Service|Gateway)|status ?(?:code)?:? ?5\d\d|x509/i
 
 /** Whether the author must act. Use it only for a failure that is final or has lasted. */
-export function blamesAuthor(code: FailureCode): boolean {
-  return verdictOf[failureClasses[code]] === 'does not install'
+export function isAuthorFault(code: ClusterTestFailureCode): boolean {
+  return verdictByFailureClass[failureClassByCode[code]] === 'does not install'
 }
 
 /** Only failures of the infrastructure are. */
-export function isWorthRetrying(outcome: TrialOutcome): boolean {
-  return 'code' in outcome && failureClasses[outcome.code] === 'infra'
+export function isWorthRetrying(outcome: ClusterTestOutcome): boolean {
+  return 'code' in outcome && failureClassByCode[outcome.code] === 'infra'
 }
 
 /** In characters. OLM's sentences can list long chains of constraints. */
-const longest = 2000
+const maxMessageLength = 2000

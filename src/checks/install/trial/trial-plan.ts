@@ -1,49 +1,49 @@
 // The plan of one trial, fixed before it begins. Security: nothing in it comes from a pull request's configuration.
-import type { Target } from '../targets.ts'
+import type { InstallTarget } from '../targets.ts'
 
-export const trialLabel = 'catalog-bot.io/trial'
+export const clusterTestLabel = 'catalog-bot.io/trial'
 export const expiresLabel = 'catalog-bot.io/expires'
 /** CRDs absent before the trial; clean-up may delete them if the trial's bundles brought them. */
-export const crdsAnnotation = 'catalog-bot.io/absent-before'
+export const absentCrdsAnnotation = 'catalog-bot.io/absent-before'
 
 export type InstallMode = 'AllNamespaces' | 'OwnNamespace' | 'SingleNamespace' | 'MultiNamespace'
 
-export type CatalogAt = { readonly address: string } | { readonly image: string }
+export type CatalogLocation = { readonly address: string } | { readonly image: string }
 
-export interface TrialPlan {
+export interface ClusterTestPlan {
   /** Eight letters and digits, part of every name and label of the trial. */
   readonly id: string
-  readonly target: Target
+  readonly target: InstallTarget
   readonly package: string
   readonly channel: string
   readonly mode: InstallMode
-  readonly catalog: CatalogAt
+  readonly catalog: CatalogLocation
   /** The old catalog, for an upgrade. */
-  readonly base?: CatalogAt
+  readonly base?: CatalogLocation
   /**
    * The first step installs, later ones upgrade. OLM v0's InstallPlans must name exactly these bundles; OLM v1 and
    * RukPak install one bundle per step.
    */
-  readonly steps: readonly TrialStep[]
+  readonly steps: readonly ClusterTestStep[]
   readonly crds: readonly string[]
   /** Seconds since the epoch. After it, any janitor may delete the trial's objects. */
   readonly expires: number
   readonly pullSecret?: string
   /** For OLM v1 before 1.11: the installer's role, which the cluster's operator sets. */
   readonly installerRole: string
-  readonly quota: TrialQuota
+  readonly quota: ClusterTestQuota
   /** Absent: the network is not restricted. */
-  readonly network?: TrialNetwork
+  readonly network?: ClusterTestNetwork
 }
 
 /** What trial pods may reach besides one another and the cluster's name service. */
-export interface TrialNetwork {
+export interface ClusterTestNetwork {
   readonly api: readonly { readonly address: string; readonly ports: readonly number[] }[]
   /** Further ranges in CIDR notation, set by the cluster's operator. */
   readonly reaches: readonly string[]
 }
 
-export interface TrialStep {
+export interface ClusterTestStep {
   readonly root: string
   readonly version: string
   readonly names: readonly string[]
@@ -51,43 +51,46 @@ export interface TrialStep {
   readonly image?: string
 }
 
-export interface TrialQuota {
+export interface ClusterTestQuota {
   readonly pods: number
   readonly cpu: string
   readonly memory: string
   readonly podSecurity: 'restricted' | 'baseline' | 'privileged'
 }
 
-export const usualQuota: TrialQuota = { pods: 20, cpu: '4', memory: '4Gi', podSecurity: 'baseline' }
+export const defaultQuota: ClusterTestQuota = { pods: 20, cpu: '4', memory: '4Gi', podSecurity: 'baseline' }
 
-const longestName = 63
+const maxNameLength = 63
 
 /** A DNS label; replaces characters of the package name that are not allowed. */
-export function namespaceOf({ id, package: packageName }: Pick<TrialPlan, 'id' | 'package'>): string {
-  const room = longestName - 'catalog-bot--'.length - id.length - '-target'.length
+export function toNamespaceName({
+  id,
+  package: packageName,
+}: Pick<ClusterTestPlan, 'id' | 'package'>): string {
+  const maxPackageLength = maxNameLength - 'catalog-bot--'.length - id.length - '-target'.length
   const clean = packageName
     .toLowerCase()
     .replace(/[^a-z0-9-]+/g, '-')
-    .slice(0, room)
+    .slice(0, maxPackageLength)
     .replace(/^-+|-+$/g, '')
   return `catalog-bot-${clean === '' ? 'package' : clean}-${id}`
 }
 
 /** For cluster-scoped objects. RukPak allows 45 characters. */
-export const clusterNameOf = ({ id }: Pick<TrialPlan, 'id'>): string => `catalog-bot-${id}`
+export const toClusterName = ({ id }: Pick<ClusterTestPlan, 'id'>): string => `catalog-bot-${id}`
 
-export const targetNamespaceOf = (plan: Pick<TrialPlan, 'id' | 'package'>): string =>
-  `${namespaceOf(plan)}-target`
+export const toTargetNamespaceName = (plan: Pick<ClusterTestPlan, 'id' | 'package'>): string =>
+  `${toNamespaceName(plan)}-target`
 
 /** Prefers AllNamespaces, which users and OLM v1 use, then the mode with the smallest scope. */
-export function modeOf(supported: readonly string[]): InstallMode | undefined {
+export function chooseInstallMode(supported: readonly string[]): InstallMode | undefined {
   return (['AllNamespaces', 'OwnNamespace', 'SingleNamespace', 'MultiNamespace'] as const).find((mode) =>
     supported.includes(mode),
   )
 }
 
 /** Parses a list of names from an annotation or memory; returns no names for other data. */
-export function namesIn(text: unknown): readonly string[] {
+export function parseNameList(text: unknown): readonly string[] {
   if (typeof text !== 'string') return []
   try {
     const list: unknown = JSON.parse(text)

@@ -1,13 +1,13 @@
 // The report of a trial, of bounded size. The renderer must escape it.
-import type { Target } from '../targets.ts'
+import type { InstallTarget } from '../targets.ts'
 import type { InstallMode } from './trial-plan.ts'
-import type { TrialOutcome } from './trial-outcome.ts'
-import type { TrialEvent } from './trial-state.ts'
-import { conditionsOf, listAt, textAt, timeOf, type KubeObject } from './kube-object.ts'
+import type { ClusterTestOutcome } from './trial-outcome.ts'
+import type { ClusterTestEvent } from './trial-state.ts'
+import { getConditions, getListAt, getStringAt, parseTime, type KubeObject } from './kube-object.ts'
 
-export interface TrialReport {
+export interface ClusterTestReport {
   readonly id: string
-  readonly target: Target
+  readonly target: InstallTarget
   readonly package: string
   readonly channel: string
   readonly mode: InstallMode
@@ -18,16 +18,16 @@ export interface TrialReport {
   readonly isNetworkClosed?: true
   /** `Kubernetes v1.36.2` and other known facts. */
   readonly cluster: readonly string[]
-  readonly outcome: TrialOutcome
+  readonly outcome: ClusterTestOutcome
   readonly started: number
   readonly ended: number
-  readonly events: readonly TrialEvent[]
+  readonly events: readonly ClusterTestEvent[]
   /** Statuses, events and ends of logs of failed objects. */
-  readonly evidence: readonly Evidence[]
+  readonly evidence: readonly ClusterTestEvidence[]
   readonly leftovers: readonly string[]
 }
 
-export interface Evidence {
+export interface ClusterTestEvidence {
   readonly title: string
   readonly lines: readonly string[]
 }
@@ -35,43 +35,43 @@ export interface Evidence {
 /** Numbers of lines and pods, and characters; logs keep their last lines. */
 export const evidenceLimits = { lines: 40, line: 500, logLines: 60, pods: 4, all: 40_000 } as const
 
-export function conditionEvidence(objects: readonly KubeObject[]): readonly Evidence[] {
-  return objects.flatMap((object): Evidence[] => {
+export function collectConditionEvidence(objects: readonly KubeObject[]): readonly ClusterTestEvidence[] {
+  return objects.flatMap((object): ClusterTestEvidence[] => {
     const lines = [
-      ...statusLines(object),
-      ...conditionsOf(object).map(
+      ...formatStatusLines(object),
+      ...getConditions(object).map(
         ({ type, status, reason, message }) =>
           `${type}=${status} ${reason}${message === '' ? '' : `: ${message}`}`,
       ),
-      ...requirementLines(object),
+      ...formatRequirementLines(object),
     ]
-    return lines.length === 0 ? [] : [{ title: titleOf(object), lines: cut(lines) }]
+    return lines.length === 0 ? [] : [{ title: formatObjectTitle(object), lines: truncateLines(lines) }]
   })
 }
 
 /** The latest warnings. */
-export function eventEvidence(events: readonly KubeObject[]): readonly Evidence[] {
+export function collectEventEvidence(events: readonly KubeObject[]): readonly ClusterTestEvidence[] {
   const lines = events
-    .filter((event) => textAt(event, 'type') === 'Warning')
+    .filter((event) => getStringAt(event, 'type') === 'Warning')
     .map((event) => ({
-      at: timeOf(textAt(event, 'lastTimestamp')) ?? timeOf(textAt(event, 'eventTime')) ?? 0,
-      says: `${textAt(event, 'reason')} ${textAt(event, 'involvedObject', 'kind')}/${textAt(event, 'involvedObject', 'name')}: ${textAt(event, 'message')}`,
+      at: parseTime(getStringAt(event, 'lastTimestamp')) ?? parseTime(getStringAt(event, 'eventTime')) ?? 0,
+      says: `${getStringAt(event, 'reason')} ${getStringAt(event, 'involvedObject', 'kind')}/${getStringAt(event, 'involvedObject', 'name')}: ${getStringAt(event, 'message')}`,
     }))
     .toSorted((a, b) => a.at - b.at)
     .map(({ says }) => says)
   const distinct = [...new Set(lines)]
   return distinct.length === 0
     ? []
-    : [{ title: 'Warnings of the cluster', lines: cut(distinct.slice(-evidenceLimits.lines)) }]
+    : [{ title: 'Warnings of the cluster', lines: truncateLines(distinct.slice(-evidenceLimits.lines)) }]
 }
 
-export function logEvidence(title: string, text: string): Evidence {
+export function createLogEvidence(title: string, text: string): ClusterTestEvidence {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
-  return { title, lines: cut(lines.slice(-evidenceLimits.logLines), evidenceLimits.logLines) }
+  return { title, lines: truncateLines(lines.slice(-evidenceLimits.logLines), evidenceLimits.logLines) }
 }
 
 /** Keeps the first entries, which matter most. */
-export function withinLimit(evidence: readonly Evidence[]): readonly Evidence[] {
+export function limitEvidence(evidence: readonly ClusterTestEvidence[]): readonly ClusterTestEvidence[] {
   let left: number = evidenceLimits.all
   return evidence.flatMap((one) => {
     const size = one.lines.reduce((sum, line) => sum + line.length, one.title.length)
@@ -80,9 +80,9 @@ export function withinLimit(evidence: readonly Evidence[]): readonly Evidence[] 
   })
 }
 
-function cut(lines: readonly string[], most: number = evidenceLimits.lines): readonly string[] {
-  return lines.slice(0, most).map((line) => {
-    const clean = withoutSecrets(line)
+function truncateLines(lines: readonly string[], maxLines: number = evidenceLimits.lines): readonly string[] {
+  return lines.slice(0, maxLines).map((line) => {
+    const clean = redactSecrets(line)
     return clean.length <= evidenceLimits.line
       ? clean
       : `${clean.slice(0, evidenceLimits.line).toWellFormed()}…`
@@ -90,7 +90,7 @@ function cut(lines: readonly string[], most: number = evidenceLimits.lines): rea
 }
 
 /** Hides text that looks like a credential. */
-function withoutSecrets(text: string): string {
+function redactSecrets(text: string): string {
   return text
     .replace(/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g, '[token]')
     .replace(
@@ -104,24 +104,24 @@ function withoutSecrets(text: string): string {
     .replace(/(:\/\/)[^\s/@:]+:[^\s/@]+@/g, '$1[hidden]@')
 }
 
-function statusLines(object: KubeObject): readonly string[] {
-  const phase = textAt(object.status, 'phase')
-  const reason = textAt(object.status, 'reason')
-  const message = textAt(object.status, 'message')
-  const connection = textAt(object.status, 'connectionState', 'lastObservedState')
+function formatStatusLines(object: KubeObject): readonly string[] {
+  const phase = getStringAt(object.status, 'phase')
+  const reason = getStringAt(object.status, 'reason')
+  const message = getStringAt(object.status, 'message')
+  const connection = getStringAt(object.status, 'connectionState', 'lastObservedState')
   return [
     ...(phase === '' ? [] : [`phase ${phase} ${reason}${message === '' ? '' : `: ${message}`}`]),
     ...(connection === '' ? [] : [`connection ${connection}`]),
   ]
 }
 
-function requirementLines({ status }: KubeObject): readonly string[] {
-  return listAt(status, 'requirementStatus')
-    .filter((one) => textAt(one, 'status') !== 'Present')
+function formatRequirementLines({ status }: KubeObject): readonly string[] {
+  return getListAt(status, 'requirementStatus')
+    .filter((one) => getStringAt(one, 'status') !== 'Present')
     .map(
       (one) =>
-        `requires ${textAt(one, 'kind')} ${textAt(one, 'name')}: ${textAt(one, 'status')} ${textAt(one, 'message')}`,
+        `requires ${getStringAt(one, 'kind')} ${getStringAt(one, 'name')}: ${getStringAt(one, 'status')} ${getStringAt(one, 'message')}`,
     )
 }
 
-const titleOf = ({ kind, metadata: { name } }: KubeObject): string => `${kind} ${name}`
+const formatObjectTitle = ({ kind, metadata: { name } }: KubeObject): string => `${kind} ${name}`

@@ -1,91 +1,95 @@
-import type { Action, Look, Seen } from './kube-object.ts'
-import { failed, type FailureCode, type TrialOutcome } from './trial-outcome.ts'
+import type { ClusterAction, KubeQuery, ClusterObservation } from './kube-object.ts'
+import { createFailedOutcome, type ClusterTestFailureCode, type ClusterTestOutcome } from './trial-outcome.ts'
 
-export interface TrialEvent {
+export interface ClusterTestEvent {
   /** Milliseconds since the epoch. */
   readonly at: number
   readonly says: string
 }
 
-export interface TrialState<Stage extends string = string> {
+export interface ClusterTestState<Stage extends string = string> {
   readonly stage: Stage
   readonly started: number
   /** Start of the stage. */
   readonly since: number
   /** Index of the current step in the plan. */
   readonly step: number
-  readonly events: readonly TrialEvent[]
+  readonly events: readonly ClusterTestEvent[]
   /** Times, names and texts kept between looks. */
   readonly memory: Readonly<Record<string, string | number>>
 }
 
-export interface Progress<Stage extends string = string> {
-  readonly state: TrialState<Stage>
-  readonly actions: readonly Action[]
+export interface ClusterTestProgress<Stage extends string = string> {
+  readonly state: ClusterTestState<Stage>
+  readonly actions: readonly ClusterAction[]
   /** For people. */
   readonly waitsFor: string
-  readonly outcome?: TrialOutcome
+  readonly outcome?: ClusterTestOutcome
 }
 
-export interface TrialKind<Stage extends string = string> {
+export interface ClusterTestDriver<Stage extends string = string> {
   readonly first: Stage
-  readonly looks: (state: TrialState<Stage>) => readonly Look[]
-  readonly next: (state: TrialState<Stage>, seen: Seen, now: number) => Progress<Stage>
+  readonly queries: (state: ClusterTestState<Stage>) => readonly KubeQuery[]
+  readonly next: (
+    state: ClusterTestState<Stage>,
+    seen: ClusterObservation,
+    now: number,
+  ) => ClusterTestProgress<Stage>
 }
 
-export function startState<Stage extends string>(stage: Stage, now: number): TrialState<Stage> {
+export function createStartState<Stage extends string>(stage: Stage, now: number): ClusterTestState<Stage> {
   return { stage, started: now, since: now, step: 0, events: [], memory: {} }
 }
 
-export function waits<Stage extends string>(
-  state: TrialState<Stage>,
+export function waitFor<Stage extends string>(
+  state: ClusterTestState<Stage>,
   waitsFor: string,
-  actions: readonly Action[] = [],
-): Progress<Stage> {
+  actions: readonly ClusterAction[] = [],
+): ClusterTestProgress<Stage> {
   return { state, actions, waitsFor }
 }
 
-export function enter<Stage extends string>(
-  state: TrialState<Stage>,
+export function enterStage<Stage extends string>(
+  state: ClusterTestState<Stage>,
   stage: Stage,
   now: number,
-  says: string,
-  actions: readonly Action[] = [],
-  memory: TrialState['memory'] = {},
-): Progress<Stage> {
+  message: string,
+  actions: readonly ClusterAction[] = [],
+  memory: ClusterTestState['memory'] = {},
+): ClusterTestProgress<Stage> {
   return {
     state: {
-      ...noted(state, now, says),
+      ...addTestEvent(state, now, message),
       stage,
       since: now,
       memory: { ...state.memory, ...memory },
     },
     actions,
-    waitsFor: says,
+    waitsFor: message,
   }
 }
 
-export function ends<Stage extends string>(
-  state: TrialState<Stage>,
+export function endTest<Stage extends string>(
+  state: ClusterTestState<Stage>,
   now: number,
-  outcome: TrialOutcome,
-): Progress<Stage> {
+  outcome: ClusterTestOutcome,
+): ClusterTestProgress<Stage> {
   const says = 'says' in outcome ? outcome.says : 'it installs'
-  return { state: noted(state, now, says), actions: [], waitsFor: says, outcome }
+  return { state: addTestEvent(state, now, says), actions: [], waitsFor: says, outcome }
 }
 
-export function fails<Stage extends string>(
-  state: TrialState<Stage>,
+export function failTest<Stage extends string>(
+  state: ClusterTestState<Stage>,
   now: number,
-  { code, says }: { readonly code: FailureCode; readonly says: string },
-): Progress<Stage> {
-  return ends(state, now, failed(code, says))
+  { code, says }: { readonly code: ClusterTestFailureCode; readonly says: string },
+): ClusterTestProgress<Stage> {
+  return endTest(state, now, createFailedOutcome(code, says))
 }
 
-export function remember<Stage extends string>(
-  state: TrialState<Stage>,
-  memory: TrialState['memory'],
-): TrialState<Stage> {
+export function saveMemory<Stage extends string>(
+  state: ClusterTestState<Stage>,
+  memory: ClusterTestState['memory'],
+): ClusterTestState<Stage> {
   return { ...state, memory: { ...state.memory, ...memory } }
 }
 
@@ -93,20 +97,24 @@ export function remember<Stage extends string>(
  * How long a controller has reported the same class of failure in every look. Messages may differ; a look without the
  * failure resets the time.
  */
-export function lasting<Stage extends string>(
-  state: TrialState<Stage>,
-  code: FailureCode | undefined,
+export function trackFailureDuration<Stage extends string>(
+  state: ClusterTestState<Stage>,
+  code: ClusterTestFailureCode | undefined,
   now: number,
-): { readonly state: TrialState<Stage>; readonly milliseconds: number } {
+): { readonly state: ClusterTestState<Stage>; readonly milliseconds: number } {
   if ((state.memory['failure'] ?? '') !== (code ?? ''))
-    return { state: remember(state, { failure: code ?? '', failingSince: now }), milliseconds: 0 }
+    return { state: saveMemory(state, { failure: code ?? '', failingSince: now }), milliseconds: 0 }
   return { state, milliseconds: now - Number(state.memory['failingSince'] ?? now) }
 }
 
 /** Skips a message equal to the last one. */
-function noted<Stage extends string>(state: TrialState<Stage>, now: number, says: string): TrialState<Stage> {
-  if (state.events.at(-1)?.says === says) return state
-  return { ...state, events: [...state.events, { at: now, says }].slice(-mostEvents) }
+function addTestEvent<Stage extends string>(
+  state: ClusterTestState<Stage>,
+  now: number,
+  message: string,
+): ClusterTestState<Stage> {
+  if (state.events.at(-1)?.says === message) return state
+  return { ...state, events: [...state.events, { at: now, says: message }].slice(-maxEvents) }
 }
 
-const mostEvents = 200
+const maxEvents = 200

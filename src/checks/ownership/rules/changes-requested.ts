@@ -7,7 +7,7 @@ export const changesRequested = defineRule<{ reviewer: string }>({
   severity: 'warning',
   since: '0.1.0',
   title: 'No owner or maintainer has requested changes',
-  say: ({ reviewer }) => ({
+  format: ({ reviewer }) => ({
     what: `${reviewer}, who has a say here, requested changes`,
     why: 'The objection of somebody with rights stands until they withdraw it, also across pushes.',
     fix: `${reviewer} approves, or the review is dismissed.`,

@@ -7,7 +7,7 @@ export const executableFile = defineRule<{ path: string }>({
   severity: 'info',
   since: '0.1.0',
   title: 'Files of packages are not executable',
-  say: ({ path }) => ({
+  format: ({ path }) => ({
     what: `${path} would be executable (mode 100755)`,
     why: 'Its content is what counts, and nothing runs it: this is a note.',
     fix: 'Take the bit away with git update-index --chmod=-x, if you like.',

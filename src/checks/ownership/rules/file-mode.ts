@@ -1,19 +1,19 @@
 import { defineRule } from '../../../findings/rule.ts'
 
-const modes: Readonly<Record<string, string>> = {
+const modeLabels: Readonly<Record<string, string>> = {
   '120000': 'a symbolic link',
   '160000': 'a submodule',
 }
 
-export const fileMode = defineRule<{ path: string; mode: string }>({
+export const unsupportedFileMode = defineRule<{ path: string; mode: string }>({
   id: 'file-mode',
   check: 'ownership',
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
   title: 'Every file is a regular file',
-  say: ({ path, mode }) => ({
-    what: `${path} would be ${modes[mode] ?? 'something else than a plain file'} (mode ${mode})`,
+  format: ({ path, mode }) => ({
+    what: `${path} would be ${modeLabels[mode] ?? 'something else than a plain file'} (mode ${mode})`,
     why: 'Links and submodules make readers see other content than the one that was checked.',
     fix: 'Commit the content itself as a plain file, or remove it.',
   }),

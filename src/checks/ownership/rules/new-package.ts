@@ -1,5 +1,5 @@
 import { defineRule } from '../../../findings/rule.ts'
-import { nameList } from '../name-list.ts'
+import { formatNameList } from '../name-list.ts'
 
 export const newPackage = defineRule<{ path: string; package: string; unblock: readonly string[] }>({
   id: 'new-package',
@@ -8,9 +8,9 @@ export const newPackage = defineRule<{ path: string; package: string; unblock: r
   severity: 'warning',
   since: '0.1.0',
   title: 'A new package and its first owners are agreed to by a maintainer',
-  say: ({ path, package: name, unblock }) => ({
+  format: ({ path, package: name, unblock }) => ({
     what: `${path} adds package ${name}, which the base branch does not have`,
     why: 'A name is taken once: a maintainer decides who gets it and who owns it.',
-    fix: `An approving review of this commit, or /approve, by ${nameList(unblock)}.`,
+    fix: `An approving review of this commit, or /approve, by ${formatNameList(unblock)}.`,
   }),
 })

@@ -1,5 +1,5 @@
 import { defineRule } from '../../../findings/rule.ts'
-import { nameList } from '../name-list.ts'
+import { formatNameList } from '../name-list.ts'
 
 export const notOwner = defineRule<{
   path: string
@@ -14,11 +14,11 @@ export const notOwner = defineRule<{
   severity: 'warning',
   since: '0.1.0',
   title: 'Whoever changes a package owns it, or an owner agrees',
-  say: ({ path, package: name, author, owners, unblock }) => ({
+  format: ({ path, package: name, author, owners, unblock }) => ({
     what: `${path} belongs to package ${name}, which ${author} does not own; ${
-      owners.length > 0 ? `its owners are ${nameList(owners)}` : 'nobody is listed as its owner'
+      owners.length > 0 ? `its owners are ${formatNameList(owners)}` : 'nobody is listed as its owner'
     }`,
     why: 'Clusters install what the catalog says, so only those who answer for a package change it.',
-    fix: `An approving review of this commit, or /approve, by ${nameList(unblock)}.`,
+    fix: `An approving review of this commit, or /approve, by ${formatNameList(unblock)}.`,
   }),
 })

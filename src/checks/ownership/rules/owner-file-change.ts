@@ -1,5 +1,5 @@
 import { defineRule } from '../../../findings/rule.ts'
-import { nameList } from '../name-list.ts'
+import { formatNameList } from '../name-list.ts'
 
 export const ownerFileChange = defineRule<{
   path: string
@@ -13,9 +13,9 @@ export const ownerFileChange = defineRule<{
   severity: 'warning',
   since: '0.1.0',
   title: 'Nobody changes who owns a package alone',
-  say: ({ path, package: name, change, unblock }) => ({
+  format: ({ path, package: name, change, unblock }) => ({
     what: `${path} changes who owns package ${name}: ${change}`,
     why: 'Ownership is handed on by those who have it, so that nobody grants it to themselves.',
-    fix: `An approving review of this commit, or /approve, by ${nameList(unblock)}.`,
+    fix: `An approving review of this commit, or /approve, by ${formatNameList(unblock)}.`,
   }),
 })

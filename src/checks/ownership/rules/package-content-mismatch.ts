@@ -12,7 +12,7 @@ export const packageContentMismatch = defineRule<{
   severity: 'error',
   since: '0.1.0',
   title: 'A file declares only packages that its directory holds',
-  say: ({ path, package: name, home, bundle }) => ({
+  format: ({ path, package: name, home, bundle }) => ({
     what:
       bundle === undefined
         ? `${path} declares content of package ${name}, which belongs to ${home}`

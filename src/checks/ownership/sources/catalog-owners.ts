@@ -1,28 +1,28 @@
 // `CATALOG_OWNERS`: approvers and reviewers of a directory and everything below. Only approvers have authority; we
 // parse reviewers to notice broken lists.
-import { readOwnerYaml, readPeople } from './owner-source.ts'
-import type { Read } from './owner-source.ts'
+import { readOwnerYaml, readPrincipals } from './owner-source.ts'
+import type { SourceReadResult } from './owner-source.ts'
 import { parsePrincipal } from '../principal.ts'
 import type { Principal } from '../principal.ts'
 
-const keys = ['approvers', 'reviewers']
+const knownKeys = ['approvers', 'reviewers']
 
 /** Two lists of logins or `organization/team` names. Any other key breaks the file. */
-export function readCatalogOwners(file: string, text: string): Read<readonly Principal[]> {
+export function readCatalogOwners(file: string, text: string): SourceReadResult<readonly Principal[]> {
   const document = readOwnerYaml(file, text)
   if (document.kind === 'broken') return document
-  const stray = document.value.keys.find((key) => !keys.includes(key))
+  const stray = document.value.keys.find((key) => !knownKeys.includes(key))
   if (stray !== undefined)
     return {
       kind: 'broken',
       problems: [
         {
-          at: document.value.place(document.value.entry(stray)?.node),
+          at: document.value.locate(document.value.entry(stray)?.node),
           problem: `the key ${JSON.stringify(stray)} is not known`,
         },
       ],
     }
-  const reviewers = readPeople(document.value, 'reviewers', parsePrincipal)
+  const reviewers = readPrincipals(document.value, 'reviewers', parsePrincipal)
   if (reviewers.kind === 'broken') return reviewers
-  return readPeople(document.value, 'approvers', parsePrincipal)
+  return readPrincipals(document.value, 'approvers', parsePrincipal)
 }

@@ -1,10 +1,10 @@
 // `operators/<directory>/ci.yaml`: one package's reviewers, and switches of the release pipeline. Ignores other keys.
 import { isScalar } from 'yaml'
-import { readOwnerYaml, readPeople } from './owner-source.ts'
-import type { Read } from './owner-source.ts'
+import { readOwnerYaml, readPrincipals } from './owner-source.ts'
+import type { SourceReadResult } from './owner-source.ts'
 import type { Principal } from '../principal.ts'
 
-export interface CiYaml {
+export interface OwnershipCiYaml {
   readonly reviewers: readonly Principal[]
   /** Values of keys that select rules elsewhere: changing one needs the same approval as changing owners. */
   readonly switches: ReadonlyMap<string, string>
@@ -14,10 +14,10 @@ export interface CiYaml {
 const switchKeys = ['merge', 'cert_project_id'] as const
 
 /** Reviewers are logins; this format has no teams or addresses. */
-export function readCiYaml(file: string, text: string): Read<CiYaml> {
+export function readCiYaml(file: string, text: string): SourceReadResult<OwnershipCiYaml> {
   const document = readOwnerYaml(file, text)
   if (document.kind === 'broken') return document
-  const reviewers = readPeople(document.value, 'reviewers')
+  const reviewers = readPrincipals(document.value, 'reviewers')
   if (reviewers.kind === 'broken') return reviewers
   const switches = new Map<string, string>()
   for (const key of switchKeys) {

@@ -1,31 +1,31 @@
 // CODEOWNERS with GitHub's semantics: the last matching line wins, and a line without owners removes them. Unlike
 // GitHub, any error invalidates the file, because the bad line may have removed someone's rights.
-import { findDividing, findUnseen } from '../../../config/odd-characters.ts'
+import { findAmbiguousBreak, findInvisible } from '../../../config/odd-characters.ts'
 import { matchesGlob, type Glob, type GlobPiece } from '../../../go/glob.ts'
 import { parseLogin, parseTeam } from '../principal.ts'
 import type { Principal } from '../principal.ts'
-import type { Read, SourceProblem } from './owner-source.ts'
-import { oncePer } from '../../../findings/once.ts'
+import type { SourceReadResult, OwnerSourceProblem } from './owner-source.ts'
+import { memoizePerObject } from '../../../findings/once.ts'
 
 export interface CodeownersLine {
   readonly pattern: string
-  readonly segments: readonly Segment[]
+  readonly segments: readonly CodeownersSegment[]
   readonly owners: readonly Principal[]
 }
 
 /** A path segment: `**` for any number, plain text, or a pattern. */
-type Segment = '**' | { readonly text: string; readonly isPlain: boolean; readonly glob: Glob }
+type CodeownersSegment = '**' | { readonly text: string; readonly isPlain: boolean; readonly glob: Glob }
 
 // GitHub ignores files of 3 MB or more.
-const limit = 3 * 1024 * 1024
+const maxFileBytes = 3 * 1024 * 1024
 
-const address = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
+const emailPattern = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
 
 /** Lists all errors; with any, returns no lines. */
-export function readCodeowners(file: string, text: string): Read<readonly CodeownersLine[]> {
-  const problems: SourceProblem[] = []
+export function readCodeowners(file: string, text: string): SourceReadResult<readonly CodeownersLine[]> {
+  const problems: OwnerSourceProblem[] = []
   const lines: CodeownersLine[] = []
-  if (new TextEncoder().encode(text).length >= limit)
+  if (new TextEncoder().encode(text).length >= maxFileBytes)
     problems.push({ at: { file, line: 1, column: 1 }, problem: 'it has 3 MB or more, so GitHub ignores it' })
   else
     for (const [index, line] of text.split('\n').entries()) {
@@ -40,27 +40,27 @@ export function readCodeowners(file: string, text: string): Read<readonly Codeow
 }
 
 /** The owners from the last matching line. Case matters. */
-export function codeownersOf(path: string, lines: readonly CodeownersLine[]): readonly Principal[] {
+export function findCodeowners(path: string, lines: readonly CodeownersLine[]): readonly Principal[] {
   const parts = path.split('/')
   let last = -1
-  for (const at of candidates(lines, parts))
-    if (at > last && matches(lines[at]?.segments ?? [], parts)) last = at
+  for (const at of findCandidateLines(lines, parts))
+    if (at > last && isPathMatch(lines[at]?.segments ?? [], parts)) last = at
   return lines[last]?.owners ?? []
 }
 
 /** Narrows down the lines that may match a path: those that name one of its parts, and those without plain parts. */
-interface Index {
+interface CodeownersIndex {
   readonly byName: ReadonlyMap<string, readonly number[]>
   readonly others: readonly number[]
 }
 
-function* candidates(lines: readonly CodeownersLine[], parts: readonly string[]): Generator<number> {
-  const index = indexOf(lines)
+function* findCandidateLines(lines: readonly CodeownersLine[], parts: readonly string[]): Generator<number> {
+  const index = getCodeownersIndex(lines)
   for (const part of new Set(parts)) yield* index.byName.get(part) ?? []
   yield* index.others
 }
 
-const indexOf = oncePer((lines: readonly CodeownersLine[]): Index => {
+const getCodeownersIndex = memoizePerObject((lines: readonly CodeownersLine[]): CodeownersIndex => {
   const byName = new Map<string, number[]>()
   const others: number[] = []
   for (const [at, { segments }] of lines.entries()) {
@@ -81,10 +81,10 @@ const indexOf = oncePer((lines: readonly CodeownersLine[]): Index => {
  * GitHub does not document its white space.
  */
 function parseLine(line: string): CodeownersLine | string | undefined {
-  const divided = findDividing(line)
+  const divided = findAmbiguousBreak(line)
   if (divided !== undefined) return `it holds ${divided.name}, where readers may end a line`
   const words = splitWords(line)
-  const odd = words.map(findUnseen).find((name) => name !== undefined)
+  const odd = words.map(findInvisible).find((name) => name !== undefined)
   if (odd !== undefined) return `it holds ${odd}, which may be white space or not`
   const [pattern, ...owners] = words
   if (pattern === undefined) return undefined
@@ -93,7 +93,7 @@ function parseLine(line: string): CodeownersLine | string | undefined {
   if (pattern.startsWith('\\#')) return 'a pattern cannot begin with an escaped #'
   if (pattern.includes('#')) return 'a # within a pattern may begin a comment'
   if (/(?<!\\)(?:\\\\)*\\$/.test(pattern)) return 'a pattern cannot end in a backslash'
-  const segments = toSegments(pattern)
+  const segments = splitPattern(pattern)
   if (segments === undefined) return `${JSON.stringify(pattern)} is not a pattern`
   const principals: Principal[] = []
   for (const owner of owners) {
@@ -102,7 +102,7 @@ function parseLine(line: string): CodeownersLine | string | undefined {
       return `${JSON.stringify(owner)} is not @login, @organization/team or an e-mail address`
     principals.push(principal)
   }
-  return { pattern, segments: segments.map(toSegment), owners: principals }
+  return { pattern, segments: segments.map(parseSegment), owners: principals }
 }
 
 /** Splits at white space; `\ ` keeps a space; `#` at the start of a word begins a comment. */
@@ -129,14 +129,14 @@ function parseOwner(text: string): Principal | undefined {
     const name = text.slice(1)
     return name.includes('/') ? parseTeam(name) : parseLogin(name)
   }
-  return address.test(text) ? { kind: 'email', address: text.toLowerCase() } : undefined
+  return emailPattern.test(text) ? { kind: 'email', address: text.toLowerCase() } : undefined
 }
 
 /**
  * The pattern as segments from the root. A slash before the end anchors the pattern; a slash at the end means
  * everything below.
  */
-function toSegments(pattern: string): readonly string[] | undefined {
+function splitPattern(pattern: string): readonly string[] | undefined {
   if (pattern === '/') return undefined
   const anchored = pattern.slice(0, -1).includes('/')
   const directory = pattern.endsWith('/')
@@ -148,7 +148,7 @@ function toSegments(pattern: string): readonly string[] | undefined {
 }
 
 /** Whether the segments match the file or (unless they end in `*`) a directory above it. */
-function matches(segments: readonly Segment[], parts: readonly string[]): boolean {
+function isPathMatch(segments: readonly CodeownersSegment[], parts: readonly string[]): boolean {
   const last = segments.at(-1)
   const isBelowOnly = last === '**' || last?.text === '*'
   const memo = new Map<number, boolean>()
@@ -170,17 +170,17 @@ function matches(segments: readonly Segment[], parts: readonly string[]): boolea
         ? part < parts.length
         : from(segment + 1, part) || (part < parts.length && from(segment, part + 1))
     const name = parts[part]
-    return name !== undefined && covers(pattern, name) && from(segment + 1, part + 1)
+    return name !== undefined && isSegmentMatch(pattern, name) && from(segment + 1, part + 1)
   }
   return from(0, 0)
 }
 
-function covers({ text, isPlain, glob }: Exclude<Segment, '**'>, name: string): boolean {
+function isSegmentMatch({ text, isPlain, glob }: Exclude<CodeownersSegment, '**'>, name: string): boolean {
   return isPlain ? text === name : matchesGlob(glob, name)
 }
 
 /** `*` matches any text within a name, `?` one character; a backslash escapes the next character. */
-function toSegment(pattern: string): Segment {
+function parseSegment(pattern: string): CodeownersSegment {
   if (pattern === '**') return pattern
   const characters = [...pattern]
   const pieces: GlobPiece[] = []

@@ -2,12 +2,12 @@
 // that authors of OWNERS files cannot cause slow searches.
 
 /** The path is relative to the OWNERS file's directory. */
-export type Filter = (relative: string) => boolean
+export type OwnersPathFilter = (relative: string) => boolean
 
-const special = /[\\.+*?()|[\]{}^$]/
+const unsupportedCharPattern = /[\\.+*?()|[\]{}^$]/
 
 /** Undefined if the pattern is not supported. Matching is linear in the path. */
-export function parseFilter(pattern: string): Filter | undefined {
+export function parsePathFilter(pattern: string): OwnersPathFilter | undefined {
   const anchoredStart = pattern.startsWith('^')
   const anchoredEnd = pattern.endsWith('$') && !pattern.endsWith('\\$')
   const body = pattern.slice(anchoredStart ? 1 : 0, anchoredEnd ? -1 : undefined)
@@ -17,16 +17,16 @@ export function parseFilter(pattern: string): Filter | undefined {
     if (char === '.' && body.charAt(at + 1) === '*') {
       pieces.push('')
       at += 1
-    } else if (char === '\\' && at + 1 < body.length && special.test(body.charAt(at + 1))) {
+    } else if (char === '\\' && at + 1 < body.length && unsupportedCharPattern.test(body.charAt(at + 1))) {
       pieces.push(pieces.pop() + body.charAt(at + 1))
       at += 1
-    } else if (special.test(char)) return undefined
+    } else if (unsupportedCharPattern.test(char)) return undefined
     else pieces.push(pieces.pop() + char)
   }
-  return (relative) => matches(relative, pieces, anchoredStart, anchoredEnd)
+  return (relative) => isFilterMatch(relative, pieces, anchoredStart, anchoredEnd)
 }
 
-function matches(text: string, pieces: readonly string[], start: boolean, end: boolean): boolean {
+function isFilterMatch(text: string, pieces: readonly string[], start: boolean, end: boolean): boolean {
   const first = pieces[0] ?? ''
   const last = pieces.at(-1) ?? ''
   if (pieces.length === 1) {
@@ -34,13 +34,13 @@ function matches(text: string, pieces: readonly string[], start: boolean, end: b
     if (start) return text.startsWith(first)
     return end ? text.endsWith(first) : text.includes(first)
   }
-  let from = start ? (text.startsWith(first) ? first.length : -1) : after(text, first, 0)
-  for (const piece of pieces.slice(1, -1)) if (from >= 0) from = after(text, piece, from)
+  let from = start ? (text.startsWith(first) ? first.length : -1) : findPieceEnd(text, first, 0)
+  for (const piece of pieces.slice(1, -1)) if (from >= 0) from = findPieceEnd(text, piece, from)
   if (from < 0) return false
-  return end ? text.length - last.length >= from && text.endsWith(last) : after(text, last, from) >= 0
+  return end ? text.length - last.length >= from && text.endsWith(last) : findPieceEnd(text, last, from) >= 0
 }
 
-function after(text: string, piece: string, from: number): number {
+function findPieceEnd(text: string, piece: string, from: number): number {
   const at = text.indexOf(piece, from)
   return at < 0 ? -1 : at + piece.length
 }

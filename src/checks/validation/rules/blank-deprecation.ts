@@ -1,8 +1,8 @@
 // A deprecation message of blanks. opm refuses only the empty one.
 import { defineRule } from '../../../findings/rule.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 
-export const blankDeprecation = defineRule<{ schema: string; name: string }, OfCatalog>({
+export const blankDeprecation = defineRule<{ schema: string; name: string }, CatalogRuleKind>({
   id: 'blank-deprecation',
   check: 'validation',
   overridable: true,
@@ -10,7 +10,7 @@ export const blankDeprecation = defineRule<{ schema: string; name: string }, OfC
   severity: 'warning',
   since: '0.1.0',
   title: 'Deprecations say something',
-  say: ({ schema, name }) => ({
+  format: ({ schema, name }) => ({
     what: `the deprecation of ${schema}${name === '' ? '' : ` "${name}"`} has a message of blanks only`,
     why: 'Clusters show the message to those who must act, and this one tells them nothing.',
     fix: 'Say what to use instead, and until when this is supported.',
@@ -19,6 +19,6 @@ export const blankDeprecation = defineRule<{ schema: string; name: string }, OfC
     for (const { place, package: inPackage, entries } of catalog.catalog.deprecations)
       for (const { schema, name, message, mark } of entries)
         if (message !== '' && message.trim() === '')
-          yield { at: placeOf(place, mark), about: [inPackage, schema, name], data: { schema, name } }
+          yield { at: toLocation(place, mark), about: [inPackage, schema, name], data: { schema, name } }
   },
 })

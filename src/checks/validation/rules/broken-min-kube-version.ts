@@ -1,13 +1,13 @@
 // A minKubeVersion that is not a version: OLM never finds the requirement met.
 import { defineRule } from '../../../findings/rule.ts'
 import { parseVersion } from '../../../catalog/versions/version.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { csvMetadataOf } from '../view/csv-metadata.ts'
-import { bundlesOf } from '../requirements.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { listCsvMetadata } from '../view/csv-metadata.ts'
+import { listBundles } from '../requirements.ts'
 
 export const brokenMinKubeVersion = defineRule<
   { bundle: string; version: string; problem: string },
-  OfCatalog
+  CatalogRuleKind
 >({
   id: 'broken-min-kube-version',
   check: 'validation',
@@ -16,19 +16,19 @@ export const brokenMinKubeVersion = defineRule<
   severity: 'warning',
   since: '0.1.0',
   title: 'minKubeVersion is a version',
-  say: ({ bundle, version, problem }) => ({
+  format: ({ bundle, version, problem }) => ({
     what: `minKubeVersion "${version}" of ${bundle} is not a version: ${problem}`,
     why: 'OLM compares it with the version of the cluster before it installs; one that does not parse is never met.',
     fix: 'Write three numbers, without a "v": 1.25.0.',
   }),
   *find(catalog) {
-    for (const { package: its, bundle } of bundlesOf(catalog)) {
-      for (const { metadata, mark } of csvMetadataOf(bundle)) {
+    for (const { package: its, bundle } of listBundles(catalog)) {
+      for (const { metadata, mark } of listCsvMetadata(bundle)) {
         const text = metadata.minKubeVersion
         const version = parseVersion(text)
         if (text === '' || version.ok) continue
         yield {
-          at: placeOf(bundle.blob.place, mark),
+          at: toLocation(bundle.blob.place, mark),
           about: [its.name, bundle.blob.name],
           data: { bundle: bundle.blob.name, version: text, problem: version.error },
         }

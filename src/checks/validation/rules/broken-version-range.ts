@@ -1,8 +1,8 @@
 // A required version range that OLM cannot parse. opm parses skipRange only.
 import { defineRule } from '../../../findings/rule.ts'
 import { parseVersionRange } from '../../../catalog/versions/version-range.ts'
-import type { OfCatalog } from '../catalog-rule.ts'
-import { packageRequirements } from '../requirements.ts'
+import type { CatalogRuleKind } from '../catalog-rule.ts'
+import { listPackageRequirements } from '../requirements.ts'
 
 export const brokenVersionRange = defineRule<
   {
@@ -11,7 +11,7 @@ export const brokenVersionRange = defineRule<
     range: string
     problem: string
   },
-  OfCatalog
+  CatalogRuleKind
 >({
   id: 'broken-version-range',
   check: 'validation',
@@ -20,7 +20,7 @@ export const brokenVersionRange = defineRule<
   severity: 'error',
   since: '0.1.0',
   title: 'Required version ranges can be parsed',
-  say: ({ bundle, required, range, problem }) => ({
+  format: ({ bundle, required, range, problem }) => ({
     what:
       range === ''
         ? `${bundle} requires package "${required}" and gives no versionRange`
@@ -29,7 +29,7 @@ export const brokenVersionRange = defineRule<
     fix: 'Write it with >=, <, = and ||, with three numbers in each version: ">=1.2.0 <2.0.0".',
   }),
   *find(catalog) {
-    for (const { in: its, by, at, packageName, versionRange } of packageRequirements(catalog)) {
+    for (const { in: its, by, at, packageName, versionRange } of listPackageRequirements(catalog)) {
       const range = parseVersionRange(versionRange)
       if (range.ok) continue
       yield {

@@ -1,8 +1,8 @@
 // Two bundles of a package whose versions differ only behind the `+`. opm takes them for different, OLM for equal.
 import { defineRule } from '../../../findings/rule.ts'
 import { compareVersions } from '../../../catalog/versions/version.ts'
-import { fieldText } from '../view/field-text.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
+import { getStringField } from '../view/field-text.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 import type { BundleView } from '../view/catalog-view.ts'
 
 export const buildMetadataOnlyVersions = defineRule<
@@ -12,7 +12,7 @@ export const buildMetadataOnlyVersions = defineRule<
     other: string
     otherVersion: string
   },
-  OfCatalog
+  CatalogRuleKind
 >({
   id: 'build-metadata-only-versions',
   check: 'validation',
@@ -21,7 +21,7 @@ export const buildMetadataOnlyVersions = defineRule<
   severity: 'warning',
   since: '0.1.0',
   title: 'Versions of a package differ in more than their build metadata',
-  say: ({ bundle, version, other, otherVersion }) => ({
+  format: ({ bundle, version, other, otherVersion }) => ({
     what: `${bundle} (${version}) and ${other} (${otherVersion}) differ only in their build metadata`,
     why: 'Versions are compared without what follows the "+", so to OLM neither of the two is newer, and ranges cannot tell them apart.',
     fix: 'Give the later one a higher patch version, or a release.',
@@ -41,7 +41,7 @@ export const buildMetadataOnlyVersions = defineRule<
         if (other.versionText === versionText || other.version === undefined) continue
         if (compareVersions(other.version, version) !== 0) continue
         yield {
-          at: placeOf(bundle.blob.place),
+          at: toLocation(bundle.blob.place),
           about: [its.name, bundle.blob.name, other.blob.name],
           data: {
             bundle: bundle.blob.name,
@@ -49,7 +49,7 @@ export const buildMetadataOnlyVersions = defineRule<
             other: other.blob.name,
             otherVersion: other.versionText,
           },
-          related: [{ at: placeOf(other.blob.place), note: other.blob.name }],
+          related: [{ at: toLocation(other.blob.place), note: other.blob.name }],
         }
       }
     }
@@ -57,5 +57,5 @@ export const buildMetadataOnlyVersions = defineRule<
 })
 
 function isReleased(bundle: BundleView): boolean {
-  return bundle.properties('olm.package').some(({ value }) => fieldText(value, 'release') !== '')
+  return bundle.properties('olm.package').some(({ value }) => getStringField(value, 'release') !== '')
 }

@@ -1,11 +1,11 @@
 // A bundle whose name states another version than its olm.package property. People go by the name, OLM by the property.
 import { defineRule } from '../../../findings/rule.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { bundlesOf } from '../requirements.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { listBundles } from '../requirements.ts'
 
 export const bundleNameOfOtherVersion = defineRule<
   { bundle: string; version: string; stated: string },
-  OfCatalog
+  CatalogRuleKind
 >({
   id: 'bundle-name-of-other-version',
   check: 'validation',
@@ -14,13 +14,13 @@ export const bundleNameOfOtherVersion = defineRule<
   severity: 'info',
   since: '0.1.0',
   title: 'A bundle is named for its own version',
-  say: ({ bundle, version, stated }) => ({
+  format: ({ bundle, version, stated }) => ({
     what: `${bundle} is named for version ${stated}, but is version ${version}`,
     why: 'People read the version off the name, OLM off the property: they disagree about what is newer.',
     fix: 'Name the bundle for its version, or correct the olm.package property; a published bundle stays as it is.',
   }),
   *find(catalog) {
-    for (const { package: its, bundle } of bundlesOf(catalog)) {
+    for (const { package: its, bundle } of listBundles(catalog)) {
       const { name, place } = bundle.blob
       const { version } = bundle
       if (version === undefined) continue
@@ -28,7 +28,7 @@ export const bundleNameOfOtherVersion = defineRule<
       const own = `${version.major}.${version.minor}.${version.patch}`
       if (stated === undefined || stated === own) continue
       yield {
-        at: placeOf(place),
+        at: toLocation(place),
         about: [its.name, name],
         data: { bundle: name, version: bundle.versionText, stated },
       }

@@ -1,14 +1,14 @@
 // A channel name that differs from another only by case or blanks, or that people cannot type as they see it.
 import { defineRule } from '../../../findings/rule.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 
-export const channelNameTrap = defineRule<
+export const confusingChannelName = defineRule<
   {
     channel: string
     trap: 'blanks' | 'invisible' | 'twin'
     twin: string
   },
-  OfCatalog
+  CatalogRuleKind
 >({
   id: 'channel-name-trap',
   check: 'validation',
@@ -17,7 +17,7 @@ export const channelNameTrap = defineRule<
   severity: 'warning',
   since: '0.1.0',
   title: 'Channel names can be told apart and typed as they are seen',
-  say: ({ channel, trap, twin }) => ({
+  format: ({ channel, trap, twin }) => ({
     what: {
       blanks: `the channel name "${channel}" has blanks in it`,
       invisible: `the channel name ${JSON.stringify(channel)} has characters that cannot be seen`,
@@ -31,20 +31,20 @@ export const channelNameTrap = defineRule<
       const seen = new Map<string, string>()
       for (const { blob } of its.channels) {
         const channel = blob.name
-        const twin = seen.get(channel.toLowerCase())
+        const similarChannel = seen.get(channel.toLowerCase())
         seen.set(channel.toLowerCase(), channel)
         const trap = /[\p{C}\u2028\u2029]/u.test(channel)
           ? 'invisible'
           : /\s/u.test(channel)
             ? 'blanks'
-            : twin !== undefined && twin !== channel
+            : similarChannel !== undefined && similarChannel !== channel
               ? 'twin'
               : undefined
         if (trap !== undefined)
           yield {
-            at: placeOf(blob.place),
+            at: toLocation(blob.place),
             about: [its.name, channel],
-            data: { channel, trap, twin: twin ?? '' },
+            data: { channel, trap, twin: similarChannel ?? '' },
           }
       }
     }

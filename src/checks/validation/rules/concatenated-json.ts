@@ -1,9 +1,9 @@
 // Several JSON objects in a file that opm reads as YAML: opm loads only the first, silently.
 import { defineRule } from '../../../findings/rule.ts'
-import type { OfCatalog } from '../catalog-rule.ts'
-import { aboutOddity, odditiesOf } from '../view/oddities.ts'
+import type { CatalogRuleKind } from '../catalog-rule.ts'
+import { toLeniencyHit, listLeniencies } from '../view/oddities.ts'
 
-export const concatenatedJson = defineRule<{ name: string }, OfCatalog>({
+export const concatenatedJson = defineRule<{ name: string }, CatalogRuleKind>({
   id: 'concatenated-json',
   check: 'validation',
   overridable: true,
@@ -11,7 +11,7 @@ export const concatenatedJson = defineRule<{ name: string }, OfCatalog>({
   severity: 'error',
   since: '0.1.0',
   title: 'A file of JSON objects starts with the first of them',
-  say: ({ name }) => ({
+  format: ({ name }) => ({
     what: `the objects after the first one${name === '' ? '' : ` ("${name}")`} are not read`,
     why:
       'A file that does not start with "{" is read as YAML, where a document ends with its first value: ' +
@@ -19,9 +19,9 @@ export const concatenatedJson = defineRule<{ name: string }, OfCatalog>({
     fix: 'Remove what stands before the first "{" (a comment, "---", a byte order mark), or put "---" between the objects.',
   }),
   *find(catalog) {
-    for (const oddity of odditiesOf(catalog, 'dropped-text')) {
-      if (!oddity.text.trimStart().startsWith('{')) continue
-      yield { ...aboutOddity(oddity, 'objects'), data: { name: oddity.name } }
+    for (const leniency of listLeniencies(catalog, 'dropped-text')) {
+      if (!leniency.text.trimStart().startsWith('{')) continue
+      yield { ...toLeniencyHit(leniency, 'objects'), data: { name: leniency.name } }
     }
   },
 })

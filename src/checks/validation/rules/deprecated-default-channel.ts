@@ -1,8 +1,8 @@
 // The default channel is deprecated but the package is not: users who choose no channel get a deprecated one.
 import { defineRule } from '../../../findings/rule.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 
-export const deprecatedDefaultChannel = defineRule<{ channel: string; others: number }, OfCatalog>({
+export const deprecatedDefaultChannel = defineRule<{ channel: string; others: number }, CatalogRuleKind>({
   id: 'deprecated-default-channel',
   check: 'validation',
   overridable: true,
@@ -10,7 +10,7 @@ export const deprecatedDefaultChannel = defineRule<{ channel: string; others: nu
   severity: 'warning',
   since: '0.1.0',
   title: 'The default channel is not deprecated',
-  say: ({ channel, others }) => ({
+  format: ({ channel, others }) => ({
     what: `the default channel "${channel}" is deprecated`,
     why: 'Everyone who subscribes without choosing a channel gets the one that users are told to leave.',
     fix:
@@ -26,7 +26,7 @@ export const deprecatedDefaultChannel = defineRule<{ channel: string; others: nu
         for (const { schema, name, mark } of entries) {
           if (schema !== 'olm.channel' || name !== channel) continue
           const others = its.channels.filter(({ blob }) => !its.isDeprecated('olm.channel', blob.name)).length
-          yield { at: placeOf(place, mark), about: [its.name, channel], data: { channel, others } }
+          yield { at: toLocation(place, mark), about: [its.name, channel], data: { channel, others } }
         }
       }
     }

@@ -1,8 +1,8 @@
 // An entry that replaces or skips a newer version: installed Operators would go backwards.
 import { defineRule } from '../../../findings/rule.ts'
 import { compareVersions } from '../../../catalog/versions/version.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { newerThanHead } from '../view/highest-entry.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { findNewerThanHead } from '../view/highest-entry.ts'
 
 export const downgradeEdge = defineRule<
   {
@@ -13,7 +13,7 @@ export const downgradeEdge = defineRule<
     target: string
     targetVersion: string
   },
-  OfCatalog
+  CatalogRuleKind
 >({
   id: 'downgrade-edge',
   check: 'validation',
@@ -22,7 +22,7 @@ export const downgradeEdge = defineRule<
   severity: 'warning',
   since: '0.1.0',
   title: 'Entries replace and skip only older versions',
-  say: ({ entry, version, edge, target, targetVersion }) => ({
+  format: ({ entry, version, edge, target, targetVersion }) => ({
     what: `${entry} (${version}) ${edge} ${target}, which is newer (${targetVersion})`,
     why: 'Clusters that run the newer version are moved back to the older one, which few Operators survive.',
     fix: `Remove the edge, or let ${target} replace ${entry}.`,
@@ -32,7 +32,7 @@ export const downgradeEdge = defineRule<
       for (const channel of its.channels) {
         const { blob } = channel
         // head-not-highest covers these.
-        const highest = newerThanHead(its, channel)
+        const highest = findNewerThanHead(its, channel)
         for (const { name, mark, replaces, skips } of blob.entries) {
           const own = its.bundle(name)
           if (own?.version === undefined) continue
@@ -46,7 +46,7 @@ export const downgradeEdge = defineRule<
             )
               continue
             yield {
-              at: placeOf(blob.place, mark),
+              at: toLocation(blob.place, mark),
               about: [its.name, blob.name, name, target],
               data: {
                 channel: blob.name,

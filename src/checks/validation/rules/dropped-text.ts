@@ -1,9 +1,9 @@
 // Text after a document's root value: opm's reader drops it silently.
 import { defineRule } from '../../../findings/rule.ts'
-import type { OfCatalog } from '../catalog-rule.ts'
-import { aboutOddity, odditiesOf } from '../view/oddities.ts'
+import type { CatalogRuleKind } from '../catalog-rule.ts'
+import { toLeniencyHit, listLeniencies } from '../view/oddities.ts'
 
-export const droppedText = defineRule<{ text: string }, OfCatalog>({
+export const droppedText = defineRule<{ text: string }, CatalogRuleKind>({
   id: 'dropped-text',
   check: 'validation',
   overridable: true,
@@ -11,16 +11,16 @@ export const droppedText = defineRule<{ text: string }, OfCatalog>({
   severity: 'error',
   since: '0.1.0',
   title: 'Every line of a file is read',
-  say: ({ text }) => ({
+  format: ({ text }) => ({
     what: `everything from here to the end of the document is dropped: ${excerpt(text)}`,
     why: 'opm reads one value from each document and ignores what follows it, so this part is not in the catalog.',
     fix: 'Put "---" on a line of its own before it, indent it like what stands above, or remove it.',
   }),
   *find(catalog) {
-    for (const oddity of odditiesOf(catalog, 'dropped-text')) {
+    for (const leniency of listLeniencies(catalog, 'dropped-text')) {
       // The rule concatenated-json covers these.
-      if (oddity.text.trimStart().startsWith('{')) continue
-      yield { ...aboutOddity(oddity, oddity.text), data: { text: oddity.text } }
+      if (leniency.text.trimStart().startsWith('{')) continue
+      yield { ...toLeniencyHit(leniency, leniency.text), data: { text: leniency.text } }
     }
   },
 })

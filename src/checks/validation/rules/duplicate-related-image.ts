@@ -1,8 +1,8 @@
 import { defineRule } from '../../../findings/rule.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { bundlesOf } from '../requirements.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { listBundles } from '../requirements.ts'
 
-export const duplicateRelatedImage = defineRule<{ bundle: string; image: string }, OfCatalog>({
+export const duplicateRelatedImage = defineRule<{ bundle: string; image: string }, CatalogRuleKind>({
   id: 'duplicate-related-image',
   check: 'validation',
   overridable: true,
@@ -10,13 +10,13 @@ export const duplicateRelatedImage = defineRule<{ bundle: string; image: string 
   severity: 'info',
   since: '0.1.0',
   title: 'Related images are listed once',
-  say: ({ bundle, image }) => ({
+  format: ({ bundle, image }) => ({
     what: `${bundle} lists the related image ${image} twice under the same name`,
     why: 'It does no harm; it usually means that the list was put together by hand or from two sources.',
     fix: 'Remove one of the two.',
   }),
   *find(catalog) {
-    for (const { package: its, bundle } of bundlesOf(catalog)) {
+    for (const { package: its, bundle } of listBundles(catalog)) {
       const seen = new Set<string>()
       for (const { name, image, mark } of bundle.blob.relatedImages) {
         if (image === '') continue
@@ -24,7 +24,7 @@ export const duplicateRelatedImage = defineRule<{ bundle: string; image: string 
         const key = `${image} ${name}`
         if (seen.has(key))
           yield {
-            at: placeOf(bundle.blob.place, mark),
+            at: toLocation(bundle.blob.place, mark),
             about: [its.name, bundle.blob.name, name, image],
             data: { bundle: bundle.blob.name, image },
           }

@@ -1,9 +1,9 @@
 // An edge to a name that the package does not have. Legal, because a channel may end at a removed version, but a typo
 // looks the same.
 import { defineRule } from '../../../findings/rule.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { similarName } from '../similar-name.ts'
-import { listed } from '../listed.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { findSimilarName } from '../similar-name.ts'
+import { formatNames } from '../listed.ts'
 
 export const edgeToNowhere = defineRule<
   {
@@ -13,7 +13,7 @@ export const edgeToNowhere = defineRule<
     targets: readonly string[]
     near: string
   },
-  OfCatalog
+  CatalogRuleKind
 >({
   id: 'edge-to-nowhere',
   check: 'validation',
@@ -22,13 +22,13 @@ export const edgeToNowhere = defineRule<
   severity: 'info',
   since: '0.1.0',
   title: 'Edges lead to bundles that the package has',
-  say: ({ entry, edge, targets, near }) => ({
-    what: `${entry} ${edge} ${listed(targets)}: the package has no such bundle${targets.length > 1 ? 's' : ''}`,
+  format: ({ entry, edge, targets, near }) => ({
+    what: `${entry} ${edge} ${formatNames(targets)}: the package has no such bundle${targets.length > 1 ? 's' : ''}`,
     why: 'The edge serves only clusters that still run a bundle removed from the catalog; with a misspelt name, nobody.',
     fix: near === '' ? `Check the name${targets.length > 1 ? 's' : ''}.` : `Did you mean ${near}?`,
   }),
   *find(catalog) {
-    let guesses = mostGuesses
+    let guesses = maxSuggestionCandidates
     for (const its of catalog.packages) {
       const names = its.bundles.map(({ blob }) => blob.name)
       for (const { blob } of its.channels) {
@@ -42,14 +42,14 @@ export const edgeToNowhere = defineRule<
             const [first] = targets
             if (first === undefined) continue
             yield {
-              at: placeOf(blob.place, mark),
+              at: toLocation(blob.place, mark),
               about: [its.name, blob.name, name, edge],
               data: {
                 channel: blob.name,
                 entry: name,
                 edge,
                 targets,
-                near: guesses-- > 0 ? similarVersionless(first, names) : '',
+                near: guesses-- > 0 ? findSimilarVersionlessName(first, names) : '',
               },
             }
           }
@@ -60,13 +60,13 @@ export const edgeToNowhere = defineRule<
 })
 
 /** Each guess compares with every bundle of the package. */
-const mostGuesses = 100
+const maxSuggestionCandidates = 100
 
 /** A similar name of the same version: neighbors of `foo.v1.0.1` are other releases, not typos. */
-function similarVersionless(target: string, names: readonly string[]): string {
+function findSimilarVersionlessName(target: string, names: readonly string[]): string {
   const digits = target.replaceAll(/\D/g, '')
   return (
-    similarName(
+    findSimilarName(
       target,
       names.filter((name) => name.replaceAll(/\D/g, '') === digits),
     ) ?? ''

@@ -1,7 +1,7 @@
 import { defineRule } from '../../../findings/rule.ts'
-import type { OfCatalog } from '../catalog-rule.ts'
+import type { CatalogRuleKind } from '../catalog-rule.ts'
 
-export const emptyCatalog = defineRule<{ files: number }, OfCatalog>({
+export const emptyCatalog = defineRule<{ files: number }, CatalogRuleKind>({
   id: 'empty-catalog',
   check: 'validation',
   overridable: true,
@@ -9,7 +9,7 @@ export const emptyCatalog = defineRule<{ files: number }, OfCatalog>({
   severity: 'warning',
   since: '0.1.0',
   title: 'A catalog has at least one package',
-  say: ({ files }) => ({
+  format: ({ files }) => ({
     what: files === 0 ? 'the catalog has no files' : 'the catalog has no package',
     why: 'An empty catalog is valid and useless; more often than not its files lie elsewhere or are ignored.',
     fix: 'Check the directory and its .indexignore, or remove the catalog.',

@@ -1,7 +1,7 @@
 // A channel whose head is older than another entry: subscribers get the older version.
 import { defineRule } from '../../../findings/rule.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { newerThanHead } from '../view/highest-entry.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { findNewerThanHead } from '../view/highest-entry.ts'
 
 export const headNotHighest = defineRule<
   {
@@ -11,7 +11,7 @@ export const headNotHighest = defineRule<
     highest: string
     highestVersion: string
   },
-  OfCatalog
+  CatalogRuleKind
 >({
   id: 'head-not-highest',
   check: 'validation',
@@ -20,7 +20,7 @@ export const headNotHighest = defineRule<
   severity: 'warning',
   since: '0.1.0',
   title: "A channel's head is its highest version",
-  say: ({ channel, head, headVersion, highest, highestVersion }) => ({
+  format: ({ channel, head, headVersion, highest, highestVersion }) => ({
     what: `the head of channel "${channel}" is ${head} (${headVersion}), but ${highest} (${highestVersion}) is newer`,
     why: 'Subscriptions install the head, so nobody gets the newer version from this channel.',
     fix: `Let ${highest} replace the head, or take it out of the channel if it was withdrawn.`,
@@ -29,11 +29,11 @@ export const headNotHighest = defineRule<
     for (const its of catalog.packages) {
       for (const channel of its.channels) {
         const { blob, head } = channel
-        const highest = newerThanHead(its, channel)
+        const highest = findNewerThanHead(its, channel)
         const own = head && its.bundle(head.name)
         if (head === undefined || own === undefined || highest === undefined) continue
         yield {
-          at: placeOf(blob.place, head.mark),
+          at: toLocation(blob.place, head.mark),
           about: [its.name, blob.name, highest.blob.name],
           data: {
             channel: blob.name,

@@ -1,8 +1,8 @@
 // A channel head without metadata. It installs, but consoles cannot show it (operator-registry #907).
 import { defineRule } from '../../../findings/rule.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 import type { BundleView } from '../view/catalog-view.ts'
-import { fieldText } from '../view/field-text.ts'
+import { getStringField } from '../view/field-text.ts'
 
 export const headWithoutMetadata = defineRule<
   {
@@ -10,7 +10,7 @@ export const headWithoutMetadata = defineRule<
     channels: readonly string[]
     lacks: 'metadata' | 'csv' | 'display name'
   },
-  OfCatalog
+  CatalogRuleKind
 >({
   id: 'head-without-metadata',
   check: 'validation',
@@ -19,8 +19,8 @@ export const headWithoutMetadata = defineRule<
   severity: 'warning',
   since: '0.1.0',
   title: 'Channel heads carry the metadata of their ClusterServiceVersion',
-  say: ({ bundle, channels, lacks }) => ({
-    what: `${bundle}, the head of ${channels.map((name) => `"${name}"`).join(', ')}, ${words[lacks]}`,
+  format: ({ bundle, channels, lacks }) => ({
+    what: `${bundle}, the head of ${channels.map((name) => `"${name}"`).join(', ')}, ${missingMetadataMessages[lacks]}`,
     why: 'Display name, description, install modes and the list of packages in a console come from the head: without them it cannot be found there.',
     fix:
       lacks === 'display name'
@@ -39,10 +39,10 @@ export const headWithoutMetadata = defineRule<
       for (const [name, channels] of channelsOf) {
         const bundle = its.bundle(name)
         if (bundle === undefined) continue
-        const lacks = lackOf(bundle)
+        const lacks = findMissingMetadata(bundle)
         if (lacks === undefined) continue
         yield {
-          at: placeOf(bundle.blob.place),
+          at: toLocation(bundle.blob.place),
           about: [its.name, name],
           data: { bundle: name, channels, lacks },
         }
@@ -51,20 +51,20 @@ export const headWithoutMetadata = defineRule<
   },
 })
 
-const words = {
+const missingMetadataMessages = {
   metadata: 'has neither olm.csv.metadata nor olm.bundle.object',
   csv: 'has no ClusterServiceVersion among its olm.bundle.object',
   'display name': 'has an olm.csv.metadata without a display name',
 } as const
 
-function lackOf(bundle: BundleView): keyof typeof words | undefined {
+function findMissingMetadata(bundle: BundleView): keyof typeof missingMetadataMessages | undefined {
   const objects = bundle.properties('olm.bundle.object')
   const metadata = bundle.properties('olm.csv.metadata')
   if (objects.length + metadata.length === 0) return 'metadata'
   // opm reports what it cannot decode, and another rule covers bundles without an image.
   if (metadata.some(({ error }) => error !== undefined)) return undefined
   if (metadata.length > 0)
-    return metadata.some(({ value }) => fieldText(value, 'displayName').trim() !== '')
+    return metadata.some(({ value }) => getStringField(value, 'displayName').trim() !== '')
       ? undefined
       : 'display name'
   if (bundle.blob.image === '' || objects.some(isCsv)) return undefined
@@ -72,5 +72,5 @@ function lackOf(bundle: BundleView): keyof typeof words | undefined {
 }
 
 function isCsv({ value, error }: BundleView['blob']['properties'][number]): boolean {
-  return error !== undefined || fieldText(value, 'kind') === 'ClusterServiceVersion'
+  return error !== undefined || getStringField(value, 'kind') === 'ClusterServiceVersion'
 }

@@ -1,12 +1,15 @@
 // A constraint that no single bundle can satisfy: OLM tests all parts against the same bundle.
 import { defineRule } from '../../../findings/rule.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { readConstraint } from '../view/constraint.ts'
-import type { Constraint } from '../view/constraint.ts'
-import { bundlesOf, partsOf } from '../requirements.ts'
-import { listed } from '../listed.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { parseConstraint } from '../view/constraint.ts'
+import type { OlmConstraint } from '../view/constraint.ts'
+import { listBundles, listConstraintParts } from '../requirements.ts'
+import { formatNames } from '../listed.ts'
 
-export const impossibleConstraint = defineRule<{ bundle: string; packages: readonly string[] }, OfCatalog>({
+export const impossibleConstraint = defineRule<
+  { bundle: string; packages: readonly string[] },
+  CatalogRuleKind
+>({
   id: 'impossible-constraint',
   check: 'validation',
   overridable: true,
@@ -14,20 +17,21 @@ export const impossibleConstraint = defineRule<{ bundle: string; packages: reado
   severity: 'warning',
   since: '0.1.0',
   title: 'A constraint can be satisfied by one bundle',
-  say: ({ bundle, packages }) => ({
-    what: `the constraint of ${bundle} wants one bundle to be of several packages: ${listed(packages)}`,
+  format: ({ bundle, packages }) => ({
+    what: `the constraint of ${bundle} wants one bundle to be of several packages: ${formatNames(packages)}`,
     why: '"all" holds every part against the same bundle, and a bundle belongs to one package: OLM can never install this.',
     fix: 'Write one property for each package; several properties are satisfied by several bundles.',
   }),
   *find(catalog) {
-    for (const { package: its, bundle } of bundlesOf(catalog)) {
+    for (const { package: its, bundle } of listBundles(catalog)) {
       for (const { value, mark } of bundle.properties('olm.constraint')) {
-        const { constraint } = readConstraint(value)
+        const { constraint } = parseConstraint(value)
         const packages =
-          constraint && [...partsOf(constraint)].map(packagesOfAll).find(({ length }) => length > 1)
+          constraint &&
+          [...listConstraintParts(constraint)].map(listRequiredPackages).find(({ length }) => length > 1)
         if (packages === undefined) continue
         yield {
-          at: placeOf(bundle.blob.place, mark),
+          at: toLocation(bundle.blob.place, mark),
           about: [its.name, bundle.blob.name, ...packages],
           data: { bundle: bundle.blob.name, packages },
         }
@@ -36,7 +40,7 @@ export const impossibleConstraint = defineRule<{ bundle: string; packages: reado
   },
 })
 
-function packagesOfAll(constraint: Constraint): string[] {
+function listRequiredPackages(constraint: OlmConstraint): string[] {
   if (constraint.kind !== 'all') return []
   return [
     ...new Set(constraint.constraints.flatMap((part) => (part.kind === 'package' ? [part.packageName] : []))),

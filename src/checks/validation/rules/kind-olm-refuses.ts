@@ -1,11 +1,11 @@
 // A manifest of a kind that OLM does not install from bundles: the install plan fails.
 import { defineRule } from '../../../findings/rule.ts'
 import { installableKinds } from '../../../bundle/installable-kinds.ts'
-import { fieldText } from '../view/field-text.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { bundlesOf } from '../requirements.ts'
+import { getStringField } from '../view/field-text.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { listBundles } from '../requirements.ts'
 
-export const kindOlmRefuses = defineRule<{ bundle: string; kind: string; name: string }, OfCatalog>({
+export const unsupportedKind = defineRule<{ bundle: string; kind: string; name: string }, CatalogRuleKind>({
   id: 'kind-olm-refuses',
   check: 'validation',
   overridable: true,
@@ -13,18 +13,18 @@ export const kindOlmRefuses = defineRule<{ bundle: string; kind: string; name: s
   severity: 'warning',
   since: '0.1.0',
   title: 'Bundles hold only kinds that OLM installs',
-  say: ({ bundle, kind, name }) => ({
+  format: ({ bundle, kind, name }) => ({
     what: `${bundle} holds the ${kind} "${name}", a kind that OLM does not install from bundles`,
     why: 'OLM v0 fails the whole installation over one object of an unknown kind.',
     fix: 'Let the Operator create it when it runs, and take it out of the bundle.',
   }),
   *find(catalog) {
-    for (const { package: its, bundle } of bundlesOf(catalog)) {
+    for (const { package: its, bundle } of listBundles(catalog)) {
       for (const { value, mark } of bundle.properties('olm.bundle.object')) {
-        const [kind, name] = [fieldText(value, 'kind'), fieldText(value, 'name')]
+        const [kind, name] = [getStringField(value, 'kind'), getStringField(value, 'name')]
         if (kind === '' || installableKinds.has(kind)) continue
         yield {
-          at: placeOf(bundle.blob.place, mark),
+          at: toLocation(bundle.blob.place, mark),
           about: [its.name, bundle.blob.name, kind, name],
           data: { bundle: bundle.blob.name, kind, name },
         }

@@ -1,11 +1,11 @@
 // A group, version or kind that no Kubernetes API can have.
 import { defineRule } from '../../../findings/rule.ts'
-import { fieldText } from '../view/field-text.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { bundlesOf } from '../requirements.ts'
+import { getStringField } from '../view/field-text.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { listBundles } from '../requirements.ts'
 
 /** The API server's patterns: a DNS name, a DNS label that starts with a letter, a Go-like name. */
-const patterns = {
+const gvkPatterns = {
   group: /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/,
   version: /^[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?$/,
   kind: /^[A-Za-z][A-Za-z0-9]{0,62}$/,
@@ -15,10 +15,10 @@ export const malformedGvk = defineRule<
   {
     bundle: string
     type: string
-    part: keyof typeof patterns
+    part: keyof typeof gvkPatterns
     value: string
   },
-  OfCatalog
+  CatalogRuleKind
 >({
   id: 'malformed-gvk',
   check: 'validation',
@@ -27,7 +27,7 @@ export const malformedGvk = defineRule<
   severity: 'warning',
   since: '0.1.0',
   title: 'Group, version and kind are ones that an API can have',
-  say: ({ bundle, type, part, value }) => ({
+  format: ({ bundle, type, part, value }) => ({
     what:
       value === ''
         ? `${type} of ${bundle} has no ${part}`
@@ -36,14 +36,14 @@ export const malformedGvk = defineRule<
     fix: 'Copy group, version and kind from the CustomResourceDefinition: example.com, v1alpha1, Example.',
   }),
   *find(catalog) {
-    for (const { package: its, bundle } of bundlesOf(catalog)) {
+    for (const { package: its, bundle } of listBundles(catalog)) {
       for (const { type, value, mark } of bundle.blob.properties) {
         if (type !== 'olm.gvk' && type !== 'olm.gvk.required') continue
         for (const part of ['group', 'version', 'kind'] as const) {
-          const text = fieldText(value, part)
-          if (patterns[part].test(text)) continue
+          const text = getStringField(value, part)
+          if (gvkPatterns[part].test(text)) continue
           yield {
-            at: placeOf(bundle.blob.place, mark),
+            at: toLocation(bundle.blob.place, mark),
             about: [its.name, bundle.blob.name, type, part, text],
             data: { bundle: bundle.blob.name, type, part, value: text },
           }
@@ -53,6 +53,6 @@ export const malformedGvk = defineRule<
   },
 })
 
-export function isGvk(gvk: Readonly<Record<keyof typeof patterns, string>>): boolean {
-  return (['group', 'version', 'kind'] as const).every((part) => patterns[part].test(gvk[part]))
+export function isGvk(gvk: Readonly<Record<keyof typeof gvkPatterns, string>>): boolean {
+  return (['group', 'version', 'kind'] as const).every((part) => gvkPatterns[part].test(gvk[part]))
 }

@@ -2,10 +2,10 @@
 // that is no platform version. opm accepts any value.
 import { defineRule } from '../../../findings/rule.ts'
 import type { Json } from '../../../go/json/json.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { bundlesOf } from '../requirements.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { listBundles } from '../requirements.ts'
 
-export const maxOpenshiftVersion = defineRule<{ bundle: string; problem: string }, OfCatalog>({
+export const invalidMaxOpenshiftVersion = defineRule<{ bundle: string; problem: string }, CatalogRuleKind>({
   id: 'max-openshift-version',
   check: 'validation',
   overridable: true,
@@ -13,19 +13,19 @@ export const maxOpenshiftVersion = defineRule<{ bundle: string; problem: string 
   severity: 'warning',
   since: '0.1.0',
   title: 'olm.maxOpenShiftVersion is one text such as "4.20"',
-  say: ({ bundle, problem }) => ({
+  format: ({ bundle, problem }) => ({
     what: `olm.maxOpenShiftVersion of ${bundle} ${problem}`,
     why: 'It keeps clusters from upgrading to a platform that the Operator does not support; one that cannot be read keeps nobody.',
     fix: `Write the value in quotes, major and minor version only: '4.20'.`,
   }),
   *find(catalog) {
-    for (const { package: its, bundle } of bundlesOf(catalog)) {
+    for (const { package: its, bundle } of listBundles(catalog)) {
       const properties = bundle.properties('olm.maxOpenShiftVersion')
       for (const [index, { value, mark }] of properties.entries()) {
-        const problem = index > 0 ? 'is given more than once' : problemOf(value)
+        const problem = index > 0 ? 'is given more than once' : findVersionProblem(value)
         if (problem === undefined) continue
         yield {
-          at: placeOf(bundle.blob.place, mark),
+          at: toLocation(bundle.blob.place, mark),
           about: [its.name, bundle.blob.name, String(index)],
           data: { bundle: bundle.blob.name, problem },
         }
@@ -34,7 +34,7 @@ export const maxOpenshiftVersion = defineRule<{ bundle: string; problem: string 
   },
 })
 
-function problemOf(value: Json): string | undefined {
+function findVersionProblem(value: Json): string | undefined {
   if (typeof value === 'number') return `is the number ${value}, not a text`
   if (typeof value !== 'string') return 'is not a text'
   // OpenShift's operator-lifecycle-manager accepts a patch version but ignores it.

@@ -1,11 +1,11 @@
 // A required API that no bundle of this catalog provides. Another catalog, or the platform itself, may.
 import { defineRule } from '../../../findings/rule.ts'
 import type { Json } from '../../../go/json/json.ts'
-import { fieldText } from '../view/field-text.ts'
-import type { OfCatalog } from '../catalog-rule.ts'
+import { getStringField } from '../view/field-text.ts'
+import type { CatalogRuleKind } from '../catalog-rule.ts'
 import type { CatalogView } from '../view/catalog-view.ts'
-import { apiRequirements, bundlesOf } from '../requirements.ts'
-import { isApiElsewhere } from '../provided-elsewhere.ts'
+import { listApiRequirements, listBundles } from '../requirements.ts'
+import { isExternalApi } from '../provided-elsewhere.ts'
 import { isGvk } from './malformed-gvk.ts'
 
 export const missingRequiredApi = defineRule<
@@ -15,7 +15,7 @@ export const missingRequiredApi = defineRule<
     version: string
     kind: string
   },
-  OfCatalog
+  CatalogRuleKind
 >({
   id: 'missing-required-api',
   check: 'validation',
@@ -25,19 +25,19 @@ export const missingRequiredApi = defineRule<
   ofNewBundles: true,
   since: '0.1.0',
   title: 'The APIs that bundles require are provided by the catalog',
-  say: ({ bundle, group, version, kind }) => ({
+  format: ({ bundle, group, version, kind }) => ({
     what: `${bundle} requires ${kind}.${version}.${group}, which no bundle in the catalog provides`,
     why: 'It installs only on clusters where another catalog offers an Operator with this API.',
     fix: 'Correct group, version and kind, add the Operator that provides it, or tell users which catalog has it.',
   }),
   *find(catalog) {
     let provided: ReadonlySet<string> | undefined
-    for (const { in: its, by, at, group, version, kind } of apiRequirements(catalog)) {
+    for (const { in: its, by, at, group, version, kind } of listApiRequirements(catalog)) {
       // malformed-gvk reports these.
       if (!isGvk({ group, version, kind })) continue
-      if (isApiElsewhere(group, kind)) continue
+      if (isExternalApi(group, kind)) continue
       // Built lazily, because few catalogs need it.
-      provided ??= providedApis(catalog)
+      provided ??= collectProvidedApis(catalog)
       if (provided.has(`${group}/${version}/${kind}`)) continue
       yield {
         at,
@@ -48,13 +48,13 @@ export const missingRequiredApi = defineRule<
   },
 })
 
-function providedApis(catalog: CatalogView): ReadonlySet<string> {
+function collectProvidedApis(catalog: CatalogView): ReadonlySet<string> {
   const provided = new Set<string>()
-  for (const { bundle } of bundlesOf(catalog))
-    for (const { value } of bundle.properties('olm.gvk')) provided.add(keyOf(value))
+  for (const { bundle } of listBundles(catalog))
+    for (const { value } of bundle.properties('olm.gvk')) provided.add(toApiKey(value))
   return provided
 }
 
-function keyOf(value: Json): string {
-  return `${fieldText(value, 'group')}/${fieldText(value, 'version')}/${fieldText(value, 'kind')}`
+function toApiKey(value: Json): string {
+  return `${getStringField(value, 'group')}/${getStringField(value, 'version')}/${getStringField(value, 'kind')}`
 }

@@ -1,9 +1,9 @@
 // A required package that this catalog lacks. Another catalog of the cluster may have it.
 import { defineRule } from '../../../findings/rule.ts'
 import { parseVersionRange } from '../../../catalog/versions/version-range.ts'
-import type { OfCatalog } from '../catalog-rule.ts'
-import { isPackageElsewhere } from '../provided-elsewhere.ts'
-import { packageRequirements } from '../requirements.ts'
+import type { CatalogRuleKind } from '../catalog-rule.ts'
+import { isExternalPackage } from '../provided-elsewhere.ts'
+import { listPackageRequirements } from '../requirements.ts'
 
 export const missingRequiredPackage = defineRule<
   {
@@ -12,7 +12,7 @@ export const missingRequiredPackage = defineRule<
     versionRange: string
     isPresent: boolean
   },
-  OfCatalog
+  CatalogRuleKind
 >({
   id: 'missing-required-package',
   check: 'validation',
@@ -22,7 +22,7 @@ export const missingRequiredPackage = defineRule<
   ofNewBundles: true,
   since: '0.1.0',
   title: 'The packages that bundles require are in the catalog',
-  say: ({ bundle, required, versionRange, isPresent }) => ({
+  format: ({ bundle, required, versionRange, isPresent }) => ({
     what: isPresent
       ? `${bundle} requires package "${required}" in ${versionRange}, and no version in the catalog is in that range`
       : `${bundle} requires package "${required}", which the catalog does not have`,
@@ -30,7 +30,7 @@ export const missingRequiredPackage = defineRule<
     fix: `Add a fitting version of "${required}" to the catalog, correct the requirement, or tell users which catalog has it.`,
   }),
   *find(catalog) {
-    for (const { in: its, by, at, packageName, versionRange, alone } of packageRequirements(catalog)) {
+    for (const { in: its, by, at, packageName, versionRange, alone } of listPackageRequirements(catalog)) {
       // Inside a constraint it may be optional; another rule covers empty names.
       if (!alone || packageName === '') continue
       const required = catalog.package(packageName)
@@ -38,7 +38,7 @@ export const missingRequiredPackage = defineRule<
       if (isPresent) {
         const range = parseVersionRange(versionRange)
         if (!range.ok || required.ladder().find(range.value) !== undefined) continue
-      } else if (isPackageElsewhere(packageName)) continue
+      } else if (isExternalPackage(packageName)) continue
       yield {
         at,
         about: [its.name, by.blob.name, packageName],

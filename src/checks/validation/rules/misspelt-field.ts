@@ -1,14 +1,14 @@
 // A field that is a typo away from one that opm knows. opm ignores it.
 import { defineRule } from '../../../findings/rule.ts'
 import { blobShapes } from '../../../catalog/load/known-fields.ts'
-import type { OfCatalog } from '../catalog-rule.ts'
-import { knownFieldsAt } from '../fields-at.ts'
-import { aboutOddity, odditiesOf, propertyTypeOf } from '../view/oddities.ts'
-import { similarName } from '../similar-name.ts'
+import type { CatalogRuleKind } from '../catalog-rule.ts'
+import { findKnownFields } from '../fields-at.ts'
+import { toLeniencyHit, listLeniencies, findPropertyType } from '../view/oddities.ts'
+import { findSimilarName } from '../similar-name.ts'
 
-export const misspeltField = defineRule<
+export const misspelledField = defineRule<
   { path: string; field: string; known: string; schema: string },
-  OfCatalog
+  CatalogRuleKind
 >({
   id: 'misspelt-field',
   check: 'validation',
@@ -17,20 +17,20 @@ export const misspeltField = defineRule<
   severity: 'error',
   since: '0.1.0',
   title: 'Fields are spelt as the format spells them',
-  say: ({ field, known, schema }) => ({
+  format: ({ field, known, schema }) => ({
     what: `${schema} has no field "${field}": "${known}" was probably meant`,
     why: 'opm ignores fields that it does not know, so what this one says has no effect and nobody is told.',
     fix: `Rename it to "${known}", or remove it.`,
   }),
   *find(catalog) {
-    for (const oddity of odditiesOf(catalog, 'unknown-field')) {
-      if (!Object.hasOwn(blobShapes, oddity.schema)) continue
-      const field = oddity.path.slice(oddity.path.lastIndexOf('.') + 1)
-      const type = propertyTypeOf(catalog, oddity)
-      const known = similarName(field, knownFieldsAt(oddity.schema, oddity.path, type))
+    for (const leniency of listLeniencies(catalog, 'unknown-field')) {
+      if (!Object.hasOwn(blobShapes, leniency.schema)) continue
+      const field = leniency.path.slice(leniency.path.lastIndexOf('.') + 1)
+      const type = findPropertyType(catalog, leniency)
+      const known = findSimilarName(field, findKnownFields(leniency.schema, leniency.path, type))
       if (known === undefined) continue
-      const data = { path: oddity.path, field, known, schema: type ?? oddity.schema }
-      yield { ...aboutOddity(oddity, oddity.path), data }
+      const data = { path: leniency.path, field, known, schema: type ?? leniency.schema }
+      yield { ...toLeniencyHit(leniency, leniency.path), data }
     }
   },
 })

@@ -1,10 +1,10 @@
 // A property type that is a typo away from one that OLM reads. opm and OLM treat it as a custom type.
 import { defineRule } from '../../../findings/rule.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { bundlesOf } from '../requirements.ts'
-import { similarName } from '../similar-name.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { listBundles } from '../requirements.ts'
+import { findSimilarName } from '../similar-name.ts'
 
-const knownTypes = [
+const knownPropertyTypes = [
   'olm.bundle.object',
   'olm.channel',
   'olm.constraint',
@@ -18,7 +18,10 @@ const knownTypes = [
   'olm.package.required',
 ]
 
-export const misspeltPropertyType = defineRule<{ bundle: string; type: string; known: string }, OfCatalog>({
+export const misspelledPropertyType = defineRule<
+  { bundle: string; type: string; known: string },
+  CatalogRuleKind
+>({
   id: 'misspelt-property-type',
   check: 'validation',
   overridable: true,
@@ -26,20 +29,20 @@ export const misspeltPropertyType = defineRule<{ bundle: string; type: string; k
   severity: 'error',
   since: '0.1.0',
   title: 'Property types are spelt as OLM spells them',
-  say: ({ bundle, type, known }) => ({
+  format: ({ bundle, type, known }) => ({
     what: `OLM does not know the property type "${type}" of ${bundle}: "${known}" was probably meant`,
     why: 'Types are compared letter by letter: what the property demands or offers counts for nothing, and nobody is told.',
     fix: `Write "${known}".`,
   }),
   *find(catalog) {
-    for (const { package: its, bundle } of bundlesOf(catalog)) {
+    for (const { package: its, bundle } of listBundles(catalog)) {
       for (const { type, mark } of bundle.blob.properties) {
         // Custom types begin with a domain; another rule covers blanks around a type.
-        if (!/^olm/i.test(type) || type.trim() !== type || knownTypes.includes(type)) continue
-        const known = similarName(type, knownTypes)
+        if (!/^olm/i.test(type) || type.trim() !== type || knownPropertyTypes.includes(type)) continue
+        const known = findSimilarName(type, knownPropertyTypes)
         if (known === undefined) continue
         yield {
-          at: placeOf(bundle.blob.place, mark),
+          at: toLocation(bundle.blob.place, mark),
           about: [its.name, bundle.blob.name, type],
           data: { bundle: bundle.blob.name, type, known },
         }

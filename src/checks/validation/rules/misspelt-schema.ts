@@ -1,11 +1,11 @@
 // A schema that is a typo away from one that opm reads. opm keeps such a blob unread.
 import { defineRule } from '../../../findings/rule.ts'
 import { blobShapes } from '../../../catalog/load/known-fields.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { similarName } from '../similar-name.ts'
-import { isTemplate } from './template-in-catalog.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { findSimilarName } from '../similar-name.ts'
+import { isTemplateSchemaName } from './template-in-catalog.ts'
 
-export const misspeltSchema = defineRule<{ schema: string; known: string }, OfCatalog>({
+export const misspelledSchema = defineRule<{ schema: string; known: string }, CatalogRuleKind>({
   id: 'misspelt-schema',
   check: 'validation',
   overridable: true,
@@ -13,21 +13,21 @@ export const misspeltSchema = defineRule<{ schema: string; known: string }, OfCa
   severity: 'error',
   since: '0.1.0',
   title: 'Schemas are spelt as the format spells them',
-  say: ({ schema, known }) => ({
+  format: ({ schema, known }) => ({
     what: `opm does not know the schema "${schema}": "${known}" was probably meant`,
     why: 'Schemas are compared letter by letter; a blob of an unknown one is kept and never read.',
     fix: `Write "${known}".`,
   }),
   *find({ catalog }) {
     for (const { schema, package: inPackage, name, place } of catalog.others) {
-      const known = misspeltFor(schema)
+      const known = findIntendedSchema(schema)
       if (known !== undefined)
-        yield { at: placeOf(place), about: [inPackage, schema, name], data: { schema, known } }
+        yield { at: toLocation(place), about: [inPackage, schema, name], data: { schema, known } }
     }
   },
 })
 
 /** The intended schema, for a misspelled one. */
-export function misspeltFor(schema: string): string | undefined {
-  return isTemplate(schema) ? undefined : similarName(schema, Object.keys(blobShapes))
+export function findIntendedSchema(schema: string): string | undefined {
+  return isTemplateSchemaName(schema) ? undefined : findSimilarName(schema, Object.keys(blobShapes))
 }

@@ -1,12 +1,12 @@
 // Both bundle metadata formats in one package (olm.bundle.object and olm.csv.metadata): usually an unfinished
 // migration.
 import { defineRule } from '../../../findings/rule.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 import type { BundleView } from '../view/catalog-view.ts'
 
 export const mixedMetadataFormats = defineRule<
   { objects: string; metadata: string; withObjects: number },
-  OfCatalog
+  CatalogRuleKind
 >({
   id: 'mixed-metadata-formats',
   check: 'validation',
@@ -15,7 +15,7 @@ export const mixedMetadataFormats = defineRule<
   severity: 'warning',
   since: '0.1.0',
   title: 'The bundles of a package carry their metadata in one format',
-  say: ({ objects, metadata, withObjects }) => ({
+  format: ({ objects, metadata, withObjects }) => ({
     what:
       objects === metadata
         ? `${objects} carries olm.bundle.object and olm.csv.metadata`
@@ -27,13 +27,13 @@ export const mixedMetadataFormats = defineRule<
     for (const its of catalog.packages) {
       // Bundles without an image exist only as objects and cannot be migrated.
       const installable = its.bundles.filter(({ blob }) => blob.image !== '')
-      const withObjects = installable.filter((bundle) => has(bundle, 'olm.bundle.object'))
-      const withMetadata = installable.filter((bundle) => has(bundle, 'olm.csv.metadata'))
+      const withObjects = installable.filter((bundle) => hasProperty(bundle, 'olm.bundle.object'))
+      const withMetadata = installable.filter((bundle) => hasProperty(bundle, 'olm.csv.metadata'))
       const [objects] = withObjects
       const metadata = withMetadata.find((bundle) => bundle === objects) ?? withMetadata[0]
       if (objects === undefined || metadata === undefined) continue
       yield {
-        at: placeOf(objects.blob.place),
+        at: toLocation(objects.blob.place),
         about: [its.name],
         data: {
           objects: objects.blob.name,
@@ -45,6 +45,6 @@ export const mixedMetadataFormats = defineRule<
   },
 })
 
-function has(bundle: BundleView, type: string): boolean {
+function hasProperty(bundle: BundleView, type: string): boolean {
   return bundle.properties(type).length > 0
 }

@@ -1,8 +1,8 @@
 import { defineRule } from '../../../findings/rule.ts'
-import type { OfCatalog } from '../catalog-rule.ts'
-import { packageRequirements } from '../requirements.ts'
+import type { CatalogRuleKind } from '../catalog-rule.ts'
+import { listPackageRequirements } from '../requirements.ts'
 
-export const namelessRequirement = defineRule<{ bundle: string }, OfCatalog>({
+export const namelessRequirement = defineRule<{ bundle: string }, CatalogRuleKind>({
   id: 'nameless-requirement',
   check: 'validation',
   overridable: true,
@@ -10,13 +10,13 @@ export const namelessRequirement = defineRule<{ bundle: string }, OfCatalog>({
   severity: 'error',
   since: '0.1.0',
   title: 'Required packages have a name',
-  say: ({ bundle }) => ({
+  format: ({ bundle }) => ({
     what: `${bundle} requires a package without saying which`,
     why: 'No package has an empty name, so OLM can never install this bundle.',
     fix: 'Give packageName, or remove the requirement.',
   }),
   *find(catalog) {
-    for (const { in: its, by, at, packageName, alone } of packageRequirements(catalog))
+    for (const { in: its, by, at, packageName, alone } of listPackageRequirements(catalog))
       if (alone && packageName === '')
         yield { at, about: [its.name, by.blob.name], data: { bundle: by.blob.name } }
   },

@@ -1,9 +1,9 @@
 // A channel head that supports no install mode: OLM finds no group of namespaces that it may be installed for.
 import { defineRule } from '../../../findings/rule.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { csvMetadataOf } from '../view/csv-metadata.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { listCsvMetadata } from '../view/csv-metadata.ts'
 
-export const noInstallMode = defineRule<{ bundle: string; modes: number }, OfCatalog>({
+export const noInstallMode = defineRule<{ bundle: string; modes: number }, CatalogRuleKind>({
   id: 'no-install-mode',
   check: 'validation',
   overridable: true,
@@ -11,7 +11,7 @@ export const noInstallMode = defineRule<{ bundle: string; modes: number }, OfCat
   severity: 'warning',
   since: '0.1.0',
   title: 'Channel heads support at least one install mode',
-  say: ({ bundle, modes }) => ({
+  format: ({ bundle, modes }) => ({
     what: `${bundle} ${modes === 0 ? 'lists no install modes' : 'supports none of its install modes'}`,
     why: 'Whatever namespaces an OperatorGroup chooses, the Operator says that it does not support them, and never starts.',
     fix: 'Support at least one of OwnNamespace, SingleNamespace, MultiNamespace and AllNamespaces in the ClusterServiceVersion.',
@@ -22,10 +22,10 @@ export const noInstallMode = defineRule<{ bundle: string; modes: number }, OfCat
       for (const bundle of its.bundles) {
         const { name, place } = bundle.blob
         if (!heads.has(name)) continue
-        for (const { metadata, mark } of csvMetadataOf(bundle)) {
+        for (const { metadata, mark } of listCsvMetadata(bundle)) {
           if (metadata.installModes.some(({ supported }) => supported)) continue
           const data = { bundle: name, modes: metadata.installModes.length }
-          yield { at: placeOf(place, mark), about: [its.name, name], data }
+          yield { at: toLocation(place, mark), about: [its.name, name], data }
         }
       }
     }

@@ -1,10 +1,13 @@
 // A bundle installed from inline objects without a ClusterServiceVersion.
 import { defineRule } from '../../../findings/rule.ts'
-import { fieldText } from '../view/field-text.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { bundlesOf } from '../requirements.ts'
+import { getStringField } from '../view/field-text.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { listBundles } from '../requirements.ts'
 
-export const objectsWithoutCsv = defineRule<{ bundle: string; objects: number; csvs: number }, OfCatalog>({
+export const objectsWithoutCsv = defineRule<
+  { bundle: string; objects: number; csvs: number },
+  CatalogRuleKind
+>({
   id: 'objects-without-csv',
   check: 'validation',
   overridable: true,
@@ -12,20 +15,22 @@ export const objectsWithoutCsv = defineRule<{ bundle: string; objects: number; c
   severity: 'warning',
   since: '0.1.0',
   title: 'A bundle without an image carries exactly one ClusterServiceVersion',
-  say: ({ bundle, objects, csvs }) => ({
+  format: ({ bundle, objects, csvs }) => ({
     what: `${bundle} has no image, and ${csvs === 0 ? 'no' : csvs} ClusterServiceVersion${csvs > 1 ? 's' : ''} among its ${objects} object${objects === 1 ? '' : 's'}`,
     why: 'Without an image OLM installs the objects in olm.bundle.object, and it needs a ClusterServiceVersion to do so.',
     fix: 'Render the bundle from its image, or add all of its manifests.',
   }),
   *find(catalog) {
-    for (const { package: its, bundle } of bundlesOf(catalog)) {
+    for (const { package: its, bundle } of listBundles(catalog)) {
       const { name, image, place } = bundle.blob
       const objects = bundle.properties('olm.bundle.object')
       if (image !== '' || objects.length === 0) continue
-      const csvs = objects.filter(({ value }) => fieldText(value, 'kind') === 'ClusterServiceVersion').length
+      const csvs = objects.filter(
+        ({ value }) => getStringField(value, 'kind') === 'ClusterServiceVersion',
+      ).length
       if (csvs === 1) continue
       yield {
-        at: placeOf(place),
+        at: toLocation(place),
         about: [its.name, name],
         data: { bundle: name, objects: objects.length, csvs },
       }

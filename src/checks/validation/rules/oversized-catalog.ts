@@ -1,8 +1,11 @@
 import { defineRule } from '../../../findings/rule.ts'
-import type { OfCatalog } from '../catalog-rule.ts'
-import { readableBytes } from '../listed.ts'
+import type { CatalogRuleKind } from '../catalog-rule.ts'
+import { formatBytes } from '../listed.ts'
 
-export const oversizedCatalog = defineRule<{ bytes: number; limit: number; packages: number }, OfCatalog>({
+export const oversizedCatalog = defineRule<
+  { bytes: number; limit: number; packages: number },
+  CatalogRuleKind
+>({
   id: 'oversized-catalog',
   check: 'validation',
   overridable: true,
@@ -10,8 +13,8 @@ export const oversizedCatalog = defineRule<{ bytes: number; limit: number; packa
   severity: 'warning',
   since: '0.1.0',
   title: 'A catalog stays below the ceiling for catalogs',
-  say: ({ bytes, limit, packages }) => ({
-    what: `the catalog has ${readableBytes(bytes)} in ${packages} packages, more than ${readableBytes(limit)}`,
+  format: ({ bytes, limit, packages }) => ({
+    what: `the catalog has ${formatBytes(bytes)} in ${packages} packages, more than ${formatBytes(limit)}`,
     why: 'The pod that serves it reads all of it when it starts, and clusters give that pod little memory and time.',
     fix: 'Migrate olm.bundle.object to olm.csv.metadata, drop bundles that nobody upgrades from, or split the catalog.',
   }),

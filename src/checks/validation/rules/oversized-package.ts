@@ -1,8 +1,11 @@
 import { defineRule } from '../../../findings/rule.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { readableBytes } from '../listed.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { formatBytes } from '../listed.ts'
 
-export const oversizedPackage = defineRule<{ bytes: number; limit: number; bundles: number }, OfCatalog>({
+export const oversizedPackage = defineRule<
+  { bytes: number; limit: number; bundles: number },
+  CatalogRuleKind
+>({
   id: 'oversized-package',
   check: 'validation',
   overridable: true,
@@ -10,8 +13,8 @@ export const oversizedPackage = defineRule<{ bytes: number; limit: number; bundl
   severity: 'warning',
   since: '0.1.0',
   title: 'A package stays below the ceiling for packages',
-  say: ({ bytes, limit, bundles }) => ({
-    what: `the package takes ${readableBytes(bytes)} in ${bundles} bundles, more than ${readableBytes(limit)}`,
+  format: ({ bytes, limit, bundles }) => ({
+    what: `the package takes ${formatBytes(bytes)} in ${bundles} bundles, more than ${formatBytes(limit)}`,
     why: 'GitHub warns about files above 50 MiB and refuses those above 100; every cluster that reads the catalog pays for it too.',
     fix: 'Remove bundles that nobody upgrades from any more, or migrate olm.bundle.object to olm.csv.metadata.',
   }),
@@ -27,7 +30,7 @@ export const oversizedPackage = defineRule<{ bytes: number; limit: number; bundl
       const bytes = blobs.reduce((sum, { place }) => sum + place.end - place.start, 0)
       if (bytes > limits.package)
         yield {
-          at: placeOf(its.blob.place),
+          at: toLocation(its.blob.place),
           about: [its.name],
           data: { bytes, limit: limits.package, bundles: its.bundles.length },
         }

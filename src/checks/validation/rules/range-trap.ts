@@ -1,12 +1,12 @@
 import { defineRule } from '../../../findings/rule.ts'
-import type { OfCatalog } from '../catalog-rule.ts'
-import { findRangeTrap } from '../range-trap.ts'
-import type { RangeTrap } from '../range-trap.ts'
-import { versionRanges } from '../version-ranges.ts'
+import type { CatalogRuleKind } from '../catalog-rule.ts'
+import { findRangeMisreading } from '../range-trap.ts'
+import type { RangeMisreading } from '../range-trap.ts'
+import { listVersionRanges } from '../version-ranges.ts'
 
-export const rangeTrap = defineRule<
-  { range: string; trap: RangeTrap['kind']; part: string; from: string },
-  OfCatalog
+export const misreadRange = defineRule<
+  { range: string; trap: RangeMisreading['kind']; part: string; from: string },
+  CatalogRuleKind
 >({
   id: 'range-trap',
   check: 'validation',
@@ -15,21 +15,21 @@ export const rangeTrap = defineRule<
   severity: 'warning',
   since: '0.1.0',
   title: 'Version ranges mean what they say',
-  say: ({ range, trap, part, from }) => ({
-    what: `the ${from} "${range}" ${meaning[trap](part)}`,
+  format: ({ range, trap, part, from }) => ({
+    what: `the ${from} "${range}" ${misreadingMessages[trap](part)}`,
     why: 'OLM reads ranges with rules of its own: no hyphen ranges, no ^ or ~, and it drops what it does not understand without a message.',
     fix: 'Write it with >=, <, = and ||, with three numbers in each version: ">=1.2.0 <2.0.0".',
   }),
   *find(catalog) {
-    for (const { at, about, range, from } of versionRanges(catalog)) {
-      const trap = findRangeTrap(range)
+    for (const { at, about, range, from } of listVersionRanges(catalog)) {
+      const trap = findRangeMisreading(range)
       if (trap !== undefined)
         yield { at, about: [...about, range], data: { range, trap: trap.kind, part: trap.part, from } }
     }
   },
 })
 
-const meaning: Readonly<Record<RangeTrap['kind'], (part: string) => string>> = {
+const misreadingMessages: Readonly<Record<RangeMisreading['kind'], (part: string) => string>> = {
   'dropped-token': (part) => `loses its "${part}", which OLM drops`,
   'dropped-operator': (part) => `loses the operator in "${part}", which then means one exact version`,
   'double-wildcard': (part) => `does not mean what "${part}" says: OLM ends it before the next minor version`,

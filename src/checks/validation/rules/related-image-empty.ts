@@ -1,8 +1,8 @@
 // A related image without a reference. Often it is under `value`, as in the bundle's annotations.
 import { defineRule } from '../../../findings/rule.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { odditiesOf } from '../view/oddities.ts'
-import { bundlesOf } from '../requirements.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { listLeniencies } from '../view/oddities.ts'
+import { listBundles } from '../requirements.ts'
 
 export const relatedImageEmpty = defineRule<
   {
@@ -11,7 +11,7 @@ export const relatedImageEmpty = defineRule<
     index: number
     hasValue: boolean
   },
-  OfCatalog
+  CatalogRuleKind
 >({
   id: 'related-image-empty',
   check: 'validation',
@@ -20,7 +20,7 @@ export const relatedImageEmpty = defineRule<
   severity: 'warning',
   since: '0.1.0',
   title: 'Every related image names an image',
-  say: ({ bundle, name, index, hasValue }) => ({
+  format: ({ bundle, name, index, hasValue }) => ({
     what: `related image ${name === '' ? `number ${index + 1}` : `"${name}"`} of ${bundle} names no image${
       hasValue ? ', but has a field "value"' : ''
     }`,
@@ -29,16 +29,16 @@ export const relatedImageEmpty = defineRule<
   }),
   *find(catalog) {
     const values = new Set(
-      odditiesOf(catalog, 'unknown-field')
+      listLeniencies(catalog, 'unknown-field')
         .filter(({ path }) => /^relatedImages\[\d+\]\.value$/i.test(path))
         .map(({ package: inPackage, name, path }) => JSON.stringify([inPackage, name, path.split('.')[0]])),
     )
-    for (const { package: its, bundle } of bundlesOf(catalog)) {
+    for (const { package: its, bundle } of listBundles(catalog)) {
       for (const [index, { name, image, mark }] of bundle.blob.relatedImages.entries()) {
         if (image !== '') continue
         const hasValue = values.has(JSON.stringify([its.name, bundle.blob.name, `relatedImages[${index}]`]))
         yield {
-          at: placeOf(bundle.blob.place, mark),
+          at: toLocation(bundle.blob.place, mark),
           about: [its.name, bundle.blob.name, name, String(index)],
           data: { bundle: bundle.blob.name, name, index, hasValue },
         }

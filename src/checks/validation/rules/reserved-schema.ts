@@ -1,10 +1,10 @@
 // A custom schema with a prefix that is reserved for OLM.
 import { defineRule } from '../../../findings/rule.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { misspeltFor } from './misspelt-schema.ts'
-import { isTemplate } from './template-in-catalog.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { findIntendedSchema } from './misspelt-schema.ts'
+import { isTemplateSchemaName } from './template-in-catalog.ts'
 
-export const reservedSchema = defineRule<{ schema: string }, OfCatalog>({
+export const reservedSchema = defineRule<{ schema: string }, CatalogRuleKind>({
   id: 'reserved-schema',
   check: 'validation',
   overridable: true,
@@ -12,14 +12,14 @@ export const reservedSchema = defineRule<{ schema: string }, OfCatalog>({
   severity: 'warning',
   since: '0.1.0',
   title: 'Custom schemas keep out of the prefix "olm."',
-  say: ({ schema }) => ({
+  format: ({ schema }) => ({
     what: `the schema "${schema}" uses the prefix "olm.", which belongs to OLM`,
     why: 'A later opm may give this name a meaning, and then reads or refuses the blob.',
     fix: 'Use a prefix of your own, such as a domain name.',
   }),
   *find({ catalog }) {
     for (const { schema, package: inPackage, name, place } of catalog.others)
-      if (/^olm\./i.test(schema) && !isTemplate(schema) && misspeltFor(schema) === undefined)
-        yield { at: placeOf(place), about: [inPackage, schema, name], data: { schema } }
+      if (/^olm\./i.test(schema) && !isTemplateSchemaName(schema) && findIntendedSchema(schema) === undefined)
+        yield { at: toLocation(place), about: [inPackage, schema, name], data: { schema } }
   },
 })

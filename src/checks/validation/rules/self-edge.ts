@@ -1,33 +1,34 @@
 // An entry that replaces or skips itself: opm counts it as replaced, so it cannot be a head.
 import { defineRule } from '../../../findings/rule.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 
-export const selfEdge = defineRule<{ channel: string; entry: string; edge: 'replaces' | 'skips' }, OfCatalog>(
-  {
-    id: 'self-edge',
-    check: 'validation',
-    judges: 'catalog',
-    severity: 'error',
-    since: '0.1.0',
-    title: 'No entry replaces or skips itself',
-    say: ({ entry, edge }) => ({
-      what: `${entry} ${edge} itself`,
-      why: 'An entry that something replaces or skips is not a head, and one that is skipped cannot be installed.',
-      fix: `Remove its own name from ${edge}.`,
-    }),
-    *find(catalog) {
-      for (const its of catalog.packages) {
-        for (const { blob } of its.channels) {
-          for (const { name, mark, replaces, skips } of blob.entries) {
-            if (name === '') continue
-            const edge: 'replaces' | 'skips' | undefined =
-              replaces === name ? 'replaces' : skips.includes(name) ? 'skips' : undefined
-            if (edge === undefined) continue
-            const data = { channel: blob.name, entry: name, edge }
-            yield { at: placeOf(blob.place, mark), about: [its.name, blob.name, name], data }
-          }
+export const selfEdge = defineRule<
+  { channel: string; entry: string; edge: 'replaces' | 'skips' },
+  CatalogRuleKind
+>({
+  id: 'self-edge',
+  check: 'validation',
+  judges: 'catalog',
+  severity: 'error',
+  since: '0.1.0',
+  title: 'No entry replaces or skips itself',
+  format: ({ entry, edge }) => ({
+    what: `${entry} ${edge} itself`,
+    why: 'An entry that something replaces or skips is not a head, and one that is skipped cannot be installed.',
+    fix: `Remove its own name from ${edge}.`,
+  }),
+  *find(catalog) {
+    for (const its of catalog.packages) {
+      for (const { blob } of its.channels) {
+        for (const { name, mark, replaces, skips } of blob.entries) {
+          if (name === '') continue
+          const edge: 'replaces' | 'skips' | undefined =
+            replaces === name ? 'replaces' : skips.includes(name) ? 'skips' : undefined
+          if (edge === undefined) continue
+          const data = { channel: blob.name, entry: name, edge }
+          yield { at: toLocation(blob.place, mark), about: [its.name, blob.name, name], data }
         }
       }
-    },
+    }
   },
-)
+})

@@ -1,9 +1,9 @@
 // More than one olm.csv.metadata in a bundle: `opm validate` accepts it, `opm serve` refuses the whole package.
 import { defineRule } from '../../../findings/rule.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { bundlesOf } from '../requirements.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { listBundles } from '../requirements.ts'
 
-export const severalCsvMetadata = defineRule<{ bundle: string; count: number }, OfCatalog>({
+export const severalCsvMetadata = defineRule<{ bundle: string; count: number }, CatalogRuleKind>({
   id: 'several-csv-metadata',
   check: 'validation',
   overridable: true,
@@ -11,20 +11,20 @@ export const severalCsvMetadata = defineRule<{ bundle: string; count: number }, 
   severity: 'error',
   since: '0.1.0',
   title: 'A bundle has at most one olm.csv.metadata',
-  say: ({ bundle, count }) => ({
+  format: ({ bundle, count }) => ({
     what: `${bundle} has ${count} properties of type olm.csv.metadata`,
     why: '`opm validate` accepts it, but the pod that serves the catalog takes one at most and never starts.',
     fix: 'Keep the one that belongs to this version.',
   }),
   *find(catalog) {
-    for (const { package: its, bundle } of bundlesOf(catalog)) {
+    for (const { package: its, bundle } of listBundles(catalog)) {
       const [first, second, ...more] = bundle.properties('olm.csv.metadata')
       if (first === undefined || second === undefined) continue
       yield {
-        at: placeOf(bundle.blob.place, second.mark),
+        at: toLocation(bundle.blob.place, second.mark),
         about: [its.name, bundle.blob.name],
         data: { bundle: bundle.blob.name, count: more.length + 2 },
-        related: [{ at: placeOf(bundle.blob.place, first.mark), note: 'the first one' }],
+        related: [{ at: toLocation(bundle.blob.place, first.mark), note: 'the first one' }],
       }
     }
   },

@@ -1,7 +1,7 @@
 import { defineRule } from '../../../findings/rule.ts'
-import { inRange } from '../../../catalog/versions/version-range.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { skipRanges } from '../view/skip-ranges.ts'
+import { isInRange } from '../../../catalog/versions/version-range.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { listSkipRanges } from '../view/skip-ranges.ts'
 
 export const skipRangeCoversSelf = defineRule<
   {
@@ -11,7 +11,7 @@ export const skipRangeCoversSelf = defineRule<
     skipRange: string
     covered: string
   },
-  OfCatalog
+  CatalogRuleKind
 >({
   id: 'skip-range-covers-self',
   check: 'validation',
@@ -20,18 +20,20 @@ export const skipRangeCoversSelf = defineRule<
   severity: 'warning',
   since: '0.1.0',
   title: 'A skipRange covers only versions older than its own entry',
-  say: ({ entry, version, skipRange, covered }) => ({
+  format: ({ entry, version, skipRange, covered }) => ({
     what: `the skipRange "${skipRange}" of ${entry} covers ${covered === entry ? 'its own version' : `the newer ${covered}`}`,
     why: 'A skipRange says which versions may jump to this one; one that reaches this version or newer ones offers a step to itself or back.',
     fix: `End the range with <${version}.`,
   }),
   *find(catalog) {
-    for (const { in: its, channel, entry, own, range } of skipRanges(catalog)) {
+    for (const { in: its, channel, entry, own, range } of listSkipRanges(catalog)) {
       if (own.version === undefined) continue
-      const covered = inRange(own.version, range) ? own : its.ladder().find(range, { newerThan: own.version })
+      const covered = isInRange(own.version, range)
+        ? own
+        : its.ladder().find(range, { newerThan: own.version })
       if (covered === undefined) continue
       yield {
-        at: placeOf(channel.blob.place, entry.mark),
+        at: toLocation(channel.blob.place, entry.mark),
         about: [its.name, channel.blob.name, entry.name],
         data: {
           channel: channel.blob.name,

@@ -1,10 +1,10 @@
 // A skipRange that covers no older version of its channel, on an entry that nothing else leads to: it is unreachable.
 import { defineRule } from '../../../findings/rule.ts'
 import type { ChannelEntry } from '../../../catalog/facts/catalog.ts'
-import { VersionLadder } from '../../../catalog/versions/version-ladder.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
+import { VersionIndex } from '../../../catalog/versions/version-ladder.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 import type { ChannelView, PackageView } from '../view/catalog-view.ts'
-import { skipRanges } from '../view/skip-ranges.ts'
+import { listSkipRanges } from '../view/skip-ranges.ts'
 
 export const skipRangeMissesPredecessors = defineRule<
   {
@@ -13,7 +13,7 @@ export const skipRangeMissesPredecessors = defineRule<
     skipRange: string
     older: number
   },
-  OfCatalog
+  CatalogRuleKind
 >({
   id: 'skip-range-misses-predecessors',
   check: 'validation',
@@ -22,31 +22,31 @@ export const skipRangeMissesPredecessors = defineRule<
   severity: 'warning',
   since: '0.1.0',
   title: 'A skipRange covers at least one older version of its package',
-  say: ({ entry, skipRange, older }) => ({
+  format: ({ entry, skipRange, older }) => ({
     what: `the skipRange "${skipRange}" of ${entry} covers none of the ${older} older version${older === 1 ? '' : 's'} in the channel`,
     why: 'A skipRange lets older versions jump to this one; this one lets nobody in the catalog jump, and nothing else leads here.',
     fix: 'Correct its bounds, or let the entry replace the version before it.',
   }),
   *find(catalog) {
-    const ladders = new Map<ChannelView, VersionLadder<string>>()
-    const ladderOf = (its: PackageView, channel: ChannelView): VersionLadder<string> => {
+    const ladders = new Map<ChannelView, VersionIndex<string>>()
+    const ladderOf = (its: PackageView, channel: ChannelView): VersionIndex<string> => {
       const known = ladders.get(channel)
       if (known) return known
       const names = channel.blob.entries.map(({ name }) => name)
-      const made = new VersionLadder(names, (name) => its.bundle(name)?.version)
+      const made = new VersionIndex(names, (name) => its.bundle(name)?.version)
       ladders.set(channel, made)
       return made
     }
-    for (const { in: its, channel, entry, own, range } of skipRanges(catalog)) {
+    for (const { in: its, channel, entry, own, range } of listSkipRanges(catalog)) {
       if (own.version === undefined) continue
       // Other edges lead here, so the range may be for other channels and catalogs.
-      if (leadsHere(entry, channel)) continue
+      if (hasEdgeInChannel(entry, channel)) continue
       const version = own.version
       if (its.ladder().find(range, { olderThan: version }) !== undefined) continue
       const older = ladderOf(its, channel).countOlder(version)
       if (older === 0) continue
       yield {
-        at: placeOf(channel.blob.place, entry.mark),
+        at: toLocation(channel.blob.place, entry.mark),
         about: [its.name, channel.blob.name, entry.name],
         data: { channel: channel.blob.name, entry: entry.name, skipRange: entry.skipRange, older },
       }
@@ -54,7 +54,7 @@ export const skipRangeMissesPredecessors = defineRule<
   },
 })
 
-function leadsHere({ replaces, skips }: ChannelEntry, { blob }: ChannelView): boolean {
+function hasEdgeInChannel({ replaces, skips }: ChannelEntry, { blob }: ChannelView): boolean {
   const from = new Set([replaces, ...skips])
   return blob.entries.some(({ name }) => from.has(name))
 }

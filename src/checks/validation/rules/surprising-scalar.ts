@@ -1,11 +1,11 @@
 // A value that YAML reads differently than it looks, where opm accepts any type. Elsewhere opm refuses the file itself.
 import { defineRule } from '../../../findings/rule.ts'
-import type { OfCatalog } from '../catalog-rule.ts'
-import { aboutOddity, odditiesOf } from '../view/oddities.ts'
+import type { CatalogRuleKind } from '../catalog-rule.ts'
+import { toLeniencyHit, listLeniencies } from '../view/oddities.ts'
 
-export const surprisingScalar = defineRule<
+export const misreadScalar = defineRule<
   { path: string; text: string; value: number | boolean },
-  OfCatalog
+  CatalogRuleKind
 >({
   id: 'surprising-scalar',
   check: 'validation',
@@ -14,19 +14,20 @@ export const surprisingScalar = defineRule<
   severity: 'warning',
   since: '0.1.0',
   title: 'Values without quotes mean what they look like',
-  say: ({ path, text, value }) => ({
+  format: ({ path, text, value }) => ({
     what: `${path}: ${text} is read as the ${typeof value} ${String(value)}`,
     why: 'YAML guesses the type of text without quotes, and everything behind it sees only the guess.',
     fix: `Write '${text}' in quotes if text is meant, ${String(value)} if the ${typeof value} is.`,
   }),
   *find(catalog) {
-    for (const oddity of odditiesOf(catalog, 'scalar')) {
+    for (const leniency of listLeniencies(catalog, 'scalar')) {
       // max-openshift-version covers the platform's version.
-      const index = /^properties\[(\d+)\]\.value$/i.exec(oddity.path)?.[1]
-      const bundle = index === undefined ? undefined : catalog.package(oddity.package)?.bundle(oddity.name)
+      const index = /^properties\[(\d+)\]\.value$/i.exec(leniency.path)?.[1]
+      const bundle =
+        index === undefined ? undefined : catalog.package(leniency.package)?.bundle(leniency.name)
       if (bundle?.blob.properties[Number(index)]?.type === 'olm.maxOpenShiftVersion') continue
-      const { path, text, value } = oddity
-      yield { ...aboutOddity(oddity, path), data: { path, text, value } }
+      const { path, text, value } = leniency
+      yield { ...toLeniencyHit(leniency, path), data: { path, text, value } }
     }
   },
 })

@@ -1,10 +1,10 @@
 // A field that the format does not have and that resembles none of its fields. opm ignores it.
 import { defineRule } from '../../../findings/rule.ts'
 import { blobShapes } from '../../../catalog/load/known-fields.ts'
-import type { OfCatalog } from '../catalog-rule.ts'
-import { knownFieldsAt } from '../fields-at.ts'
-import { aboutOddity, odditiesOf, propertyTypeOf } from '../view/oddities.ts'
-import { similarName } from '../similar-name.ts'
+import type { CatalogRuleKind } from '../catalog-rule.ts'
+import { findKnownFields } from '../fields-at.ts'
+import { toLeniencyHit, listLeniencies, findPropertyType } from '../view/oddities.ts'
+import { findSimilarName } from '../similar-name.ts'
 
 export const unknownField = defineRule<
   {
@@ -13,7 +13,7 @@ export const unknownField = defineRule<
     schema: string
     known: readonly string[]
   },
-  OfCatalog
+  CatalogRuleKind
 >({
   id: 'unknown-field',
   check: 'validation',
@@ -22,22 +22,22 @@ export const unknownField = defineRule<
   severity: 'warning',
   since: '0.1.0',
   title: 'Blobs have only fields that the format defines',
-  say: ({ field, schema, known }) => ({
+  format: ({ field, schema, known }) => ({
     what: `${schema} has no field "${field}"${known.length > 0 ? ` here, only ${known.join(', ')}` : ''}`,
     why: 'opm ignores fields that it does not know: they look like settings, and set nothing.',
     fix: 'Remove the field; what only people need to know fits in a comment.',
   }),
   *find(catalog) {
-    for (const oddity of odditiesOf(catalog, 'unknown-field')) {
-      if (!Object.hasOwn(blobShapes, oddity.schema)) continue
-      const field = oddity.path.slice(oddity.path.lastIndexOf('.') + 1)
-      const type = propertyTypeOf(catalog, oddity)
-      const known = knownFieldsAt(oddity.schema, oddity.path, type)
+    for (const leniency of listLeniencies(catalog, 'unknown-field')) {
+      if (!Object.hasOwn(blobShapes, leniency.schema)) continue
+      const field = leniency.path.slice(leniency.path.lastIndexOf('.') + 1)
+      const type = findPropertyType(catalog, leniency)
+      const known = findKnownFields(leniency.schema, leniency.path, type)
       // Other rules cover these with better advice.
-      if (similarName(field, known) !== undefined || isRelatedImageValue(oddity.path)) continue
+      if (findSimilarName(field, known) !== undefined || isRelatedImageValue(leniency.path)) continue
       yield {
-        ...aboutOddity(oddity, oddity.path),
-        data: { path: oddity.path, field, schema: type ?? oddity.schema, known },
+        ...toLeniencyHit(leniency, leniency.path),
+        data: { path: leniency.path, field, schema: type ?? leniency.schema, known },
       }
     }
   },

@@ -1,10 +1,10 @@
 // Names of custom blobs that `opm serve` refuses although `opm validate` accepts them (since opm v1.69.0).
 import { defineRule } from '../../../findings/rule.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 
-const servable = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/
+const servableNamePattern = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/
 
-export const unservableSchema = defineRule<{ field: 'schema' | 'package'; value: string }, OfCatalog>({
+export const unservableSchema = defineRule<{ field: 'schema' | 'package'; value: string }, CatalogRuleKind>({
   id: 'unservable-schema',
   check: 'validation',
   overridable: true,
@@ -12,7 +12,7 @@ export const unservableSchema = defineRule<{ field: 'schema' | 'package'; value:
   severity: 'error',
   since: '0.1.0',
   title: 'The schema and package of a custom blob are names that opm can serve',
-  say: ({ field, value }) => ({
+  format: ({ field, value }) => ({
     what: `opm cannot serve a custom blob whose ${field} is "${value}"`,
     why: '`opm validate` accepts it, but the pod that serves the catalog refuses it and never starts.',
     fix: 'Use letters, digits, dots, dashes and underscores only, and start with a letter or a digit.',
@@ -20,10 +20,10 @@ export const unservableSchema = defineRule<{ field: 'schema' | 'package'; value:
   *find({ catalog }) {
     for (const { schema, package: inPackage, name, place } of catalog.others) {
       const about = [inPackage, schema, name]
-      if (!servable.test(schema))
-        yield { at: placeOf(place), about, data: { field: 'schema', value: schema } }
-      if (inPackage !== '' && !servable.test(inPackage))
-        yield { at: placeOf(place), about, data: { field: 'package', value: inPackage } }
+      if (!servableNamePattern.test(schema))
+        yield { at: toLocation(place), about, data: { field: 'schema', value: schema } }
+      if (inPackage !== '' && !servableNamePattern.test(inPackage))
+        yield { at: toLocation(place), about, data: { field: 'package', value: inPackage } }
     }
   },
 })

@@ -1,8 +1,8 @@
 import { defineRule } from '../../../findings/rule.ts'
-import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { bundlesOf } from '../requirements.ts'
+import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
+import { listBundles } from '../requirements.ts'
 
-export const untypedProperty = defineRule<{ bundle: string; type: string }, OfCatalog>({
+export const untypedProperty = defineRule<{ bundle: string; type: string }, CatalogRuleKind>({
   id: 'untyped-property',
   check: 'validation',
   overridable: true,
@@ -10,7 +10,7 @@ export const untypedProperty = defineRule<{ bundle: string; type: string }, OfCa
   severity: 'warning',
   since: '0.1.0',
   title: 'Every property has a type',
-  say: ({ bundle, type }) => ({
+  format: ({ bundle, type }) => ({
     what:
       type === ''
         ? `a property of ${bundle} has no type`
@@ -19,11 +19,11 @@ export const untypedProperty = defineRule<{ bundle: string; type: string }, OfCa
     fix: 'Give the type as it is defined, such as olm.gvk.',
   }),
   *find(catalog) {
-    for (const { package: its, bundle } of bundlesOf(catalog)) {
+    for (const { package: its, bundle } of listBundles(catalog)) {
       for (const [index, { type, mark }] of bundle.blob.properties.entries()) {
         if (type !== '' && type.trim() === type) continue
         yield {
-          at: placeOf(bundle.blob.place, mark),
+          at: toLocation(bundle.blob.place, mark),
           about: [its.name, bundle.blob.name, type, String(index)],
           data: { bundle: bundle.blob.name, type },
         }

@@ -10,7 +10,7 @@ export interface TemplateDrift {
 }
 
 /** The rest is counted; rendering the template shows all. */
-const shown = 8
+const maxShownDifferences = 8
 
 export const catalogDiffersFromTemplate = defineRule<TemplateDrift>({
   id: 'catalog-differs-from-template',
@@ -21,9 +21,9 @@ export const catalogDiffersFromTemplate = defineRule<TemplateDrift>({
   since: '0.1.0',
   network: true,
   title: 'A catalog is what its template renders to',
-  say: ({ template, catalog, differences, command, files }) => ({
-    what: `${catalog} is not what ${template} renders to: ${differences.slice(0, shown).join('; ')}${
-      differences.length > shown ? `; and ${differences.length - shown} more` : ''
+  format: ({ template, catalog, differences, command, files }) => ({
+    what: `${catalog} is not what ${template} renders to: ${differences.slice(0, maxShownDifferences).join('; ')}${
+      differences.length > maxShownDifferences ? `; and ${differences.length - maxShownDifferences} more` : ''
     }`,
     why: 'What changed in the template alone reaches nobody; what changed in the catalog alone is gone the next time somebody renders the template.',
     fix: `Make the change in the template, run: ${command} and commit what it writes${

@@ -1,6 +1,6 @@
 // Unified diffs for `git apply`. Gives up early if texts differ by many edits.
 
-import { shortestEdits, type LineEdit } from '../../../findings/shortest-edits.ts'
+import { findShortestEdits, type LineEdit } from '../../../findings/shortest-edits.ts'
 
 export interface PatchLimits {
   /** Removed plus added lines. */
@@ -8,10 +8,10 @@ export interface PatchLimits {
   readonly characters: number
 }
 
-const context = 3
+const contextLineCount = 3
 
 /** Undefined if the texts are equal, lack a final line break, or exceed the limits. */
-export function linePatch(
+export function createLinePatch(
   path: string,
   before: string,
   after: string,
@@ -20,29 +20,29 @@ export function linePatch(
   if (before === after || !before.endsWith('\n') || !after.endsWith('\n')) return undefined
   const old = before.slice(0, -1).split('\n')
   const now = after.slice(0, -1).split('\n')
-  const edits = shortestEdits(old, now, limits.edits)
+  const edits = findShortestEdits(old, now, limits.edits)
   if (!edits) return undefined
-  const hunks = groups(edits).map((group) => hunk(group, old, now))
+  const hunks = groupEdits(edits).map((group) => formatHunk(group, old, now))
   const patch = [`--- a/${path}`, `+++ b/${path}`, ...hunks].join('\n') + '\n'
   return patch.length <= limits.characters ? patch : undefined
 }
 
 /** Groups edits whose context lines would touch. */
-function groups(edits: readonly LineEdit[]): readonly (readonly LineEdit[])[] {
+function groupEdits(edits: readonly LineEdit[]): readonly (readonly LineEdit[])[] {
   const all: LineEdit[][] = []
   for (const edit of edits) {
     const last = all.at(-1)?.at(-1)
-    if (last && edit.old - last.old <= 2 * context + 1) all.at(-1)?.push(edit)
+    if (last && edit.old - last.old <= 2 * contextLineCount + 1) all.at(-1)?.push(edit)
     else all.push([edit])
   }
   return all
 }
 
-function hunk(edits: readonly LineEdit[], old: readonly string[], now: readonly string[]): string {
+function formatHunk(edits: readonly LineEdit[], old: readonly string[], now: readonly string[]): string {
   const [first, last] = [edits[0], edits.at(-1)]
   if (!first || !last) return ''
-  const start = Math.max(0, first.old - context)
-  const end = Math.min(old.length, last.old + (last.kind === '-' ? 1 : 0) + context)
+  const start = Math.max(0, first.old - contextLineCount)
+  const end = Math.min(old.length, last.old + (last.kind === '-' ? 1 : 0) + contextLineCount)
   const lines: string[] = []
   let line = start
   for (const edit of edits) {

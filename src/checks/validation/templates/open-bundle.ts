@@ -2,17 +2,17 @@
 // the images check shares the answer.
 import { formatImageReference, parseImageReference } from '../../../go/reference/image-reference.ts'
 import type { RenderedBundle } from '../../../catalog/template/bundle-source.ts'
-import type { Answers, BundleAnswer, ImageAnswer, Question } from '../../questions.ts'
+import type { CheckAnswers, BundleAnswer, ImageAnswer, CheckQuestion } from '../../questions.ts'
 
-export interface OpenedBundle {
-  readonly question: Question
+export interface TemplateBundle {
+  readonly question: CheckQuestion
   readonly answer:
     | { readonly kind: 'bundle'; readonly bundle: RenderedBundle; readonly isRestricted: boolean }
     | Exclude<ImageAnswer, { readonly kind: 'ok' }>
 }
 
 /** `image` must be an image reference. */
-export function openBundle(image: string, answers: Answers): OpenedBundle {
+export function findTemplateBundle(image: string, answers: CheckAnswers): TemplateBundle {
   const { reference } = parseImageReference(image)
   if (!reference) throw new TypeError(`${image} is no image reference`)
   const { host, repository } = reference
@@ -28,13 +28,13 @@ export function openBundle(image: string, answers: Answers): OpenedBundle {
     reference: formatImageReference({ host, repository, digest }),
   } as const
   const answer = answers.get(question)
-  return { question, answer: answer.kind === 'bundle' ? rendered(image, answer) : answer }
+  return { question, answer: answer.kind === 'bundle' ? toBundleAnswer(image, answer) : answer }
 }
 
-function rendered(
+function toBundleAnswer(
   image: string,
   { content, csv, findings, isRestricted = false }: Extract<BundleAnswer, { readonly kind: 'bundle' }>,
-): OpenedBundle['answer'] {
+): TemplateBundle['answer'] {
   if (!content) {
     const [first] = findings.filter(({ severity }) => severity === 'error')
     return {

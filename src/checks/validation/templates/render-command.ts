@@ -3,28 +3,28 @@ import type { Catalog } from '../../../catalog/facts/catalog.ts'
 import { isCatalogFile, type TemplatePair } from '../../../change/layout/template-pairs.ts'
 
 /** Uses the checked-in catalog's format and kind of metadata. */
-export function renderCommand({ template, catalog }: TemplatePair, checkedIn: Catalog): string {
+export function formatRenderCommand({ template, catalog }: TemplatePair, checkedIn: Catalog): string {
   const types = new Set(checkedIn.bundles.flatMap(({ properties }) => properties.map(({ type }) => type)))
   const migrates = types.has('olm.csv.metadata') && !types.has('olm.bundle.object')
-  const file = fileOf(catalog, checkedIn)
+  const file = findCatalogFile(catalog, checkedIn)
   return [
     'catalog-bot render',
-    quoted(template),
+    quoteForShell(template),
     `-o ${file.endsWith('.json') ? 'json' : 'yaml'}`,
     ...(migrates ? ['--migrate-level bundle-object-to-csv-metadata'] : []),
-    `> ${quoted(file)}`,
+    `> ${quoteForShell(file)}`,
   ].join(' ')
 }
 
 /** The catalog's only file, or one that can replace several. */
-function fileOf(catalog: string, { files }: Catalog): string {
+function findCatalogFile(catalog: string, { files }: Catalog): string {
   if (isCatalogFile(catalog)) return catalog
   const [first, ...more] = files
   return first && more.length === 0 ? first.path : `${catalog}/catalog.yaml`
 }
 
 /** Paths are untrusted: quote them so that the shell treats them as plain text. */
-function quoted(path: string): string {
+function quoteForShell(path: string): string {
   const safe = path.startsWith('-') ? `./${path}` : path
   return /^[\w./@+,:=-]+$/.test(safe) ? safe : `'${safe.replaceAll("'", `'\\''`)}'`
 }

@@ -3,16 +3,16 @@
 import { parseImageReference } from '../../../go/reference/image-reference.ts'
 import type { BundleBlob } from '../../../catalog/facts/catalog.ts'
 import type { RenderedBundle } from '../../../catalog/template/bundle-source.ts'
-import { bulkyProperties, saysTheSame } from '../../../catalog/template/drift.ts'
-import type { TemplateState } from '../../../change/layout/template-pairs.ts'
+import { bulkyProperties, hasSameContent } from '../../../catalog/template/drift.ts'
+import type { LoadedTemplatePair } from '../../../change/layout/template-pairs.ts'
 
 /**
  * Known bundles by reference. Empty for substitutes templates, which need more of the ClusterServiceVersion than a
  * catalog keeps.
  */
-export function renderedBefore(
+export function findReusableBundles(
   schema: string,
-  { known, result }: Pick<TemplateState, 'known' | 'result'>,
+  { known, result }: Pick<LoadedTemplatePair, 'known' | 'result'>,
 ): ReadonlyMap<string, RenderedBundle> {
   const bundles = new Map<string, RenderedBundle>()
   if (schema === 'olm.template.substitutes') return bundles
@@ -22,13 +22,19 @@ export function renderedBefore(
       const { reference } = parseImageReference(blob.image)
       if (bundles.has(blob.image) || !reference) continue
       const other = now.get(blob.image)
-      if (reference.digest !== undefined || other === undefined || saysTheSame(blob, other))
-        bundles.set(blob.image, rendered(blob))
+      if (reference.digest !== undefined || other === undefined || hasSameContent(blob, other))
+        bundles.set(blob.image, toRenderedBundle(blob))
     }
   return bundles
 }
 
-function rendered({ name, package: its, image, properties, relatedImages }: BundleBlob): RenderedBundle {
+function toRenderedBundle({
+  name,
+  package: its,
+  image,
+  properties,
+  relatedImages,
+}: BundleBlob): RenderedBundle {
   return {
     blob: {
       schema: 'olm.bundle',

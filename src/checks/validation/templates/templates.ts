@@ -1,72 +1,80 @@
 // Renders templates and compares them with the checked-in catalogs. Reuses bundles that the base has, so most pull
 // requests need no questions.
 import { parseImageReference } from '../../../go/reference/image-reference.ts'
-import { assemble } from '../../../catalog/facts/assemble.ts'
+import { assembleCatalog } from '../../../catalog/facts/assemble.ts'
 import type { Catalog } from '../../../catalog/facts/catalog.ts'
 import type { BundleSource, RenderedBundle } from '../../../catalog/template/bundle-source.ts'
-import { findDrift, type Drift } from '../../../catalog/template/drift.ts'
+import { findDrift, type TemplateDrift } from '../../../catalog/template/drift.ts'
 import {
   isTemplateSchema,
   renderTemplate,
-  templateImages,
+  getTemplateImages,
 } from '../../../catalog/template/render-template.ts'
-import { readTemplateDocument } from '../../../catalog/template/template-file.ts'
+import { parseTemplateDocument } from '../../../catalog/template/template-file.ts'
 import type { WritableCatalog } from '../../../catalog/write/writable.ts'
-import type { TemplateState } from '../../../change/layout/template-pairs.ts'
+import type { LoadedTemplatePair } from '../../../change/layout/template-pairs.ts'
 import type { Config } from '../../../config/config.ts'
 import type { Finding, Location } from '../../../findings/finding.ts'
-import { finding, type Rule } from '../../../findings/rule.ts'
-import type { CheckInput, CheckOutcome, Offer } from '../../check.ts'
+import { createFinding, type FindingRule } from '../../../findings/rule.ts'
+import type { CheckInput, CheckOutcome, SuggestedPatch } from '../../check.ts'
 import { isAllowedRegistry } from '../../images/named-image.ts'
-import type { Answers, Question } from '../../questions.ts'
-import { offerPatch } from './offer-patch.ts'
-import { openBundle, type OpenedBundle } from './open-bundle.ts'
+import type { CheckAnswers, CheckQuestion } from '../../questions.ts'
+import { suggestPatch } from './offer-patch.ts'
+import { findTemplateBundle, type TemplateBundle } from './open-bundle.ts'
 import { catalogDiffersFromTemplate } from './catalog-differs-from-template.ts'
 import { templateRules } from './rules.ts'
-import { renderCommand } from './render-command.ts'
-import { renderedBefore } from './rendered-before.ts'
+import { formatRenderCommand } from './render-command.ts'
+import { findReusableBundles } from './rendered-before.ts'
 import { unrenderableTemplate } from './unrenderable-template.ts'
 
-export interface JudgedTemplates {
+export interface TemplateCheckResult {
   readonly findings: readonly Finding[]
   readonly unanswered: CheckOutcome['unanswered']
-  readonly offers?: readonly Offer[]
+  readonly suggestedPatches?: readonly SuggestedPatch[]
 }
 
 /** Asks for bundles that must be rendered from their images. */
-export function askTemplates({ templates = [], config }: CheckInput, answers: Answers): readonly Question[] {
+export function listTemplateQuestions(
+  { templates = [], config }: CheckInput,
+  answers: CheckAnswers,
+): readonly CheckQuestion[] {
   return templates.flatMap((state) => {
-    const needs = needsOf(state, config)
-    return needs.kind === 'images' ? needs.asked.map((image) => openBundle(image, answers).question) : []
+    const needs = findTemplateNeeds(state, config)
+    return needs.kind === 'images'
+      ? needs.images.map((image) => findTemplateBundle(image, answers).question)
+      : []
   })
 }
 
-export function judgeTemplates({ templates = [], config }: CheckInput, answers: Answers): JudgedTemplates {
-  const judged = templates.map((state) => judgeOne(state, config, answers))
+export function evaluateTemplates(
+  { templates = [], config }: CheckInput,
+  answers: CheckAnswers,
+): TemplateCheckResult {
+  const judged = templates.map((state) => evaluateTemplate(state, config, answers))
   return {
     findings: judged.flatMap(({ findings }) => findings),
     unanswered: judged.flatMap(({ unanswered }) => unanswered),
-    offers: judged.flatMap(({ offers = [] }) => offers),
+    suggestedPatches: judged.flatMap(({ suggestedPatches = [] }) => suggestedPatches),
   }
 }
 
-type Needs =
+type TemplateNeeds =
   | { readonly kind: 'none' }
   | { readonly kind: 'broken'; readonly reason: string }
   | {
       readonly kind: 'images'
       readonly source: Uint8Array
       readonly before: ReadonlyMap<string, RenderedBundle>
-      readonly asked: readonly string[]
+      readonly images: readonly string[]
     }
 
 /** opm's errors for an object without a schema, and for a document with only comments. */
-const saysNothing = /missing required 'schema' field$|schema: unexpected end of JSON input$/
+const emptyTemplatePattern = /missing required 'schema' field$|schema: unexpected end of JSON input$/
 
-function needsOf(state: TemplateState, config: Config): Needs {
+function findTemplateNeeds(state: LoadedTemplatePair, config: Config): TemplateNeeds {
   const { source, isStated, result } = state
   // Do not ask if all rules are off.
-  if (templateRules.every(({ id }) => isOff(config.rules[id]))) return { kind: 'none' }
+  if (templateRules.every(({ id }) => isRuleOff(config.rules[id]))) return { kind: 'none' }
   // Removed together with its catalog, or never present.
   if (source === undefined)
     return isStated && result ? { kind: 'broken', reason: 'there is no such file' } : { kind: 'none' }
@@ -78,82 +86,91 @@ function needsOf(state: TemplateState, config: Config): Needs {
         'the pull request changes more templates than the bot renders at once; split it into several pull requests',
     }
   if (!isStated && result === undefined) return { kind: 'none' }
-  const document = readTemplateDocument(source)
+  const document = parseTemplateDocument(source)
   // If only the file name suggests a template, the schema must confirm it.
   if (!isStated && document.ok && !isTemplateSchema(document.value.schema)) return { kind: 'none' }
-  if (!isStated && !document.ok && saysNothing.test(document.error)) return { kind: 'none' }
-  const images = templateImages(source)
+  if (!isStated && !document.ok && emptyTemplatePattern.test(document.error)) return { kind: 'none' }
+  const images = getTemplateImages(source)
   if (!images.ok) return { kind: 'broken', reason: images.error }
-  const before = renderedBefore(document.ok ? document.value.schema : '', state)
-  const asked = images.value.filter((image) => image !== '' && !before.has(image))
-  const refused = asked.flatMap((image) => {
+  const before = findReusableBundles(document.ok ? document.value.schema : '', state)
+  const missing = images.value.filter((image) => image !== '' && !before.has(image))
+  const rejected = missing.flatMap((image) => {
     const { reference, reason } = parseImageReference(image)
     if (!reference) return [`${image} is not an image reference: ${reason}`]
     return isAllowedRegistry(reference, config.images.registries)
       ? []
       : [`${image} is in a registry that this repository does not allow`]
   })
-  if (refused.length > 0) return { kind: 'broken', reason: inBrief(refused) }
-  return { kind: 'images', source, before, asked }
+  if (rejected.length > 0) return { kind: 'broken', reason: formatReasons(rejected) }
+  return { kind: 'images', source, before, images: missing }
 }
 
-function judgeOne(state: TemplateState, config: Config, answers: Answers): JudgedTemplates {
-  const needs = needsOf(state, config)
+function evaluateTemplate(
+  state: LoadedTemplatePair,
+  config: Config,
+  answers: CheckAnswers,
+): TemplateCheckResult {
+  const needs = findTemplateNeeds(state, config)
   if (needs.kind === 'none') return { findings: [], unanswered: [] }
-  if (needs.kind === 'broken') return { findings: [broken(state, needs.reason)], unanswered: [] }
-  const { source, before, asked } = needs
+  if (needs.kind === 'broken')
+    return { findings: [createUnrenderableFinding(state, needs.reason)], unanswered: [] }
+  const { source, before, images } = needs
   const bundles = new Map(before)
-  const refused: string[] = []
+  const rejected: string[] = []
   const unanswered: CheckOutcome['unanswered'][number][] = []
   let isRestricted = false
-  for (const image of asked) {
-    const { answer } = openBundle(image, answers)
+  for (const image of images) {
+    const { answer } = findTemplateBundle(image, answers)
     if (answer.kind === 'bundle') {
       bundles.set(image, answer.bundle)
       isRestricted ||= answer.isRestricted
-    } else if (waits(answer, state))
+    } else if (shouldWait(answer, state))
       unanswered.push({
         question: `what ${image} renders to, for ${state.template}`,
         reason: answer.reason,
-        retryAfter: answer.kind === 'unknown' ? answer.retryAfter : privateRetry,
+        retryAfter: answer.kind === 'unknown' ? answer.retryAfter : privateRetrySeconds,
       })
-    else refused.push(`${image}: ${answer.reason}`)
+    else rejected.push(`${image}: ${answer.reason}`)
   }
-  if (refused.length > 0) return { findings: [broken(state, inBrief(refused))], unanswered: [] }
+  if (rejected.length > 0)
+    return { findings: [createUnrenderableFinding(state, formatReasons(rejected))], unanswered: [] }
   if (unanswered.length > 0) return { findings: [], unanswered }
-  const rendered = renderTemplate(source, sourceOf(bundles))
+  const rendered = renderTemplate(source, createBundleSource(bundles))
   if (!rendered.ok)
-    return { findings: [broken(state, isRestricted ? guardedReason : rendered.error)], unanswered: [] }
+    return {
+      findings: [createUnrenderableFinding(state, isRestricted ? restrictedReason : rendered.error)],
+      unanswered: [],
+    }
   // Other rules report unreadable catalogs.
-  const checkedIn = state.result ?? assemble([])
+  const checkedIn = state.result ?? assembleCatalog([])
   if (checkedIn.loadErrors.length > 0) return { findings: [], unanswered: [] }
-  const drifts = findDrift(rendered.value, withoutTemplate(checkedIn, state), {
-    comparesDescriptions: knowsDescriptions(rendered.value, bundles),
+  const drifts = findDrift(rendered.value, excludeTemplate(checkedIn, state), {
+    comparesDescriptions: hasDescriptions(rendered.value, bundles),
   })
   if (drifts.length === 0) return { findings: [], unanswered: [] }
-  const offer = offerPatch(state)
-  const differences = isRestricted ? withoutImageDetails(drifts) : drifts.map(inWords)
+  const offer = suggestPatch(state)
+  const differences = isRestricted ? redactDrifts(drifts) : drifts.map(formatDrift)
   return {
-    findings: [drifted(state, checkedIn, drifts, differences)],
+    findings: [createDriftFinding(state, checkedIn, drifts, differences)],
     unanswered: [],
-    ...(offer && { offers: [offer] }),
+    ...(offer && { suggestedPatches: [offer] }),
   }
 }
 
-const privateRetry = 900
+const privateRetrySeconds = 900
 
 /**
  * A private image looks like a missing one, and time does not change that. It blocks only if the configuration names
  * the pair; otherwise it is a remark.
  */
-function waits(
-  answer: Extract<OpenedBundle['answer'], { readonly reason: string }>,
-  { isStated }: TemplateState,
+function shouldWait(
+  answer: Extract<TemplateBundle['answer'], { readonly reason: string }>,
+  { isStated }: LoadedTemplatePair,
 ): boolean {
   return answer.kind === 'unknown' || (answer.kind === 'missing-or-private' && isStated)
 }
 
-function sourceOf(bundles: ReadonlyMap<string, RenderedBundle>): BundleSource {
+function createBundleSource(bundles: ReadonlyMap<string, RenderedBundle>): BundleSource {
   return (reference) => {
     const bundle = bundles.get(reference)
     return bundle ? { ok: true, value: [bundle] } : { ok: false, error: `${reference} is not known` }
@@ -164,7 +181,7 @@ function sourceOf(bundles: ReadonlyMap<string, RenderedBundle>): BundleSource {
  * The semver template copies description and icon from the head's ClusterServiceVersion, which we do not keep for
  * bundles of the base.
  */
-function knowsDescriptions(
+function hasDescriptions(
   { packages, channels, bundles }: WritableCatalog,
   known: ReadonlyMap<string, RenderedBundle>,
 ): boolean {
@@ -177,20 +194,20 @@ function knowsDescriptions(
 }
 
 /** Excludes a template that is among its rendered files. */
-function withoutTemplate(catalog: Catalog, { template }: TemplateState): Catalog {
+function excludeTemplate(catalog: Catalog, { template }: LoadedTemplatePair): Catalog {
   return { ...catalog, others: catalog.others.filter(({ place }) => place.file !== template) }
 }
 
-function drifted(
-  state: TemplateState,
+function createDriftFinding(
+  state: LoadedTemplatePair,
   checkedIn: Catalog,
-  drifts: readonly Drift[],
+  drifts: readonly TemplateDrift[],
   differences: readonly string[],
 ): Finding {
   const { template, catalog } = state
   const at = drifts.find((drift) => drift.at !== undefined)?.at
   const start: Location = { file: template, line: 1, column: 1 }
-  return stated(
+  return createTemplateFinding(
     state,
     catalogDiffersFromTemplate,
     at ?? start,
@@ -198,14 +215,14 @@ function drifted(
       template,
       catalog,
       differences,
-      command: renderCommand(state, checkedIn),
+      command: formatRenderCommand(state, checkedIn),
       files: checkedIn.files.length,
     },
     at && [{ at: start, note: 'the template' }],
   )
 }
 
-function inWords({ kind, subject, fields }: Drift): string {
+function formatDrift({ kind, subject, fields }: TemplateDrift): string {
   switch (kind) {
     case 'missing':
       return `${subject} is missing`
@@ -217,42 +234,42 @@ function inWords({ kind, subject, fields }: Drift): string {
 }
 
 // Do not repeat names and versions from restricted bundles (BundleAnswer.isRestricted).
-const guardedReason =
+const restrictedReason =
   'the bundles that it names do not render; whoever may pull them sees why with "catalog-bot render"'
 
 /** Names what only the catalog has; counts what it lacks, because that may come from a restricted image. */
-function withoutImageDetails(drifts: readonly Drift[]): readonly string[] {
+function redactDrifts(drifts: readonly TemplateDrift[]): readonly string[] {
   const missing = drifts.filter(({ kind }) => kind === 'missing').length
-  const others = drifts.filter(({ kind }) => kind !== 'missing').map(inWords)
+  const others = drifts.filter(({ kind }) => kind !== 'missing').map(formatDrift)
   const lacks = `${missing} ${missing === 1 ? 'thing that it renders to is' : 'things that it renders to are'} missing`
   return missing === 0 ? others : [...others, lacks]
 }
 
-function broken(state: TemplateState, reason: string): Finding {
+function createUnrenderableFinding(state: LoadedTemplatePair, reason: string): Finding {
   const { template, catalog } = state
   const at = state.source === undefined ? undefined : { file: template, line: 1, column: 1 }
-  return stated(state, unrenderableTemplate, at, { template, catalog, reason })
+  return createTemplateFinding(state, unrenderableTemplate, at, { template, catalog, reason })
 }
 
 /** A mismatch is an error if the configuration names the pair. */
-function stated<Data extends object>(
-  { isStated }: TemplateState,
-  rule: Rule<Data>,
+function createTemplateFinding<Data extends object>(
+  { isStated }: LoadedTemplatePair,
+  rule: FindingRule<Data>,
   at: Location | undefined,
   data: Data,
   related?: Finding['related'],
 ): Finding {
-  const found = finding(rule, at, data, related)
+  const found = createFinding(rule, at, data, related)
   return isStated ? { ...found, severity: 'error' } : found
 }
 
-function isOff(setting: Config['rules'][string] | undefined): boolean {
+function isRuleOff(setting: Config['rules'][string] | undefined): boolean {
   return (typeof setting === 'object' ? setting.severity : setting) === 'off'
 }
 
-const mostReasons = 3
+const maxReasons = 3
 
-function inBrief(reasons: readonly string[]): string {
-  const more = reasons.length - mostReasons
-  return `${reasons.slice(0, mostReasons).join('; ')}${more > 0 ? `; and ${more} more` : ''}`
+function formatReasons(reasons: readonly string[]): string {
+  const more = reasons.length - maxReasons
+  return `${reasons.slice(0, maxReasons).join('; ')}${more > 0 ? `; and ${more} more` : ''}`
 }

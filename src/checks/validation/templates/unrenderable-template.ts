@@ -15,7 +15,7 @@ export const unrenderableTemplate = defineRule<UnrenderableTemplate>({
   since: '0.1.0',
   network: true,
   title: 'A template can be rendered',
-  say: ({ template, catalog, reason }) => ({
+  format: ({ template, catalog, reason }) => ({
     what: `${template} cannot be rendered: ${reason}`,
     why: `${catalog} cannot be made from it any more, and nobody can tell whether the two agree.`,
     fix: 'Repair the template until `catalog-bot render` (or `opm alpha render-template`) takes it.',

@@ -1,9 +1,9 @@
 // Removed bundles. The ownership check decides whether the author may remove them; installed-version-stranded finds
 // lost upgrade paths.
 import { defineRule } from '../../../findings/rule.ts'
-import { packagePlace, someOf, type OfChange } from './upgrade-rule.ts'
+import { findPackageLocation, formatSomeNames, type UpgradeRuleKind } from './upgrade-rule.ts'
 
-export const bundleRemoved = defineRule<{ bundles: readonly string[] }, OfChange>({
+export const bundleRemoved = defineRule<{ bundles: readonly string[] }, UpgradeRuleKind>({
   id: 'bundle-removed',
   check: 'validation',
   overridable: true,
@@ -11,15 +11,15 @@ export const bundleRemoved = defineRule<{ bundles: readonly string[] }, OfChange
   severity: 'warning',
   since: '0.1.0',
   title: 'A published bundle stays in the catalog',
-  say: ({ bundles }) => ({
-    what: `${bundles.length === 1 ? 'published bundle' : `${bundles.length} published bundles`} removed: ${someOf(bundles)}`,
+  format: ({ bundles }) => ({
+    what: `${bundles.length === 1 ? 'published bundle' : `${bundles.length} published bundles`} removed: ${formatSomeNames(bundles)}`,
     why: 'Clusters that pin or reinstall a removed version can no longer do so.',
     fix: 'Keep the bundles, and deprecate or skip those that nobody should install any more.',
   }),
   *find({ kind, bundles }, sides) {
     if (kind !== 'changed' || bundles.removed.length === 0) return
     yield {
-      at: packagePlace(sides),
+      at: findPackageLocation(sides),
       about: [],
       data: { bundles: bundles.removed.map(({ name }) => name) },
     }

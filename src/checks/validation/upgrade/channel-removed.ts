@@ -1,9 +1,9 @@
 // A removed channel, which breaks its subscriptions. A deprecated channel has been announced.
 import { defineRule } from '../../../findings/rule.ts'
 import type { PackageChange } from '../../../change/change.ts'
-import { packagePlace, type BothSides, type OfChange } from './upgrade-rule.ts'
+import { findPackageLocation, type BaseAndResult, type UpgradeRuleKind } from './upgrade-rule.ts'
 
-export const channelRemoved = defineRule<{ channel: string }, OfChange>({
+export const channelRemoved = defineRule<{ channel: string }, UpgradeRuleKind>({
   id: 'channel-removed',
   check: 'validation',
   overridable: true,
@@ -11,15 +11,15 @@ export const channelRemoved = defineRule<{ channel: string }, OfChange>({
   severity: 'warning',
   since: '0.1.0',
   title: 'A channel is deprecated before it is removed',
-  say: ({ channel }) => ({
+  format: ({ channel }) => ({
     what: `channel "${channel}" is removed without having been deprecated`,
     why: 'Every subscription to it stops getting updates, and nobody was told.',
     fix: 'Keep the channel, deprecate it (olm.deprecations) with a message that names its successor, and remove it later.',
   }),
-  find: (change, sides) => removals(change, sides, false),
+  find: (change, sides) => findChannelRemovals(change, sides, false),
 })
 
-export const deprecatedChannelRemoved = defineRule<{ channel: string }, OfChange>({
+export const deprecatedChannelRemoved = defineRule<{ channel: string }, UpgradeRuleKind>({
   id: 'deprecated-channel-removed',
   check: 'validation',
   overridable: true,
@@ -27,19 +27,19 @@ export const deprecatedChannelRemoved = defineRule<{ channel: string }, OfChange
   severity: 'warning',
   since: '0.1.0',
   title: 'A deprecated channel is removed when nobody needs it any more',
-  say: ({ channel }) => ({
+  format: ({ channel }) => ({
     what: `deprecated channel "${channel}" is removed`,
     why: 'Subscriptions that still follow it stop getting updates.',
     fix: 'If it has been deprecated for long enough, nothing.',
   }),
-  find: (change, sides) => removals(change, sides, true),
+  find: (change, sides) => findChannelRemovals(change, sides, true),
 })
 
-function* removals({ kind, channels }: PackageChange, sides: BothSides, deprecated: boolean) {
+function* findChannelRemovals({ kind, channels }: PackageChange, sides: BaseAndResult, deprecated: boolean) {
   const { base } = sides
   if (kind !== 'changed' || !base) return
   for (const channel of channels.removed) {
     const was = base.isDeprecated('olm.channel', channel) || base.isDeprecated('olm.package', '')
-    if (was === deprecated) yield { at: packagePlace(sides), about: [channel], data: { channel } }
+    if (was === deprecated) yield { at: findPackageLocation(sides), about: [channel], data: { channel } }
   }
 }

@@ -1,9 +1,15 @@
 // A changed default channel: new installations get other updates. Also reports whether the new channel continues the
 // old one.
 import { defineRule } from '../../../findings/rule.ts'
-import { reachingHead } from '../../../catalog/graph/upgrade-paths.ts'
-import { upgradeGraph } from '../../../catalog/graph/upgrade-graph.ts'
-import { packagePlace, someOf, versionOf, type BothSides, type OfChange } from './upgrade-rule.ts'
+import { findBundlesReachingHead } from '../../../catalog/graph/upgrade-paths.ts'
+import { analyzeUpgradeGraph } from '../../../catalog/graph/upgrade-graph.ts'
+import {
+  findPackageLocation,
+  formatSomeNames,
+  findBundleVersion,
+  type BaseAndResult,
+  type UpgradeRuleKind,
+} from './upgrade-rule.ts'
 
 export const defaultChannelChanged = defineRule<
   {
@@ -12,7 +18,7 @@ export const defaultChannelChanged = defineRule<
     /** Versions with a path to the old default channel's head but none in the new channel. */
     leftBehind: readonly string[]
   },
-  OfChange
+  UpgradeRuleKind
 >({
   id: 'default-channel-changed',
   check: 'validation',
@@ -21,8 +27,8 @@ export const defaultChannelChanged = defineRule<
   severity: 'warning',
   since: '0.1.0',
   title: "A package's default channel stays",
-  say: ({ before, after, leftBehind }) => ({
-    what: `the default channel changes from "${before}" to "${after}"${leftBehind.length === 0 ? '' : `, which has no way on from ${someOf(leftBehind)}`}`,
+  format: ({ before, after, leftBehind }) => ({
+    what: `the default channel changes from "${before}" to "${after}"${leftBehind.length === 0 ? '' : `, which has no way on from ${formatSomeNames(leftBehind)}`}`,
     why: 'Installations that name no channel follow another line from now on; those that name one stay where they are.',
     fix:
       leftBehind.length === 0
@@ -31,20 +37,23 @@ export const defaultChannelChanged = defineRule<
   }),
   *find({ defaultChannel }, sides) {
     if (!defaultChannel) return
-    const leftBehind = namesLeftBehind(defaultChannel, sides)
-    yield { at: packagePlace(sides), about: [], data: { ...defaultChannel, leftBehind } }
+    const stranded = findStrandedVersions(defaultChannel, sides)
+    yield { at: findPackageLocation(sides), about: [], data: { ...defaultChannel, leftBehind: stranded } }
   },
 })
 
-function namesLeftBehind({ before, after }: { before: string; after: string }, sides: BothSides): string[] {
+function findStrandedVersions(
+  { before, after }: { before: string; after: string },
+  sides: BaseAndResult,
+): string[] {
   const old = sides.base?.channel(before)
   const now = sides.result?.channel(after)
   // Without a head there is nothing to compare; opm's rules refuse such a channel.
-  if (!old || !now || upgradeGraph(now.entries).heads.length === 0) return []
+  if (!old || !now || analyzeUpgradeGraph(now.entries).heads.length === 0) return []
   const installed = old.entries.map(({ name }) => {
-    const version = versionOf(name, sides)
+    const version = findBundleVersion(name, sides)
     return version ? { name, version } : { name }
   })
-  const can = reachingHead(now.entries, installed)
-  return [...reachingHead(old.entries, installed)].filter((name) => !can.has(name))
+  const can = findBundlesReachingHead(now.entries, installed)
+  return [...findBundlesReachingHead(old.entries, installed)].filter((name) => !can.has(name))
 }

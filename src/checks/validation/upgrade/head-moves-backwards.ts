@@ -1,7 +1,7 @@
 import { defineRule } from '../../../findings/rule.ts'
 import { compareVersions } from '../../../catalog/versions/version.ts'
-import { placeOf } from '../catalog-rule.ts'
-import { versionOf, type OfChange } from './upgrade-rule.ts'
+import { toLocation } from '../catalog-rule.ts'
+import { findBundleVersion, type UpgradeRuleKind } from './upgrade-rule.ts'
 
 export const headMovesBackwards = defineRule<
   {
@@ -10,7 +10,7 @@ export const headMovesBackwards = defineRule<
     after: string
     versions: readonly [before: string, after: string]
   },
-  OfChange
+  UpgradeRuleKind
 >({
   id: 'head-moves-backwards',
   check: 'validation',
@@ -19,7 +19,7 @@ export const headMovesBackwards = defineRule<
   severity: 'warning',
   since: '0.1.0',
   title: "A channel's head never becomes an older version",
-  say: ({ channel, before, after, versions }) => ({
+  format: ({ channel, before, after, versions }) => ({
     what: `the head of channel "${channel}" goes back from ${before} (${versions[0]}) to ${after} (${versions[1]})`,
     why: 'New installations get an older version than before, and clusters that have the newer one keep it: OLM does not downgrade.',
     fix: 'Publish the correction as a newer version; keep the withdrawn one in the channel and let the new head skip it.',
@@ -28,13 +28,13 @@ export const headMovesBackwards = defineRule<
     for (const { name: channel, head } of channels.changed) {
       const { before, after } = head
       if (before === undefined || after === undefined || before === after) continue
-      const old = versionOf(before, sides)
-      const now = versionOf(after, sides)
+      const old = findBundleVersion(before, sides)
+      const now = findBundleVersion(after, sides)
       const blob = sides.result?.channel(channel)
       if (!old || !now || !blob || compareVersions(now, old) >= 0) continue
       const text = (name: string) => sides.result?.versions.get(name) ?? sides.base?.versions.get(name) ?? ''
       yield {
-        at: placeOf(blob.place, blob.entries.find(({ name }) => name === after)?.mark),
+        at: toLocation(blob.place, blob.entries.find(({ name }) => name === after)?.mark),
         about: [channel],
         data: { channel, before, after, versions: [text(before), text(after)] },
       }

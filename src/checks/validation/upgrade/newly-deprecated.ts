@@ -1,9 +1,9 @@
 import { defineRule } from '../../../findings/rule.ts'
 import type { Location } from '../../../findings/finding.ts'
-import { placeOf } from '../catalog-rule.ts'
-import type { OfChange } from './upgrade-rule.ts'
+import { toLocation } from '../catalog-rule.ts'
+import type { UpgradeRuleKind } from './upgrade-rule.ts'
 
-export const newlyDeprecated = defineRule<{ what: string; message: string }, OfChange>({
+export const newlyDeprecated = defineRule<{ what: string; message: string }, UpgradeRuleKind>({
   id: 'newly-deprecated',
   check: 'validation',
   overridable: true,
@@ -11,23 +11,23 @@ export const newlyDeprecated = defineRule<{ what: string; message: string }, OfC
   severity: 'info',
   since: '0.1.0',
   title: 'New deprecations are meant',
-  say: ({ what, message }) => ({
+  format: ({ what, message }) => ({
     what: `${what} is deprecated from now on: ${message}`,
     why: 'Clusters that use it show this message to their users.',
     fix: 'Make sure that the message tells them what to use instead.',
   }),
   *find({ kind, name: of, deprecations }, { result }) {
     if (kind !== 'changed') return
-    const places = new Map<string, Location>()
+    const locations = new Map<string, Location>()
     for (const { package: its, place, entries } of result?.catalog.deprecations ?? [])
       if (its === of)
         for (const { schema, name, mark } of entries) {
           const key = `${schema}\n${name}`
-          if (!places.has(key)) places.set(key, placeOf(place, mark))
+          if (!locations.has(key)) locations.set(key, toLocation(place, mark))
         }
     for (const { schema, name, message } of deprecations.added) {
       yield {
-        at: places.get(`${schema}\n${name}`),
+        at: locations.get(`${schema}\n${name}`),
         about: [schema, name],
         data: {
           what: schema === 'olm.package' ? 'the package' : `${schema.replace('olm.', '')} "${name}"`,

@@ -1,7 +1,10 @@
 import { defineRule } from '../../../findings/rule.ts'
-import type { OfChange } from './upgrade-rule.ts'
+import type { UpgradeRuleKind } from './upgrade-rule.ts'
 
-export const packageRemoved = defineRule<{ name: string; bundles: number; deprecated: boolean }, OfChange>({
+export const packageRemoved = defineRule<
+  { name: string; bundles: number; deprecated: boolean },
+  UpgradeRuleKind
+>({
   id: 'package-removed',
   check: 'validation',
   overridable: true,
@@ -9,7 +12,7 @@ export const packageRemoved = defineRule<{ name: string; bundles: number; deprec
   severity: 'warning',
   since: '0.1.0',
   title: 'A published package stays in the catalog',
-  say: ({ name, bundles, deprecated }) => ({
+  format: ({ name, bundles, deprecated }) => ({
     what: `package "${name}" is removed, with ${bundles} ${bundles === 1 ? 'bundle' : 'bundles'}${deprecated ? ' (it was deprecated)' : ''}`,
     why: 'Who has it installed keeps a subscription that finds nothing any more, and it cannot be installed again.',
     fix: deprecated

@@ -2,17 +2,17 @@
 // the change causes.
 import type { BundleBlob, Catalog, ChannelBlob, PackageBlob } from '../../../catalog/facts/catalog.ts'
 import type { CatalogChange, PackageChange } from '../../../change/change.ts'
-import { bundleVersion, packagesIn, type PackageBlobs } from '../../../change/package-blobs.ts'
+import { getBundleVersion, groupBlobsByPackage, type PackageBlobs } from '../../../change/package-blobs.ts'
 import { parseVersion, type Version } from '../../../catalog/versions/version.ts'
-import { finding, subjectOf, type SearchingRule } from '../../../findings/rule.ts'
+import { createFinding, formatSubject, type SearchingRule } from '../../../findings/rule.ts'
 import type { Finding, Location } from '../../../findings/finding.ts'
-import { placeOf } from '../catalog-rule.ts'
-import { oncePer } from '../../../findings/once.ts'
+import { toLocation } from '../catalog-rule.ts'
+import { memoizePerObject } from '../../../findings/once.ts'
 
 /** Called for each package that differs. */
-export interface OfChange {
+export interface UpgradeRuleKind {
   readonly judges: 'pull request'
-  readonly given: readonly [change: PackageChange, catalogs: BothSides]
+  readonly given: readonly [change: PackageChange, catalogs: BaseAndResult]
   readonly hit: {
     readonly at?: Location | undefined
     /** Names below the package, such as `['stable', 'foo.v1']`. No lines, no counts. */
@@ -21,15 +21,15 @@ export interface OfChange {
   }
 }
 
-export type UpgradeRule = SearchingRule<object, OfChange>
+export type UpgradeRule = SearchingRule<object, UpgradeRuleKind>
 
 /** Either side may be absent. */
-export interface BothSides {
-  readonly base?: PackageSide
-  readonly result?: PackageSide
+export interface BaseAndResult {
+  readonly base?: PackageInCatalog
+  readonly result?: PackageInCatalog
 }
 
-export interface PackageSide {
+export interface PackageInCatalog {
   readonly catalog: Catalog
   readonly blob?: PackageBlob | undefined
   readonly channels: readonly ChannelBlob[]
@@ -41,14 +41,14 @@ export interface PackageSide {
 }
 
 /** Adds the rule's words, the subject, and catalog and package in the data. */
-export function* findIn(rule: UpgradeRule, change: CatalogChange): Generator<Finding> {
-  const sidesOfAll = sidesOf(change)
+export function* runUpgradeRule(rule: UpgradeRule, change: CatalogChange): Generator<Finding> {
+  const sidesOfAll = getPackageComparisons(change)
   for (const [index, its] of change.packages.entries()) {
     for (const hit of rule.find(its, sidesOfAll.at(index))) {
-      const found = finding(rule, hit.at, hit.data, hit.related)
+      const found = createFinding(rule, hit.at, hit.data, hit.related)
       yield {
         ...found,
-        subject: subjectOf([change.root, its.name, ...hit.about]),
+        subject: formatSubject([change.root, its.name, ...hit.about]),
         data: { catalog: change.root, package: its.name, ...found.data },
       }
     }
@@ -56,55 +56,55 @@ export function* findIn(rule: UpgradeRule, change: CatalogChange): Generator<Fin
 }
 
 /** The package's blob in the result, or else any of its blobs. */
-export function packagePlace({ result }: BothSides): Location | undefined {
-  const place = result?.blob?.place ?? result?.channels[0]?.place
-  return place && placeOf(place)
+export function findPackageLocation({ result }: BaseAndResult): Location | undefined {
+  const position = result?.blob?.place ?? result?.channels[0]?.place
+  return position && toLocation(position)
 }
 
-export function versionOf(name: string, { base, result }: BothSides): Version | undefined {
+export function findBundleVersion(name: string, { base, result }: BaseAndResult): Version | undefined {
   const parsed = parseVersion(result?.versions.get(name) ?? base?.versions.get(name) ?? '')
   return parsed.ok ? parsed.value : undefined
 }
 
-export function someOf(names: readonly string[], limit = 8): string {
+export function formatSomeNames(names: readonly string[], limit = 8): string {
   if (names.length <= limit) return names.join(', ')
   return `${names.slice(0, limit - 1).join(', ')} and ${names.length - limit + 1} more`
 }
 
 // Cached, because every rule needs the same sides.
-const sidesOf = oncePer((change: CatalogChange) => new SidesOfChange(change))
+const getPackageComparisons = memoizePerObject((change: CatalogChange) => new PackageComparisons(change))
 
 /** Scans both catalogs once for all touched packages. */
-class SidesOfChange {
+class PackageComparisons {
   private readonly change: CatalogChange
   private readonly base: ReadonlyMap<string, PackageBlobs>
   private readonly result: ReadonlyMap<string, PackageBlobs>
   /** By index among the change's packages. */
-  private readonly made: BothSides[] = []
+  private readonly cached: BaseAndResult[] = []
 
   constructor(change: CatalogChange) {
     const names = new Set(change.packages.map((its) => its.name))
     this.change = change
-    this.base = packagesIn(change.base, names)
-    this.result = packagesIn(change.result, names)
+    this.base = groupBlobsByPackage(change.base, names)
+    this.result = groupBlobsByPackage(change.result, names)
   }
 
-  at(index: number): BothSides {
-    const known = this.made[index]
+  at(index: number): BaseAndResult {
+    const known = this.cached[index]
     if (known) return known
     const { base, result, packages } = this.change
     const name = packages[index]?.name ?? ''
     const both = {
-      ...(base && { base: new SideOfPackage(base, this.base.get(name)) }),
-      ...(result && { result: new SideOfPackage(result, this.result.get(name)) }),
+      ...(base && { base: new IndexedPackage(base, this.base.get(name)) }),
+      ...(result && { result: new IndexedPackage(result, this.result.get(name)) }),
     }
-    this.made[index] = both
+    this.cached[index] = both
     return both
   }
 }
 
 /** Builds lookups lazily, because most rules need little of most packages. */
-class SideOfPackage implements PackageSide {
+class IndexedPackage implements PackageInCatalog {
   readonly catalog: Catalog
   private readonly blobs: PackageBlobs | undefined
   private channelsByName: ReadonlyMap<string, ChannelBlob> | undefined
@@ -127,16 +127,16 @@ class SideOfPackage implements PackageSide {
 
   get versions(): ReadonlyMap<string, string> {
     return (this.versionsByName ??= new Map(
-      this.blobs?.bundles.map((bundle) => [bundle.name, bundleVersion(bundle)]),
+      this.blobs?.bundles.map((bundle) => [bundle.name, getBundleVersion(bundle)]),
     ))
   }
 
   channel(name: string): ChannelBlob | undefined {
-    return (this.channelsByName ??= byName(this.channels)).get(name)
+    return (this.channelsByName ??= indexByName(this.channels)).get(name)
   }
 
   bundle(name: string): BundleBlob | undefined {
-    return (this.bundlesByName ??= byName(this.blobs?.bundles ?? [])).get(name)
+    return (this.bundlesByName ??= indexByName(this.blobs?.bundles ?? [])).get(name)
   }
 
   isDeprecated(schema: 'olm.package' | 'olm.channel' | 'olm.bundle', name: string): boolean {
@@ -149,7 +149,7 @@ class SideOfPackage implements PackageSide {
   }
 }
 
-function byName<Blob extends { readonly name: string }>(blobs: readonly Blob[]): Map<string, Blob> {
+function indexByName<Blob extends { readonly name: string }>(blobs: readonly Blob[]): Map<string, Blob> {
   // The first of several wins.
   return new Map(blobs.toReversed().map((blob) => [blob.name, blob]))
 }

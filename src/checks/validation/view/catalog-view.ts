@@ -10,13 +10,13 @@ import type {
   Property,
 } from '../../../catalog/facts/catalog.ts'
 import type { Json } from '../../../go/json/json.ts'
-import { packagesIn, type PackageBlobs } from '../../../change/package-blobs.ts'
-import { fieldText } from './field-text.ts'
-import { upgradeGraph } from '../../../catalog/graph/upgrade-graph.ts'
+import { groupBlobsByPackage, type PackageBlobs } from '../../../change/package-blobs.ts'
+import { getStringField } from './field-text.ts'
+import { analyzeUpgradeGraph } from '../../../catalog/graph/upgrade-graph.ts'
 import type { UpgradeGraph } from '../../../catalog/graph/upgrade-graph.ts'
 import { parseVersion } from '../../../catalog/versions/version.ts'
 import type { Version } from '../../../catalog/versions/version.ts'
-import { VersionLadder } from '../../../catalog/versions/version-ladder.ts'
+import { VersionIndex } from '../../../catalog/versions/version-ladder.ts'
 
 export interface CatalogView {
   readonly catalog: Catalog
@@ -33,7 +33,7 @@ export interface PackageView {
   readonly bundles: readonly BundleView[]
   /** The first of that name. */
   bundle(name: string): BundleView | undefined
-  ladder(): VersionLadder<BundleView>
+  ladder(): VersionIndex<BundleView>
   readonly deprecations: readonly DeprecationBlob[]
   /** The package has the name ''. */
   isDeprecated(schema: 'olm.package' | 'olm.channel' | 'olm.bundle', name: string): boolean
@@ -54,17 +54,17 @@ export interface BundleView {
   properties(type: string): readonly Property[]
 }
 
-export function viewCatalog(catalog: Catalog): CatalogView {
+export function createCatalogView(catalog: Catalog): CatalogView {
   const views = new Map<string, PackageView>()
-  for (const [name, its] of packagesIn(catalog))
+  for (const [name, its] of groupBlobsByPackage(catalog))
     // Blobs of other schemas alone do not make a package.
     if (its.packages.length + its.channels.length + its.bundles.length + its.deprecations.length > 0)
-      views.set(name, new ViewOfPackage(name, its))
+      views.set(name, new LazyPackageView(name, its))
   return { catalog, packages: [...views.values()], package: (name) => views.get(name) }
 }
 
 /** Builds lookups lazily: a catalog can have hundreds of thousands of small packages. */
-class ViewOfPackage implements PackageView {
+class LazyPackageView implements PackageView {
   readonly name: string
   readonly blob: PackageBlob | undefined
   readonly channels: readonly ChannelView[]
@@ -72,64 +72,64 @@ class ViewOfPackage implements PackageView {
   readonly deprecations: readonly DeprecationBlob[]
   private byName: ReadonlyMap<string, BundleView> | undefined
   private deprecated: ReadonlySet<string> | undefined
-  private versions: VersionLadder<BundleView> | undefined
+  private versions: VersionIndex<BundleView> | undefined
 
   constructor(name: string, { packages, channels, bundles, deprecations }: PackageBlobs) {
     this.name = name
     this.blob = packages[0]
-    this.channels = channels.length === 0 ? nothing : channels.map(viewChannel)
-    this.bundles = bundles.length === 0 ? nothing : bundles.map(viewBundle)
+    this.channels = channels.length === 0 ? noItems : channels.map(createChannelView)
+    this.bundles = bundles.length === 0 ? noItems : bundles.map(createBundleView)
     this.deprecations = deprecations
   }
 
   bundle(name: string): BundleView | undefined {
-    return (this.byName ??= firstByName(this.bundles)).get(name)
+    return (this.byName ??= indexFirstByName(this.bundles)).get(name)
   }
 
-  ladder(): VersionLadder<BundleView> {
-    return (this.versions ??= new VersionLadder(this.bundles, ({ version }) => version))
+  ladder(): VersionIndex<BundleView> {
+    return (this.versions ??= new VersionIndex(this.bundles, ({ version }) => version))
   }
 
   isDeprecated(schema: 'olm.package' | 'olm.channel' | 'olm.bundle', name: string): boolean {
     if (this.deprecations.length === 0) return false
-    return (this.deprecated ??= subjectsOf(this.deprecations)).has(`${schema} ${name}`)
+    return (this.deprecated ??= collectDeprecatedSubjects(this.deprecations)).has(`${schema} ${name}`)
   }
 }
 
-const nothing: readonly never[] = []
+const noItems: readonly never[] = []
 
-function firstByName(bundles: readonly BundleView[]): ReadonlyMap<string, BundleView> {
+function indexFirstByName(bundles: readonly BundleView[]): ReadonlyMap<string, BundleView> {
   // The first of several wins.
   return new Map(bundles.toReversed().map((bundle) => [bundle.blob.name, bundle]))
 }
 
-function subjectsOf(deprecations: readonly DeprecationBlob[]): ReadonlySet<string> {
+function collectDeprecatedSubjects(deprecations: readonly DeprecationBlob[]): ReadonlySet<string> {
   return new Set(
     deprecations.flatMap(({ entries }) => entries.map((entry) => `${entry.schema} ${entry.name}`)),
   )
 }
 
-function viewChannel(blob: ChannelBlob): ChannelView {
-  const graph = upgradeGraph(blob.entries)
+function createChannelView(blob: ChannelBlob): ChannelView {
+  const graph = analyzeUpgradeGraph(blob.entries)
   const head = graph.heads.length === 1 ? blob.entries.find(({ name }) => name === graph.heads[0]) : undefined
   return { blob, graph, ...(head && { head }) }
 }
 
-function viewBundle(blob: BundleBlob): BundleView {
+function createBundleView(blob: BundleBlob): BundleView {
   let byType: ReadonlyMap<string, readonly Property[]> | undefined
   const properties = (type: string): readonly Property[] => {
-    if (blob.properties.length === 0) return none
-    return (byType ??= Map.groupBy(blob.properties, (property) => property.type)).get(type) ?? none
+    if (blob.properties.length === 0) return noProperties
+    return (byType ??= Map.groupBy(blob.properties, (property) => property.type)).get(type) ?? noProperties
   }
   const own = blob.properties.find(({ type }) => type === 'olm.package')
-  const versionText = own ? fieldText(own.value, 'version') : ''
+  const versionText = own ? getStringField(own.value, 'version') : ''
   const version = parseVersion(versionText)
   return { blob, versionText, ...(version.ok && { version: version.value }), properties }
 }
 
-const none: readonly Property[] = []
+const noProperties: readonly Property[] = []
 
-export function asObject(value: Json | undefined): Readonly<Record<string, Json>> | undefined {
+export function toJsonObject(value: Json | undefined): Readonly<Record<string, Json>> | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Readonly<Record<string, Json>>)
     : undefined

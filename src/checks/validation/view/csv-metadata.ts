@@ -1,9 +1,11 @@
 import type { CsvMetadata } from '../../../catalog/facts/catalog.ts'
-import type { Mark } from '../../../go/mark.ts'
+import type { TextPosition } from '../../../go/mark.ts'
 import type { BundleView } from './catalog-view.ts'
 
 /** Skips properties that do not decode; opm refuses those. */
-export function csvMetadataOf(bundle: BundleView): { readonly metadata: CsvMetadata; readonly mark: Mark }[] {
+export function listCsvMetadata(
+  bundle: BundleView,
+): { readonly metadata: CsvMetadata; readonly mark: TextPosition }[] {
   return bundle
     .properties('olm.csv.metadata')
     .filter(

@@ -1,11 +1,11 @@
 import type { Json } from '../../../go/json/json.ts'
-import { textField } from '../../../go/json/json-fields.ts'
+import { getJsonTextField } from '../../../go/json/json-fields.ts'
 
 /** The exact field if it is a text, else the first match without case, as in Go; '' if there is none. */
-export function fieldText(value: Json, field: string): string {
+export function getStringField(value: Json, field: string): string {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     const exact = (value as Readonly<Record<string, Json>>)[field]
     if (typeof exact === 'string') return exact
   }
-  return textField(value, field)
+  return getJsonTextField(value, field)
 }

@@ -12,7 +12,7 @@ export interface SkipRange {
   readonly range: VersionRange
 }
 
-export function* skipRanges(catalog: CatalogView): Generator<SkipRange> {
+export function* listSkipRanges(catalog: CatalogView): Generator<SkipRange> {
   for (const its of catalog.packages) {
     for (const channel of its.channels) {
       for (const entry of channel.blob.entries) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { historyTag, planPublications } from '../../../../src/app/jobs/publish/plan-publications.ts'
+import { formatHistoryTag, planPublications } from '../../../../src/app/jobs/publish/plan-publications.ts'
 import type { Layout } from '../../../../src/change/layout/layout.ts'
 import { parseConfig } from '../../../../src/config/config.ts'
 import type { PublishEntry } from '../../../../src/config/publish.ts'
@@ -12,17 +12,17 @@ const layout: Layout = {
   ],
 }
 
-function entries(yaml: string): readonly PublishEntry[] {
+function parsePublishEntries(yaml: string): readonly PublishEntry[] {
   const parsed = parseConfig(`publish:\n${yaml}`)
   if (parsed.kind !== 'config') throw new Error(JSON.stringify(parsed.findings))
   return parsed.config.publish
 }
-const plan = (yaml: string, branches = new Map([['main', layout]])) =>
-  planPublications(entries(yaml), 'main', branches)
+const planFromYaml = (yaml: string, branches = new Map([['main', layout]])) =>
+  planPublications(parsePublishEntries(yaml), 'main', branches)
 
 describe('what is to be published', () => {
   test('is one image for each catalog that an entry means, by path or by glob', () => {
-    const { publications, problems } = plan(
+    const { publications, problems } = planFromYaml(
       "- {catalog: 'catalogs/v*', repository: quay.io/o/c, tags: ['v{version}', '{name}-x']}",
     )
     expect(problems).toEqual([])
@@ -30,14 +30,14 @@ describe('what is to be published', () => {
       ['catalogs/v4.19', ['v4.19', 'v4.19-x'], 'catalog v4.19'],
       ['catalogs/v4.20', ['v4.20', 'v4.20-x'], 'catalog v4.20'],
     ])
-    expect(publications.map((one) => historyTag(one, 'a'.repeat(40)))).toEqual([
+    expect(publications.map((one) => formatHistoryTag(one, 'a'.repeat(40)))).toEqual([
       'v4.19-aaaaaaaaaaaa',
       'v4.20-aaaaaaaaaaaa',
     ])
   })
 
   test('may be one catalog in several variants', () => {
-    const { publications, problems } = plan(
+    const { publications, problems } = planFromYaml(
       '- {catalog: catalogs/v4.20, repository: quay.io/o/c, tags: [latest]}\n- {catalog: catalogs/v4.20, repository: quay.io/o/c, tags: [plain], cache: false}',
     )
     expect(problems).toEqual([])
@@ -76,7 +76,7 @@ describe('what is to be published', () => {
       1,
     ],
   ])('is nothing with %s, and the maintainers are told', (_name, yaml, why, count) => {
-    const { publications, problems } = plan(yaml)
+    const { publications, problems } = planFromYaml(yaml)
     expect(publications).toEqual([])
     expect(problems).toHaveLength(count)
     for (const problem of problems) expect(problem.why).toMatch(why)

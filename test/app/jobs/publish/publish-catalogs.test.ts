@@ -3,66 +3,75 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import type { GitHubApp } from '../../../../src/github/github-app.ts'
 import { publishCatalogs } from '../../../../src/app/jobs/publish/publish-catalogs.ts'
-import { rollbackWishes } from '../../../../src/app/jobs/publish/publication-state.ts'
+import { rollbackRequestState } from '../../../../src/app/jobs/publish/publication-state.ts'
 import type { Store } from '../../../../src/ports/store.ts'
 import { RegistryError } from '../../../../src/registry/registry-error.ts'
-import type { Furnished } from '../../../sandbox/github/sample-world.ts'
-import { openJobGround, type JobGround } from '../job-ground.ts'
-import { base, config, entry, image, openPublishScene, type PublishScene } from './publish-scene.ts'
+import type { GitHubFixture } from '../../../sandbox/github/sample-world.ts'
+import { openJobFixture, type JobFixture } from '../job-ground.ts'
+import {
+  baseImage,
+  createPublishConfig,
+  createPackageYaml,
+  catalogImage,
+  openPublishScenario,
+  type PublishScenario,
+} from './publish-scene.ts'
 
-const patience = 180_000
-const catalog = 'catalogs/v4.18/alpha/catalog.yaml'
-const hour = 3600
+const testTimeoutMs = 180_000
+const catalogPath = 'catalogs/v4.18/alpha/catalog.yaml'
+const hourSeconds = 3600
 
-let ground: JobGround
-let it: Furnished
+let jobFixture: JobFixture
+let githubFixture: GitHubFixture
 let app: GitHubApp
 let store: Store
 let directory: string
-const opened: PublishScene[] = []
+const openedScenarios: PublishScenario[] = []
 
 beforeAll(async () => {
-  ground = await openJobGround()
-  ;({ it, app, store, directory } = ground)
-}, patience)
+  jobFixture = await openJobFixture()
+  ;({ github: githubFixture, app, store, directory } = jobFixture)
+}, testTimeoutMs)
 afterEach(async () => {
-  it.github.clearFaults()
-  for (const each of opened.splice(0)) await each.close()
+  githubFixture.github.clearFaults()
+  for (const each of openedScenarios.splice(0)) await each.close()
 })
 afterAll(async () => {
-  await ground.close()
-}, patience)
+  await jobFixture.close()
+}, testTimeoutMs)
 
-const begin = async (given?: Readonly<Record<string, string>>): Promise<PublishScene> => {
-  const scene = await openPublishScene(it, app, store, directory, given)
-  opened.push(scene)
+const openScenario = async (given?: Readonly<Record<string, string>>): Promise<PublishScenario> => {
+  const scene = await openPublishScenario(githubFixture, app, store, directory, given)
+  openedScenarios.push(scene)
   return scene
 }
-const writes = ({ full }: PublishScene) =>
-  it.github.requests.filter(({ method, path }) => method !== 'GET' && path.startsWith(`/repos/${full}/`))
-    .length
-const pushes = ({ registry }: PublishScene) =>
-  registry.asked.filter((asked) => asked.startsWith('push')).length
-const headOf = ({ full }: PublishScene) => it.github.repository(full).known.get('refs/heads/main') ?? ''
-const commentOf = (pull: { readonly comments: readonly { readonly body: string }[] }) =>
+const listWriteRequests = ({ full }: PublishScenario) =>
+  githubFixture.github.requests.filter(
+    ({ method, path }) => method !== 'GET' && path.startsWith(`/repos/${full}/`),
+  ).length
+const countImagePushes = ({ registry }: PublishScenario) =>
+  registry.calls.filter((call) => call.startsWith('push')).length
+const getMainHead = ({ full }: PublishScenario) =>
+  githubFixture.github.repository(full).knownRefs.get('refs/heads/main') ?? ''
+const findReportComment = (pull: { readonly comments: readonly { readonly body: string }[] }) =>
   pull.comments.find(({ body }) => body.startsWith('<!-- catalog-bot:report'))?.body
 
 describe('a merged catalog', () => {
   test('becomes an image under every tag, with a check and a deployment that name its digest', async () => {
-    const scene = await begin()
+    const scene = await openScenario()
     await scene.run()
-    const digest = scene.registry.at(`${image}:latest`)
+    const digest = scene.registry.findDigest(`${catalogImage}:latest`)
     expect(digest).toMatch(/^sha256:/)
-    expect(scene.registry.at(`${image}:v4.18`)).toBe(digest)
-    expect(scene.registry.at(`${image}:v4.18-${headOf(scene).slice(0, 12)}`)).toBe(digest)
-    expect(scene.registry.textOf(`${image}:latest`)).toContain('name: alpha')
-    expect(scene.check(headOf(scene))).toMatchObject({ status: 'completed', conclusion: 'success' })
-    expect(scene.check(headOf(scene))?.summary).toContain(`\`${digest}\``)
+    expect(scene.registry.findDigest(`${catalogImage}:v4.18`)).toBe(digest)
+    expect(scene.registry.findDigest(`${catalogImage}:v4.18-${getMainHead(scene).slice(0, 12)}`)).toBe(digest)
+    expect(scene.registry.readText(`${catalogImage}:latest`)).toContain('name: alpha')
+    expect(scene.check(getMainHead(scene))).toMatchObject({ status: 'completed', conclusion: 'success' })
+    expect(scene.check(getMainHead(scene))?.summary).toContain(`\`${digest}\``)
     expect(scene.deployments()).toMatchObject([
       {
-        sha: headOf(scene),
+        sha: getMainHead(scene),
         environment: 'catalog v4.18',
-        app: it.app,
+        app: githubFixture.app,
         statuses: [{ state: 'success', description: `Published: ${digest}` }],
       },
     ])
@@ -70,111 +79,122 @@ describe('a merged catalog', () => {
   }, 180_000)
 
   test('costs nothing while nothing changes, and no image for a commit that changes none', async () => {
-    const scene = await begin()
+    const scene = await openScenario()
     await scene.run()
-    const before = { writes: writes(scene), asked: scene.registry.asked.length }
+    const before = { writes: listWriteRequests(scene), asked: scene.registry.calls.length }
     await scene.run()
-    await scene.push({ 'README.md': 'words', 'catalogs/v4.19/alpha/catalog.yaml': entry('alpha', 'fast') })
+    await scene.push({
+      'README.md': 'words',
+      'catalogs/v4.19/alpha/catalog.yaml': createPackageYaml('alpha', 'fast'),
+    })
     await scene.run()
-    expect({ writes: writes(scene), asked: scene.registry.asked.length }).toEqual(before)
+    expect({ writes: listWriteRequests(scene), asked: scene.registry.calls.length }).toEqual(before)
   }, 180_000)
 
   test('is published again when it changes; what changed for users is said in catalog words', async () => {
-    const scene = await begin()
+    const scene = await openScenario()
     await scene.run()
-    const first = scene.registry.at(`${image}:latest`)
-    const { pull, commit } = await scene.land({ 'catalogs/v4.18/beta/catalog.yaml': entry('beta') })
+    const first = scene.registry.findDigest(`${catalogImage}:latest`)
+    const { pull, commit } = await scene.merge({
+      'catalogs/v4.18/beta/catalog.yaml': createPackageYaml('beta'),
+    })
     await scene.run()
-    const second = scene.registry.at(`${image}:latest`)
+    const second = scene.registry.findDigest(`${catalogImage}:latest`)
     expect(second).not.toBe(first)
     expect(scene.check(commit)?.summary).toMatch(/`beta` is new in `4\.18`/)
-    expect(commentOf(pull)).toMatch(/### ✅ Merged and published/)
-    expect(commentOf(pull)).toContain(`\`${image}:latest\`, \`${image}:v4.18\` is \`${second}\``)
+    expect(findReportComment(pull)).toMatch(/### ✅ Merged and published/)
+    expect(findReportComment(pull)).toContain(
+      `\`${catalogImage}:latest\`, \`${catalogImage}:v4.18\` is \`${second}\``,
+    )
     // The former one stays, for those who want it back.
-    expect(scene.registry.at(`${image}:v4.18-${headOf(scene).slice(0, 12)}`)).toBe(second)
+    expect(scene.registry.findDigest(`${catalogImage}:v4.18-${getMainHead(scene).slice(0, 12)}`)).toBe(second)
   }, 180_000)
 
   test('is told of on its pull request, though the merge was on record only after it was published', async () => {
-    const scene = await begin()
+    const scene = await openScenario()
     await scene.run()
-    const { pull, commit } = await scene.land({ [catalog]: entry('alpha', 'fast') }, () => scene.run())
+    const { pull, commit } = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'fast') }, () =>
+      scene.run(),
+    )
     expect(scene.check(commit)).toMatchObject({ conclusion: 'success' })
-    expect(commentOf(pull)).toBeUndefined()
+    expect(findReportComment(pull)).toBeUndefined()
     await scene.run()
-    expect(commentOf(pull)).toMatch(/### ✅ Merged and published/)
-    const before = writes(scene)
+    expect(findReportComment(pull)).toMatch(/### ✅ Merged and published/)
+    const before = listWriteRequests(scene)
     await scene.run()
-    expect(writes(scene)).toBe(before)
+    expect(listWriteRequests(scene)).toBe(before)
   }, 180_000)
 
   test('of a branch that nobody serves is not published, whatever its own configuration says', async () => {
-    const scene = await begin({ '.github/catalog-bot.yml': '' })
-    await scene.push({ '.github/catalog-bot.yml': config() }, 'mallory')
+    const scene = await openScenario({ '.github/catalog-bot.yml': '' })
+    await scene.push({ '.github/catalog-bot.yml': createPublishConfig() }, 'mallory')
     await scene.run()
-    expect(scene.registry.asked).toEqual([])
+    expect(scene.registry.calls).toEqual([])
     await scene.push({
-      '.github/catalog-bot.yml': config('    branch: mallory\n'),
+      '.github/catalog-bot.yml': createPublishConfig('    branch: mallory\n'),
     })
     await scene.run()
-    expect(scene.registry.asked).toEqual([])
+    expect(scene.registry.calls).toEqual([])
     expect(scene.issues()[0]?.body).toMatch(/no branch mallory, or the configuration does not name it/)
     await scene.push({
-      '.github/catalog-bot.yml': `branches: [release-*]\n${config('    branch: release-1\n')}`,
-      [catalog]: entry('main'),
+      '.github/catalog-bot.yml': `branches: [release-*]\n${createPublishConfig('    branch: release-1\n')}`,
+      [catalogPath]: createPackageYaml('main'),
     })
-    await scene.push({ [catalog]: entry('released') }, 'release-1')
+    await scene.push({ [catalogPath]: createPackageYaml('released') }, 'release-1')
     await scene.run()
-    expect(scene.registry.textOf(`${image}:latest`)).toContain('name: released')
+    expect(scene.registry.readText(`${catalogImage}:latest`)).toContain('name: released')
     expect(scene.issues()[0]).toMatchObject({ state: 'closed' })
   }, 180_000)
 })
 
 describe('two commits fast after one another', () => {
   test('the newest wins, and the older one says so, though it was begun', async () => {
-    const scene = await begin()
+    const scene = await openScenario()
     await scene.run()
-    const one = await scene.land({ [catalog]: entry('alpha', 'one') })
-    let two: Awaited<ReturnType<PublishScene['land']>> | undefined
-    scene.registry.before = async (asked) => {
-      if (asked === 'build' && two === undefined) two = await scene.land({ [catalog]: entry('alpha', 'two') })
+    const one = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'one') })
+    let two: Awaited<ReturnType<PublishScenario['merge']>> | undefined
+    scene.registry.beforeCall = async (asked) => {
+      if (asked === 'build' && two === undefined)
+        two = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'two') })
     }
     await scene.run()
-    expect(scene.registry.textOf(`${image}:latest`)).toContain('name: two')
-    expect(pushes(scene)).toBe(2)
+    expect(scene.registry.readText(`${catalogImage}:latest`)).toContain('name: two')
+    expect(countImagePushes(scene)).toBe(2)
     expect(scene.check(one.commit)).toMatchObject({ conclusion: 'neutral' })
     expect(scene.check(one.commit)?.summary).toContain(two?.commit.slice(0, 12))
     expect(scene.check(two?.commit ?? '')).toMatchObject({ conclusion: 'success' })
-    for (const landed of [one, two]) expect(commentOf(landed?.pull as never)).toMatch(/Merged and published/)
+    for (const landed of [one, two])
+      expect(findReportComment(landed?.pull as never)).toMatch(/Merged and published/)
   }, 180_000)
 
   test('an older one that was never begun says so too', async () => {
-    const scene = await begin()
+    const scene = await openScenario()
     await scene.run()
-    const one = await scene.land({ [catalog]: entry('alpha', 'one') })
-    const two = await scene.land({ [catalog]: entry('alpha', 'two') })
+    const one = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'one') })
+    const two = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'two') })
     await scene.run()
     expect(scene.check(one.commit)?.summary).toContain(two.commit.slice(0, 12))
-    expect(commentOf(one.pull)).toMatch(/Merged and published/)
+    expect(findReportComment(one.pull)).toMatch(/Merged and published/)
   }, 180_000)
 })
 
 describe('a registry that is down', () => {
   test('is waited for with patience, then told of in one issue, which is closed when it is back', async () => {
-    const scene = await begin()
+    const scene = await openScenario()
     await scene.run()
-    const { pull, commit } = await scene.land({ [catalog]: entry('alpha', 'fast') })
-    scene.registry.before = () => {
+    const { pull, commit } = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'fast') })
+    scene.registry.beforeCall = () => {
       throw new RegistryError('server', 'quay.io answered 503')
     }
     await scene.run()
     expect(scene.check(commit)).toMatchObject({ status: 'in_progress' })
     expect(scene.issues()).toEqual([])
-    expect(commentOf(pull)).toMatch(/### 🔄 Merged; being published/)
-    const quiet = writes(scene)
+    expect(findReportComment(pull)).toMatch(/### 🔄 Merged; being published/)
+    const quiet = listWriteRequests(scene)
     await scene.run()
-    expect(writes(scene)).toBe(quiet)
+    expect(listWriteRequests(scene)).toBe(quiet)
     for (const seconds of [10, 20, 40]) {
-      scene.pass(seconds)
+      scene.advanceTime(seconds)
       await scene.run()
     }
     const [issue, ...more] = scene.issues()
@@ -182,108 +202,110 @@ describe('a registry that is down', () => {
     expect(issue).toMatchObject({ title: 'Merged but not published: 1 catalog image', state: 'open' })
     expect(issue?.body).toContain('quay.io answered 503')
     expect(scene.check(commit)).toMatchObject({ status: 'completed', conclusion: 'failure' })
-    expect(commentOf(pull)).toMatch(/### ❌ Merged, but not published/)
+    expect(findReportComment(pull)).toMatch(/### ❌ Merged, but not published/)
     expect(scene.deployments().at(-1)?.statuses.at(-1)?.state).toBe('failure')
-    scene.pass(hour)
-    const told = writes(scene)
+    scene.advanceTime(hourSeconds)
+    const writesBefore = listWriteRequests(scene)
     await scene.run()
     // Nothing is news, so nothing is written.
-    expect(writes(scene)).toBe(told)
+    expect(listWriteRequests(scene)).toBe(writesBefore)
     expect(scene.issues()).toHaveLength(1)
 
-    scene.registry.before = () => undefined
-    scene.pass(hour)
+    scene.registry.beforeCall = () => undefined
+    scene.advanceTime(hourSeconds)
     await scene.run()
-    expect(scene.registry.textOf(`${image}:latest`)).toContain('name: fast')
+    expect(scene.registry.readText(`${catalogImage}:latest`)).toContain('name: fast')
     expect(issue).toMatchObject({ state: 'closed' })
     expect(scene.check(commit)).toMatchObject({ conclusion: 'success' })
-    expect(commentOf(pull)).toMatch(/### ✅ Merged and published/)
+    expect(findReportComment(pull)).toMatch(/### ✅ Merged and published/)
   }, 180_000)
 
   test('does not keep a newer commit waiting for the end of the pause', async () => {
-    const scene = await begin()
-    scene.registry.before = () => {
+    const scene = await openScenario()
+    scene.registry.beforeCall = () => {
       throw new RegistryError('server', 'quay.io answered 503')
     }
     await scene.run()
-    scene.registry.before = () => undefined
-    await scene.push({ [catalog]: entry('alpha', 'fast') })
+    scene.registry.beforeCall = () => undefined
+    await scene.push({ [catalogPath]: createPackageYaml('alpha', 'fast') })
     await scene.run()
-    expect(scene.registry.textOf(`${image}:latest`)).toContain('name: fast')
+    expect(scene.registry.readText(`${catalogImage}:latest`)).toContain('name: fast')
   }, 180_000)
 })
 
 test('wrong credentials are told of at once', async () => {
-  const scene = await begin()
-  scene.registry.before = (asked) => {
+  const scene = await openScenario()
+  scene.registry.beforeCall = (asked) => {
     if (asked.startsWith('push')) throw new RegistryError('credentials', 'we may not push there')
   }
   await scene.run()
   expect(scene.issues()).toMatchObject([{ title: 'Merged but not published: 1 catalog image' }])
-  expect(scene.check(headOf(scene))).toMatchObject({ conclusion: 'failure' })
+  expect(scene.check(getMainHead(scene))).toMatchObject({ conclusion: 'failure' })
 }, 180_000)
 
 test('a target that the operator does not allow is told of, and no registry is asked', async () => {
-  const scene = await begin({ '.github/catalog-bot.yml': config().replace(image, 'quay.io/inland/catalog') })
+  const scene = await openScenario({
+    '.github/catalog-bot.yml': createPublishConfig().replace(catalogImage, 'quay.io/inland/catalog'),
+  })
   await scene.run()
-  expect(scene.registry.asked).toEqual([])
+  expect(scene.registry.calls).toEqual([])
   expect(scene.issues()[0]?.body).toMatch(/the operator of the App does not let .* push to/)
-  expect(scene.check(headOf(scene))).toMatchObject({ conclusion: 'failure' })
+  expect(scene.check(getMainHead(scene))).toMatchObject({ conclusion: 'failure' })
 }, 180_000)
 
 describe('a tag that somebody else moves', () => {
   test('is left alone and told of until the catalog changes, then set again with a word about it', async () => {
-    const scene = await begin()
+    const scene = await openScenario()
     await scene.run()
     await scene.run()
-    scene.registry.put(image, 'latest', 'theirs')
-    scene.pass(hour)
+    scene.registry.putImage(catalogImage, 'latest', 'theirs')
+    scene.advanceTime(hourSeconds)
     await scene.run()
-    const theirs = scene.registry.at(`${image}:latest`)
+    const theirs = scene.registry.findDigest(`${catalogImage}:latest`)
     expect(scene.issues()[0]).toMatchObject({ title: '1 catalog image was changed by somebody else' })
     expect(scene.issues()[0]?.body).toContain(theirs)
-    const commit = await scene.push({ [catalog]: entry('alpha', 'fast') })
+    const commit = await scene.push({ [catalogPath]: createPackageYaml('alpha', 'fast') })
     await scene.run()
-    expect(scene.registry.at(`${image}:latest`)).not.toBe(theirs)
+    expect(scene.registry.findDigest(`${catalogImage}:latest`)).not.toBe(theirs)
     expect(scene.check(commit)?.summary).toMatch(/Somebody else had moved the tag `latest`/)
     expect(scene.issues()[0]).toMatchObject({ state: 'closed' })
   }, 180_000)
 
   test('while we set it is met again, and the image ends up right', async () => {
-    const scene = await begin()
+    const scene = await openScenario()
     await scene.run()
-    await scene.push({ [catalog]: entry('alpha', 'fast') })
+    await scene.push({ [catalogPath]: createPackageYaml('alpha', 'fast') })
     let times = 1
-    scene.registry.before = (asked) => {
-      if (asked.startsWith('push') && times-- > 0) scene.registry.put(image, 'latest', 'theirs')
+    scene.registry.beforeCall = (asked) => {
+      if (asked.startsWith('push') && times-- > 0) scene.registry.putImage(catalogImage, 'latest', 'theirs')
     }
     await scene.run()
-    scene.pass(10)
+    scene.advanceTime(10)
     await scene.run()
-    expect(scene.registry.textOf(`${image}:latest`)).toContain('name: fast')
+    expect(scene.registry.readText(`${catalogImage}:latest`)).toContain('name: fast')
   }, 180_000)
 })
 
 test('GitHub refuses deployments: the image is published, and the check says what is missing', async () => {
-  const scene = await begin()
-  it.github.fail(
+  const scene = await openScenario()
+  githubFixture.github.fail(
     'POST /repos/{owner}/{repo}/deployments',
     { status: 403, body: { message: 'Resource not accessible by integration' } },
     100,
   )
   await scene.run()
-  expect(scene.registry.at(`${image}:latest`)).toBeDefined()
-  expect(scene.check(headOf(scene))).toMatchObject({ conclusion: 'success' })
-  expect(scene.check(headOf(scene))?.summary).toMatch(/deployments: write/)
-  const before = writes(scene)
+  expect(scene.registry.findDigest(`${catalogImage}:latest`)).toBeDefined()
+  expect(scene.check(getMainHead(scene))).toMatchObject({ conclusion: 'success' })
+  expect(scene.check(getMainHead(scene))?.summary).toMatch(/deployments: write/)
+  const before = listWriteRequests(scene)
   await scene.run()
-  expect(writes(scene)).toBe(before)
+  expect(listWriteRequests(scene)).toBe(before)
 }, 180_000)
 
 test('a process that is killed at any moment is taken up where it was, and everything is said once', async () => {
-  const scene = await begin()
+  const scene = await openScenario()
   await scene.run()
-  const { app: parts } = scene.place
+  const { app: parts } = scene.ctx
   let left = Number.POSITIVE_INFINITY
   let calls = 0
   const mortal = async <Answer>(work: () => Promise<Answer>): Promise<Answer> => {
@@ -293,9 +315,9 @@ test('a process that is killed at any moment is taken up where it was, and every
     if (left-- <= 0) throw new Error('killed')
     return answer
   }
-  const { forge } = scene.place
-  const cut: typeof scene.place = {
-    ...scene.place,
+  const { forge } = scene.ctx
+  const cut: typeof scene.ctx = {
+    ...scene.ctx,
     forge: { ...forge, perform: (action) => mortal(() => forge.perform(action)) },
     app: {
       ...parts,
@@ -307,9 +329,12 @@ test('a process that is killed at any moment is taken up where it was, and every
     },
   }
   const run = () =>
-    publishCatalogs({ kind: 'publish', installation: it.installation.id, repository: forge.repository }, cut)
+    publishCatalogs(
+      { kind: 'publish', installation: githubFixture.installation.id, repository: forge.repository },
+      cut,
+    )
   for (let at = 0; ; at += 1) {
-    const { pull, commit } = await scene.land({ [catalog]: entry('alpha', `channel-${at}`) })
+    const { pull, commit } = await scene.merge({ [catalogPath]: createPackageYaml('alpha', `channel-${at}`) })
     left = at
     calls = 0
     const ended = await run().then(
@@ -318,14 +343,14 @@ test('a process that is killed at any moment is taken up where it was, and every
     )
     left = Number.POSITIVE_INFINITY
     await run()
-    await scene.tellPulls()
-    expect(scene.registry.textOf(`${image}:latest`)).toContain(`name: channel-${at}`)
+    await scene.reportPulls()
+    expect(scene.registry.readText(`${catalogImage}:latest`)).toContain(`name: channel-${at}`)
     const run1 = scene.check(commit)
     expect(run1).toMatchObject({ conclusion: 'success' })
     // A push that was repeated finds its own work, which is nobody else's and no unchanged image.
     expect(run1?.summary).not.toMatch(/Somebody else|already/)
     expect(scene.deployments().filter(({ sha }) => sha === commit)).toHaveLength(1)
-    expect(commentOf(pull)).toMatch(/Merged and published/)
+    expect(findReportComment(pull)).toMatch(/Merged and published/)
     if (ended) break
     expect(at).toBeLessThan(60)
   }
@@ -335,68 +360,71 @@ test('a process that is killed at any moment is taken up where it was, and every
 
 describe('/rollback', () => {
   test('gives the tags the former image, says so where it was asked, and no unchanged build undoes it', async () => {
-    const scene = await begin()
+    const scene = await openScenario()
     await scene.run()
-    const first = scene.registry.at(`${image}:latest`) ?? ''
-    const { pull } = await scene.land({ [catalog]: entry('alpha', 'bad') })
+    const first = scene.registry.findDigest(`${catalogImage}:latest`) ?? ''
+    const { pull } = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'bad') })
     await scene.run()
-    const second = scene.registry.at(`${image}:latest`) ?? ''
-    const wish = { comment: 1, pull: pull.number, login: 'maintainer', digest: first }
-    const { repository } = scene.place.forge
-    const id = `main catalogs/v4.18 ${image}:latest`
-    await store.writeState(rollbackWishes, repository, new Map([[id, wish]]))
+    const second = scene.registry.findDigest(`${catalogImage}:latest`) ?? ''
+    const rollbackRequest = { comment: 1, pull: pull.number, login: 'maintainer', digest: first }
+    const { repository } = scene.ctx.forge
+    const id = `main catalogs/v4.18 ${catalogImage}:latest`
+    await store.writeState(rollbackRequestState, repository, new Map([[id, rollbackRequest]]))
     await scene.run()
-    expect(scene.registry.at(`${image}:latest`)).toBe(first)
-    expect(scene.registry.at(`${image}:v4.18`)).toBe(first)
-    const said = () => pull.comments.filter(({ body }) => body.includes('catalog-bot:rollback'))
-    expect(said()).toHaveLength(1)
-    expect(said()[0]?.body).toMatch(/Rolled back/)
-    expect(scene.check(headOf(scene))?.title).toBe('Rolled back')
+    expect(scene.registry.findDigest(`${catalogImage}:latest`)).toBe(first)
+    expect(scene.registry.findDigest(`${catalogImage}:v4.18`)).toBe(first)
+    const listRollbackComments = () =>
+      pull.comments.filter(({ body }) => body.includes('catalog-bot:rollback'))
+    expect(listRollbackComments()).toHaveLength(1)
+    expect(listRollbackComments()[0]?.body).toMatch(/Rolled back/)
+    expect(scene.check(getMainHead(scene))?.title).toBe('Rolled back')
     expect(
       scene
         .deployments()
-        .find(({ sha }) => sha === headOf(scene))
+        .find(({ sha }) => sha === getMainHead(scene))
         ?.statuses.at(-1)?.state,
     ).toBe('inactive')
     await scene.push({ 'README.md': 'nothing of the catalog' })
-    scene.pass(2 * hour)
+    scene.advanceTime(2 * hourSeconds)
     await scene.run()
     await scene.run()
-    expect(scene.registry.at(`${image}:latest`)).toBe(first)
-    expect(said()).toHaveLength(1)
+    expect(scene.registry.findDigest(`${catalogImage}:latest`)).toBe(first)
+    expect(listRollbackComments()).toHaveLength(1)
 
-    await scene.push({ [catalog]: entry('alpha', 'good') })
+    await scene.push({ [catalogPath]: createPackageYaml('alpha', 'good') })
     await scene.run()
-    const third = scene.registry.at(`${image}:latest`)
+    const third = scene.registry.findDigest(`${catalogImage}:latest`)
     expect([first, second]).not.toContain(third)
   }, 180_000)
 })
 
 test('a new base image gets the same catalog, when it is looked for', async () => {
-  const scene = await begin({ '.github/catalog-bot.yml': config('    rebase: 1h\n') })
+  const scene = await openScenario({ '.github/catalog-bot.yml': createPublishConfig('    rebase: 1h\n') })
   await scene.run()
   await scene.run()
-  const first = scene.registry.at(`${image}:latest`)
-  scene.registry.bases.set(base, `sha256:${'c'.repeat(64)}`)
+  const first = scene.registry.findDigest(`${catalogImage}:latest`)
+  scene.registry.bases.set(baseImage, `sha256:${'c'.repeat(64)}`)
   await scene.run()
-  expect(scene.registry.at(`${image}:latest`)).toBe(first)
-  scene.pass(hour)
+  expect(scene.registry.findDigest(`${catalogImage}:latest`)).toBe(first)
+  scene.advanceTime(hourSeconds)
   await scene.run()
-  expect(scene.registry.at(`${image}:latest`)).not.toBe(first)
-  expect(scene.registry.textOf(`${image}:latest`)).toContain('name: alpha')
-  expect(scene.registry.asked.filter((asked) => asked === 'build')).toHaveLength(1)
-  expect(scene.check(headOf(scene))?.summary).toMatch(/put on the new base image/)
+  expect(scene.registry.findDigest(`${catalogImage}:latest`)).not.toBe(first)
+  expect(scene.registry.readText(`${catalogImage}:latest`)).toContain('name: alpha')
+  expect(scene.registry.calls.filter((asked) => asked === 'build')).toHaveLength(1)
+  expect(scene.check(getMainHead(scene))?.summary).toMatch(/put on the new base image/)
 }, 180_000)
 
 test('former images stay as many as configured; older ones go, and never one that a tag needs', async () => {
-  const scene = await begin({ '.github/catalog-bot.yml': config('    retention: {keep: 1}\n') })
+  const scene = await openScenario({
+    '.github/catalog-bot.yml': createPublishConfig('    retention: {keep: 1}\n'),
+  })
   const digests: string[] = []
   for (const channel of ['one', 'two', 'three', 'four']) {
-    await scene.push({ [catalog]: entry('alpha', channel) })
+    await scene.push({ [catalogPath]: createPackageYaml('alpha', channel) })
     await scene.run()
-    digests.push(scene.registry.at(`${image}:latest`) ?? '')
-    if (channel === 'one') scene.registry.shelf(image).tags.set('release', digests[0] ?? '')
+    digests.push(scene.registry.findDigest(`${catalogImage}:latest`) ?? '')
+    if (channel === 'one') scene.registry.getRepository(catalogImage).tags.set('release', digests[0] ?? '')
   }
-  const left = [...scene.registry.shelf(image).images.keys()]
-  expect(left.sort()).toEqual([digests[0], digests[2], digests[3]].sort())
+  const remainingImages = [...scene.registry.getRepository(catalogImage).images.keys()]
+  expect(remainingImages.sort()).toEqual([digests[0], digests[2], digests[3]].sort())
 }, 180_000)

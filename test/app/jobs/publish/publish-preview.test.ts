@@ -1,22 +1,32 @@
 // Preview images: which results may have one, and that they go again.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { checkIds } from '../../../../src/findings/checks.ts'
-import { madePreviews, previewWishes } from '../../../../src/app/jobs/publish/preview-state.ts'
-import { catalogImages } from '../../../../src/app/jobs/trial/catalog-images.ts'
-import type { TrialWish } from '../../../../src/app/jobs/trial/trial-state.ts'
-import { dropPreviews, wishedPreview, type Looked } from '../../../../src/app/jobs/publish/wish-preview.ts'
-import { commitSha, pullNumber, treeSha } from '../../../../src/change/ids.ts'
+import { builtPreviewState, previewRequestState } from '../../../../src/app/jobs/publish/preview-state.ts'
+import { findCatalogImages } from '../../../../src/app/jobs/trial/catalog-images.ts'
+import type { ClusterTestRequest } from '../../../../src/app/jobs/trial/trial-state.ts'
+import {
+  cancelPreviews,
+  decidePreviewRequest,
+  type PreviewCandidate,
+} from '../../../../src/app/jobs/publish/wish-preview.ts'
+import { toCommitSha, toPullNumber, toTreeSha } from '../../../../src/change/ids.ts'
 import type { CheckOutcome } from '../../../../src/checks/check.ts'
 import type { CommandRecord } from '../../../../src/gate/commands.ts'
 import type { GitHubApp } from '../../../../src/github/github-app.ts'
 import type { Store } from '../../../../src/ports/store.ts'
-import type { Furnished } from '../../../sandbox/github/sample-world.ts'
-import { openJobGround, type JobGround } from '../job-ground.ts'
-import { config, entry, image, openPublishScene, type PublishScene } from './publish-scene.ts'
+import type { GitHubFixture } from '../../../sandbox/github/sample-world.ts'
+import { openJobFixture, type JobFixture } from '../job-ground.ts'
+import {
+  createPublishConfig,
+  createPackageYaml,
+  catalogImage,
+  openPublishScenario,
+  type PublishScenario,
+} from './publish-scene.ts'
 
-const head = commitSha('a'.repeat(40))
-const result = { commit: commitSha('b'.repeat(40)), tree: treeSha('c'.repeat(40)) }
-const outcome = (check: CheckOutcome['check'], more: Partial<CheckOutcome> = {}): CheckOutcome => ({
+const head = toCommitSha('a'.repeat(40))
+const mergeResult = { commit: toCommitSha('b'.repeat(40)), tree: toTreeSha('c'.repeat(40)) }
+const createOutcome = (check: CheckOutcome['check'], more: Partial<CheckOutcome> = {}): CheckOutcome => ({
   check,
   findings: [],
   unanswered: [],
@@ -24,29 +34,33 @@ const outcome = (check: CheckOutcome['check'], more: Partial<CheckOutcome> = {})
   summary: '',
   ...more,
 })
-const error = [{ severity: 'error' }] as unknown as CheckOutcome['findings']
-const open = [{ question: 'q', reason: 'r', retryAfter: 1 }]
-const waiting = [{ what: 'approval', who: ['alice'] }]
-const looked = (
+const errorFindings = [{ severity: 'error' }] as unknown as CheckOutcome['findings']
+const unansweredQuestions = [{ question: 'q', reason: 'r', retryAfter: 1 }]
+const waitingApprovals = [{ what: 'approval', who: ['alice'] }]
+const createEvaluation = (
   outcomes: readonly CheckOutcome[],
   more: { state?: string; result?: unknown } = {},
-): Omit<Looked, 'hasPreviews'> =>
+): Omit<PreviewCandidate, 'hasPreviews'> =>
   ({
     snapshot: { head, baseRef: 'main', state: more.state ?? 'open' },
-    verdict: { outcomes, ...('result' in more ? { result: more.result } : { result }) },
+    verdict: { outcomes, ...('result' in more ? { result: more.result } : { result: mergeResult }) },
     epoch: 2,
   }) as never
-const command = (more: Partial<CommandRecord> = {}): CommandRecord =>
+const createCommandRecord = (more: Partial<CommandRecord> = {}): CommandRecord =>
   ({ comment: 5, command: 'preview', outcome: 'done', head, epoch: 2, ...more }) as CommandRecord
 
-const sound = [outcome('ownership', { waiting }), outcome('validation'), outcome('images')]
-const allGood = checkIds.map((id) => outcome(id))
+const previewableOutcomes = [
+  createOutcome('ownership', { waiting: waitingApprovals }),
+  createOutcome('validation'),
+  createOutcome('images'),
+]
+const passedOutcomes = checkIds.map((id) => createOutcome(id))
 
 describe('a preview', () => {
   test('is made of the validated result where somebody asked for it, though approvals are missing', () => {
-    expect(wishedPreview(looked(sound), [command()])).toEqual({
+    expect(decidePreviewRequest(createEvaluation(previewableOutcomes), [createCommandRecord()])).toEqual({
       head,
-      tree: result.tree,
+      tree: mergeResult.tree,
       baseRef: 'main',
       isAsked: true,
       comment: 5,
@@ -55,107 +69,139 @@ describe('a preview', () => {
   })
 
   test('is made without being asked for when all checks passed', () => {
-    expect(wishedPreview(looked(allGood), [])).toMatchObject({ isAsked: false })
+    expect(decidePreviewRequest(createEvaluation(passedOutcomes), [])).toMatchObject({ isAsked: false })
   })
 
-  test.each<[string, Omit<Looked, 'hasPreviews'>, readonly CommandRecord[]]>([
-    ['nobody asks and approvals are missing', looked(sound), []],
-    ['somebody without rights asks', looked(sound), [command({ outcome: 'denied' })]],
-    ['it was asked for another commit', looked(sound), [command({ head: commitSha('d'.repeat(40)) })]],
-    ['it was asked before the base changed', looked(sound), [command({ epoch: 1 })]],
+  test.each<[string, Omit<PreviewCandidate, 'hasPreviews'>, readonly CommandRecord[]]>([
+    ['nobody asks and approvals are missing', createEvaluation(previewableOutcomes), []],
+    [
+      'somebody without rights asks',
+      createEvaluation(previewableOutcomes),
+      [createCommandRecord({ outcome: 'denied' })],
+    ],
+    [
+      'it was asked for another commit',
+      createEvaluation(previewableOutcomes),
+      [createCommandRecord({ head: toCommitSha('d'.repeat(40)) })],
+    ],
+    [
+      'it was asked before the base changed',
+      createEvaluation(previewableOutcomes),
+      [createCommandRecord({ epoch: 1 })],
+    ],
     [
       'validation failed',
-      looked([outcome('validation', { findings: error }), outcome('images')]),
-      [command()],
+      createEvaluation([createOutcome('validation', { findings: errorFindings }), createOutcome('images')]),
+      [createCommandRecord()],
     ],
     [
       'images are not known yet',
-      looked([outcome('validation'), outcome('images', { unanswered: open })]),
-      [command()],
+      createEvaluation([
+        createOutcome('validation'),
+        createOutcome('images', { unanswered: unansweredQuestions }),
+      ]),
+      [createCommandRecord()],
     ],
-    ['a check is missing', looked([outcome('validation')]), [command()]],
-    ['nothing was checked', looked([]), [command()]],
-    ['head and base do not merge', looked(allGood, { result: undefined }), [command()]],
-    ['the pull request is closed', looked(allGood, { state: 'closed' }), [command()]],
+    ['a check is missing', createEvaluation([createOutcome('validation')]), [createCommandRecord()]],
+    ['nothing was checked', createEvaluation([]), [createCommandRecord()]],
+    [
+      'head and base do not merge',
+      createEvaluation(passedOutcomes, { result: undefined }),
+      [createCommandRecord()],
+    ],
+    [
+      'the pull request is closed',
+      createEvaluation(passedOutcomes, { state: 'closed' }),
+      [createCommandRecord()],
+    ],
   ])('is not made when %s', (_name, given, records) => {
-    expect(wishedPreview(given, records)).toBeUndefined()
+    expect(decidePreviewRequest(given, records)).toBeUndefined()
   })
 })
 
 describe('the preview of a pull request', () => {
-  let ground: JobGround
-  let it: Furnished
+  let jobFixture: JobFixture
+  let github: GitHubFixture
   let app: GitHubApp
   let store: Store
   let directory: string
-  let scene: PublishScene
+  let scene: PublishScenario
 
   beforeAll(async () => {
-    ground = await openJobGround()
-    ;({ it, app, store, directory } = ground)
-    scene = await openPublishScene(it, app, store, directory, {
-      '.github/catalog-bot.yml': config('    preview: {expires: 1d}\n'),
+    jobFixture = await openJobFixture()
+    ;({ github, app, store, directory } = jobFixture)
+    scene = await openPublishScenario(github, app, store, directory, {
+      '.github/catalog-bot.yml': createPublishConfig('    preview: {expires: 1d}\n'),
     })
     await scene.run()
   }, 180_000)
   afterAll(async () => {
     await scene.close()
-    await ground.close()
+    await jobFixture.close()
   }, 180_000)
 
   /** A pull request whose head stands for its validated result. */
   async function wished(text: string) {
-    const pull = await it.github.openPull({
+    const pull = await github.github.openPull({
       repository: scene.full,
       author: 'alice',
       title: 'More',
       changes: { 'catalogs/v4.18/alpha/catalog.yaml': text },
     })
-    const { repository } = scene.place
-    await repository.fetch('main', pullNumber(pull.number))
-    const commit = await repository.pullHead(pullNumber(pull.number))
+    const { repository } = scene.ctx
+    await repository.fetch('main', toPullNumber(pull.number))
+    const commit = await repository.pullHead(toPullNumber(pull.number))
     if (commit === undefined) throw new Error('no head')
     const tree = await repository.treeOf(commit)
-    const wish = { head: commit, tree, baseRef: 'main', isAsked: true, comment: 5, isClosed: false }
+    const previewRequest = { head: commit, tree, baseRef: 'main', isAsked: true, comment: 5, isClosed: false }
     await store.writeState(
-      previewWishes,
-      scene.place.forge.repository,
-      new Map([[String(pull.number), wish]]),
+      previewRequestState,
+      scene.ctx.forge.repository,
+      new Map([[String(pull.number), previewRequest]]),
     )
     await scene.preview(pull.number)
-    return { pull, commit, tag: `${image}:pr-${pull.number}-v4.18` }
+    return { pull, commit, tag: `${catalogImage}:pr-${pull.number}-v4.18` }
   }
 
   test('holds its result under a tag of its own, touches no other, and goes when its time is over', async () => {
-    const before = scene.registry.at(`${image}:latest`)
-    const { pull, commit, tag } = await wished(entry('alpha', 'preview'))
-    expect(scene.registry.textOf(tag)).toContain('name: preview')
-    expect(scene.registry.at(`${image}:latest`)).toBe(before)
+    const before = scene.registry.findDigest(`${catalogImage}:latest`)
+    const { pull, commit, tag } = await wished(createPackageYaml('alpha', 'preview'))
+    expect(scene.registry.readText(tag)).toContain('name: preview')
+    expect(scene.registry.findDigest(`${catalogImage}:latest`)).toBe(before)
     expect(scene.check(commit, 'preview')).toMatchObject({ conclusion: 'neutral' })
     expect(scene.check(commit, 'preview')?.summary).toContain(`\`${tag}\``)
-    const count = scene.registry.asked.length
+    const count = scene.registry.calls.length
     await scene.preview(pull.number)
-    expect(scene.registry.asked).toHaveLength(count)
-    scene.pass(25 * 3600)
+    expect(scene.registry.calls).toHaveLength(count)
+    scene.advanceTime(25 * 3600)
     await scene.preview(pull.number)
-    expect(scene.registry.at(tag)).toBeUndefined()
+    expect(scene.registry.findDigest(tag)).toBeUndefined()
     await scene.preview(pull.number)
-    expect(scene.registry.at(tag)).toBeUndefined()
+    expect(scene.registry.findDigest(tag)).toBeUndefined()
   }, 180_000)
 
   test('is what a trial with OLM v1 takes: of exactly its tree, with what is published of exactly the tree before', async () => {
-    const { pull, commit, tag } = await wished(entry('alpha', 'tried'))
-    const { repository } = scene.place
+    const { pull, commit, tag } = await wished(createPackageYaml('alpha', 'tried'))
+    const { repository } = scene.ctx
     const [tree, baseTree] = [await repository.treeOf(commit), await repository.treeOf(await mainTip())]
     const root = 'catalogs/v4.18'
-    const imagesOf = async (more: Partial<TrialWish> = {}, number = pull.number) => {
-      const trial = { target: 'OLM v1' } as TrialWish['trials'][number]['trial']
-      const wish = { head: commit, tree, baseTree, trials: [{ root, trial }], ...more } as TrialWish
-      const found = await catalogImages(pullNumber(number), wish, scene.place)
+    const imagesOf = async (more: Partial<ClusterTestRequest> = {}, number = pull.number) => {
+      const installTest = { target: 'OLM v1' } as ClusterTestRequest['trials'][number]['trial']
+      const clusterTestRequest = {
+        head: commit,
+        tree,
+        baseTree,
+        trials: [{ root, trial: installTest }],
+        ...more,
+      } as ClusterTestRequest
+      const found = await findCatalogImages(toPullNumber(number), clusterTestRequest, scene.ctx)
       return [...found.values()][0]
     }
-    const head = `${image}@${scene.registry.at(tag) ?? ''}`
-    expect(await imagesOf()).toEqual({ head, base: `${image}@${scene.registry.at(`${image}:latest`) ?? ''}` })
+    const head = `${catalogImage}@${scene.registry.findDigest(tag) ?? ''}`
+    expect(await imagesOf()).toEqual({
+      head,
+      base: `${catalogImage}@${scene.registry.findDigest(`${catalogImage}:latest`) ?? ''}`,
+    })
     // The branch's catalog is another one than what is published.
     expect(await imagesOf({ baseTree: tree })).toEqual({ head })
     expect(await imagesOf({ tree: baseTree })).toMatchObject({ why: expect.stringContaining('/preview') })
@@ -166,20 +212,20 @@ describe('the preview of a pull request', () => {
     expect(await imagesOf({ trials: [{ root, trial: { target: 'OLM v0' } as never }] })).toBeUndefined()
     // Asked for and not made yet.
     const key = String(pull.number)
-    const { repository: name } = scene.place.forge
-    const made = await store.readState(madePreviews, name, key)
-    await store.writeState(madePreviews, name, new Map([[key, { images: [], ended: [], attempts: 0 }]]))
+    const { repository: name } = scene.ctx.forge
+    const made = await store.readState(builtPreviewState, name, key)
+    await store.writeState(builtPreviewState, name, new Map([[key, { images: [], ended: [], attempts: 0 }]]))
     expect(await imagesOf()).toBe('coming')
     expect(await imagesOf({ head: await mainTip() })).toMatchObject({ why: expect.any(String) })
-    if (made) await store.writeState(madePreviews, name, new Map([[key, made]]))
-    scene.pass(25 * 3600)
+    if (made) await store.writeState(builtPreviewState, name, new Map([[key, made]]))
+    scene.advanceTime(25 * 3600)
     expect(await imagesOf()).toMatchObject({ why: expect.any(String) })
     await scene.preview(pull.number)
     expect(await imagesOf()).toMatchObject({ why: expect.any(String) })
   }, 180_000)
 
   async function mainTip() {
-    const { repository } = scene.place
+    const { repository } = scene.ctx
     await repository.fetch('main')
     const tip = await repository.tip('main')
     if (tip === undefined) throw new Error('no branch')
@@ -187,22 +233,22 @@ describe('the preview of a pull request', () => {
   }
 
   test('goes when it is closed', async () => {
-    const { pull, tag } = await wished(entry('alpha', 'closing'))
-    expect(scene.registry.at(tag)).toBeDefined()
-    await dropPreviews(pullNumber(pull.number), scene.place)
-    expect(scene.asked.at(-1)?.job).toMatchObject({ kind: 'preview', pull: pull.number })
+    const { pull, tag } = await wished(createPackageYaml('alpha', 'closing'))
+    expect(scene.registry.findDigest(tag)).toBeDefined()
+    await cancelPreviews(toPullNumber(pull.number), scene.ctx)
+    expect(scene.enqueued.at(-1)?.job).toMatchObject({ kind: 'preview', pull: pull.number })
     await scene.preview(pull.number)
-    expect(scene.registry.at(tag)).toBeUndefined()
+    expect(scene.registry.findDigest(tag)).toBeUndefined()
     const key = String(pull.number)
-    expect(await store.readState(madePreviews, scene.place.forge.repository, key)).toMatchObject({
+    expect(await store.readState(builtPreviewState, scene.ctx.forge.repository, key)).toMatchObject({
       images: [],
     })
-    expect(scene.registry.at(`${image}:latest`)).toBeDefined()
+    expect(scene.registry.findDigest(`${catalogImage}:latest`)).toBeDefined()
   }, 180_000)
 
   test('of a result whose catalog is the same as on the branch is none', async () => {
-    const count = scene.registry.asked.length
-    await wished(entry('alpha'))
-    expect(scene.registry.asked).toHaveLength(count)
+    const count = scene.registry.calls.length
+    await wished(createPackageYaml('alpha'))
+    expect(scene.registry.calls).toHaveLength(count)
   }, 180_000)
 })

@@ -1,87 +1,87 @@
 // A repository in the sandbox's GitHub whose catalogs are published by hand, to a registry in memory: what the tests of
 // the jobs look at. Time is the test's own.
-import { nobodyReleases } from '../release/nobody-releases.ts'
+import { rejectingReleasePool } from '../release/nobody-releases.ts'
 import { join } from 'node:path'
 import pino from 'pino'
-import { openMetrics } from '../../../../src/app/metrics.ts'
+import { createMetrics } from '../../../../src/app/metrics.ts'
 import { readSettings } from '../../../../src/app/settings.ts'
 import type { JobContext } from '../../../../src/app/jobs/job-context.ts'
-import { reportMerged } from '../../../../src/app/jobs/report-merged.ts'
+import { republishMergedReport } from '../../../../src/app/jobs/report-merged.ts'
 import { publishCatalogs } from '../../../../src/app/jobs/publish/publish-catalogs.ts'
-import { openTurns } from '../../../../src/app/jobs/turns.ts'
+import { createJobScheduler } from '../../../../src/app/jobs/turns.ts'
 import { publishPreview } from '../../../../src/app/jobs/publish/publish-preview.ts'
-import { doPublishOrder } from '../../../../src/app/publishing/do-publish-order.ts'
-import type { PublishRoom } from '../../../../src/app/publishing/publish-room.ts'
-import type { Publishing } from '../../../../src/app/publishing/open-publishing.ts'
+import { handlePublishRequest } from '../../../../src/app/publishing/do-publish-order.ts'
+import type { PublishContext } from '../../../../src/app/publishing/publish-room.ts'
+import type { PublishClient } from '../../../../src/app/publishing/open-publishing.ts'
 import { parsePushTargets } from '../../../../src/app/publishing/push-targets.ts'
-import { nobodyTries } from '../../trials/nobody-tries.ts'
-import { readFile } from '../../../../src/catalog/load/read-file.ts'
-import { commitSha, pullNumber, treeSha } from '../../../../src/change/ids.ts'
-import { catalogLoader } from '../../../../src/examine/catalogs/catalog-loader.ts'
+import { rejectingClusterTests } from '../../trials/nobody-tries.ts'
+import { parseCatalogFile } from '../../../../src/catalog/load/read-file.ts'
+import { toCommitSha, toPullNumber, toTreeSha } from '../../../../src/change/ids.ts'
+import { createCatalogLoader } from '../../../../src/examine/catalogs/catalog-loader.ts'
 import { openMirror } from '../../../../src/git/mirror.ts'
 import { openForge } from '../../../../src/github/forge.ts'
 import type { GitHubApp } from '../../../../src/github/github-app.ts'
-import { openMerging } from '../../../../src/github/merge-calls.ts'
+import { openMergeApi } from '../../../../src/github/merge-calls.ts'
 import type { Job, Store } from '../../../../src/ports/store.ts'
-import type { CheckRun, Deployment, Issue, Pull } from '../../../../sandbox/github/world.ts'
-import { FakeRegistry } from '../../../image/fake-publisher.ts'
-import type { Furnished } from '../../../sandbox/github/sample-world.ts'
-import { clock as realClock } from '../../../store/sample-records.ts'
+import type { MockCheckRun, MockDeployment, MockIssue, MockPull } from '../../../../sandbox/github/world.ts'
+import { FakePublisher } from '../../../image/fake-publisher.ts'
+import type { GitHubFixture } from '../../../sandbox/github/sample-world.ts'
+import { systemTestClock as realClock } from '../../../store/sample-records.ts'
 
-export const image = 'quay.io/coast/catalog'
-export const base = 'quay.io/opm/opm:latest'
+export const catalogImage = 'quay.io/coast/catalog'
+export const baseImage = 'quay.io/opm/opm:latest'
 
-export const entry = (name: string, channel = 'stable') =>
+export const createPackageYaml = (name: string, channel = 'stable') =>
   `---\nschema: olm.package\nname: ${name}\ndefaultChannel: ${channel}\n---\nschema: olm.channel\npackage: ${name}\nname: ${channel}\nentries:\n  - name: ${name}.v1.0.0\n---\nschema: olm.bundle\npackage: ${name}\nname: ${name}.v1.0.0\nimage: quay.io/x/${name}:1\nproperties:\n  - type: olm.package\n    value: {packageName: ${name}, version: 1.0.0}\n`
 
-export const config = (more = '') =>
-  `publish:\n  - catalog: catalogs/v4.18\n    repository: ${image}\n    tags: [latest, 'v{version}']\n    base: ${base}\n${more}`
+export const createPublishConfig = (more = '') =>
+  `publish:\n  - catalog: catalogs/v4.18\n    repository: ${catalogImage}\n    tags: [latest, 'v{version}']\n    base: ${baseImage}\n${more}`
 
-export const files = {
-  'catalogs/v4.18/alpha/catalog.yaml': entry('alpha'),
-  'catalogs/v4.19/alpha/catalog.yaml': entry('alpha'),
+export const repositoryFiles = {
+  'catalogs/v4.18/alpha/catalog.yaml': createPackageYaml('alpha'),
+  'catalogs/v4.19/alpha/catalog.yaml': createPackageYaml('alpha'),
   'operators/alpha/ci.yaml': 'reviewers:\n  - alice\n',
-  '.github/catalog-bot.yml': config(),
+  '.github/catalog-bot.yml': createPublishConfig(),
 }
 
-export interface PublishScene {
+export interface PublishScenario {
   readonly full: string
-  readonly registry: FakeRegistry
-  readonly place: JobContext<Store>
+  readonly registry: FakePublisher
+  readonly ctx: JobContext<Store>
   readonly store: Store
   /** Jobs that were asked for, with their delays. */
-  readonly asked: { readonly job: Job; readonly seconds: number }[]
+  readonly enqueued: { readonly job: Job; readonly seconds: number }[]
   /** Pushes to the default branch; answers with the commit. */
   push(files: Record<string, string | null>, branch?: string): Promise<string>
   /** Merges a pull request, as the store will have it: opened, landed and on record. */
-  land(
+  merge(
     files: Record<string, string>,
     /** Happens when the branch has moved, and nothing of it is on record yet. */
     meanwhile?: () => Promise<void>,
-  ): Promise<{ readonly pull: Pull; readonly commit: string }>
+  ): Promise<{ readonly pull: MockPull; readonly commit: string }>
   run(): Promise<void>
   /** What jobs of merged pull requests do that a publication asked for: they write the first comment. `run` has it in it. */
-  tellPulls(): Promise<void>
+  reportPulls(): Promise<void>
   preview(pull: number): Promise<void>
-  pass(seconds: number): void
-  check(commit: string, name?: string): CheckRun | undefined
-  readonly deployments: () => readonly Deployment[]
-  readonly issues: () => readonly Issue[]
+  advanceTime(seconds: number): void
+  check(commit: string, name?: string): MockCheckRun | undefined
+  readonly deployments: () => readonly MockDeployment[]
+  readonly issues: () => readonly MockIssue[]
   close(): Promise<void>
 }
 
-let repositories = 0
+let repositoryCount = 0
 
-export async function openPublishScene(
-  it: Furnished,
+export async function openPublishScenario(
+  it: GitHubFixture,
   app: GitHubApp,
   store: Store,
   directory: string,
   given: Readonly<Record<string, string>> = {},
-): Promise<PublishScene> {
-  const name = `shipped-${++repositories}`
+): Promise<PublishScenario> {
+  const name = `shipped-${++repositoryCount}`
   const full = `catalogs/${name}`
-  await it.github.createRepository('catalogs', name, { files: { ...files, ...given } })
+  await it.github.createRepository('catalogs', name, { files: { ...repositoryFiles, ...given } })
   it.github.changeInstallation(it.installation, [full])
   const repository = { owner: 'catalogs', name }
   let now = Date.UTC(2026, 10, 20)
@@ -95,10 +95,10 @@ export async function openPublishScene(
       password: await app.gitToken(it.installation.id, repository),
     }),
   })
-  const registry = new FakeRegistry()
-  registry.bases.set(base, `sha256:${'b'.repeat(64)}`)
-  const room: PublishRoom = {
-    targets: parsePushTargets(`[{github: ${full}, push: [${image}]}]`),
+  const registry = new FakePublisher()
+  registry.bases.set(baseImage, `sha256:${'b'.repeat(64)}`)
+  const publisherContext: PublishContext = {
+    targets: parsePushTargets(`[{github: ${full}, push: [${catalogImage}]}]`),
     registryFor: () =>
       Promise.resolve({
         publisher: registry,
@@ -108,45 +108,45 @@ export async function openPublishScene(
       }),
     mirrorAt: () => Promise.resolve(mirror),
     secretOf: () => Promise.resolve('secret'),
-    transport: {} as PublishRoom['transport'],
+    transport: {} as PublishContext['transport'],
     closedHosts: [],
     version: '1.2.3',
     now: () => now,
   }
-  const publishing: Publishing = {
+  const publishing: PublishClient = {
     order: (order, onIntent) =>
-      doPublishOrder(order, room, async ({ digest }) => (await onIntent?.(digest)) ?? 'go'),
+      handlePublishRequest(order, publisherContext, async ({ digest }) => (await onIntent?.(digest)) ?? 'go'),
     close: () => Promise.resolve(),
   }
-  const asked: { job: Job; seconds: number }[] = []
+  const enqueuedJobs: { job: Job; seconds: number }[] = []
   let done = 0
-  const loaded = { read: async (bytes: Uint8Array) => readFile(bytes), close: async () => undefined }
+  const loaded = { read: async (bytes: Uint8Array) => parseCatalogFile(bytes), close: async () => undefined }
   const octokit = await app.octokit(it.installation.id)
-  const place: JobContext<Store> = {
+  const ctx: JobContext<Store> = {
     installation: it.installation.id,
     repository: mirror,
     mirror: folder,
     forge: openForge(octokit, repository, app),
-    merging: openMerging(octokit, repository),
+    merging: openMergeApi(octokit, repository),
     app: {
       settings: readSettings({ PUBLISH_RETRY_SECONDS: '10' }),
-      store: { ...store, enqueue: async (job: Job, seconds = 0) => void asked.push({ job, seconds }) },
+      store: { ...store, enqueue: async (job: Job, seconds = 0) => void enqueuedJobs.push({ job, seconds }) },
       registries: {
-        forOneLook: () => () => Promise.reject(new Error('nobody asks for images here')),
-        lookAgain: () => Promise.reject(new Error('nobody asks for images here')),
+        forEvaluation: () => () => Promise.reject(new Error('nobody asks for images here')),
+        refreshImage: () => Promise.reject(new Error('nobody asks for images here')),
         close: async () => undefined,
       },
       publishing,
-      trials: nobodyTries,
-      loader: catalogLoader(loaded, store),
-      looks: {
-        look: () => Promise.reject(new Error('nobody looks here')),
+      clusterTests: rejectingClusterTests,
+      loader: createCatalogLoader(loaded, store),
+      evaluationPool: {
+        evaluate: () => Promise.reject(new Error('nobody looks here')),
         isSmall: () => true,
         close: () => Promise.resolve(),
       },
-      releases: nobodyReleases,
-      turns: openTurns(realClock),
-      metrics: openMetrics(),
+      releases: rejectingReleasePool,
+      scheduler: createJobScheduler(realClock),
+      metrics: createMetrics(),
       clock: { ...realClock, now: () => now },
       log: pino({ level: 'silent' }),
     },
@@ -155,41 +155,41 @@ export async function openPublishScene(
   const push = (changes: Record<string, string | null>, branch?: string) =>
     it.github.pushToBase(full, changes, branch === undefined ? {} : { branch })
   const about = { installation: it.installation.id, repository }
-  const tellPulls = async () => {
-    for (; done < asked.length; done += 1) {
-      const job = asked[done]?.job
-      if (job?.kind === 'pull') await reportMerged(job.pull, place)
+  const reportPulls = async () => {
+    for (; done < enqueuedJobs.length; done += 1) {
+      const job = enqueuedJobs[done]?.job
+      if (job?.kind === 'pull') await republishMergedReport(job.pull, ctx)
     }
   }
   return {
     full,
     registry,
-    place,
+    ctx,
     store,
-    asked,
+    enqueued: enqueuedJobs,
     push,
-    async land(changes, meanwhile) {
+    async merge(changes, meanwhile) {
       const pull = await it.github.openPull({ repository: full, author: 'alice', title: 'More', changes })
-      const before = repo.known.get('refs/heads/main') ?? ''
+      const before = repo.knownRefs.get('refs/heads/main') ?? ''
       const commit = await push(changes)
       await meanwhile?.()
-      const landing = {
+      const pendingMerge = {
         repository,
-        pull: pullNumber(pull.number),
+        pull: toPullNumber(pull.number),
         baseRef: 'main',
-        base: commitSha(before),
-        head: commitSha(pull.headSha),
-        commit: commitSha(commit),
-        tree: treeSha('0'.repeat(40)),
+        base: toCommitSha(before),
+        head: toCommitSha(pull.headSha),
+        commit: toCommitSha(commit),
+        tree: toTreeSha('0'.repeat(40)),
         config: 'default',
       }
       const lease = await store.acquireLease(`land ${full}`, 60)
       if (lease === undefined) throw new Error('no lease')
-      const intent = await store.beginLanding(lease, landing)
+      const intent = await store.startMerge(lease, pendingMerge)
       if (intent === undefined) throw new Error('no intent')
-      await store.endLanding(intent, 'landed')
+      await store.finishMerge(intent, 'landed')
       await store.releaseLease(lease)
-      const { head, base: on, config: digest } = landing
+      const { head, base: on, config: digest } = pendingMerge
       const verdict = {
         kind: 'merge',
         reasons: [],
@@ -202,7 +202,7 @@ export async function openPublishScene(
       }
       await store.recordVerdict({
         repository,
-        pull: landing.pull,
+        pull: pendingMerge.pull,
         head,
         base: on,
         config: digest,
@@ -213,12 +213,12 @@ export async function openPublishScene(
       return { pull, commit }
     },
     async run() {
-      await publishCatalogs({ kind: 'publish', ...about }, place)
-      await tellPulls()
+      await publishCatalogs({ kind: 'publish', ...about }, ctx)
+      await reportPulls()
     },
-    tellPulls,
-    preview: (pull) => publishPreview({ kind: 'preview', ...about, pull: pullNumber(pull) }, place),
-    pass: (seconds) => void (now += seconds * 1000),
+    reportPulls,
+    preview: (pull) => publishPreview({ kind: 'preview', ...about, pull: toPullNumber(pull) }, ctx),
+    advanceTime: (seconds) => void (now += seconds * 1000),
     check: (headSha, which = 'publish') =>
       it.github
         .checkRuns({ repo, headSha })

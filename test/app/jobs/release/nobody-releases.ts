@@ -1,7 +1,7 @@
 // For tests in which no bundle is released: whoever tries is told so.
 import type { ReleasePool } from '../../../../src/examine/release/release-pool.ts'
 
-export const nobodyReleases: ReleasePool = {
-  workOut: () => Promise.reject(new Error('nothing is released here')),
+export const rejectingReleasePool: ReleasePool = {
+  computeRelease: () => Promise.reject(new Error('nothing is released here')),
   close: () => Promise.resolve(),
 }

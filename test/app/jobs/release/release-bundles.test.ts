@@ -3,54 +3,59 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import type { GitHubApp } from '../../../../src/github/github-app.ts'
 import type { Store } from '../../../../src/ports/store.ts'
 import {
-  catalog,
-  digest,
-  merged,
-  released,
-  template,
+  catalogYaml,
+  createDigest,
+  createMergedBundleFiles,
+  releaseRepositoryFiles,
+  templateYaml,
   templatePath,
 } from '../../../examine/release/release-files.ts'
-import type { Furnished } from '../../../sandbox/github/sample-world.ts'
-import { openJobGround, type JobGround } from '../job-ground.ts'
-import { config, configFile, openReleaseScene, type ReleaseScene } from './release-scene.ts'
+import type { GitHubFixture } from '../../../sandbox/github/sample-world.ts'
+import { openJobFixture, type JobFixture } from '../job-ground.ts'
+import {
+  createReleaseConfig,
+  botConfigPath,
+  openReleaseScenario,
+  type ReleaseScenario,
+} from './release-scene.ts'
 
-const patience = 180_000
-const day = 24 * 3600
-const branch = (version: string) => `refs/heads/catalog-bot/add/foo/${version}`
-const reference = `quay.io/foo/foo@${digest('b')}`
+const testTimeoutMs = 180_000
+const daySeconds = 24 * 3600
+const getReleaseBranch = (version: string) => `refs/heads/catalog-bot/add/foo/${version}`
+const bundleReference = `quay.io/foo/foo@${createDigest('b')}`
 
-let ground: JobGround
-let it: Furnished
+let jobFixture: JobFixture
+let githubFixture: GitHubFixture
 let app: GitHubApp
 let store: Store
 let directory: string
-const opened: ReleaseScene[] = []
+const openedScenarios: ReleaseScenario[] = []
 
 beforeAll(async () => {
-  ground = await openJobGround()
-  ;({ it, app, store, directory } = ground)
-}, patience)
+  jobFixture = await openJobFixture()
+  ;({ github: githubFixture, app, store, directory } = jobFixture)
+}, testTimeoutMs)
 afterEach(async () => {
-  it.github.clearFaults()
-  for (const each of opened.splice(0)) await each.close()
+  githubFixture.github.clearFaults()
+  for (const each of openedScenarios.splice(0)) await each.close()
 })
 afterAll(async () => {
-  await ground.close()
-}, patience)
+  await jobFixture.close()
+}, testTimeoutMs)
 
 /** A scene in which the job has seen the branch once: what is merged from now on counts. */
-const begin = async (given?: Readonly<Record<string, string>>): Promise<ReleaseScene> => {
-  const scene = await openReleaseScene(it, app, store, directory, given)
-  opened.push(scene)
+const openScenario = async (given?: Readonly<Record<string, string>>): Promise<ReleaseScenario> => {
+  const scene = await openReleaseScenario(githubFixture, app, store, directory, given)
+  openedScenarios.push(scene)
   await scene.run()
   return scene
 }
 /** Runs the job until it has nothing left to do at once. */
-const settle = async (scene: ReleaseScene): Promise<void> => {
+const runUntilIdle = async (scene: ReleaseScenario): Promise<void> => {
   for (let runs = 0; runs < 5; runs++) {
-    scene.asked.length = 0
+    scene.enqueued.length = 0
     await scene.run()
-    if (!scene.asked.some(({ seconds }) => seconds <= 1)) return
+    if (!scene.enqueued.some(({ seconds }) => seconds <= 1)) return
   }
   throw new Error('the job asks for itself without an end')
 }
@@ -59,11 +64,11 @@ describe('a bundle directory that is merged', () => {
   test(
     'gets one pull request, which adds it by digest to its template and catalogs',
     async () => {
-      const scene = await begin()
+      const scene = await openScenario()
       scene.put('1.1.0', 'b')
-      const pull = await scene.merge(merged('1.1.0'))
-      await settle(scene)
-      const [own, ...others] = scene.own()
+      const pull = await scene.merge(createMergedBundleFiles('1.1.0'))
+      await runUntilIdle(scene)
+      const [own, ...others] = scene.botPulls()
       expect(others).toEqual([])
       expect(own).toMatchObject({
         title: 'Add foo 1.1.0 to the catalogs',
@@ -73,155 +78,161 @@ describe('a bundle directory that is merged', () => {
         draft: false,
       })
       expect(own?.body).toContain(`of #${pull.number} to the templates`)
-      expect(own?.body).toContain(reference)
-      const text = await scene.file(branch('1.1.0'), templatePath)
-      expect(text.split('\n').filter((line) => !template.split('\n').includes(line))).toEqual([
+      expect(own?.body).toContain(bundleReference)
+      const text = await scene.file(getReleaseBranch('1.1.0'), templatePath)
+      expect(text.split('\n').filter((line) => !templateYaml.split('\n').includes(line))).toEqual([
         '      - name: foo.v1.1.0',
         '        replaces: foo.v1.0.0',
-        `    image: ${reference}`,
+        `    image: ${bundleReference}`,
       ])
       for (const version of ['v4.19', 'v4.20'])
-        expect(await scene.file(branch('1.1.0'), `catalogs/${version}/foo/catalog.yaml`)).toContain(
-          `image: ${reference}\nname: foo.v1.1.0\n`,
+        expect(await scene.file(getReleaseBranch('1.1.0'), `catalogs/${version}/foo/catalog.yaml`)).toContain(
+          `image: ${bundleReference}\nname: foo.v1.1.0\n`,
         )
       expect(scene.comments(pull)).toEqual([])
 
       // Again and again, and with no push: nothing more.
       const writes = () =>
-        it.github.requests.filter(({ method, path }) => method !== 'GET' && path.startsWith('/repos/')).length
+        githubFixture.github.requests.filter(
+          ({ method, path }) => method !== 'GET' && path.startsWith('/repos/'),
+        ).length
       const before = writes()
-      await settle(scene)
-      await settle(scene)
+      await runUntilIdle(scene)
+      await runUntilIdle(scene)
       expect(writes()).toBe(before)
     },
-    patience,
+    testTimeoutMs,
   )
 
   test(
     'gets one whatever the moment at which the bot is killed',
     async () => {
-      const scene = await begin()
+      const scene = await openScenario()
       let moments = 0
       for (let isKilled = true; isKilled; moments++) {
         const version = `1.0.${moments + 1}`
         scene.put(version, '0123456789bcdef'[moments % 15])
-        await scene.push(merged(version))
+        await scene.push(createMergedBundleFiles(version))
         // After one more half of an effect each time: before the first, after it, before the second...
         isKilled = (await scene.run(moments / 2)) === 'killed'
         for (let runs = 0; runs < 2 && !isKilled; runs++)
           isKilled = (await scene.run(moments / 2)) === 'killed'
-        await settle(scene)
-        const own = scene.own().filter(({ headRef }) => headRef.endsWith(`/${version}`))
+        await runUntilIdle(scene)
+        const own = scene.botPulls().filter(({ headRef }) => headRef.endsWith(`/${version}`))
         expect(own).toHaveLength(1)
         expect(own[0]).toMatchObject({ state: 'open' })
-        expect(await scene.file(branch(version), templatePath)).toContain(`name: foo.v${version}\n`)
-        for (const pull of own) await it.github.close(pull)
+        expect(await scene.file(getReleaseBranch(version), templatePath)).toContain(`name: foo.v${version}\n`)
+        for (const pull of own) await githubFixture.github.close(pull)
       }
       // Where it was noticed, where its image was known, around the commit, the branch, the pull request, and the end.
       expect(moments).toBeGreaterThan(10)
     },
-    patience,
+    testTimeoutMs,
   )
 
   test(
     'that people decline is not opened again',
     async () => {
-      const scene = await begin()
+      const scene = await openScenario()
       scene.put('1.1.0', 'b')
-      await scene.merge(merged('1.1.0'))
-      await settle(scene)
-      const [own] = scene.own()
+      await scene.merge(createMergedBundleFiles('1.1.0'))
+      await runUntilIdle(scene)
+      const [own] = scene.botPulls()
       if (!own) throw new Error('there is no pull request')
-      await it.github.close(own, 'alice')
-      await scene.push({ [templatePath]: template.replace('people', 'a person') })
-      await settle(scene)
+      await githubFixture.github.close(own, 'alice')
+      await scene.push({ [templatePath]: templateYaml.replace('people', 'a person') })
+      await runUntilIdle(scene)
       expect(own.state).toBe('closed')
-      expect(scene.own()).toHaveLength(1)
+      expect(scene.botPulls()).toHaveLength(1)
       expect(await scene.wants()).toBe(false)
     },
-    patience,
+    testTimeoutMs,
   )
 
   test(
     'that people take over is left to them',
     async () => {
-      const scene = await begin()
+      const scene = await openScenario()
       scene.put('1.1.0', 'b')
-      await scene.merge(merged('1.1.0'))
-      await settle(scene)
-      const [own] = scene.own()
+      await scene.merge(createMergedBundleFiles('1.1.0'))
+      await runUntilIdle(scene)
+      const [own] = scene.botPulls()
       if (!own) throw new Error('there is no pull request')
-      const theirs = await it.github.pushToPull(own, { 'operators/foo/notes.txt': 'x\n' }, { by: 'alice' })
-      await scene.push({ [templatePath]: template.replace('people', 'a person') })
-      await settle(scene)
+      const theirs = await githubFixture.github.pushToPull(
+        own,
+        { 'operators/foo/notes.txt': 'x\n' },
+        { by: 'alice' },
+      )
+      await scene.push({ [templatePath]: templateYaml.replace('people', 'a person') })
+      await runUntilIdle(scene)
       expect(own.headSha).toBe(theirs)
       expect(own.state).toBe('open')
     },
-    patience,
+    testTimeoutMs,
   )
 
   test(
     'is written anew when the base is another, on the same branch and forward',
     async () => {
-      const scene = await begin()
+      const scene = await openScenario()
       scene.put('1.1.0', 'b')
-      await scene.merge(merged('1.1.0'))
-      await settle(scene)
-      const [own] = scene.own()
+      await scene.merge(createMergedBundleFiles('1.1.0'))
+      await runUntilIdle(scene)
+      const [own] = scene.botPulls()
       const first = own?.headSha ?? ''
       await scene.push({ 'operators/bar/notes.txt': 'something else\n' })
-      await settle(scene)
+      await runUntilIdle(scene)
       expect(own?.headSha).toBe(first)
-      await scene.push({ [templatePath]: template.replace('Kept by people', 'Kept by some people') })
-      await settle(scene)
+      await scene.push({ [templatePath]: templateYaml.replace('Kept by people', 'Kept by some people') })
+      await runUntilIdle(scene)
       expect(own?.headSha).not.toBe(first)
       expect(scene.repo.pulls.get(own?.number ?? 0)?.state).toBe('open')
-      expect(await scene.file(branch('1.1.0'), templatePath)).toMatch(
+      expect(await scene.file(getReleaseBranch('1.1.0'), templatePath)).toMatch(
         /^# Kept by some people[^]*foo\.v1\.1\.0/,
       )
-      expect(await scene.file(branch('1.1.0'), 'operators/bar/notes.txt')).toBe('something else\n')
-      expect(scene.own()).toHaveLength(1)
+      expect(await scene.file(getReleaseBranch('1.1.0'), 'operators/bar/notes.txt')).toBe('something else\n')
+      expect(scene.botPulls()).toHaveLength(1)
       // The base gets it in another way: there is nothing left to agree to.
-      const tree = async (path: string) => scene.file(branch('1.1.0'), path)
+      const tree = async (path: string) => scene.file(getReleaseBranch('1.1.0'), path)
       await scene.push({
         [templatePath]: await tree(templatePath),
         'catalogs/v4.19/foo/catalog.yaml': await tree('catalogs/v4.19/foo/catalog.yaml'),
         'catalogs/v4.20/foo/catalog.yaml': await tree('catalogs/v4.20/foo/catalog.yaml'),
       })
-      await settle(scene)
+      await runUntilIdle(scene)
       expect(own?.state).toBe('closed')
     },
-    patience,
+    testTimeoutMs,
   )
 
   test(
     'follows the one before it, and brings no loop',
     async () => {
-      const scene = await begin()
+      const scene = await openScenario()
       scene.put('1.1.0', 'b')
       scene.put('1.2.0', 'c')
-      await scene.merge(merged('1.1.0'))
-      const second = await scene.merge(merged('1.2.0', 'foo.v1.1.0'))
-      await settle(scene)
-      expect(scene.own().map(({ headRef }) => headRef)).toEqual(['catalog-bot/add/foo/1.1.0'])
+      await scene.merge(createMergedBundleFiles('1.1.0'))
+      const second = await scene.merge(createMergedBundleFiles('1.2.0', 'foo.v1.1.0'))
+      await runUntilIdle(scene)
+      expect(scene.botPulls().map(({ headRef }) => headRef)).toEqual(['catalog-bot/add/foo/1.1.0'])
       expect(scene.comments(second)).toEqual([])
-      const octokit = await app.octokit(it.installation.id)
-      const [own] = scene.own()
+      const octokit = await app.octokit(githubFixture.installation.id)
+      const [own] = scene.botPulls()
       const [owner = '', repo = ''] = scene.full.split('/')
       await octokit.rest.pulls.merge({ owner, repo, pull_number: own?.number ?? 0 })
-      await settle(scene)
-      expect(scene.own().map(({ headRef }) => headRef)).toEqual([
+      await runUntilIdle(scene)
+      expect(scene.botPulls().map(({ headRef }) => headRef)).toEqual([
         'catalog-bot/add/foo/1.1.0',
         'catalog-bot/add/foo/1.2.0',
       ])
-      await octokit.rest.pulls.merge({ owner, repo, pull_number: scene.own()[1]?.number ?? 0 })
-      await settle(scene)
-      expect(scene.own()).toHaveLength(2)
+      await octokit.rest.pulls.merge({ owner, repo, pull_number: scene.botPulls()[1]?.number ?? 0 })
+      await runUntilIdle(scene)
+      expect(scene.botPulls()).toHaveLength(2)
       expect(await scene.wants()).toBe(false)
       const text = await scene.file('main', 'catalogs/v4.20/foo/catalog.yaml')
       expect(text).toContain('- name: foo.v1.2.0\n  replaces: foo.v1.1.0\n')
     },
-    patience,
+    testTimeoutMs,
   )
 })
 
@@ -229,56 +240,56 @@ describe('an image that is not there', () => {
   test(
     'is waited for, told of once after the time for it, and still waited for',
     async () => {
-      const scene = await begin({ [configFile]: config('    wait: 1d\n') })
-      const pull = await scene.merge(merged('1.1.0'))
+      const scene = await openScenario({ [botConfigPath]: createReleaseConfig('    wait: 1d\n') })
+      const pull = await scene.merge(createMergedBundleFiles('1.1.0'))
       const waits: number[] = []
       for (let runs = 0; runs < 4; runs++) {
-        scene.asked.length = 0
+        scene.enqueued.length = 0
         await scene.run()
-        const wait = scene.asked[0]?.seconds ?? 0
+        const wait = scene.enqueued[0]?.seconds ?? 0
         waits.push(wait)
         // Not before its time.
         await scene.run()
-        scene.pass(wait)
+        scene.advanceTime(wait)
       }
       expect(waits).toEqual([30, 60, 120, 240])
       expect(scene.questions).toEqual(Array.from({ length: 4 }, () => 'quay.io/foo/foo:1.1.0'))
       expect(scene.comments(pull)).toEqual([])
-      scene.pass(day)
+      scene.advanceTime(daySeconds)
       await scene.run()
       scene.images.set('quay.io/foo/foo:1.1.0', { kind: 'unknown', reason: 'it answered 503', retryAfter: 5 })
-      scene.pass(day)
+      scene.advanceTime(daySeconds)
       await scene.run()
       const [told, ...more] = scene.comments(pull)
       expect(more).toEqual([])
       expect(told).toContain('is not in the registry after 24 hours')
       expect(told).toContain('not the fault of the author')
       scene.put('1.1.0', 'b')
-      scene.pass(day)
-      await settle(scene)
-      expect(scene.own()).toHaveLength(1)
+      scene.advanceTime(daySeconds)
+      await runUntilIdle(scene)
+      expect(scene.botPulls()).toHaveLength(1)
     },
-    patience,
+    testTimeoutMs,
   )
 
   test(
     'or holds something else is told, and gets another chance',
     async () => {
-      const scene = await begin()
+      const scene = await openScenario()
       scene.put('1.1.0', 'b', '1.0.0')
-      const pull = await scene.merge(merged('1.1.0'))
-      await settle(scene)
-      await settle(scene)
-      expect(scene.own()).toEqual([])
+      const pull = await scene.merge(createMergedBundleFiles('1.1.0'))
+      await runUntilIdle(scene)
+      await runUntilIdle(scene)
+      expect(scene.botPulls()).toEqual([])
       expect(scene.comments(pull)).toEqual([
         expect.stringContaining('its image holds something else than its directory'),
       ])
       scene.put('1.1.0', 'c')
-      scene.pass(day)
-      await settle(scene)
-      expect(await scene.file(branch('1.1.0'), templatePath)).toContain(digest('c'))
+      scene.advanceTime(daySeconds)
+      await runUntilIdle(scene)
+      expect(await scene.file(getReleaseBranch('1.1.0'), templatePath)).toContain(createDigest('c'))
     },
-    patience,
+    testTimeoutMs,
   )
 })
 
@@ -286,90 +297,90 @@ describe('nothing is opened', () => {
   test(
     'where the catalogs would not be valid: the merged pull request says why, once',
     async () => {
-      const scene = await begin()
+      const scene = await openScenario()
       scene.put('1.1.0', 'b')
-      const pull = await scene.merge(merged('1.1.0', 'foo.v0.9.0'))
-      await settle(scene)
+      const pull = await scene.merge(createMergedBundleFiles('1.1.0', 'foo.v0.9.0'))
+      await runUntilIdle(scene)
       await scene.push({ 'operators/bar/notes.txt': 'x\n' })
-      await settle(scene)
+      await runUntilIdle(scene)
       expect(scene.comments(pull)).toEqual([expect.stringContaining('the catalogs would not be valid')])
       expect(scene.branches()).toEqual([])
-      await scene.push(merged('1.1.0'))
-      await settle(scene)
-      expect(scene.own()).toHaveLength(1)
+      await scene.push(createMergedBundleFiles('1.1.0'))
+      await runUntilIdle(scene)
+      expect(scene.botPulls()).toHaveLength(1)
     },
-    patience,
+    testTimeoutMs,
   )
 
   test(
     'where nobody asks for it, or for what was there before',
     async () => {
-      const scene = await begin({ [configFile]: '', ...merged('1.1.0') })
+      const scene = await openScenario({ [botConfigPath]: '', ...createMergedBundleFiles('1.1.0') })
       scene.put('1.1.0', 'b')
       scene.put('1.2.0', 'c')
-      await scene.push(merged('1.2.0'))
-      await settle(scene)
+      await scene.push(createMergedBundleFiles('1.2.0'))
+      await runUntilIdle(scene)
       // Switched on, it counts from then on.
-      await scene.push({ [configFile]: config() })
-      await settle(scene)
+      await scene.push({ [botConfigPath]: createReleaseConfig() })
+      await runUntilIdle(scene)
       await scene.push({ 'operators/bar/notes.txt': 'x\n' })
-      await settle(scene)
+      await runUntilIdle(scene)
       expect(scene.questions).toEqual([])
       // Switched off on the way, it is forgotten.
       scene.put('1.3.0', 'd')
-      await scene.push(merged('1.3.0'))
+      await scene.push(createMergedBundleFiles('1.3.0'))
       await scene.run()
-      await scene.push({ [configFile]: '' })
-      await settle(scene)
-      await scene.push({ [configFile]: config() })
-      await settle(scene)
-      expect(scene.own()).toEqual([])
+      await scene.push({ [botConfigPath]: '' })
+      await runUntilIdle(scene)
+      await scene.push({ [botConfigPath]: createReleaseConfig() })
+      await runUntilIdle(scene)
+      expect(scene.botPulls()).toEqual([])
     },
-    patience,
+    testTimeoutMs,
   )
 
   test(
     'from a branch of the same name that somebody else made',
     async () => {
-      const scene = await begin()
+      const scene = await openScenario()
       scene.put('1.1.0', 'b')
       await scene.push({ [templatePath]: 'theirs\n' }, 'catalog-bot/add/foo/1.1.0')
-      const theirs = scene.repo.known.get(branch('1.1.0'))
-      const pull = await scene.merge(merged('1.1.0'))
-      await settle(scene)
-      expect(scene.own()).toEqual([])
-      expect(scene.repo.known.get(branch('1.1.0'))).toBe(theirs)
+      const theirs = scene.repo.knownRefs.get(getReleaseBranch('1.1.0'))
+      const pull = await scene.merge(createMergedBundleFiles('1.1.0'))
+      await runUntilIdle(scene)
+      expect(scene.botPulls()).toEqual([])
+      expect(scene.repo.knownRefs.get(getReleaseBranch('1.1.0'))).toBe(theirs)
       expect(scene.comments(pull)).toEqual([expect.stringContaining('could not open')])
     },
-    patience,
+    testTimeoutMs,
   )
 
   test(
     'where a repository is filled',
     async () => {
-      const scene = await begin()
-      const many = Array.from({ length: 51 }, (_, at) => merged(`2.0.${at}`))
+      const scene = await openScenario()
+      const many = Array.from({ length: 51 }, (_, at) => createMergedBundleFiles(`2.0.${at}`))
       await scene.push(Object.assign({}, ...many) as Record<string, string>)
-      await settle(scene)
+      await runUntilIdle(scene)
       expect(scene.questions).toEqual([])
-      expect(released[templatePath]).toBe(template)
-      expect(catalog).not.toContain('2.0.')
+      expect(releaseRepositoryFiles[templatePath]).toBe(templateYaml)
+      expect(catalogYaml).not.toContain('2.0.')
     },
-    patience,
+    testTimeoutMs,
   )
 })
 
 test(
   'a directory that came by a push is told of on its commit',
   async () => {
-    const scene = await begin()
+    const scene = await openScenario()
     scene.put('1.1.0', 'b')
-    const commit = await scene.push(merged('1.1.0', 'foo.v0.9.0'))
-    await settle(scene)
-    const runs = it.github.checkRuns({ repo: scene.repo, headSha: commit })
+    const commit = await scene.push(createMergedBundleFiles('1.1.0', 'foo.v0.9.0'))
+    await runUntilIdle(scene)
+    const runs = githubFixture.github.checkRuns({ repo: scene.repo, headSha: commit })
     expect(runs.map(({ name, conclusion }) => [name, conclusion])).toEqual([
       ['catalog-bot / release', 'neutral'],
     ])
   },
-  patience,
+  testTimeoutMs,
 )

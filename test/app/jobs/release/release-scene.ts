@@ -2,36 +2,36 @@
 // answers the test gives. Releases are worked out in this process; time is the test's own; the job can be killed anywhere.
 import { join } from 'node:path'
 import pino from 'pino'
-import { releaseBundles, wantsReleases } from '../../../../src/app/jobs/release/release-bundles.ts'
+import { releaseBundles, isReleaseJobNeeded } from '../../../../src/app/jobs/release/release-bundles.ts'
 import type { JobContext } from '../../../../src/app/jobs/job-context.ts'
-import { releases } from '../../../../src/app/jobs/release/release-state.ts'
+import { releaseStates } from '../../../../src/app/jobs/release/release-state.ts'
 import { readSettings } from '../../../../src/app/settings.ts'
-import type { BundleAnswer, ImageAnswer, Question } from '../../../../src/checks/questions.ts'
-import { commitSha } from '../../../../src/change/ids.ts'
+import type { BundleAnswer, ImageAnswer, CheckQuestion } from '../../../../src/checks/questions.ts'
+import { toCommitSha } from '../../../../src/change/ids.ts'
 import { defaultConfig } from '../../../../src/config/config.ts'
-import { Unwritable } from '../../../../src/examine/release/package-at-base.ts'
-import type { ReleaseOrder } from '../../../../src/examine/release/release-order.ts'
-import { workOutRelease } from '../../../../src/examine/release/work-out-release.ts'
+import { UnwritableError } from '../../../../src/examine/release/package-at-base.ts'
+import type { ReleaseRequest } from '../../../../src/examine/release/release-order.ts'
+import { computeRelease } from '../../../../src/examine/release/work-out-release.ts'
 import { openMirror } from '../../../../src/git/mirror.ts'
 import { openForge } from '../../../../src/github/forge.ts'
 import type { GitHubApp } from '../../../../src/github/github-app.ts'
-import { ownBranchPrefix, type Action } from '../../../../src/ports/forge.ts'
+import { ownBranchPrefix, type ForgeAction } from '../../../../src/ports/forge.ts'
 import type { Job, Store } from '../../../../src/ports/store.ts'
 import { git } from '../../../../sandbox/github/git/git-store.ts'
-import type { Pull } from '../../../../sandbox/github/world.ts'
-import { contentOf, released } from '../../../examine/release/release-files.ts'
-import type { Furnished } from '../../../sandbox/github/sample-world.ts'
-import { clock as realClock } from '../../../store/sample-records.ts'
-import type { Files } from '../../../checks/bundles/bundle-trees.ts'
+import type { MockPull } from '../../../../sandbox/github/world.ts'
+import { createImageContent, releaseRepositoryFiles } from '../../../examine/release/release-files.ts'
+import type { GitHubFixture } from '../../../sandbox/github/sample-world.ts'
+import { systemTestClock as realClock } from '../../../store/sample-records.ts'
+import type { FileTree } from '../../../checks/bundles/bundle-trees.ts'
 
-export const config = (more = '') =>
+export const createReleaseConfig = (more = '') =>
   `bundles:\n  image: quay.io/foo/{package}:{version}\n  release:\n    enabled: true\n${more}`
-export const configFile = '.github/catalog-bot.yml'
+export const botConfigPath = '.github/catalog-bot.yml'
 
-export interface ReleaseScene {
+export interface ReleaseScenario {
   readonly full: string
-  readonly repo: ReturnType<Furnished['github']['repository']>
-  readonly asked: { readonly job: Job; readonly seconds: number }[]
+  readonly repo: ReturnType<GitHubFixture['github']['repository']>
+  readonly enqueued: { readonly job: Job; readonly seconds: number }[]
   /** What the registry says of references. Those that are not in it are missing. */
   readonly images: Map<string, ImageAnswer | BundleAnswer>
   /** References that the registry was asked about. */
@@ -39,35 +39,35 @@ export interface ReleaseScene {
   /** Puts the image of a version there, built from its directory or from another one. */
   put(version: string, letter?: string, from?: string): void
   /** Merges a pull request with these files, by somebody else than the bot. */
-  merge(files: Files, title?: string): Promise<Pull>
+  merge(files: FileTree, title?: string): Promise<MockPull>
   push(files: Readonly<Record<string, string | null>>, branch?: string): Promise<string>
   /** Runs the job. `killAt`: the process dies after so many effects, halves among them: between an effect and its answer. */
   run(killAt?: number): Promise<'done' | 'killed'>
   readonly wants: () => Promise<boolean>
-  pass(seconds: number): void
+  advanceTime(seconds: number): void
   /** Our pull requests, with what their branch has. */
-  readonly own: () => readonly Pull[]
+  readonly botPulls: () => readonly MockPull[]
   readonly file: (ref: string, path: string) => Promise<string>
   readonly branches: () => readonly string[]
-  readonly comments: (pull: Pull) => readonly string[]
+  readonly comments: (pull: MockPull) => readonly string[]
   close(): Promise<void>
 }
 
-let repositories = 0
+let repositoryCount = 0
 
-class Killed extends Error {}
+class ProcessKilled extends Error {}
 
-export async function openReleaseScene(
-  it: Furnished,
+export async function openReleaseScenario(
+  it: GitHubFixture,
   app: GitHubApp,
   store: Store,
   directory: string,
-  given: Files = {},
-): Promise<ReleaseScene> {
-  const name = `released-${++repositories}`
+  given: FileTree = {},
+): Promise<ReleaseScenario> {
+  const name = `released-${++repositoryCount}`
   const full = `catalogs/${name}`
   await it.github.createRepository('catalogs', name, {
-    files: { ...released, [configFile]: config(), ...given },
+    files: { ...releaseRepositoryFiles, [botConfigPath]: createReleaseConfig(), ...given },
   })
   it.github.changeInstallation(it.installation, [full])
   const repository = { owner: 'catalogs', name }
@@ -81,7 +81,7 @@ export async function openReleaseScene(
       password: await app.gitToken(it.installation.id, repository),
     }),
   })
-  const asked: { job: Job; seconds: number }[] = []
+  const enqueuedJobs: { job: Job; seconds: number }[] = []
   const images = new Map<string, ImageAnswer | BundleAnswer>()
   const questions: string[] = []
   const missing = { kind: 'missing', reason: 'the registry does not have it' } as const
@@ -89,7 +89,7 @@ export async function openReleaseScene(
   const forge = openForge(octokit, repository, app)
   const effects = { left: Infinity }
   const half = () => {
-    if (effects.left <= 0) throw new Killed()
+    if (effects.left <= 0) throw new ProcessKilled()
     effects.left -= 0.5
   }
   async function effect<T>(act: () => Promise<T>): Promise<T> {
@@ -98,20 +98,20 @@ export async function openReleaseScene(
     half()
     return done
   }
-  const place = {
+  const ctx = {
     installation: it.installation.id,
     repository: mirror,
     mirror: join(directory, name),
-    forge: { ...forge, perform: (action: Action) => effect(() => forge.perform(action)) },
+    forge: { ...forge, perform: (action: ForgeAction) => effect(() => forge.perform(action)) },
     app: {
       settings: readSettings({}),
       store: {
         ...store,
-        enqueue: async (job: Job, seconds = 0) => void asked.push({ job, seconds }),
+        enqueue: async (job: Job, seconds = 0) => void enqueuedJobs.push({ job, seconds }),
         writeState: (...of: Parameters<Store['writeState']>) => effect(() => store.writeState(...of)),
       },
       registries: {
-        forOneLook: () => async (question: Question) => {
+        forOneLook: () => async (question: CheckQuestion) => {
           const reference = 'reference' in question ? question.reference : ''
           questions.push(reference)
           return images.get(reference) ?? missing
@@ -122,11 +122,11 @@ export async function openReleaseScene(
         },
       },
       releases: {
-        workOut: async (order: ReleaseOrder) => {
+        workOut: async (order: ReleaseRequest) => {
           try {
-            return await workOutRelease(order, mirror)
+            return await computeRelease(order, mirror)
           } catch (error) {
-            if (error instanceof Unwritable) return { kind: 'refused', why: error.message }
+            if (error instanceof UnwritableError) return { kind: 'refused', why: error.message }
             throw error
           }
         },
@@ -143,7 +143,7 @@ export async function openReleaseScene(
   return {
     full,
     repo,
-    asked,
+    enqueued: enqueuedJobs,
     images,
     questions,
     push,
@@ -153,7 +153,7 @@ export async function openReleaseScene(
       images.set(`quay.io/foo/foo@${digest}`, {
         kind: 'bundle',
         digest,
-        content: contentOf(from),
+        content: createImageContent(from),
         findings: [],
       })
     },
@@ -165,10 +165,10 @@ export async function openReleaseScene(
     async run(killAt) {
       effects.left = killAt ?? Infinity
       try {
-        await releaseBundles(job, place)
+        await releaseBundles(job, ctx)
         return 'done'
       } catch (error) {
-        if (error instanceof Killed) return 'killed'
+        if (error instanceof ProcessKilled) return 'killed'
         throw error
       } finally {
         effects.left = Infinity
@@ -176,18 +176,19 @@ export async function openReleaseScene(
     },
     async wants() {
       await mirror.fetch('main')
-      const tip = commitSha(String(await mirror.tip('main')))
+      const tip = toCommitSha(String(await mirror.tip('main')))
       const enabled = { ...defaultConfig.bundles.release, enabled: true }
       const its = { ...defaultConfig, bundles: { ...defaultConfig.bundles, release: enabled } }
-      return wantsReleases('main', tip, its, place)
+      return isReleaseJobNeeded('main', tip, its, ctx)
     },
-    pass: (seconds) => void (now += seconds * 1000),
-    own: () => [...repo.pulls.values()].filter(({ author }) => author.login === 'catalog-bot[bot]'),
+    advanceTime: (seconds) => void (now += seconds * 1000),
+    botPulls: () => [...repo.pulls.values()].filter(({ author }) => author.login === 'catalog-bot[bot]'),
     file: (ref, path) => git(repo.path, 'show', `${ref}:${path}`),
-    branches: () => [...repo.known.keys()].filter((ref) => ref.startsWith(`refs/heads/${ownBranchPrefix}`)),
+    branches: () =>
+      [...repo.knownRefs.keys()].filter((ref) => ref.startsWith(`refs/heads/${ownBranchPrefix}`)),
     comments: (pull) => pull.comments.map(({ body }) => body),
     async close() {
-      await store.retainState(releases, repository, [])
+      await store.retainState(releaseStates, repository, [])
       await mirror.close()
     },
   }

@@ -1,23 +1,27 @@
 // The job that tries a pull request on a cluster: one at a time on each, given up for a newer commit, and taken up after a death.
 import { expect, test } from '@jest/globals'
-import type { FoundImages } from '../../../../src/app/jobs/trial/catalog-images.ts'
-import { runTrials } from '../../../../src/app/jobs/trial/run-trials.ts'
+import type { CatalogImages } from '../../../../src/app/jobs/trial/catalog-images.ts'
+import { runClusterTests } from '../../../../src/app/jobs/trial/run-trials.ts'
 import {
-  madeTrials,
-  trialTurns,
-  trialWishes,
-  type MadeTrials,
-  type TrialWish,
+  clusterTestRunState,
+  lastRunState,
+  clusterTestRequestState,
+  type ClusterTestRuns,
+  type ClusterTestRequest,
 } from '../../../../src/app/jobs/trial/trial-state.ts'
-import type { Trials } from '../../../../src/app/trials/open-trials.ts'
-import type { TrialAnswer, TrialNews, TrialOrder } from '../../../../src/app/trials/trial-order.ts'
-import { commitSha, pullNumber, treeSha } from '../../../../src/change/ids.ts'
-import { failed } from '../../../../src/checks/install/trial/trial-outcome.ts'
-import type { TrialReport } from '../../../../src/checks/install/trial/trial-report.ts'
+import type { ClusterTestClient } from '../../../../src/app/trials/open-trials.ts'
+import type {
+  ClusterTestWorkerResponse,
+  ClusterTestProgress,
+  ClusterTestWorkerRequest,
+} from '../../../../src/app/trials/trial-order.ts'
+import { toCommitSha, toPullNumber, toTreeSha } from '../../../../src/change/ids.ts'
+import { createFailedOutcome } from '../../../../src/checks/install/trial/trial-outcome.ts'
+import type { ClusterTestReport } from '../../../../src/checks/install/trial/trial-report.ts'
 
 const repository = { owner: 'coast', name: 'catalog' }
-const job = { kind: 'trial', installation: 7, repository, pull: pullNumber(5) } as const
-const trial = {
+const job = { kind: 'trial', installation: 7, repository, pull: toPullNumber(5) } as const
+const plannedTest = {
   target: 'OLM v0' as const,
   package: 'foo',
   channel: 'stable',
@@ -26,16 +30,16 @@ const trial = {
   crds: [],
   isUpgrade: true,
 }
-const wish: TrialWish = {
-  head: commitSha('1'.repeat(40)),
-  tree: treeSha('2'.repeat(40)),
-  baseTree: treeSha('3'.repeat(40)),
-  trials: [{ root: 'catalogs/v4.20', trial }],
+const testRequest: ClusterTestRequest = {
+  head: toCommitSha('1'.repeat(40)),
+  tree: toTreeSha('2'.repeat(40)),
+  baseTree: toTreeSha('3'.repeat(40)),
+  trials: [{ root: 'catalogs/v4.20', trial: plannedTest }],
   key: 'one',
   isRequired: false,
   isOver: false,
 }
-const report = (outcome: TrialReport['outcome']): TrialReport => ({
+const createTestReport = (outcome: ClusterTestReport['outcome']): ClusterTestReport => ({
   id: 'abcdefgh',
   target: 'OLM v0',
   package: 'foo',
@@ -51,39 +55,44 @@ const report = (outcome: TrialReport['outcome']): TrialReport => ({
   evidence: [],
   leftovers: [],
 })
-const prepared: TrialAnswer = { kind: 'prepared', slot: 'slot', servesCatalogs: true, ports: [4001, 4002] }
-
-interface Scene {
-  wish?: TrialWish
-  made?: MadeTrials | undefined
-  /** Leases that others hold. */
-  taken?: readonly string[]
-  turn?: { ended: number }
-  losesLease?: boolean
-  answer?: (
-    order: Extract<TrialOrder, { kind: 'try' }>,
-    news: (one: TrialNews) => Promise<string>,
-    scene: Played,
-  ) => Promise<TrialAnswer>
-  prepare?: TrialAnswer
-  images?: FoundImages
+const preparedAnswer: ClusterTestWorkerResponse = {
+  kind: 'prepared',
+  slot: 'slot',
+  servesCatalogs: true,
+  ports: [4001, 4002],
 }
 
-interface Played {
+interface ClusterTestScenario {
+  request?: ClusterTestRequest
+  made?: ClusterTestRuns | undefined
+  /** Leases that others hold. */
+  takenLeases?: readonly string[]
+  slot?: { ended: number }
+  losesLease?: boolean
+  answer?: (
+    order: Extract<ClusterTestWorkerRequest, { kind: 'try' }>,
+    news: (one: ClusterTestProgress) => Promise<string>,
+    scene: ClusterTestRecord,
+  ) => Promise<ClusterTestWorkerResponse>
+  prepare?: ClusterTestWorkerResponse
+  images?: CatalogImages
+}
+
+interface ClusterTestRecord {
   states: Map<string, unknown>
   readonly checks: { status: string; conclusion?: string; title: string }[]
   readonly enqueued: number[]
-  readonly orders: TrialOrder[]
+  readonly orders: ClusterTestWorkerRequest[]
   readonly served: { tree: string; port: number }[]
   readonly leases: string[]
 }
 
-async function play(scene: Scene): Promise<Played> {
-  const played: Played = {
+async function runScenario(scene: ClusterTestScenario): Promise<ClusterTestRecord> {
+  const played: ClusterTestRecord = {
     states: new Map<string, unknown>([
-      [trialWishes.name, scene.wish ?? wish],
-      [madeTrials.name, scene.made],
-      [trialTurns.name, scene.turn],
+      [clusterTestRequestState.name, scene.request ?? testRequest],
+      [clusterTestRunState.name, scene.made],
+      [lastRunState.name, scene.slot],
     ]),
     checks: [],
     enqueued: [],
@@ -91,32 +100,37 @@ async function play(scene: Scene): Promise<Played> {
     served: [],
     leases: [],
   }
-  const trials: Trials = {
+  const fakeClusterTests: ClusterTestClient = {
     isAllowed: true,
     async order(order, onNews) {
       played.orders.push(order)
-      if (order.kind === 'prepare') return scene.prepare ?? prepared
+      if (order.kind === 'prepare') return scene.prepare ?? preparedAnswer
       const answer =
         scene.answer ??
-        (() => Promise.resolve<TrialAnswer>({ kind: 'tried', report: report({ verdict: 'installs' }) }))
+        (() =>
+          Promise.resolve<ClusterTestWorkerResponse>({
+            kind: 'tried',
+            report: createTestReport({ verdict: 'installs' }),
+          }))
       return answer(order, async (news) => (await onNews?.(news)) ?? 'go', played)
     },
-    serving: async ({ tree, port }, use) => {
+    withServedCatalog: async ({ tree, port }, use) => {
       played.served.push({ tree, port })
       return use(port)
     },
     close: () => Promise.resolve(),
   }
-  const place = {
+  const ctx = {
     installation: 7,
 
     mirror: '/mirror',
     forge: {
       repository,
-      perform: ({ run }: { run: Played['checks'][number] }) => Promise.resolve(void played.checks.push(run)),
+      perform: ({ run }: { run: ClusterTestRecord['checks'][number] }) =>
+        Promise.resolve(void played.checks.push(run)),
     },
     app: {
-      trials,
+      trials: fakeClusterTests,
       clock: { now: () => 1_000_000_000 },
       log: { warn: () => undefined },
       store: {
@@ -126,31 +140,33 @@ async function play(scene: Scene): Promise<Played> {
         enqueue: (_: unknown, seconds = 0) => Promise.resolve(void played.enqueued.push(seconds)),
         acquireLease: (name: string) => {
           played.leases.push(`acquired ${name}`)
-          return Promise.resolve(scene.taken?.includes(name) ? undefined : { name, fence: 1 })
+          return Promise.resolve(scene.takenLeases?.includes(name) ? undefined : { name, fence: 1 })
         },
         renewLease: () => Promise.resolve(scene.losesLease !== true),
         releaseLease: () => Promise.resolve(void played.leases.push('released')),
       },
     },
   }
-  await runTrials(job, place as unknown as Parameters<typeof runTrials>[1], () =>
+  await runClusterTests(job, ctx as unknown as Parameters<typeof runClusterTests>[1], () =>
     Promise.resolve(scene.images ?? new Map()),
   )
   return played
 }
-const madeOf = ({ states }: Played) => states.get(madeTrials.name) as MadeTrials
-const told = ({ checks }: Played) => checks.map(({ status, conclusion }) => conclusion ?? status)
+const getRecordedTests = ({ states }: ClusterTestRecord) =>
+  states.get(clusterTestRunState.name) as ClusterTestRuns
+const listConclusions = ({ checks }: ClusterTestRecord) =>
+  checks.map(({ status, conclusion }) => conclusion ?? status)
 
 test('both catalogs are served from the trees that were validated, and the check tells the end', async () => {
-  const played = await play({
+  const played = await runScenario({
     answer: async (_, news) => {
       await news({ kind: 'news', id: 'abcdefgh', says: 'the trial begins' })
-      return { kind: 'tried', report: report({ verdict: 'installs' }) }
+      return { kind: 'tried', report: createTestReport({ verdict: 'installs' }) }
     },
   })
   expect(played.served).toEqual([
-    { tree: wish.tree, port: 4001 },
-    { tree: wish.baseTree, port: 4002 },
+    { tree: testRequest.tree, port: 4001 },
+    { tree: testRequest.baseTree, port: 4002 },
   ])
   expect(played.orders[1]).toMatchObject({
     kind: 'try',
@@ -159,15 +175,15 @@ test('both catalogs are served from the trees that were validated, and the check
     catalogs: { head: 4001, base: 4002 },
     abandoned: [],
   })
-  expect(told(played)).toEqual(['in_progress', 'success'])
-  expect(madeOf(played)).toMatchObject({ key: 'one', running: [] })
+  expect(listConclusions(played)).toEqual(['in_progress', 'success'])
+  expect(getRecordedTests(played)).toMatchObject({ key: 'one', running: [] })
   expect(played.leases).toEqual(['acquired trial slot', 'released'])
-  expect((await play({ made: madeOf(played) })).orders).toEqual([])
+  expect((await runScenario({ made: getRecordedTests(played) })).orders).toEqual([])
 })
 
 test('a cluster that is taken is waited for', async () => {
-  const first = await play({ taken: ['trial slot'] })
-  expect(told(first)).toEqual(['queued'])
+  const first = await runScenario({ takenLeases: ['trial slot'] })
+  expect(listConclusions(first)).toEqual(['queued'])
   expect(first.enqueued).toEqual([15])
   expect(first.orders).toHaveLength(1)
   expect(first.leases.filter((one) => one.startsWith('acquired'))).toEqual([
@@ -178,96 +194,111 @@ test('a cluster that is taken is waited for', async () => {
 
 test('a repository that has just had it lets those go first who wait, whichever of its pull requests it is', async () => {
   const now = 1_000_000_000
-  const yields = await play({ turn: { ended: now - 44_000 }, taken: ['trial line slot'] })
-  expect([told(yields), yields.enqueued, yields.orders.length]).toEqual([['queued'], [15], 1])
+  const yields = await runScenario({ slot: { ended: now - 44_000 }, takenLeases: ['trial line slot'] })
+  expect([listConclusions(yields), yields.enqueued, yields.orders.length]).toEqual([['queued'], [15], 1])
   expect(yields.leases).not.toContain('acquired trial slot')
   // Nobody waits.
-  expect(told(await play({ turn: { ended: now - 1000 } }))).toEqual(['success'])
+  expect(listConclusions(await runScenario({ slot: { ended: now - 1000 } }))).toEqual(['success'])
   // Everybody has had a chance since.
-  const later = await play({ turn: { ended: now - 46_000 }, taken: ['trial line slot'] })
-  expect(told(later)).toEqual(['success'])
-  expect(later.states.get(trialTurns.name)).toEqual({ ended: now })
+  const later = await runScenario({ slot: { ended: now - 46_000 }, takenLeases: ['trial line slot'] })
+  expect(listConclusions(later)).toEqual(['success'])
+  expect(later.states.get(lastRunState.name)).toEqual({ ended: now })
   // Whoever had it last does not stand in the line of others.
-  const busy = await play({ turn: { ended: now - 1000 }, taken: ['trial slot'] })
+  const busy = await runScenario({ slot: { ended: now - 1000 }, takenLeases: ['trial slot'] })
   expect(busy.leases.filter((one) => one.includes('line'))).toEqual(['acquired trial line slot'])
 })
 
 test('a newer commit, a closed pull request or a lost lease stops what runs, and its end is no yes', async () => {
-  const stopped = (change: (states: Map<string, unknown>) => void, more: Scene = {}) =>
-    play({
+  const stopped = (change: (states: Map<string, unknown>) => void, more: ClusterTestScenario = {}) =>
+    runScenario({
       ...more,
       answer: async (_, news, { states }) => {
         change(states)
-        const said = await news({ kind: 'news', says: 'x' })
+        const reply = await news({ kind: 'news', says: 'x' })
         return {
           kind: 'tried',
-          report: report(said === 'stop' ? failed('killed', 'it was told to stop') : { verdict: 'installs' }),
+          report: createTestReport(
+            reply === 'stop' ? createFailedOutcome('killed', 'it was told to stop') : { verdict: 'installs' },
+          ),
         }
       },
     })
-  const newer = await stopped((states) => states.set(trialWishes.name, { ...wish, key: 'two' }))
-  expect(told(newer).at(-1)).toBe('neutral')
+  const newer = await stopped((states) =>
+    states.set(clusterTestRequestState.name, { ...testRequest, key: 'two' }),
+  )
+  expect(listConclusions(newer).at(-1)).toBe('neutral')
   expect(newer.enqueued).toEqual([0])
-  const closed = await stopped((states) => states.set(trialWishes.name, { ...wish, isOver: true }))
-  expect(told(closed).at(-1)).toBe('neutral')
+  const closed = await stopped((states) =>
+    states.set(clusterTestRequestState.name, { ...testRequest, isOver: true }),
+  )
+  expect(listConclusions(closed).at(-1)).toBe('neutral')
   expect(closed.enqueued).toEqual([])
-  expect(told(await stopped(() => undefined, { losesLease: true })).at(-1)).toBe('neutral')
+  expect(listConclusions(await stopped(() => undefined, { losesLease: true })).at(-1)).toBe('neutral')
 })
 
 test('names are kept before anything has them, and whoever comes after a death takes them away', async () => {
-  const died = await play({
+  const died = await runScenario({
     answer: async (_, news) => {
       await news({ kind: 'news', id: 'abcdefgh', says: 'the trial begins' })
       return { kind: 'failed', why: 'the process ended' }
     },
   })
-  expect(madeOf(died)).toMatchObject({ key: '', running: ['abcdefgh'], attempts: 1 })
+  expect(getRecordedTests(died)).toMatchObject({ key: '', running: ['abcdefgh'], attempts: 1 })
   expect(died.enqueued).toEqual([60])
-  const next = await play({ made: madeOf(died) })
+  const next = await runScenario({ made: getRecordedTests(died) })
   expect(next.orders[1]).toMatchObject({ abandoned: ['abcdefgh'] })
-  expect(madeOf(next)).toMatchObject({ key: 'one', running: [] })
-  const again = await play({
-    made: { ...madeOf(died), attempts: 3 },
+  expect(getRecordedTests(next)).toMatchObject({ key: 'one', running: [] })
+  const again = await runScenario({
+    made: { ...getRecordedTests(died), attempts: 3 },
     answer: () => Promise.resolve({ kind: 'failed', why: 'the process ended' }),
   })
-  expect(told(again)).toEqual(['neutral'])
+  expect(listConclusions(again)).toEqual(['neutral'])
   expect(again.enqueued).toEqual([])
 })
 
 test('where the check is required, what could not be found out is no yes, and the pull request is looked at when it is over', async () => {
-  const required = { ...wish, isRequired: true }
-  const unclear = await play({
-    wish: required,
-    answer: () => Promise.resolve({ kind: 'tried', report: report(failed('quota', 'exceeded quota')) }),
+  const required = { ...testRequest, isRequired: true }
+  const unclear = await runScenario({
+    request: required,
+    answer: () =>
+      Promise.resolve({
+        kind: 'tried',
+        report: createTestReport(createFailedOutcome('quota', 'exceeded quota')),
+      }),
   })
-  expect(told(unclear)).toEqual(['action_required'])
+  expect(listConclusions(unclear)).toEqual(['action_required'])
   expect(unclear.enqueued).toEqual([0])
 })
 
 test('where the operator gives no cluster nothing is tried, and the check is neither green nor red', async () => {
-  const refused = await play({ prepare: { kind: 'refused', why: 'the operator gives no cluster' } })
-  expect(told(refused)).toEqual(['neutral'])
-  expect(refused.leases).toEqual([])
-  expect((await play({ wish: { ...wish, isOver: true } })).checks).toEqual([])
+  const rejected = await runScenario({ prepare: { kind: 'refused', why: 'the operator gives no cluster' } })
+  expect(listConclusions(rejected)).toEqual(['neutral'])
+  expect(rejected.leases).toEqual([])
+  expect((await runScenario({ request: { ...testRequest, isOver: true } })).checks).toEqual([])
 })
 
 test('a preview that is being made is waited for before the cluster is taken, but not for ever', async () => {
   const onV1 = {
-    ...wish,
-    trials: [{ root: 'catalogs/v4.20', trial: { ...trial, target: 'OLM v1' as const } }],
+    ...testRequest,
+    trials: [{ root: 'catalogs/v4.20', trial: { ...plannedTest, target: 'OLM v1' as const } }],
   }
   const coming = new Map([['catalogs/v4.20', 'coming' as const]])
-  const waits = await play({ wish: onV1, images: coming })
-  expect([told(waits), waits.enqueued, waits.leases, waits.orders.length]).toEqual([['queued'], [20], [], 1])
-  expect(madeOf(waits)).toMatchObject({ waited: { key: 'one', times: 1 } })
-  const patient = { ...madeOf(waits), waited: { key: 'one', times: 30 } }
-  const over = await play({ wish: onV1, images: coming, made: patient })
+  const waits = await runScenario({ request: onV1, images: coming })
+  expect([listConclusions(waits), waits.enqueued, waits.leases, waits.orders.length]).toEqual([
+    ['queued'],
+    [20],
+    [],
+    1,
+  ])
+  expect(getRecordedTests(waits)).toMatchObject({ waited: { key: 'one', times: 1 } })
+  const patient = { ...getRecordedTests(waits), waited: { key: 'one', times: 30 } }
+  const over = await runScenario({ request: onV1, images: coming, made: patient })
   expect(over.orders[1]).toMatchObject({ images: { why: expect.stringContaining('not there in time') } })
   // Another commit waits for its own.
-  const other = await play({ wish: { ...onV1, key: 'two' }, images: coming, made: patient })
-  expect(madeOf(other)).toMatchObject({ waited: { key: 'two', times: 1 } })
+  const other = await runScenario({ request: { ...onV1, key: 'two' }, images: coming, made: patient })
+  expect(getRecordedTests(other)).toMatchObject({ waited: { key: 'two', times: 1 } })
   const head = 'registry.example/catalog@sha256:1'
-  const there = await play({ wish: onV1, images: new Map([['catalogs/v4.20', { head }]]) })
+  const there = await runScenario({ request: onV1, images: new Map([['catalogs/v4.20', { head }]]) })
   expect(there.orders[1]).toMatchObject({ images: { head } })
   expect(there.served).toEqual([])
 })

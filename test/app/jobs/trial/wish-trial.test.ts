@@ -1,14 +1,17 @@
 // When a pull request is tried on a cluster, and when not.
 import { expect, test } from '@jest/globals'
-import { wishedTrial, type LookedForTrial } from '../../../../src/app/jobs/trial/wish-trial.ts'
-import { commitSha, pullNumber, treeSha, userId } from '../../../../src/change/ids.ts'
-import type { PlannedTrial } from '../../../../src/checks/install/trial/plan-trials.ts'
+import {
+  decideClusterTestRequest,
+  type ClusterTestCandidate,
+} from '../../../../src/app/jobs/trial/wish-trial.ts'
+import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../../../src/change/ids.ts'
+import type { PlannedClusterTest } from '../../../../src/checks/install/trial/plan-trials.ts'
 import { checkIds } from '../../../../src/findings/checks.ts'
 import type { CommandRecord } from '../../../../src/gate/commands.ts'
 
-const head = commitSha('1'.repeat(40))
-const baseTree = treeSha('2'.repeat(40))
-const trial: PlannedTrial = {
+const head = toCommitSha('1'.repeat(40))
+const baseTree = toTreeSha('2'.repeat(40))
+const plannedTest: PlannedClusterTest = {
   target: 'OLM v0',
   package: 'foo',
   channel: 'stable',
@@ -18,37 +21,37 @@ const trial: PlannedTrial = {
   isUpgrade: false,
 }
 
-function looked(
+function createEvaluatedPull(
   more: {
-    onCluster?: LookedForTrial['onCluster']
+    onCluster?: ClusterTestCandidate['onCluster']
     waits?: string
     fails?: string
     unknown?: string
     isOpen?: boolean
     epoch?: number
   } = {},
-): LookedForTrial {
+): ClusterTestCandidate {
   const outcomes = checkIds.map((check) => ({
     check,
     findings: more.fails === check ? [{ severity: 'error' }] : [],
     unanswered: more.unknown === check ? [{ question: 'x', reason: 'y', retryAfter: 1 }] : [],
     waiting: more.waits === check ? [{ what: 'an owner approves', who: [] }] : [],
     summary: '',
-    ...(check === 'install' && { trials: [{ root: 'catalog', trial }] }),
+    ...(check === 'install' && { trials: [{ root: 'catalog', trial: plannedTest }] }),
   }))
   return {
-    snapshot: { head, state: more.isOpen === false ? 'closed' : 'open', pull: pullNumber(1) },
-    verdict: { outcomes, result: { tree: treeSha('3'.repeat(40)) } },
+    snapshot: { head, state: more.isOpen === false ? 'closed' : 'open', pull: toPullNumber(1) },
+    verdict: { outcomes, result: { tree: toTreeSha('3'.repeat(40)) } },
     epoch: more.epoch ?? 0,
     onCluster: more.onCluster ?? 'automatic',
     requiresCluster: false,
-  } as unknown as LookedForTrial
+  } as unknown as ClusterTestCandidate
 }
 
-const asked = (more: Partial<CommandRecord> = {}): CommandRecord => ({
+const createCommandRecord = (more: Partial<CommandRecord> = {}): CommandRecord => ({
   comment: 9,
   command: 'test-install',
-  user: userId(1),
+  user: toUserId(1),
   login: 'maintainer',
   outcome: 'done',
   head,
@@ -56,11 +59,15 @@ const asked = (more: Partial<CommandRecord> = {}): CommandRecord => ({
   epoch: 0,
   ...more,
 })
-const wish = (given: LookedForTrial, records: readonly CommandRecord[] = []) =>
-  wishedTrial(given, records, baseTree)
+const computeTestRequest = (given: ClusterTestCandidate, records: readonly CommandRecord[] = []) =>
+  decideClusterTestRequest(given, records, baseTree)
 
 test('without a command only what passed every check, people included, is tried, and only where the configuration wants that', () => {
-  expect(wish(looked())).toMatchObject({ head, baseTree, trials: [{ root: 'catalog', trial }] })
+  expect(computeTestRequest(createEvaluatedPull())).toMatchObject({
+    head,
+    baseTree,
+    trials: [{ root: 'catalog', trial: plannedTest }],
+  })
   for (const given of [
     { onCluster: 'off' },
     { onCluster: 'asked' },
@@ -69,32 +76,41 @@ test('without a command only what passed every check, people included, is tried,
     { unknown: 'ownership' },
     { isOpen: false },
   ] as const)
-    expect(wish(looked(given))).toBeUndefined()
+    expect(computeTestRequest(createEvaluatedPull(given))).toBeUndefined()
 })
 
 test('a maintainer asks for a commit whose author nobody has authorised, and for exactly that one', () => {
-  const given = looked({ onCluster: 'asked', waits: 'ownership' })
-  expect(wish(given, [asked()])).toBeDefined()
+  const given = createEvaluatedPull({ onCluster: 'asked', waits: 'ownership' })
+  expect(computeTestRequest(given, [createCommandRecord()])).toBeDefined()
   for (const wrong of [
     { outcome: 'denied' },
     { outcome: 'stale' },
-    { head: commitSha('9'.repeat(40)) },
+    { head: toCommitSha('9'.repeat(40)) },
     { epoch: 1 },
     { command: 'preview' },
   ] as const)
-    expect(wish(given, [asked(wrong)])).toBeUndefined()
-  expect(wish(looked({ onCluster: 'off' }), [asked()])).toBeUndefined()
+    expect(computeTestRequest(given, [createCommandRecord(wrong)])).toBeUndefined()
+  expect(
+    computeTestRequest(createEvaluatedPull({ onCluster: 'off' }), [createCommandRecord()]),
+  ).toBeUndefined()
 })
 
 test('what does not pass without a cluster is not tried on one, whoever asks', () => {
   for (const check of ['validation', 'images', 'install'] as const) {
-    expect(wish(looked({ fails: check }), [asked()])).toBeUndefined()
-    expect(wish(looked({ unknown: check }), [asked()])).toBeUndefined()
+    expect(computeTestRequest(createEvaluatedPull({ fails: check }), [createCommandRecord()])).toBeUndefined()
+    expect(
+      computeTestRequest(createEvaluatedPull({ unknown: check }), [createCommandRecord()]),
+    ).toBeUndefined()
   }
 })
 
 test('the same is tried once, and once more for who asks again', () => {
-  expect(wish(looked())?.key).toBe(wish(looked())?.key)
-  expect(wish(looked(), [asked()])?.key).not.toBe(wish(looked())?.key)
-  expect(wish(looked(), [asked(), asked({ comment: 10 })])?.key).not.toBe(wish(looked(), [asked()])?.key)
+  expect(computeTestRequest(createEvaluatedPull())?.key).toBe(computeTestRequest(createEvaluatedPull())?.key)
+  expect(computeTestRequest(createEvaluatedPull(), [createCommandRecord()])?.key).not.toBe(
+    computeTestRequest(createEvaluatedPull())?.key,
+  )
+  expect(
+    computeTestRequest(createEvaluatedPull(), [createCommandRecord(), createCommandRecord({ comment: 10 })])
+      ?.key,
+  ).not.toBe(computeTestRequest(createEvaluatedPull(), [createCommandRecord()])?.key)
 })

@@ -1,16 +1,17 @@
 // CODEOWNERS as GitHub documents it, and against a second matcher made in another way.
 import { describe, expect, test } from '@jest/globals'
 import fc from '../../../seeded.ts'
-import { codeownersOf, readCodeowners } from '../../../../src/checks/ownership/sources/codeowners.ts'
-import { principalName } from '../../../../src/checks/ownership/principal.ts'
+import { findCodeowners, readCodeowners } from '../../../../src/checks/ownership/sources/codeowners.ts'
+import { formatPrincipal } from '../../../../src/checks/ownership/principal.ts'
 
-const read = (text: string) => {
+const parseCodeowners = (text: string) => {
   const file = readCodeowners('CODEOWNERS', text)
   if (file.kind === 'broken') throw new Error(file.problems[0].problem)
   return file.value
 }
-const owners = (text: string, path: string) => codeownersOf(path, read(text)).map(principalName)
-const matches = (pattern: string, path: string) => owners(`${pattern} @a\n`, path).length > 0
+const findOwners = (text: string, path: string) =>
+  findCodeowners(path, parseCodeowners(text)).map(formatPrincipal)
+const matchesPattern = (pattern: string, path: string) => findOwners(`${pattern} @a\n`, path).length > 0
 
 describe('a pattern', () => {
   test.each<[string, string[], string[]]>([
@@ -34,8 +35,8 @@ describe('a pattern', () => {
     ['a\\ b', ['a b', 'x/a b'], ['a']],
     ['operators/foo*/', ['operators/foo/a', 'operators/foobar/x/a'], ['operators/barfoo/a']],
   ])('%s', (pattern, yes, no) => {
-    expect([pattern, yes.filter((path) => !matches(pattern, path))]).toEqual([pattern, []])
-    expect([pattern, no.filter((path) => matches(pattern, path))]).toEqual([pattern, []])
+    expect([pattern, yes.filter((path) => !matchesPattern(pattern, path))]).toEqual([pattern, []])
+    expect([pattern, no.filter((path) => matchesPattern(pattern, path))]).toEqual([pattern, []])
   })
 
   test('says the same as a regular expression made of it', () => {
@@ -50,10 +51,10 @@ describe('a pattern', () => {
     const path = fc.array(fc.constantFrom('a', 'b', 'ab', 'abb', 'c'), { minLength: 1, maxLength: 5 })
     fc.assert(
       fc.property(pattern, path, (rule, names) => {
-        expect([rule, names.join('/'), matches(rule, names.join('/'))]).toEqual([
+        expect([rule, names.join('/'), matchesPattern(rule, names.join('/'))]).toEqual([
           rule,
           names.join('/'),
-          reference(rule).test(names.join('/')),
+          toReferenceRegExp(rule).test(names.join('/')),
         ])
       }),
       { numRuns: 3000 },
@@ -62,15 +63,15 @@ describe('a pattern', () => {
 
   test('of any kind takes no long time', () => {
     const start = process.threadCpuUsage()
-    matches(`${'**/a*'.repeat(40)}*b`, `${'a/'.repeat(200)}c`)
-    matches('*a'.repeat(60), 'a'.repeat(200))
+    matchesPattern(`${'**/a*'.repeat(40)}*b`, `${'a/'.repeat(200)}c`)
+    matchesPattern('*a'.repeat(60), 'a'.repeat(200))
     // Trying all ways would take longer than the world has been there.
     expect(process.threadCpuUsage(start).user / 1e6).toBeLessThan(10)
   })
 })
 
 /** The same meaning, said as one regular expression. */
-function reference(pattern: string): RegExp {
+function toReferenceRegExp(pattern: string): RegExp {
   const floats = !pattern.slice(0, -1).includes('/')
   const directory = pattern.endsWith('/')
   const names = pattern.replace(/^\//, '').replace(/\/$/, '').split('/')
@@ -89,18 +90,18 @@ function reference(pattern: string): RegExp {
 describe('a file', () => {
   const text = '# all\n* @all\n/docs/ @docs @org/team # inline\n/docs/private/\n*.md md@example.com\n'
   test('the last matching line wins', () => {
-    expect(owners(text, 'x')).toEqual(['all'])
-    expect(owners(text, 'docs/a')).toEqual(['docs', 'org/team'])
-    expect(owners(text, 'docs/a.md')).toEqual(['md@example.com'])
+    expect(findOwners(text, 'x')).toEqual(['all'])
+    expect(findOwners(text, 'docs/a')).toEqual(['docs', 'org/team'])
+    expect(findOwners(text, 'docs/a.md')).toEqual(['md@example.com'])
   })
   test('a line without owners takes them away', () => {
-    expect(owners(text, 'docs/private/a')).toEqual([])
+    expect(findOwners(text, 'docs/private/a')).toEqual([])
   })
   test('nobody owns what no line matches', () => {
-    expect(owners('/docs/ @docs\n', 'x')).toEqual([])
+    expect(findOwners('/docs/ @docs\n', 'x')).toEqual([])
   })
   test('blank lines, comments and the line ends of Windows mean nothing', () => {
-    expect(owners('\r\n# c\r\n  \t\n* @A\r\n', 'x')).toEqual(['a'])
+    expect(findOwners('\r\n# c\r\n  \t\n* @A\r\n', 'x')).toEqual(['a'])
   })
   test.each([
     '!a @x',
@@ -162,13 +163,13 @@ describe('white space and characters that readers do not agree about', () => {
     },
   )
   test('what shows nothing in a comment changes nothing', () => {
-    expect(owners('# caf\u00e9\u00a0\u200b☕\ufe0f\n* @ann # x\u00a0y\n', 'x')).toEqual(['ann'])
+    expect(findOwners('# caf\u00e9\u00a0\u200b☕\ufe0f\n* @ann # x\u00a0y\n', 'x')).toEqual(['ann'])
   })
   test.each(['/foo#bar @mallory', '/foo\\', '/foo\\\t@mallory', '/foo\\\\\\'])(
     'so does a pattern that may end elsewhere: %j',
     (line) => expect(readCodeowners('CODEOWNERS', `* @ann\n${line}\n`).kind).toBe('broken'),
   )
   test('letters of other scripts, escaped spaces and tabs are read', () => {
-    expect(owners('/dépôt/\\ x\t@ann\n', 'dépôt/ x')).toEqual(['ann'])
+    expect(findOwners('/dépôt/\\ x\t@ann\n', 'dépôt/ x')).toEqual(['ann'])
   })
 })

@@ -1,26 +1,26 @@
 // OWNERS files as Prow reads them, apart from where it opens the gate when something is broken.
 import { describe, expect, test } from '@jest/globals'
 import {
-  approversOf,
+  findInheritedApprovers,
   readAliases,
   readOwnersFile,
   type OwnersFile,
 } from '../../../../src/checks/ownership/sources/owners-file.ts'
-import { parseFilter } from '../../../../src/checks/ownership/sources/owners-filter.ts'
-import type { Read } from '../../../../src/checks/ownership/sources/owner-source.ts'
-import { principalName } from '../../../../src/checks/ownership/principal.ts'
+import { parsePathFilter } from '../../../../src/checks/ownership/sources/owners-filter.ts'
+import type { SourceReadResult } from '../../../../src/checks/ownership/sources/owner-source.ts'
+import { formatPrincipal } from '../../../../src/checks/ownership/principal.ts'
 
 const aliasesText = 'aliases:\n  core:\n    - Carol\n    - dave\n'
-function approvers(files: Readonly<Record<string, string>>, path: string, aliases = aliasesText) {
+function findApprovers(files: Readonly<Record<string, string>>, path: string, aliases = aliasesText) {
   const read = readAliases('OWNERS_ALIASES', aliases)
   if (read.kind === 'broken') throw new Error(read.problems[0].problem)
-  const owners = new Map<string, Read<OwnersFile>>(
+  const owners = new Map<string, SourceReadResult<OwnersFile>>(
     Object.entries(files).map(([directory, text]) => [
       directory,
       readOwnersFile(`${directory}/OWNERS`, text),
     ]),
   )
-  return approversOf(path, owners, read.value)?.map(principalName)
+  return findInheritedApprovers(path, owners, read.value)?.map(formatPrincipal)
 }
 
 describe('approvers', () => {
@@ -31,16 +31,24 @@ describe('approvers', () => {
     'catalog/bar': 'options:\n  no_parent_owners: true\napprovers: [bea]\n',
   }
   test('are those of the directory and of all above it', () => {
-    expect(approvers(files, 'catalog/foo/x.yaml')).toEqual(['frank', 'carol', 'dave', 'anna', 'root'])
-    expect(approvers(files, 'catalog/foo/deep/er/x.yaml')).toEqual(['frank', 'carol', 'dave', 'anna', 'root'])
-    expect(approvers(files, 'README.md')).toEqual(['root'])
+    expect(findApprovers(files, 'catalog/foo/x.yaml')).toEqual(['frank', 'carol', 'dave', 'anna', 'root'])
+    expect(findApprovers(files, 'catalog/foo/deep/er/x.yaml')).toEqual([
+      'frank',
+      'carol',
+      'dave',
+      'anna',
+      'root',
+    ])
+    expect(findApprovers(files, 'README.md')).toEqual(['root'])
   })
   test('stop where a file wants none from above', () => {
-    expect(approvers(files, 'catalog/bar/x.yaml')).toEqual(['bea'])
+    expect(findApprovers(files, 'catalog/bar/x.yaml')).toEqual(['bea'])
   })
   test('are nobody where a file on the way is broken', () => {
-    expect(approvers({ ...files, 'catalog/foo': 'approvers: frank\n' }, 'catalog/foo/x.yaml')).toBeUndefined()
-    expect(approvers({ ...files, 'catalog/foo': 'approvers: frank\n' }, 'catalog/bar/x.yaml')).toEqual([
+    expect(
+      findApprovers({ ...files, 'catalog/foo': 'approvers: frank\n' }, 'catalog/foo/x.yaml'),
+    ).toBeUndefined()
+    expect(findApprovers({ ...files, 'catalog/foo': 'approvers: frank\n' }, 'catalog/bar/x.yaml')).toEqual([
       'bea',
     ])
   })
@@ -50,8 +58,8 @@ describe('approvers', () => {
     }
     expect(readOwnersFile('foo/OWNERS', filtered.foo).kind).toBe('broken')
     const simple = { foo: "filters:\n  '.*':\n    approvers: [all]\n  '\\.yaml$':\n    approvers: [yam]\n" }
-    expect(approvers(simple, 'foo/a.yaml')).toEqual(['all', 'yam'])
-    expect(approvers(simple, 'foo/a.json')).toEqual(['all'])
+    expect(findApprovers(simple, 'foo/a.yaml')).toEqual(['all', 'yam'])
+    expect(findApprovers(simple, 'foo/a.json')).toEqual(['all'])
   })
 })
 
@@ -75,7 +83,7 @@ describe('a broken file', () => {
   test.each(['', '---\n', '# nothing\n', 'approvers:\n', 'approvers: []\n'])(
     'an empty one is none: %j',
     (text) => {
-      expect(approvers({ '': text }, 'x')).toEqual([])
+      expect(findApprovers({ '': text }, 'x')).toEqual([])
     },
   )
 })
@@ -95,7 +103,7 @@ describe('a filter', () => {
     ['a.b', 'a', undefined],
     ['(x)', 'x', undefined],
   ])('%s on %s', (pattern, path, expected) => {
-    expect(parseFilter(pattern)?.(path)).toBe(expected)
+    expect(parsePathFilter(pattern)?.(path)).toBe(expected)
     if (expected !== undefined) expect(new RegExp(pattern).test(path)).toBe(expected)
   })
 })

@@ -4,36 +4,38 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { linePatch } from '../../../../src/checks/validation/templates/line-patch.ts'
+import { createLinePatch } from '../../../../src/checks/validation/templates/line-patch.ts'
 
-let folder: string
+let temporaryDirectory: string
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'patch-'))
+  temporaryDirectory = mkdtempSync(join(tmpdir(), 'patch-'))
 })
-afterAll(() => rmSync(folder, { recursive: true }))
+afterAll(() => rmSync(temporaryDirectory, { recursive: true }))
 
-const limits = { edits: 200, characters: 100_000 }
+const patchLimits = { edits: 200, characters: 100_000 }
 /** What git makes of files by one patch of them all, which it can also take back. */
-function applied(before: ReadonlyMap<string, string>, patch: string): Map<string, string> {
-  for (const [name, text] of before) writeFileSync(join(folder, name), text)
+function applyPatchWithGit(before: ReadonlyMap<string, string>, patch: string): Map<string, string> {
+  for (const [name, text] of before) writeFileSync(join(temporaryDirectory, name), text)
   const apply = (...options: readonly string[]) =>
     execFileSync('git', ['apply', ...options, '-'], {
-      cwd: folder,
+      cwd: temporaryDirectory,
       input: patch,
       env: { PATH: process.env.PATH },
     })
   apply('--recount')
   apply('--check', '-R')
-  return new Map([...before.keys()].map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
+  return new Map(
+    [...before.keys()].map((name) => [name, readFileSync(join(temporaryDirectory, name), 'utf8')]),
+  )
 }
 /** Numbers that look random and are the same each time. */
-function* numbers(seed: number): Generator<number, never> {
+function* generateNumbers(seed: number): Generator<number, never> {
   for (let state = seed; ;) yield (state = (state * 1103515245 + 12345) % 2147483648) / 2147483648
 }
 
 describe('a patch', () => {
   test('of two hundred random texts makes the one of the other, as git applies it', () => {
-    const random = numbers(7)
+    const random = generateNumbers(7)
     const below = (end: number) => Math.floor(random.next().value * end)
     const [texts, wanted, patches] = [new Map<string, string>(), new Map<string, string>(), [] as string[]]
     for (let round = 0; round < 200; round++) {
@@ -43,7 +45,7 @@ describe('a patch', () => {
       )
       const [before, after] = [`${old.join('\n')}\n`, `${[...now, 'end'].join('\n')}\n`]
       const name = `c${round}.yaml`
-      const patch = linePatch(name, before, after, limits)
+      const patch = createLinePatch(name, before, after, patchLimits)
       expect(patch === undefined).toBe(before === after)
       if (patch === undefined) continue
       texts.set(name, before)
@@ -52,19 +54,19 @@ describe('a patch', () => {
       patches.push(`diff --git a/${name} b/${name}\n${patch}`)
     }
     expect(patches.length).toBeGreaterThan(150)
-    expect(applied(texts, patches.join(''))).toEqual(wanted)
+    expect(applyPatchWithGit(texts, patches.join(''))).toEqual(wanted)
   })
   test('shows what is far apart in hunks of its own', () => {
     const lines = Array.from({ length: 40 }, (_, index) => `line ${index}`)
     const after = lines.with(2, 'two').with(35, 'more')
-    const patch = linePatch('c.yaml', `${lines.join('\n')}\n`, `${after.join('\n')}\n`, limits)
+    const patch = createLinePatch('c.yaml', `${lines.join('\n')}\n`, `${after.join('\n')}\n`, patchLimits)
     expect(patch?.match(/^@@ .*$/gm)).toEqual(['@@ -1,6 +1,6 @@', '@@ -33,7 +33,7 @@'])
   })
   test('is not made of what differs too much, nor of a last line that is none', () => {
     const text = (prefix: string) => Array.from({ length: 50 }, (_, index) => `${prefix}${index}\n`).join('')
-    expect(linePatch('c', text('a'), text('b'), { ...limits, edits: 99 })).toBeUndefined()
-    expect(linePatch('c', text('a'), text('b'), { ...limits, edits: 100 })).toBeDefined()
-    expect(linePatch('c', 'a\n', 'b\n', { ...limits, characters: 10 })).toBeUndefined()
-    expect(linePatch('c', 'a\n', 'b', limits)).toBeUndefined()
+    expect(createLinePatch('c', text('a'), text('b'), { ...patchLimits, edits: 99 })).toBeUndefined()
+    expect(createLinePatch('c', text('a'), text('b'), { ...patchLimits, edits: 100 })).toBeDefined()
+    expect(createLinePatch('c', 'a\n', 'b\n', { ...patchLimits, characters: 10 })).toBeUndefined()
+    expect(createLinePatch('c', 'a\n', 'b', patchLimits)).toBeUndefined()
   })
 })

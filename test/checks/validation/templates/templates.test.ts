@@ -1,12 +1,12 @@
 // Templates and the catalogs checked in with them: what is asked, and what becomes of the answers.
 import { describe, expect, test } from '@jest/globals'
-import { assemble } from '../../../../src/catalog/facts/assemble.ts'
+import { assembleCatalog } from '../../../../src/catalog/facts/assemble.ts'
 import type { Catalog } from '../../../../src/catalog/facts/catalog.ts'
-import { readFile } from '../../../../src/catalog/load/read-file.ts'
-import type { TemplateState } from '../../../../src/change/layout/template-pairs.ts'
+import { parseCatalogFile } from '../../../../src/catalog/load/read-file.ts'
+import type { LoadedTemplatePair } from '../../../../src/change/layout/template-pairs.ts'
 import type { CheckInput } from '../../../../src/checks/check.ts'
 import {
-  answersFrom,
+  createAnswers,
   questionKey,
   type BundleAnswer,
   type ImageAnswer,
@@ -14,63 +14,84 @@ import {
 import { templateRules } from '../../../../src/checks/validation/templates/rules.ts'
 import { validationCheck } from '../../../../src/checks/validation/validation.ts'
 import { parseConfig } from '../../../../src/config/config.ts'
-import { readWritable } from '../../../../src/catalog/write/writable.ts'
-import { writeYaml } from '../../../../src/catalog/write/write-yaml.ts'
-import { bundle, channel, pkg, textOf, type Blob } from '../../../change/build-catalog.ts'
+import { parseWritableCatalog } from '../../../../src/catalog/write/writable.ts'
+import { formatCatalogYaml } from '../../../../src/catalog/write/write-yaml.ts'
+import {
+  bundleBlob,
+  channelBlob,
+  packageBlob,
+  formatFileText,
+  type CatalogBlob,
+} from '../../../change/build-catalog.ts'
 
-const template = 'operators/foo/catalog-templates/v4.20.yaml'
-const catalog = 'catalogs/v4.20/foo'
-const pinned = (letter: string) => `quay.io/foo/bundle@sha256:${letter.repeat(64)}`
-const tagged = 'quay.io/foo/bundle:v2'
-const encode = (text: string) => new TextEncoder().encode(text)
+const templatePath = 'operators/foo/catalog-templates/v4.20.yaml'
+const catalogRoot = 'catalogs/v4.20/foo'
+const pinnedImage = (letter: string) => `quay.io/foo/bundle@sha256:${letter.repeat(64)}`
+const taggedImage = 'quay.io/foo/bundle:v2'
+const encodeText = (text: string) => new TextEncoder().encode(text)
 
-function catalogOf(blobs: readonly Blob[], file = `${catalog}/catalog.yaml`): Catalog {
-  return assemble([{ path: file, facts: readFile(encode(textOf(blobs))) }])
+function buildCatalogFacts(blobs: readonly CatalogBlob[], file = `${catalogRoot}/catalog.yaml`): Catalog {
+  return assembleCatalog([{ path: file, facts: parseCatalogFile(encodeText(formatFileText(blobs))) }])
 }
-const blobOf = (version: string, image: string, more: Blob = {}) =>
-  bundle(`foo.v${version}`, 'foo', version, { image, relatedImages: [{ name: '', image }], ...more })
-const basic = (entries: readonly Blob[], images: readonly string[]) =>
+const createBundleBlob = (version: string, image: string, more: CatalogBlob = {}) =>
+  bundleBlob(`foo.v${version}`, 'foo', version, { image, relatedImages: [{ name: '', image }], ...more })
+const basicTemplate = (entries: readonly CatalogBlob[], images: readonly string[]) =>
   JSON.stringify({
     schema: 'olm.template.basic',
     entries: [...entries, ...images.map((image) => ({ schema: 'olm.bundle', image }))],
   })
 
-const head = [pkg('foo'), channel('stable', 'foo', ['foo.v1.0.0'])]
-const before = [...head, blobOf('1.0.0', pinned('a'))]
-const next = [pkg('foo'), channel('stable', 'foo', ['foo.v1.0.0', 'foo.v2.0.0 < foo.v1.0.0'])]
-const after = (image: string) => [...next, blobOf('1.0.0', pinned('a')), blobOf('2.0.0', image)]
+const oldChannelBlobs = [packageBlob('foo'), channelBlob('stable', 'foo', ['foo.v1.0.0'])]
+const blobsBefore = [...oldChannelBlobs, createBundleBlob('1.0.0', pinnedImage('a'))]
+const newChannelBlobs = [
+  packageBlob('foo'),
+  channelBlob('stable', 'foo', ['foo.v1.0.0', 'foo.v2.0.0 < foo.v1.0.0']),
+]
+const blobsAfter = (image: string) => [
+  ...newChannelBlobs,
+  createBundleBlob('1.0.0', pinnedImage('a')),
+  createBundleBlob('2.0.0', image),
+]
 
-interface World {
+interface TemplateScenario {
   readonly source?: string
-  readonly result?: readonly Blob[]
-  readonly known?: readonly Blob[]
+  readonly result?: readonly CatalogBlob[]
+  readonly known?: readonly CatalogBlob[]
   readonly isStated?: boolean
   readonly config?: string
   readonly answers?: Readonly<Record<string, BundleAnswer | ImageAnswer>>
   readonly file?: { readonly base: Uint8Array; readonly result: Uint8Array }
 }
 
-function look({ source, result, known = before, isStated = false, config = '', answers = {}, file }: World) {
+function evaluateTemplate({
+  source,
+  result,
+  known = blobsBefore,
+  isStated = false,
+  config = '',
+  answers = {},
+  file,
+}: TemplateScenario) {
   const parsed = parseConfig(config)
   if (parsed.kind !== 'config') throw new Error('broken configuration')
-  const state: TemplateState = {
-    template,
-    catalog,
+  const state: LoadedTemplatePair = {
+    template: templatePath,
+    catalog: catalogRoot,
     isStated,
     offer: file ? 'patch' : 'none',
-    ...(file && { file: { path: `${catalog}/catalog.yaml`, ...file } }),
-    known: [catalogOf(known)],
+    ...(file && { file: { path: `${catalogRoot}/catalog.yaml`, ...file } }),
+    known: [buildCatalogFacts(known)],
     ...(source !== undefined && {
-      source: source === 'too-large' || source === 'too-many' ? source : encode(source),
+      source: source === 'too-large' || source === 'too-many' ? source : encodeText(source),
     }),
-    ...(result && { result: catalogOf(result) }),
+    ...(result && { result: buildCatalogFacts(result) }),
   }
   const input = {
     config: parsed.config,
     change: { paths: [], catalogs: [], references: [] },
     templates: [state],
   } as unknown as CheckInput
-  const known_ = answersFrom(
+  const known_ = createAnswers(
     new Map(
       Object.entries(answers).map(([reference, answer]) => [
         questionKey({ kind: answer.kind === 'ok' ? 'image' : 'bundle', reference }),
@@ -87,10 +108,10 @@ function look({ source, result, known = before, isStated = false, config = '', a
     at: outcome.findings[0]?.at,
     unanswered: outcome.unanswered,
     summary: outcome.summary,
-    offers: outcome.offers,
+    offers: outcome.suggestedPatches,
   }
 }
-const renders = (version: string, more: object = {}): BundleAnswer => ({
+const renderedBundle = (version: string, more: object = {}): BundleAnswer => ({
   kind: 'bundle',
   digest: '',
   content: {
@@ -102,7 +123,7 @@ const renders = (version: string, more: object = {}): BundleAnswer => ({
   findings: [],
   ...more,
 })
-const found = (letter: string): ImageAnswer => ({
+const imageFound = (letter: string): ImageAnswer => ({
   kind: 'ok',
   digest: `sha256:${letter.repeat(64)}`,
   mediaType: '',
@@ -111,9 +132,13 @@ const found = (letter: string): ImageAnswer => ({
 
 describe('a template and its catalog', () => {
   test('that agree are passed without a question, by digest and by tag', () => {
-    for (const image of [pinned('b'), tagged])
+    for (const image of [pinnedImage('b'), taggedImage])
       expect(
-        look({ source: basic(next, [pinned('a'), image]), result: after(image), known: after(image) }),
+        evaluateTemplate({
+          source: basicTemplate(newChannelBlobs, [pinnedImage('a'), image]),
+          result: blobsAfter(image),
+          known: blobsAfter(image),
+        }),
       ).toMatchObject({
         asked: [],
         said: [],
@@ -122,72 +147,91 @@ describe('a template and its catalog', () => {
       })
   })
   test('that differ after a change of the template alone are told with names, place and command', () => {
-    const { asked, said, what, fix, at } = look({
-      source: basic(next, [pinned('a')]),
-      result: before,
+    const { asked, said, what, fix, at } = evaluateTemplate({
+      source: basicTemplate(newChannelBlobs, [pinnedImage('a')]),
+      result: blobsBefore,
     })
     expect(asked).toEqual([])
     expect(said).toEqual(['catalog-differs-from-template warning'])
     expect(what).toBe(
-      `${catalog} is not what ${template} renders to: entry foo.v2.0.0 of channel stable is missing`,
+      `${catalogRoot} is not what ${templatePath} renders to: entry foo.v2.0.0 of channel stable is missing`,
     )
-    expect(fix).toContain(`catalog-bot render ${template} -o yaml > ${catalog}/catalog.yaml`)
-    expect(at).toEqual({ file: `${catalog}/catalog.yaml`, line: 2, column: 1 })
+    expect(fix).toContain(`catalog-bot render ${templatePath} -o yaml > ${catalogRoot}/catalog.yaml`)
+    expect(at).toEqual({ file: `${catalogRoot}/catalog.yaml`, line: 2, column: 1 })
   })
   test('that differ after a change of the catalog alone, too', () => {
-    const edited = [...head, blobOf('1.0.0', pinned('a'), { relatedImages: [{ name: '', image: 'x.io/y' }] })]
-    expect(look({ source: basic(head, [pinned('a')]), result: edited }).what).toContain(
-      'bundle foo.v1.0.0 differs (related images)',
-    )
+    const edited = [
+      ...oldChannelBlobs,
+      createBundleBlob('1.0.0', pinnedImage('a'), { relatedImages: [{ name: '', image: 'x.io/y' }] }),
+    ]
+    expect(
+      evaluateTemplate({ source: basicTemplate(oldChannelBlobs, [pinnedImage('a')]), result: edited }).what,
+    ).toContain('bundle foo.v1.0.0 differs (related images)')
   })
   test('are an error where the configuration states them, and as severe as its rules say', () => {
-    const world = { source: basic(next, [pinned('a')]), result: before, isStated: true }
-    expect(look(world).said).toEqual(['catalog-differs-from-template error'])
-    expect(look({ ...world, config: 'rules: {catalog-differs-from-template: off}' }).said).toEqual([])
+    const scenario = {
+      source: basicTemplate(newChannelBlobs, [pinnedImage('a')]),
+      result: blobsBefore,
+      isStated: true,
+    }
+    expect(evaluateTemplate(scenario).said).toEqual(['catalog-differs-from-template error'])
+    expect(
+      evaluateTemplate({ ...scenario, config: 'rules: {catalog-differs-from-template: off}' }).said,
+    ).toEqual([])
   })
   test('differ in many names: a few are shown, the rest is counted', () => {
     const entries = Array.from({ length: 12 }, (_, index) => `foo.v${index}`)
-    const { what } = look({
-      source: basic([pkg('foo'), channel('stable', 'foo', entries)], [pinned('a')]),
-      result: before,
+    const { what } = evaluateTemplate({
+      source: basicTemplate([packageBlob('foo'), channelBlob('stable', 'foo', entries)], [pinnedImage('a')]),
+      result: blobsBefore,
     })
     expect(what).toMatch(/; and 5 more$/)
   })
   test('are rendered with the kind of metadata, and in the format, that the catalog has', () => {
     const metadata = { type: 'olm.csv.metadata', value: {} }
-    const migrated = [...head, blobOf('1.0.0', pinned('a'), { properties: [metadata] })]
-    expect(look({ source: basic(next, [pinned('a')]), result: migrated, known: migrated }).fix).toContain(
-      '-o yaml --migrate-level bundle-object-to-csv-metadata >',
-    )
+    const migrated = [
+      ...oldChannelBlobs,
+      createBundleBlob('1.0.0', pinnedImage('a'), { properties: [metadata] }),
+    ]
+    expect(
+      evaluateTemplate({
+        source: basicTemplate(newChannelBlobs, [pinnedImage('a')]),
+        result: migrated,
+        known: migrated,
+      }).fix,
+    ).toContain('-o yaml --migrate-level bundle-object-to-csv-metadata >')
   })
 })
 
 describe('a bundle that the base does not have', () => {
-  const world = { source: basic(next, [pinned('a'), pinned('b')]), result: after(pinned('b')) }
+  const scenario = {
+    source: basicTemplate(newChannelBlobs, [pinnedImage('a'), pinnedImage('b')]),
+    result: blobsAfter(pinnedImage('b')),
+  }
   test('is asked for, and compared with what its image renders to', () => {
-    expect(look(world).asked).toEqual([pinned('b')])
-    const answers = { [pinned('b')]: renders('2.0.0') }
-    expect(look({ ...world, answers })).toMatchObject({ said: [], unanswered: [] })
-    expect(look({ ...world, answers: { [pinned('b')]: renders('2.0.1') } }).what).toMatch(
-      /bundle foo\.v2\.0\.1 is missing; .*bundle foo\.v2\.0\.0 is not in the template/,
-    )
+    expect(evaluateTemplate(scenario).asked).toEqual([pinnedImage('b')])
+    const answers = { [pinnedImage('b')]: renderedBundle('2.0.0') }
+    expect(evaluateTemplate({ ...scenario, answers })).toMatchObject({ said: [], unanswered: [] })
+    expect(
+      evaluateTemplate({ ...scenario, answers: { [pinnedImage('b')]: renderedBundle('2.0.1') } }).what,
+    ).toMatch(/bundle foo\.v2\.0\.1 is missing; .*bundle foo\.v2\.0\.0 is not in the template/)
   })
   test('waits while the registry does not say, and blames nobody', () => {
     const unknown: BundleAnswer = { kind: 'unknown', reason: 'quay.io answered 503', retryAfter: 60 }
-    expect(look({ ...world, answers: { [pinned('b')]: unknown } })).toMatchObject({
+    expect(evaluateTemplate({ ...scenario, answers: { [pinnedImage('b')]: unknown } })).toMatchObject({
       said: [],
       unanswered: [{ reason: 'quay.io answered 503', retryAfter: 60 }],
     })
-    expect(look(world).unanswered).toHaveLength(1)
+    expect(evaluateTemplate(scenario).unanswered).toHaveLength(1)
   })
   test('that may be private keeps a stated pair waiting, and is a remark where only the layout tells', () => {
     const answer: BundleAnswer = { kind: 'missing-or-private', reason: 'quay.io answered 401' }
-    const answers = { [pinned('b')]: answer }
-    expect(look({ ...world, answers })).toMatchObject({
+    const answers = { [pinnedImage('b')]: answer }
+    expect(evaluateTemplate({ ...scenario, answers })).toMatchObject({
       said: ['unrenderable-template warning'],
       unanswered: [],
     })
-    expect(look({ ...world, answers, isStated: true })).toMatchObject({
+    expect(evaluateTemplate({ ...scenario, answers, isStated: true })).toMatchObject({
       said: [],
       unanswered: [{ retryAfter: 900 }],
     })
@@ -195,44 +239,52 @@ describe('a bundle that the base does not have', () => {
   test('is not asked for where nobody wants to hear of templates', () => {
     const [first, ...others] = templateRules.map(({ id }) => id)
     const off = `rules: {${first}: {severity: off}, ${others.map((id) => `${id}: off`).join(', ')}}`
-    expect(look({ ...world, config: off })).toMatchObject({ asked: [], said: [], unanswered: [] })
-    expect(look({ ...world, config: 'rules: {unrenderable-template: off}' }).asked).toHaveLength(1)
+    expect(evaluateTemplate({ ...scenario, config: off })).toMatchObject({
+      asked: [],
+      said: [],
+      unanswered: [],
+    })
+    expect(
+      evaluateTemplate({ ...scenario, config: 'rules: {unrenderable-template: off}' }).asked,
+    ).toHaveLength(1)
   })
   test('leaves the template unrenderable when it is definitely not to be had', () => {
     const answer: BundleAnswer = { kind: 'missing', reason: 'quay.io has no such manifest' }
-    const { said, what } = look({ ...world, answers: { [pinned('b')]: answer } })
+    const { said, what } = evaluateTemplate({ ...scenario, answers: { [pinnedImage('b')]: answer } })
     expect(said).toEqual(['unrenderable-template warning'])
     expect(what).toContain('quay.io has no such manifest')
   })
   test('is never asked of a registry that the repository does not allow', () => {
-    const refused = look({ ...world, config: 'images: {registries: [example.com]}' })
-    expect(refused.asked).toEqual([])
-    expect(refused.what).toContain('does not allow')
-    expect(look({ ...world, source: basic(next, ['Not An Image']) }).what).toContain(
-      'is not an image reference',
-    )
+    const rejected = evaluateTemplate({ ...scenario, config: 'images: {registries: [example.com]}' })
+    expect(rejected.asked).toEqual([])
+    expect(rejected.what).toContain('does not allow')
+    expect(
+      evaluateTemplate({ ...scenario, source: basicTemplate(newChannelBlobs, ['Not An Image']) }).what,
+    ).toContain('is not an image reference')
   })
   test('by tag is asked again where the change says something else of it', () => {
-    const known = after(tagged)
+    const known = blobsAfter(taggedImage)
     const edited = [
-      ...after(tagged).slice(0, 3),
-      blobOf('2.0.0', tagged, { relatedImages: [], properties: [] }),
+      ...blobsAfter(taggedImage).slice(0, 3),
+      createBundleBlob('2.0.0', taggedImage, { relatedImages: [], properties: [] }),
     ]
-    const source = basic(next, [pinned('a'), tagged])
-    expect(look({ source, result: edited, known }).asked).toEqual([tagged])
-    expect(look({ source, result: known, known }).asked).toEqual([])
+    const source = basicTemplate(newChannelBlobs, [pinnedImage('a'), taggedImage])
+    expect(evaluateTemplate({ source, result: edited, known }).asked).toEqual([taggedImage])
+    expect(evaluateTemplate({ source, result: known, known }).asked).toEqual([])
     // Its digest first, then what is behind that, as the blob of the tag.
-    const answers: Record<string, BundleAnswer | ImageAnswer> = { [tagged]: found('c') }
-    expect(look({ source, result: edited, known, answers }).asked).toEqual([pinned('c')])
-    answers[pinned('c')] = renders('2.0.0')
-    expect(look({ source, result: edited, known, answers }).what).toContain(
+    const answers: Record<string, BundleAnswer | ImageAnswer> = { [taggedImage]: imageFound('c') }
+    expect(evaluateTemplate({ source, result: edited, known, answers }).asked).toEqual([pinnedImage('c')])
+    answers[pinnedImage('c')] = renderedBundle('2.0.0')
+    expect(evaluateTemplate({ source, result: edited, known, answers }).what).toContain(
       'bundle foo.v2.0.0 differs (properties, related images)',
     )
-    expect(look({ source, result: after(tagged), known: before, answers }).said).toEqual([])
+    expect(
+      evaluateTemplate({ source, result: blobsAfter(taggedImage), known: blobsBefore, answers }).said,
+    ).toEqual([])
   })
   test('leaves the template unrenderable when opm cannot read it', () => {
-    const answers = { [pinned('b')]: { kind: 'bundle', digest: '', findings: [] } as BundleAnswer }
-    expect(look({ ...world, answers }).what).toContain('it is no bundle that opm can read')
+    const answers = { [pinnedImage('b')]: { kind: 'bundle', digest: '', findings: [] } as BundleAnswer }
+    expect(evaluateTemplate({ ...scenario, answers }).what).toContain('it is no bundle that opm can read')
   })
 })
 
@@ -240,56 +292,67 @@ describe('a template that opm refuses', () => {
   test('is told in its words, and an error where the configuration states it', () => {
     const source = JSON.stringify({
       schema: 'olm.template.basic',
-      entries: [{ schema: 'olm.bundle', image: pinned('a'), package: 'foo' }],
+      entries: [{ schema: 'olm.bundle', image: pinnedImage('a'), package: 'foo' }],
     })
-    const { said, what, at } = look({ source, result: before, isStated: true })
+    const { said, what, at } = evaluateTemplate({ source, result: blobsBefore, isStated: true })
     expect(said).toEqual(['unrenderable-template error'])
     expect(what).toContain('unexpected fields present in basic template bundle')
-    expect(at).toEqual({ file: template, line: 1, column: 1 })
-    expect(look({ source: 'schema: [', result: before }).said).toEqual(['unrenderable-template warning'])
-    expect(look({ source: 'too-large', result: before }).said).toEqual(['unrenderable-template warning'])
+    expect(at).toEqual({ file: templatePath, line: 1, column: 1 })
+    expect(evaluateTemplate({ source: 'schema: [', result: blobsBefore }).said).toEqual([
+      'unrenderable-template warning',
+    ])
+    expect(evaluateTemplate({ source: 'too-large', result: blobsBefore }).said).toEqual([
+      'unrenderable-template warning',
+    ])
   })
   test('is none where only its name says that it is one', () => {
     for (const source of ['references: []', 'schema: mine', '# later', undefined]) {
-      const world = { ...(source !== undefined && { source }), result: before }
-      expect(look(world).said).toEqual([])
-      expect(look({ ...world, isStated: true }).said).toEqual(['unrenderable-template error'])
+      const scenario = { ...(source !== undefined && { source }), result: blobsBefore }
+      expect(evaluateTemplate(scenario).said).toEqual([])
+      expect(evaluateTemplate({ ...scenario, isStated: true }).said).toEqual(['unrenderable-template error'])
     }
   })
   test('is no matter once template and catalog are gone', () => {
-    expect(look({ isStated: true }).said).toEqual([])
+    expect(evaluateTemplate({ isStated: true }).said).toEqual([])
   })
 })
 
 describe('a patch', () => {
-  const rendered = (blobs: readonly Blob[]) => {
-    const read = readWritable([encode(textOf(blobs))])
+  const rendered = (blobs: readonly CatalogBlob[]) => {
+    const read = parseWritableCatalog([encodeText(formatFileText(blobs))])
     if (!read.ok) throw new Error(read.error)
-    return encode(writeYaml(read.value))
+    return encodeText(formatCatalogYaml(read.value))
   }
-  const present = rendered(before)
+  const present = rendered(blobsBefore)
   const same = { base: present, result: present }
 
   test('is offered where the difference is small and the base has every bundle', () => {
-    const world = { source: basic(next, [pinned('a')]), result: before }
-    expect(look(world).offers).toBeUndefined()
-    const [offer] = look({ ...world, file: same }).offers ?? []
-    expect(offer).toMatchObject({ path: `${catalog}/catalog.yaml`, template })
+    const scenario = { source: basicTemplate(newChannelBlobs, [pinnedImage('a')]), result: blobsBefore }
+    expect(evaluateTemplate(scenario).offers).toBeUndefined()
+    const [offer] = evaluateTemplate({ ...scenario, file: same }).offers ?? []
+    expect(offer).toMatchObject({ path: `${catalogRoot}/catalog.yaml`, template: templatePath })
     expect(offer?.patch).toContain('+- name: foo.v2.0.0\n+  replaces: foo.v1.0.0\n')
   })
   test('never shows what only a registry told', () => {
-    const world = { source: basic(next, [pinned('a'), pinned('b')]), result: before, file: same }
-    const answers = { [pinned('b')]: renders('2.0.0') }
-    const looked = look({ ...world, answers })
-    expect(looked.said).toEqual(['catalog-differs-from-template warning'])
-    expect(looked.offers).toBeUndefined()
+    const scenario = {
+      source: basicTemplate(newChannelBlobs, [pinnedImage('a'), pinnedImage('b')]),
+      result: blobsBefore,
+      file: same,
+    }
+    const answers = { [pinnedImage('b')]: renderedBundle('2.0.0') }
+    const evaluation = evaluateTemplate({ ...scenario, answers })
+    expect(evaluation.said).toEqual(['catalog-differs-from-template warning'])
+    expect(evaluation.offers).toBeUndefined()
   })
   test('is not offered where it is large, or would not survive being copied', () => {
     const many = Array.from({ length: 300 }, (_, index) => `foo.v${index}`)
-    const large = basic([pkg('foo'), channel('stable', 'foo', many)], [pinned('a')])
-    expect(look({ source: large, result: before, file: same }).offers).toBeUndefined()
-    const hidden = basic([pkg('foo', 'stable', { description: 'a\u202eb' }), ...head.slice(1)], [pinned('a')])
-    expect(look({ source: hidden, result: before, file: same })).toMatchObject({
+    const large = basicTemplate([packageBlob('foo'), channelBlob('stable', 'foo', many)], [pinnedImage('a')])
+    expect(evaluateTemplate({ source: large, result: blobsBefore, file: same }).offers).toBeUndefined()
+    const hidden = basicTemplate(
+      [packageBlob('foo', 'stable', { description: 'a\u202eb' }), ...oldChannelBlobs.slice(1)],
+      [pinnedImage('a')],
+    )
+    expect(evaluateTemplate({ source: hidden, result: blobsBefore, file: same })).toMatchObject({
       said: ['catalog-differs-from-template warning'],
       offers: undefined,
     })
@@ -297,39 +360,56 @@ describe('a patch', () => {
 })
 
 describe('the semver template', () => {
-  const semver = `Schema: olm.semver\nStable: {Bundles: [{Image: "${pinned('a')}"}]}\n`
+  const semver = `Schema: olm.semver\nStable: {Bundles: [{Image: "${pinnedImage('a')}"}]}\n`
   const rendered = [
-    pkg('foo', 'stable-v1.0', { description: 'Kept in the image alone' }),
-    channel('stable-v1.0', 'foo', ['foo.v1.0.0']),
-    blobOf('1.0.0', pinned('a')),
+    packageBlob('foo', 'stable-v1.0', { description: 'Kept in the image alone' }),
+    channelBlob('stable-v1.0', 'foo', ['foo.v1.0.0']),
+    createBundleBlob('1.0.0', pinnedImage('a')),
   ]
   test('is compared without the description that only the image of its head knows', () => {
-    expect(look({ source: semver, result: rendered, known: rendered })).toMatchObject({ said: [], asked: [] })
+    expect(evaluateTemplate({ source: semver, result: rendered, known: rendered })).toMatchObject({
+      said: [],
+      asked: [],
+    })
   })
   test('is compared with it once that image was looked into', () => {
     const csv = { spec: { description: 'Another one' } }
-    const world = { source: semver, result: rendered, known: [] }
-    const looked = (more: object) => look({ ...world, answers: { [pinned('a')]: renders('1.0.0', more) } })
-    expect(looked({ csv }).what).toContain('package foo differs (description)')
-    expect(looked({}).what).not.toContain('description')
+    const scenario = { source: semver, result: rendered, known: [] }
+    const evaluateWith = (more: object) =>
+      evaluateTemplate({ ...scenario, answers: { [pinnedImage('a')]: renderedBundle('1.0.0', more) } })
+    expect(evaluateWith({ csv }).what).toContain('package foo differs (description)')
+    expect(evaluateWith({}).what).not.toContain('description')
   })
 })
 
 test('a path is nothing but a name to the shell that the command is pasted into', () => {
   const odd = "operators/$(touch x)'s/catalog-templates/v4.20.yaml"
-  const state = { template: odd, catalog, isStated: true, offer: 'none', known: [], source: encode('{}') }
+  const state = {
+    template: odd,
+    catalog: catalogRoot,
+    isStated: true,
+    offer: 'none',
+    known: [],
+    source: encodeText('{}'),
+  }
   const input = {
     config: { rules: {}, images: { registries: [] }, opm: 'v1.73' },
     change: { paths: [], catalogs: [], references: [] },
-    templates: [{ ...state, source: encode(basic(next, [])), result: catalogOf(before) }],
+    templates: [
+      {
+        ...state,
+        source: encodeText(basicTemplate(newChannelBlobs, [])),
+        result: buildCatalogFacts(blobsBefore),
+      },
+    ],
   } as unknown as CheckInput
-  const [found] = validationCheck.judge(input, answersFrom(new Map())).findings
+  const [found] = validationCheck.judge(input, createAnswers(new Map())).findings
   expect(found?.fix).toContain(`render 'operators/$(touch x)'\\''s/catalog-templates/v4.20.yaml' -o`)
 })
 
 test('templates beyond what is read of one change are no pass, whatever is known of their catalogs', () => {
   for (const isStated of [true, false]) {
-    const { said, what } = look({ source: 'too-many', isStated })
+    const { said, what } = evaluateTemplate({ source: 'too-many', isStated })
     expect(said).toEqual([`unrenderable-template ${isStated ? 'error' : 'warning'}`])
     expect(what).toContain('split it into several pull requests')
   }
@@ -337,28 +417,33 @@ test('templates beyond what is read of one change are no pass, whatever is known
 
 describe('a template whose bundles are seen by rights of our own', () => {
   const secret = (more: object = {}) => ({
-    [pinned('c')]: { ...renders('9.9.9'), isRestricted: true, ...more } as BundleAnswer,
+    [pinnedImage('c')]: { ...renderedBundle('9.9.9'), isRestricted: true, ...more } as BundleAnswer,
   })
-  const world = { source: basic(next, [pinned('a'), pinned('c')]), result: before }
+  const scenario = {
+    source: basicTemplate(newChannelBlobs, [pinnedImage('a'), pinnedImage('c')]),
+    result: blobsBefore,
+  }
   test('differs from its catalog without a word of what only the images say', () => {
-    const { said, what } = look({ ...world, answers: secret() })
+    const { said, what } = evaluateTemplate({ ...scenario, answers: secret() })
     expect(said).toEqual(['catalog-differs-from-template warning'])
     expect(what).toMatch(/2 things that it renders to are missing$/)
-    expect(look({ ...world, answers: { [pinned('c')]: renders('9.9.9') } }).what).toContain('9.9.9')
+    expect(
+      evaluateTemplate({ ...scenario, answers: { [pinnedImage('c')]: renderedBundle('9.9.9') } }).what,
+    ).toContain('9.9.9')
   })
   test('does not render, and nothing in an image is told as the reason', () => {
-    const refusal = { content: undefined, findings: [{ severity: 'error', what: 'secret' }] }
-    const { said, what } = look({ ...world, answers: secret(refusal) })
+    const rejection = { content: undefined, findings: [{ severity: 'error', what: 'secret' }] }
+    const { said, what } = evaluateTemplate({ ...scenario, answers: secret(rejection) })
     expect(said).toEqual(['unrenderable-template warning'])
     expect(what).not.toContain('secret')
-    const semver = `schema: olm.semver\ngenerateMajorChannels: true\nstable:\n  bundles:\n    - image: ${pinned('c')}\n`
+    const semver = `schema: olm.semver\ngenerateMajorChannels: true\nstable:\n  bundles:\n    - image: ${pinnedImage('c')}\n`
     const content = {
       name: 'foo.secret',
       package: 'foo',
       properties: [{ type: 'olm.package', value: { packageName: 'foo', version: 'secret' } }],
       relatedImages: [],
     }
-    const unrendered = look({ source: semver, result: before, answers: secret({ content }) })
+    const unrendered = evaluateTemplate({ source: semver, result: blobsBefore, answers: secret({ content }) })
     expect(unrendered.said).toEqual(['unrenderable-template warning'])
     expect(unrendered.what).toContain('do not render')
     expect(unrendered.what).not.toContain('secret')

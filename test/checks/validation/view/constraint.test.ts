@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Json } from '../../../../src/go/json/json.ts'
-import { readConstraint } from '../../../../src/checks/validation/view/constraint.ts'
+import { parseConstraint } from '../../../../src/checks/validation/view/constraint.ts'
 
-const problems = (value: Json) =>
-  readConstraint(value).problems.map(({ path, problem }) => `${path}: ${problem}`)
+const findConstraintProblems = (value: Json) =>
+  parseConstraint(value).problems.map(({ path, problem }) => `${path}: ${problem}`)
 
 describe('the structure of a constraint', () => {
   test('each kind is read, with nesting and without regard to case', () => {
@@ -17,7 +17,7 @@ describe('the structure of a constraint', () => {
         ],
       },
     }
-    expect(readConstraint(value)).toEqual({
+    expect(parseConstraint(value)).toEqual({
       problems: [],
       constraint: {
         kind: 'all',
@@ -31,14 +31,14 @@ describe('the structure of a constraint', () => {
   })
 
   test('every problem is found, with its path', () => {
-    expect(problems('text')).toEqual([': is not a mapping'])
-    expect(problems({})).toEqual([': has none of gvk, package, cel, all, any, not'])
-    expect(problems({ cel: { rule: 1 }, extra: 1 })).toEqual([
+    expect(findConstraintProblems('text')).toEqual([': is not a mapping'])
+    expect(findConstraintProblems({})).toEqual([': has none of gvk, package, cel, all, any, not'])
+    expect(findConstraintProblems({ cel: { rule: 1 }, extra: 1 })).toEqual([
       ': has an unknown field "extra"; OLM refuses the whole constraint',
       'cel: has a rule that is no text',
     ])
     expect(
-      problems({
+      findConstraintProblems({
         any: { constraints: [{ gvk: { group: 'g', plural: 'x' } }, { all: { constraints: [] } }] },
       }),
     ).toEqual([
@@ -50,16 +50,16 @@ describe('the structure of a constraint', () => {
   })
 
   test('a constraint that is too large or too deep is refused without a look inside', () => {
-    expect(problems({ cel: { rule: 'x'.repeat(140_000) } })).toEqual([
+    expect(findConstraintProblems({ cel: { rule: 'x'.repeat(140_000) } })).toEqual([
       ': has 140019 bytes, and OLM takes no more than 131072',
     ])
     let deep: Json = { cel: { rule: 'true' } }
     for (let level = 0; level < 500; level++) deep = { not: { constraints: [deep] } }
-    expect(problems(deep).join()).toMatch(/: is nested more than 64 levels deep$/)
+    expect(findConstraintProblems(deep).join()).toMatch(/: is nested more than 64 levels deep$/)
   })
 
   test('a CEL rule compiles with what OLM gives it, and is boolean', () => {
-    const rule = (text: string) => problems({ cel: { rule: text } })
+    const rule = (text: string) => findConstraintProblems({ cel: { rule: text } })
     for (const sound of [
       'true',
       'properties.exists(p, p.type == "certified")',

@@ -1,34 +1,40 @@
 // What GitHub refuses beyond the table of settings: each rule with its source beside the code that enforces it.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import type { Rule } from '../../../../sandbox/github/branch-rules/rule-shapes.ts'
+import type { BranchRule } from '../../../../sandbox/github/branch-rules/rule-shapes.ts'
 import { dequeueReasons } from '../../../../sandbox/github/branch-rules/merge-queue.ts'
-import { Ground, pullRequestRule, queueRule, ruleMessage, checksRule } from './landing-ground.ts'
-import type { Landing, LandingOptions } from './landing-ground.ts'
+import {
+  MergeRulesFixture,
+  createPullRequestRule,
+  createQueueRule,
+  formatRuleViolations,
+  createChecksRule,
+} from './landing-ground.ts'
+import type { MergeCase, MergeCaseOptions } from './landing-ground.ts'
 
-let ground: Ground
+let rulesFixture: MergeRulesFixture
 beforeAll(async () => {
-  ground = await Ground.furnish()
+  rulesFixture = await MergeRulesFixture.furnish()
 })
-afterAll(async () => ground.it.stop())
+afterAll(async () => rulesFixture.githubFixture.stop())
 afterEach(() => {
-  ground.it.github.delayTestMerges(0)
-  expect(ground.it.github.violations.splice(0)).toEqual([])
+  rulesFixture.githubFixture.github.delayTestMerges(0)
+  expect(rulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
 })
 
-const landing = async (rules: readonly Rule[], more?: LandingOptions): Promise<Landing> => {
-  const it = await ground.landing(more)
-  if (rules.length > 0) ground.it.github.addRules(it.full, rules)
+const openMergeCase = async (rules: readonly BranchRule[], more?: MergeCaseOptions): Promise<MergeCase> => {
+  const it = await rulesFixture.openMergeCase(more)
+  if (rules.length > 0) rulesFixture.githubFixture.github.addRules(it.full, rules)
   return it
 }
-const refused = (...says: string[]) => ({ status: 405, message: ruleMessage(...says) })
-const stateOf = async ({ name, pull }: Landing): Promise<string> => {
-  const asked = { ...name, pull_number: pull.number }
-  await ground.it.octokit.rest.pulls.get(asked)
-  await ground.it.github.settled()
-  return (await ground.it.octokit.rest.pulls.get(asked)).data.mergeable_state
+const createRuleRejection = (...says: string[]) => ({ status: 405, message: formatRuleViolations(...says) })
+const readMergeState = async ({ name, pull }: MergeCase): Promise<string> => {
+  const pullParams = { ...name, pull_number: pull.number }
+  await rulesFixture.githubFixture.octokit.rest.pulls.get(pullParams)
+  await rulesFixture.githubFixture.github.settled()
+  return (await rulesFixture.githubFixture.octokit.rest.pulls.get(pullParams)).data.mergeable_state
 }
-const approval = pullRequestRule({ required_approving_review_count: 1 })
-const requested = 'Changes have been requested.'
+const approvalRule = createPullRequestRule({ required_approving_review_count: 1 })
+const changesRequestedMessage = 'Changes have been requested.'
 
 describe('GitHub’s own merge is blocked', () => {
   test('until each environment has a successful deployment of the head', async () => {
@@ -36,108 +42,114 @@ describe('GitHub’s own merge is blocked', () => {
       type: 'required_deployments',
       parameters: { required_deployment_environments: ['staging', 'test'] },
     }
-    const it = await landing([rule])
-    const { github } = ground.it
-    expect(await ground.mergeByApi(it)).toEqual(
-      refused('Missing successful active staging and test deployments.'),
+    const it = await openMergeCase([rule])
+    const { github } = rulesFixture.githubFixture
+    expect(await rulesFixture.mergeByApi(it)).toEqual(
+      createRuleRejection('Missing successful active staging and test deployments.'),
     )
-    github.deploy(it.full, it.H, 'staging')
-    github.deploy(it.full, it.H, 'test')
-    github.deploy(it.full, it.H, 'test', 'failure')
-    expect(await ground.mergeByApi(it)).toEqual(refused('Missing successful active test deployment.'))
-    github.deploy(it.full, it.H, 'test')
-    expect(await ground.mergeByApi(it)).toHaveProperty('sha')
+    github.deploy(it.full, it.headSha, 'staging')
+    github.deploy(it.full, it.headSha, 'test')
+    github.deploy(it.full, it.headSha, 'test', 'failure')
+    expect(await rulesFixture.mergeByApi(it)).toEqual(
+      createRuleRejection('Missing successful active test deployment.'),
+    )
+    github.deploy(it.full, it.headSha, 'test')
+    expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('until code scanning has seen the head and found nothing', async () => {
     const tools = [{ tool: 'CodeQL', alerts_threshold: 'errors', security_alerts_threshold: 'all' }]
-    const it = await landing([{ type: 'code_scanning', parameters: { code_scanning_tools: tools } }])
-    const { github } = ground.it
-    expect(await ground.mergeByApi(it)).toMatchObject({
+    const it = await openMergeCase([{ type: 'code_scanning', parameters: { code_scanning_tools: tools } }])
+    const { github } = rulesFixture.githubFixture
+    expect(await rulesFixture.mergeByApi(it)).toMatchObject({
       message: expect.stringContaining('Code scanning is waiting for results from CodeQL for the commits'),
     })
-    github.analyze(it.full, it.H, 'CodeQL', 2)
-    expect(await ground.mergeByApi(it)).toEqual(refused('CodeQL has detected 2 alerts blocking this code.'))
-    github.analyze(it.full, it.H, 'CodeQL')
-    expect(await ground.mergeByApi(it)).toHaveProperty('sha')
+    github.analyze(it.full, it.headSha, 'CodeQL', 2)
+    expect(await rulesFixture.mergeByApi(it)).toEqual(
+      createRuleRejection('CodeQL has detected 2 alerts blocking this code.'),
+    )
+    github.analyze(it.full, it.headSha, 'CodeQL')
+    expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('until the required workflow passed on the head; a push is never enough', async () => {
     const workflows = [{ path: '.github/workflows/ci.yml', repository_id: 1 }]
-    const it = await landing([{ type: 'workflows', parameters: { workflows } }])
-    const says = "Required workflow 'ci' is not satisfied"
-    await ground.it.github.runWorkflow(it.full, 'ci.yml', it.H, 'failure')
-    expect(await ground.mergeByApi(it)).toEqual(refused(says))
-    await ground.it.github.runWorkflow(it.full, 'ci.yml', it.H)
-    expect((await ground.pushMerge(it)).remote).toContain(`- ${says}`)
-    expect(await ground.mergeByApi(it)).toHaveProperty('sha')
+    const it = await openMergeCase([{ type: 'workflows', parameters: { workflows } }])
+    const expectedMessage = "Required workflow 'ci' is not satisfied"
+    await rulesFixture.githubFixture.github.runWorkflow(it.full, 'ci.yml', it.headSha, 'failure')
+    expect(await rulesFixture.mergeByApi(it)).toEqual(createRuleRejection(expectedMessage))
+    await rulesFixture.githubFixture.github.runWorkflow(it.full, 'ci.yml', it.headSha)
+    expect((await rulesFixture.pushMerge(it)).remote).toContain(`- ${expectedMessage}`)
+    expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('for a squash of another author’s commits where signatures are required', async () => {
-    const it = await landing([{ type: 'required_signatures' }], { signed: true })
-    expect(await ground.mergeByApi(it, 'squash')).toEqual(refused('Commits must have verified signatures.'))
-    expect(await ground.mergeByApi(it, 'merge')).toHaveProperty('sha')
+    const it = await openMergeCase([{ type: 'required_signatures' }], { signed: true })
+    expect(await rulesFixture.mergeByApi(it, 'squash')).toEqual(
+      createRuleRejection('Commits must have verified signatures.'),
+    )
+    expect(await rulesFixture.mergeByApi(it, 'merge')).toHaveProperty('sha')
   })
 
   test('by requested changes alone, however many others approve', async () => {
-    const it = await landing([approval])
-    const { github } = ground.it
+    const it = await openMergeCase([approvalRule])
+    const { github } = rulesFixture.githubFixture
     github.review(it.pull, 'bob', 'approve')
     const review = github.review(it.pull, 'carol', 'changes', 'No.')
-    expect(await ground.mergeByApi(it)).toEqual(refused(requested))
-    expect((await ground.pushMerge(it)).remote).toContain(`- ${requested}`)
+    expect(await rulesFixture.mergeByApi(it)).toEqual(createRuleRejection(changesRequestedMessage))
+    expect((await rulesFixture.pushMerge(it)).remote).toContain(`- ${changesRequestedMessage}`)
     github.dismiss(it.pull, review)
-    expect(await ground.mergeByApi(it)).toHaveProperty('sha')
+    expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('by a review of the same commit in another pull request', async () => {
-    const it = await landing([approval])
-    const { github } = ground.it
+    const it = await openMergeCase([approvalRule])
+    const { github } = rulesFixture.githubFixture
     await github.pushToBase(it.full, { x: '1' }, { branch: 'release' })
-    const twin = await github.openPull({
+    const secondPull = await github.openPull({
       repository: it.full,
       author: 'alice',
       title: 'Twin',
       base: 'release',
-      commit: it.H,
+      commit: it.headSha,
       branch: 'twin',
     })
     github.review(it.pull, 'bob', 'approve')
-    const review = github.review(twin, 'carol', 'changes', 'No.')
-    expect(await ground.mergeByApi(it)).toEqual(refused(requested))
-    github.dismiss(twin, review)
-    expect(await ground.mergeByApi(it)).toHaveProperty('sha')
+    const review = github.review(secondPull, 'carol', 'changes', 'No.')
+    expect(await rulesFixture.mergeByApi(it)).toEqual(createRuleRejection(changesRequestedMessage))
+    github.dismiss(secondPull, review)
+    expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('until the team of a required reviewer approves what it looks after', async () => {
-    const { github } = ground.it
+    const { github } = rulesFixture.githubFixture
     const team = github.createTeam('catalogs', `reviewers-${Date.now()}`, ['carol'])
     const reviewer = { id: team.id, type: 'Team' }
     const required_reviewers = [{ minimum_approvals: 1, file_patterns: ['*.yaml'], reviewer }]
-    const it = await landing([pullRequestRule({ required_reviewers })])
+    const it = await openMergeCase([createPullRequestRule({ required_reviewers })])
     github.setTeamRole(it.full, team, 'write')
     github.review(it.pull, 'bob', 'approve')
-    expect(await ground.mergeByApi(it)).toEqual(
-      refused(`Required reviewer catalogs/${team.slug} must approve.`),
+    expect(await rulesFixture.mergeByApi(it)).toEqual(
+      createRuleRejection(`Required reviewer catalogs/${team.slug} must approve.`),
     )
     github.review(it.pull, 'carol', 'approve')
-    expect(await ground.mergeByApi(it)).toHaveProperty('sha')
+    expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('while another merge of it is under way', async () => {
-    const it = await landing([])
-    const both = await Promise.all([ground.mergeByApi(it), ground.mergeByApi(it)])
+    const it = await openMergeCase([])
+    const both = await Promise.all([rulesFixture.mergeByApi(it), rulesFixture.mergeByApi(it)])
     expect(both).toContainEqual({ status: 405, message: 'Merge already in progress' })
     expect(both.filter((each) => 'sha' in each)).toHaveLength(1)
   })
 
   test('while it is computed whether it can be merged', async () => {
-    const it = await landing([])
-    ground.it.github.delayTestMerges(50)
+    const it = await openMergeCase([])
+    rulesFixture.githubFixture.github.delayTestMerges(50)
     const message = 'Pull Request is not mergeable'
-    expect(await ground.mergeByApi(it)).toEqual({ status: 405, message })
-    await ground.it.github.settled()
-    expect(await ground.mergeByApi(it)).toHaveProperty('sha')
+    expect(await rulesFixture.mergeByApi(it)).toEqual({ status: 405, message })
+    await rulesFixture.githubFixture.github.settled()
+    expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 })
 
@@ -146,21 +158,21 @@ describe('rules of names', () => {
     ['commit_message_pattern', { operator: 'starts_with', pattern: 'feat: ' }, 'Commit message must start'],
     ['committer_email_pattern', { operator: 'ends_with', pattern: '@acme.test' }, 'Committer email must end'],
   ])('%s binds the pushed merge, too', async (type, parameters, says) => {
-    const it = await landing([{ type, parameters }])
-    const { accepted, remote } = await ground.pushMerge(it)
+    const it = await openMergeCase([{ type, parameters }])
+    const { accepted, remote } = await rulesFixture.pushMerge(it)
     expect(accepted).toBe(false)
     expect(remote.join('\n')).toContain(says)
-    expect(remote).toContain(it.M)
+    expect(remote).toContain(it.mergeSha)
   })
 
   test('a branch name pattern refuses temporary branches that do not fit', async () => {
-    const it = await landing([])
-    ground.it.github.addRules(
+    const it = await openMergeCase([])
+    rulesFixture.githubFixture.github.addRules(
       it.full,
       [{ type: 'branch_name_pattern', parameters: { operator: 'regex', pattern: '^(main|release-.*)$' } }],
       { conditions: { ref_name: { include: ['~ALL'] } } },
     )
-    expect((await ground.stage(it)).remote).toContain(
+    expect((await rulesFixture.stage(it)).remote).toContain(
       '- Branch name must match a given regex pattern: ^(main|release-.*)$',
     )
   })
@@ -168,57 +180,61 @@ describe('rules of names', () => {
 
 describe('an organization’s ruleset', () => {
   test('binds its repositories beside their own, and is read with them', async () => {
-    const it = await landing([])
-    const { github, octokit } = ground.it
+    const it = await openMergeCase([])
+    const { github, octokit } = rulesFixture.githubFixture
     const ruleset = github.addOrganizationRules('catalogs', [{ type: 'required_linear_history' }], {
       conditions: { repository_name: { include: [it.name.repo] } },
     })
     try {
-      expect(await ground.mergeByApi(it)).toEqual(refused('This branch must not contain merge commits.'))
+      expect(await rulesFixture.mergeByApi(it)).toEqual(
+        createRuleRejection('This branch must not contain merge commits.'),
+      )
       const { data } = await octokit.rest.repos.getBranchRules({ ...it.name, branch: 'main' })
       expect(data).toMatchObject([{ ruleset_source_type: 'Organization', ruleset_source: 'catalogs' }])
     } finally {
       github.removeOrganizationRules('catalogs', ruleset)
     }
-    expect(() => github.addOrganizationRules('catalogs', [queueRule()])).toThrow()
+    expect(() => github.addOrganizationRules('catalogs', [createQueueRule()])).toThrow()
   })
 })
 
 describe('mergeable_state', () => {
   test('blocked, behind, unstable, draft, dirty, clean and unknown', async () => {
-    const { github, octokit } = ground.it
-    const it = await landing([
-      checksRule([{ context: 'ci' }], { strict_required_status_checks_policy: true }),
+    const { github, octokit } = rulesFixture.githubFixture
+    const it = await openMergeCase([
+      createChecksRule([{ context: 'ci' }], { strict_required_status_checks_policy: true }),
     ])
-    const asked = { ...it.name, pull_number: it.pull.number }
-    expect((await octokit.rest.pulls.get(asked)).data.mergeable_state).toBe('unknown')
-    expect(await stateOf(it)).toBe('blocked')
-    await github.setStatus(it.full, it.H, 'bob', { context: 'ci', state: 'success' })
-    expect(await stateOf(it)).toBe('behind')
+    const pullParams = { ...it.name, pull_number: it.pull.number }
+    expect((await octokit.rest.pulls.get(pullParams)).data.mergeable_state).toBe('unknown')
+    expect(await readMergeState(it)).toBe('blocked')
+    await github.setStatus(it.full, it.headSha, 'bob', { context: 'ci', state: 'success' })
+    expect(await readMergeState(it)).toBe('behind')
     await github.updateBranch(it.pull, 'alice')
     await github.setStatus(it.full, it.pull.headSha, 'bob', { context: 'ci', state: 'success' })
-    expect(await stateOf(it)).toBe('clean')
+    expect(await readMergeState(it)).toBe('clean')
     await github.setStatus(it.full, it.pull.headSha, 'bob', { context: 'other', state: 'failure' })
-    expect(await stateOf(it)).toBe('unstable')
+    expect(await readMergeState(it)).toBe('unstable')
     await github.draft(it.pull)
-    expect(await stateOf(it)).toBe('draft')
+    expect(await readMergeState(it)).toBe('draft')
     await github.pushToBase(it.full, { 'alpha.yaml': 'other\n' })
-    expect(await stateOf(it)).toBe('dirty')
+    expect(await readMergeState(it)).toBe('dirty')
   })
 })
 
 describe('Update branch', () => {
-  const rules = [pullRequestRule({ required_approving_review_count: 1, dismiss_stale_reviews_on_push: true })]
+  const rules = [
+    createPullRequestRule({ required_approving_review_count: 1, dismiss_stale_reviews_on_push: true }),
+  ]
 
   test('dismisses approvals when it changes the diff, and only then', async () => {
     const lines = Array.from({ length: 20 }, (_, at) => `line ${at}`)
     const text = (first: string, last: string) => [first, ...lines, last, ''].join('\n')
-    const it = await landing(rules, {
+    const it = await openMergeCase(rules, {
       behind: false,
       files: { 'both.txt': text('a', 'z') },
       changes: { 'both.txt': text('A', 'z') },
     })
-    const { github } = ground.it
+    const { github } = rulesFixture.githubFixture
     const review = github.review(it.pull, 'bob', 'approve')
     await github.pushToBase(it.full, { 'elsewhere.txt': 'x\n' })
     await github.updateBranch(it.pull, 'alice')
@@ -229,11 +245,11 @@ describe('Update branch', () => {
   })
 
   test('is the author’s to allow', async () => {
-    const it = await landing([], { maintainerCanModify: false })
-    const { octokit } = ground.it
-    const asked = { ...it.name, pull_number: it.pull.number }
-    expect((await octokit.rest.pulls.get(asked)).data.maintainer_can_modify).toBe(false)
-    expect(await ground.ask(octokit.rest.pulls.updateBranch(asked))).toEqual({
+    const it = await openMergeCase([], { maintainerCanModify: false })
+    const { octokit } = rulesFixture.githubFixture
+    const pullParams = { ...it.name, pull_number: it.pull.number }
+    expect((await octokit.rest.pulls.get(pullParams)).data.maintainer_can_modify).toBe(false)
+    expect(await rulesFixture.captureError(octokit.rest.pulls.updateBranch(pullParams))).toEqual({
       status: 422,
       message: "user doesn't have permission to update head repository",
     })
@@ -242,8 +258,8 @@ describe('Update branch', () => {
 
 describe('auto-merge', () => {
   test('merges when the last requirement is met, and not while it is not', async () => {
-    const it = await landing([approval])
-    const { github } = ground.it
+    const it = await openMergeCase([approvalRule])
+    const { github } = rulesFixture.githubFixture
     await expect(github.enableAutoMerge(it.pull, 'bob')).rejects.toThrow(/Auto merge is not allowed/)
     github.allowAutoMerge(it.full)
     await github.enableAutoMerge(it.pull, 'bob', 'squash')
@@ -255,8 +271,8 @@ describe('auto-merge', () => {
   })
 
   test('ends when a person without write access pushes', async () => {
-    const it = await landing([approval])
-    const { github } = ground.it
+    const it = await openMergeCase([approvalRule])
+    const { github } = rulesFixture.githubFixture
     github.allowAutoMerge(it.full)
     await github.enableAutoMerge(it.pull, 'bob')
     await github.pushToPull(it.pull, { 'more.txt': 'x' })
@@ -264,9 +280,9 @@ describe('auto-merge', () => {
   })
 
   test('is refused where it could be merged at once', async () => {
-    const it = await landing([])
-    ground.it.github.allowAutoMerge(it.full)
-    await expect(ground.it.github.enableAutoMerge(it.pull, 'bob')).rejects.toThrow(
+    const it = await openMergeCase([])
+    rulesFixture.githubFixture.github.allowAutoMerge(it.full)
+    await expect(rulesFixture.githubFixture.github.enableAutoMerge(it.pull, 'bob')).rejects.toThrow(
       'Pull request Pull request is in clean status',
     )
   })
@@ -274,17 +290,17 @@ describe('auto-merge', () => {
 
 describe('leaving the merge queue', () => {
   test.each(dequeueReasons)('for %s', async (reason) => {
-    const it = await landing([queueRule(), checksRule([{ context: 'ci' }])])
+    const it = await openMergeCase([createQueueRule(), createChecksRule([{ context: 'ci' }])])
     await enqueue(it)
-    await ground.it.github.removeFromQueue(it.pull, reason)
-    await ground.it.github.settled()
-    const { deliveries } = ground.it.github.webhooks
+    await rulesFixture.githubFixture.github.removeFromQueue(it.pull, reason)
+    await rulesFixture.githubFixture.github.settled()
+    const { deliveries } = rulesFixture.githubFixture.github.webhooks
     expect(deliveries.findLast(({ action }) => action === 'dequeued')?.payload).toMatchObject({ reason })
   })
 
   test('because the branch does not take it any more', async () => {
-    const it = await landing([queueRule(), checksRule([{ context: 'ci' }]), approval])
-    const { github } = ground.it
+    const it = await openMergeCase([createQueueRule(), createChecksRule([{ context: 'ci' }]), approvalRule])
+    const { github } = rulesFixture.githubFixture
     github.review(it.pull, 'bob', 'approve')
     await enqueue(it)
     github.review(it.pull, 'carol', 'changes', 'Stop.')
@@ -293,22 +309,28 @@ describe('leaving the merge queue', () => {
     expect(last?.payload).toMatchObject({ reason: 'BRANCH_PROTECTIONS' })
   })
 
-  async function enqueue(it: Landing): Promise<void> {
-    await ground.it.github.setStatus(it.full, it.H, 'bob', { context: 'ci', state: 'success' })
-    const { data } = await ground.it.octokit.rest.pulls.get({ ...it.name, pull_number: it.pull.number })
+  async function enqueue(it: MergeCase): Promise<void> {
+    await rulesFixture.githubFixture.github.setStatus(it.full, it.headSha, 'bob', {
+      context: 'ci',
+      state: 'success',
+    })
+    const { data } = await rulesFixture.githubFixture.octokit.rest.pulls.get({
+      ...it.name,
+      pull_number: it.pull.number,
+    })
     const query = `mutation ($input: EnqueuePullRequestInput!) {
       enqueuePullRequest(input: $input) { mergeQueueEntry { position } }
     }`
-    await ground.it.octokit.graphql(query, { input: { pullRequestId: data.node_id } })
+    await rulesFixture.githubFixture.octokit.graphql(query, { input: { pullRequestId: data.node_id } })
   }
 })
 
 describe('a renamed branch', () => {
   test('takes its pull requests and its protection along', async () => {
-    const it = await landing([])
-    const { github } = ground.it
+    const it = await openMergeCase([])
+    const { github } = rulesFixture.githubFixture
     github.protect(it.full, 'main', { required_linear_history: true })
-    const admin = ground.it.client(github.tokenFor('maintainer'))
+    const admin = rulesFixture.githubFixture.client(github.tokenFor('maintainer'))
     await admin.rest.repos.renameBranch({ ...it.name, branch: 'main', new_name: 'trunk' })
     const repo = github.repository(it.full)
     expect(repo.defaultBranch).toBe('trunk')
@@ -319,25 +341,25 @@ describe('a renamed branch', () => {
 
 describe('git’s words', () => {
   test('for a branch that is locked, and for a GitHub that is down', async () => {
-    const it = await landing([])
-    const { github } = ground.it
+    const it = await openMergeCase([])
+    const { github } = rulesFixture.githubFixture
     const unlock = await github.lockBranch(it.full, 'main')
-    expect((await ground.pushMerge(it)).reason).toMatch(/^(?:cannot lock ref|failed to update ref)/)
+    expect((await rulesFixture.pushMerge(it)).reason).toMatch(/^(?:cannot lock ref|failed to update ref)/)
     await unlock()
     github.fail(({ path }) => path.endsWith('/git-receive-pack'), { status: 503 })
-    expect(await ground.pushMerge(it)).toMatchObject({ accepted: false, reason: undefined })
-    expect(await ground.pushMerge(it)).toMatchObject({ accepted: true })
+    expect(await rulesFixture.pushMerge(it)).toMatchObject({ accepted: false, reason: undefined })
+    expect(await rulesFixture.pushMerge(it)).toMatchObject({ accepted: true })
   })
 
   test('for a missing permission', async () => {
-    const it = await landing([])
-    const reading = await ground.it.token({ permissions: { contents: 'read' } })
-    expect(await ground.push(it, `${it.H}:refs/heads/x`, reading)).toMatchObject({
+    const it = await openMergeCase([])
+    const reading = await rulesFixture.githubFixture.token({ permissions: { contents: 'read' } })
+    expect(await rulesFixture.push(it, `${it.headSha}:refs/heads/x`, reading)).toMatchObject({
       accepted: false,
       remote: [`Permission to ${it.full}.git denied to catalog-bot[bot].`],
     })
-    const none = await ground.it.token({ permissions: { checks: 'write' } })
-    expect((await ground.push(it, `${it.H}:refs/heads/x`, none)).remote).toEqual([
+    const none = await rulesFixture.githubFixture.token({ permissions: { checks: 'write' } })
+    expect((await rulesFixture.push(it, `${it.headSha}:refs/heads/x`, none)).remote).toEqual([
       'Write access to repository not granted.',
     ])
   })

@@ -1,30 +1,32 @@
 // Who can see which rules of a branch, and what administrators set by the REST interface: the JSON that is imported.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Octokit } from '@octokit/rest'
-import { Ground, checksRule, pullRequestRule } from './landing-ground.ts'
-import type { Landing } from './landing-ground.ts'
+import { MergeRulesFixture, createChecksRule, createPullRequestRule } from './landing-ground.ts'
+import type { MergeCase } from './landing-ground.ts'
 
-let ground: Ground
-let admin: Octokit
+let rulesFixture: MergeRulesFixture
+let adminClient: Octokit
 beforeAll(async () => {
-  ground = await Ground.furnish()
-  admin = ground.it.client(ground.it.github.tokenFor('maintainer'))
+  rulesFixture = await MergeRulesFixture.furnish()
+  adminClient = rulesFixture.githubFixture.client(rulesFixture.githubFixture.github.tokenFor('maintainer'))
 })
-afterAll(async () => ground.it.stop())
+afterAll(async () => rulesFixture.githubFixture.stop())
 afterEach(() => {
-  expect(ground.it.github.violations.splice(0)).toEqual([])
+  expect(rulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
 })
 
-const main = ({ name }: Landing): { owner: string; repo: string; branch: string } => ({
+const getMainParams = ({ name }: MergeCase): { owner: string; repo: string; branch: string } => ({
   ...name,
   branch: 'main',
 })
 
 describe('rulesets', () => {
   test('are imported as JSON, and their rules are in force at once', async () => {
-    const it = await ground.landing()
-    const checks = [{ context: 'catalog-bot / validation', integration_id: ground.it.app.id }]
-    const { data } = await admin.rest.repos.createRepoRuleset({
+    const it = await rulesFixture.openMergeCase()
+    const checks = [
+      { context: 'catalog-bot / validation', integration_id: rulesFixture.githubFixture.app.id },
+    ]
+    const { data } = await adminClient.rest.repos.createRepoRuleset({
       ...it.name,
       name: 'Checks bind everyone',
       target: 'branch',
@@ -38,63 +40,79 @@ describe('rulesets', () => {
         },
       ],
     })
-    expect(await ground.pushMerge(it)).toMatchObject({ accepted: false })
-    const { data: rules } = await ground.it.octokit.rest.repos.getBranchRules(main(it))
+    expect(await rulesFixture.pushMerge(it)).toMatchObject({ accepted: false })
+    const { data: rules } = await rulesFixture.githubFixture.octokit.rest.repos.getBranchRules(
+      getMainParams(it),
+    )
     expect(rules).toMatchObject([
       { type: 'deletion', ruleset_id: data.id, ruleset_source: it.full, ruleset_source_type: 'Repository' },
       { type: 'required_status_checks', parameters: { required_status_checks: checks } },
     ])
-    await admin.rest.repos.updateRepoRuleset({ ...it.name, ruleset_id: data.id, enforcement: 'disabled' })
-    expect((await ground.it.octokit.rest.repos.getBranchRules(main(it))).data).toEqual([])
-    expect(await ground.pushMerge(it)).toMatchObject({ accepted: true })
+    await adminClient.rest.repos.updateRepoRuleset({
+      ...it.name,
+      ruleset_id: data.id,
+      enforcement: 'disabled',
+    })
+    expect(
+      (await rulesFixture.githubFixture.octokit.rest.repos.getBranchRules(getMainParams(it))).data,
+    ).toEqual([])
+    expect(await rulesFixture.pushMerge(it)).toMatchObject({ accepted: true })
   })
 
   test('are set by administrators alone', async () => {
-    const it = await ground.landing()
+    const it = await rulesFixture.openMergeCase()
     const request = { ...it.name, name: 'x', enforcement: 'active' as const }
-    const bob = ground.it.client(ground.it.github.tokenFor('bob'))
+    const bob = rulesFixture.githubFixture.client(rulesFixture.githubFixture.github.tokenFor('bob'))
     await expect(bob.rest.repos.createRepoRuleset(request)).rejects.toMatchObject({ status: 403 })
-    await expect(ground.it.octokit.rest.repos.createRepoRuleset(request)).rejects.toMatchObject({
+    await expect(
+      rulesFixture.githubFixture.octokit.rest.repos.createRepoRuleset(request),
+    ).rejects.toMatchObject({
       status: 403,
     })
   })
 
   test('say who may bypass them to those who may change them; to everyone, whether they can', async () => {
-    const it = await ground.landing()
+    const it = await rulesFixture.openMergeCase()
     const app = {
       actor_type: 'Integration',
-      actor_id: ground.it.app.id,
+      actor_id: rulesFixture.githubFixture.app.id,
       bypass_mode: 'pull_request',
     } as const
-    const { id } = ground.it.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
+    const { id } = rulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], {
+      bypass_actors: [app],
+    })
     const read = { ...it.name, ruleset_id: id }
-    const { data } = await ground.it.octokit.rest.repos.getRepoRuleset(read)
+    const { data } = await rulesFixture.githubFixture.octokit.rest.repos.getRepoRuleset(read)
     expect(data).not.toHaveProperty('bypass_actors')
     expect(data.current_user_can_bypass).toBe('pull_requests_only')
-    const { data: seen } = await admin.rest.repos.getRepoRuleset(read)
+    const { data: seen } = await adminClient.rest.repos.getRepoRuleset(read)
     expect(seen).toMatchObject({ bypass_actors: [app], current_user_can_bypass: 'never' })
-    const { data: list } = await ground.it.octokit.rest.repos.getRepoRulesets(it.name)
+    const { data: list } = await rulesFixture.githubFixture.octokit.rest.repos.getRepoRulesets(it.name)
     expect(list).toMatchObject([{ id, enforcement: 'active' }])
     expect(list[0]).not.toHaveProperty('rules')
   })
 
   test("of a person's repository take no app among those who bypass", async () => {
-    const it = await ground.landing({ owner: 'bob' })
-    const bob = ground.it.client(ground.it.github.tokenFor('bob'))
+    const it = await rulesFixture.openMergeCase({ owner: 'bob' })
+    const bob = rulesFixture.githubFixture.client(rulesFixture.githubFixture.github.tokenFor('bob'))
     const asked = bob.rest.repos.createRepoRuleset({
       ...it.name,
       name: 'x',
       enforcement: 'active',
-      bypass_actors: [{ actor_type: 'Integration', actor_id: ground.it.app.id, bypass_mode: 'always' }],
+      bypass_actors: [
+        { actor_type: 'Integration', actor_id: rulesFixture.githubFixture.app.id, bypass_mode: 'always' },
+      ],
     })
-    expect(await ground.ask(asked)).toMatchObject({ status: 422 })
+    expect(await rulesFixture.captureError(asked)).toMatchObject({ status: 422 })
   })
 
   test('that the sandbox would not enforce are not taken', async () => {
-    const it = await ground.landing()
+    const it = await rulesFixture.openMergeCase()
     const rule = { type: 'tag_name_pattern', parameters: { operator: 'contains', pattern: 'x' } }
-    expect(() => ground.it.github.addRules(it.full, [rule])).toThrow('Validation Failed')
-    expect(() => ground.it.github.addRules(it.full, [{ type: 'pull_request' }])).toThrow('Validation Failed')
+    expect(() => rulesFixture.githubFixture.github.addRules(it.full, [rule])).toThrow('Validation Failed')
+    expect(() => rulesFixture.githubFixture.github.addRules(it.full, [{ type: 'pull_request' }])).toThrow(
+      'Validation Failed',
+    )
   })
 
   test.each([
@@ -103,31 +121,38 @@ describe('rulesets', () => {
     ['User', undefined, 'bob'],
     ['RepositoryRole', 4, 'bob'],
   ] as const)('spare a %s that they name', async (actor_type, role, login) => {
-    const it = await ground.landing()
-    const actor_id = role ?? ground.it.github.account(login).id
+    const it = await rulesFixture.openMergeCase()
+    const actor_id = role ?? rulesFixture.githubFixture.github.account(login).id
     const actor = { actor_type, actor_id, bypass_mode: 'always' } as const
-    ground.it.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [actor] })
-    expect(await ground.pushMerge(it)).toMatchObject({ accepted: false })
-    expect(await ground.pushMerge(it, ground.it.github.tokenFor(login))).toMatchObject({ accepted: true })
+    rulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [actor] })
+    expect(await rulesFixture.pushMerge(it)).toMatchObject({ accepted: false })
+    expect(await rulesFixture.pushMerge(it, rulesFixture.githubFixture.github.tokenFor(login))).toMatchObject(
+      { accepted: true },
+    )
   })
 })
 
 describe('a branch', () => {
   test('is called protected by rulesets and by classic protection; only the latter has a summary', async () => {
-    const it = await ground.landing()
-    const read = async (): Promise<unknown> => (await ground.it.octokit.rest.repos.getBranch(main(it))).data
+    const it = await rulesFixture.openMergeCase()
+    const read = async (): Promise<unknown> =>
+      (await rulesFixture.githubFixture.octokit.rest.repos.getBranch(getMainParams(it))).data
     const off = {
       enabled: false,
       required_status_checks: { enforcement_level: 'off', contexts: [], checks: [] },
     }
     expect(await read()).toMatchObject({ protected: false, protection: off })
-    const ruleset = ground.it.github.addRules(it.full, [checksRule([{ context: 'ci' }])])
+    const ruleset = rulesFixture.githubFixture.github.addRules(it.full, [
+      createChecksRule([{ context: 'ci' }]),
+    ])
     expect(await read()).toMatchObject({ protected: true, protection: off })
-    const missing = await ground.ask(admin.rest.repos.getBranchProtection(main(it)))
+    const missing = await rulesFixture.captureError(
+      adminClient.rest.repos.getBranchProtection(getMainParams(it)),
+    )
     expect(missing).toEqual({ status: 404, message: 'Branch not protected' })
-    ground.it.github.removeRuleset(it.full, ruleset)
-    await admin.rest.repos.updateBranchProtection({
-      ...main(it),
+    rulesFixture.githubFixture.github.removeRuleset(it.full, ruleset)
+    await adminClient.rest.repos.updateBranchProtection({
+      ...getMainParams(it),
       required_status_checks: { strict: true, contexts: ['ci'] },
       enforce_admins: true,
       required_pull_request_reviews: null,
@@ -142,40 +167,51 @@ describe('a branch', () => {
       protected: true,
       protection: { enabled: true, required_status_checks: checks },
     })
-    expect((await ground.it.octokit.rest.repos.getBranchRules(main(it))).data).toEqual([])
+    expect(
+      (await rulesFixture.githubFixture.octokit.rest.repos.getBranchRules(getMainParams(it))).data,
+    ).toEqual([])
   })
 
   test('shows its classic protection to administrators and to apps with the permission', async () => {
-    const it = await ground.landing()
-    ground.it.github.protect(it.full, 'main', {
+    const it = await rulesFixture.openMergeCase()
+    rulesFixture.githubFixture.github.protect(it.full, 'main', {
       required_status_checks: { strict: true, contexts: ['ci'] },
       required_pull_request_reviews: { dismiss_stale_reviews: true },
       restrictions: { users: [], teams: [], apps: ['catalog-bot'] },
     })
-    const { data } = await admin.rest.repos.getBranchProtection(main(it))
+    const { data } = await adminClient.rest.repos.getBranchProtection(getMainParams(it))
     expect(data).toMatchObject({
       required_status_checks: { strict: true },
       required_pull_request_reviews: { dismiss_stale_reviews: true, required_approving_review_count: 1 },
       restrictions: { apps: [{ slug: 'catalog-bot' }] },
       enforce_admins: { enabled: false },
     })
-    const bob = ground.it.client(ground.it.github.tokenFor('bob'))
-    await expect(bob.rest.repos.getBranchProtection(main(it))).rejects.toMatchObject({ status: 404 })
-    const { github, installation, octokit } = ground.it
-    await expect(octokit.rest.repos.getBranchProtection(main(it))).rejects.toMatchObject({ status: 403 })
+    const bob = rulesFixture.githubFixture.client(rulesFixture.githubFixture.github.tokenFor('bob'))
+    await expect(bob.rest.repos.getBranchProtection(getMainParams(it))).rejects.toMatchObject({ status: 404 })
+    const { github, installation, octokit } = rulesFixture.githubFixture
+    await expect(octokit.rest.repos.getBranchProtection(getMainParams(it))).rejects.toMatchObject({
+      status: 403,
+    })
     const before = installation.permissions
     github.setPermissions(installation, { ...before, administration: 'read' })
-    const reader = ground.it.client(await ground.it.token())
-    expect((await reader.rest.repos.getBranchProtection(main(it))).data.url).toContain('/protection')
+    const reader = rulesFixture.githubFixture.client(await rulesFixture.githubFixture.token())
+    expect((await reader.rest.repos.getBranchProtection(getMainParams(it))).data.url).toContain('/protection')
     github.setPermissions(installation, before)
   })
 
   test('tells in GraphQL what binds the reader', async () => {
-    const it = await ground.landing()
-    const app = { actor_type: 'Integration', actor_id: ground.it.app.id, bypass_mode: 'always' } as const
-    ground.it.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
-    const rules = [{ type: 'required_linear_history' }, checksRule([{ context: 'ci' }])]
-    ground.it.github.addRules(it.full, [...rules, pullRequestRule({ required_approving_review_count: 2 })])
+    const it = await rulesFixture.openMergeCase()
+    const app = {
+      actor_type: 'Integration',
+      actor_id: rulesFixture.githubFixture.app.id,
+      bypass_mode: 'always',
+    } as const
+    rulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
+    const rules = [{ type: 'required_linear_history' }, createChecksRule([{ context: 'ci' }])]
+    rulesFixture.githubFixture.github.addRules(it.full, [
+      ...rules,
+      createPullRequestRule({ required_approving_review_count: 2 }),
+    ])
     const query = `query ($owner: String!, $repo: String!) {
       repository(owner: $owner, name: $repo) { ref(qualifiedName: "refs/heads/main") { refUpdateRule {
         requiredApprovingReviewCount requiredStatusCheckContexts requiresLinearHistory requiresSignatures viewerCanPush
@@ -190,20 +226,20 @@ describe('a branch', () => {
       requiresLinearHistory: true,
       requiresSignatures: false,
     }
-    expect(await read(ground.it.octokit)).toEqual({ ...rule, viewerCanPush: true })
-    const bob = ground.it.client(ground.it.github.tokenFor('bob'))
+    expect(await read(rulesFixture.githubFixture.octokit)).toEqual({ ...rule, viewerCanPush: true })
+    const bob = rulesFixture.githubFixture.client(rulesFixture.githubFixture.github.tokenFor('bob'))
     expect(await read(bob)).toEqual({ ...rule, viewerCanPush: false })
   })
 
   test('tells in GraphQL that who is among the classic pushers can push', async () => {
-    const it = await ground.landing()
+    const it = await rulesFixture.openMergeCase()
     const query = `query ($owner: String!, $repo: String!) {
       repository(owner: $owner, name: $repo) { ref(qualifiedName: "refs/heads/main") { refUpdateRule { viewerCanPush } } }
     }`
     const canPush = async (apps: string[]): Promise<unknown> => {
       const restrictions = { users: [], teams: [], apps }
-      ground.it.github.protect(it.full, 'main', { enforce_admins: true, restrictions })
-      const answer = await ground.it.octokit.graphql<{
+      rulesFixture.githubFixture.github.protect(it.full, 'main', { enforce_admins: true, restrictions })
+      const answer = await rulesFixture.githubFixture.octokit.graphql<{
         repository: { ref: { refUpdateRule: { viewerCanPush: boolean } } }
       }>(query, it.name)
       return answer.repository.ref.refUpdateRule.viewerCanPush
@@ -214,14 +250,16 @@ describe('a branch', () => {
 })
 
 test('a repository tells how it merges to those who may write', async () => {
-  const it = await ground.landing()
-  await admin.rest.repos.update({ ...it.name, allow_merge_commit: false })
-  const { data } = await ground.it.octokit.rest.repos.get(it.name)
+  const it = await rulesFixture.openMergeCase()
+  await adminClient.rest.repos.update({ ...it.name, allow_merge_commit: false })
+  const { data } = await rulesFixture.githubFixture.octokit.rest.repos.get(it.name)
   expect(data).toMatchObject({
     allow_merge_commit: false,
     allow_squash_merge: true,
     allow_rebase_merge: true,
   })
-  const reader = ground.it.client(await ground.it.token({ permissions: { contents: 'read' } }))
+  const reader = rulesFixture.githubFixture.client(
+    await rulesFixture.githubFixture.token({ permissions: { contents: 'read' } }),
+  )
   expect((await reader.rest.repos.get(it.name)).data).not.toHaveProperty('allow_merge_commit')
 })

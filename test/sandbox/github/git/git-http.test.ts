@@ -1,137 +1,158 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { full, furnish, git, name } from '../sample-world.ts'
-import type { Furnished } from '../sample-world.ts'
+import { fullRepositoryName, openGitHubFixture, runGit, repositoryParams } from '../sample-world.ts'
+import type { GitHubFixture } from '../sample-world.ts'
 
-let it: Furnished
+let githubFixture: GitHubFixture
 let url: string
 beforeAll(async () => {
-  it = await furnish()
-  url = `${it.github.url}/${full}.git`
+  githubFixture = await openGitHubFixture()
+  url = `${githubFixture.github.url}/${fullRepositoryName}.git`
 })
-afterAll(async () => it.stop())
+afterAll(async () => githubFixture.stop())
 
 /** A clone with one more commit on main. */
-async function worked(token: string): Promise<string> {
-  const folder = await mkdtemp(join(it.directory, 'work-'))
-  await git(folder, token, 'clone', '-q', url, '.')
+async function cloneWithCommit(token: string): Promise<string> {
+  const folder = await mkdtemp(join(githubFixture.directory, 'work-'))
+  await runGit(folder, token, 'clone', '-q', url, '.')
   await writeFile(join(folder, 'more.txt'), folder)
-  await git(folder, token, 'add', '.')
-  await git(folder, token, 'commit', '-qm', 'More')
+  await runGit(folder, token, 'add', '.')
+  await runGit(folder, token, 'commit', '-qm', 'More')
   return folder
 }
-const push = async (folder: string, token: string, ...refs: string[]): Promise<string> =>
-  git(folder, token, 'push', '-q', 'origin', ...refs)
+const pushRefs = async (folder: string, token: string, ...refs: string[]): Promise<string> =>
+  runGit(folder, token, 'push', '-q', 'origin', ...refs)
 
 describe('reading', () => {
   test('a partial clone leaves blobs out and fetches them when wanted', async () => {
-    const folder = await mkdtemp(join(it.directory, 'partial-'))
-    const token = await it.token()
-    await git(folder, token, 'clone', '-q', '--bare', '--filter=blob:none', url, '.')
-    const missing = await git(folder, token, 'rev-list', '--objects', '--all', '--missing=print')
+    const folder = await mkdtemp(join(githubFixture.directory, 'partial-'))
+    const token = await githubFixture.token()
+    await runGit(folder, token, 'clone', '-q', '--bare', '--filter=blob:none', url, '.')
+    const missing = await runGit(folder, token, 'rev-list', '--objects', '--all', '--missing=print')
     expect(missing.split('\n').filter((line) => line.startsWith('?'))).toHaveLength(4)
-    expect(await git(folder, token, 'show', 'HEAD:README.md')).toBe('# Catalog')
+    expect(await runGit(folder, token, 'show', 'HEAD:README.md')).toBe('# Catalog')
   })
 
   test("any commit of the network can be fetched by its id, a stranger's in a fork too", async () => {
-    const fork = await it.github.fork(full, 'stranger')
-    const sha = await it.github.pushToBase('stranger/community', { 'planted.txt': 'x' }, { by: 'stranger' })
-    expect(fork.known.get('refs/heads/main')).toBe(sha)
-    const folder = await mkdtemp(join(it.directory, 'imposter-'))
-    await git(folder, undefined, 'init', '-q', '--bare')
-    await git(folder, await it.token(), 'fetch', '-q', url, sha)
-    expect((await it.octokit.rest.repos.getCommit({ ...name, ref: sha })).data.sha).toBe(sha)
+    const fork = await githubFixture.github.fork(fullRepositoryName, 'stranger')
+    const sha = await githubFixture.github.pushToBase(
+      'stranger/community',
+      { 'planted.txt': 'x' },
+      { by: 'stranger' },
+    )
+    expect(fork.knownRefs.get('refs/heads/main')).toBe(sha)
+    const folder = await mkdtemp(join(githubFixture.directory, 'imposter-'))
+    await runGit(folder, undefined, 'init', '-q', '--bare')
+    await runGit(folder, await githubFixture.token(), 'fetch', '-q', url, sha)
+    expect(
+      (await githubFixture.octokit.rest.repos.getCommit({ ...repositoryParams, ref: sha })).data.sha,
+    ).toBe(sha)
   })
 
   test('a public repository needs no token, a private one does, and a wrong token helps nowhere', async () => {
-    await git(it.directory, undefined, 'ls-remote', url)
-    await expect(git(it.directory, 'ghs_wrong', 'ls-remote', url)).rejects.toThrow()
-    await it.github.createRepository('catalogs', 'inner', { private: true })
-    const inner = `${it.github.url}/catalogs/inner.git`
-    await expect(git(it.directory, undefined, 'ls-remote', inner)).rejects.toThrow()
-    await expect(git(it.directory, await it.token(), 'ls-remote', inner)).rejects.toThrow()
-    await git(it.directory, it.github.tokenFor('maintainer'), 'ls-remote', inner)
+    await runGit(githubFixture.directory, undefined, 'ls-remote', url)
+    await expect(runGit(githubFixture.directory, 'ghs_wrong', 'ls-remote', url)).rejects.toThrow()
+    await githubFixture.github.createRepository('catalogs', 'inner', { private: true })
+    const inner = `${githubFixture.github.url}/catalogs/inner.git`
+    await expect(runGit(githubFixture.directory, undefined, 'ls-remote', inner)).rejects.toThrow()
+    await expect(
+      runGit(githubFixture.directory, await githubFixture.token(), 'ls-remote', inner),
+    ).rejects.toThrow()
+    await runGit(githubFixture.directory, githubFixture.github.tokenFor('maintainer'), 'ls-remote', inner)
   })
 })
 
 describe('pushing', () => {
   test('needs contents: write', async () => {
-    const folder = await worked(await it.token())
-    const reader = await it.token({ permissions: { contents: 'read' } })
-    await expect(push(folder, reader, 'HEAD:refs/heads/no')).rejects.toThrow('403')
-    await expect(push(folder, it.github.tokenFor('stranger'), 'HEAD:refs/heads/no')).rejects.toThrow('403')
-    await push(folder, await it.token(), 'HEAD:refs/heads/yes')
-    it.github.archive(full)
-    await expect(push(folder, await it.token(), 'HEAD:refs/heads/no')).rejects.toThrow('403')
-    it.github.archive(full, false)
+    const folder = await cloneWithCommit(await githubFixture.token())
+    const reader = await githubFixture.token({ permissions: { contents: 'read' } })
+    await expect(pushRefs(folder, reader, 'HEAD:refs/heads/no')).rejects.toThrow('403')
+    await expect(
+      pushRefs(folder, githubFixture.github.tokenFor('stranger'), 'HEAD:refs/heads/no'),
+    ).rejects.toThrow('403')
+    await pushRefs(folder, await githubFixture.token(), 'HEAD:refs/heads/yes')
+    githubFixture.github.archive(fullRepositoryName)
+    await expect(pushRefs(folder, await githubFixture.token(), 'HEAD:refs/heads/no')).rejects.toThrow('403')
+    githubFixture.github.archive(fullRepositoryName, false)
   })
 
   test('of a commit that touches workflows is for people, and for Apps that may, though it is taken back', async () => {
-    const folder = await worked(await it.token())
+    const folder = await cloneWithCommit(await githubFixture.token())
     await mkdir(join(folder, '.github', 'workflows'), { recursive: true })
     await writeFile(join(folder, '.github', 'workflows', 'evil.yml'), 'on: push\n')
-    await git(folder, undefined, 'add', '.')
-    await git(folder, undefined, 'commit', '-qm', 'Edit')
-    await git(folder, undefined, 'rm', '-q', '.github/workflows/evil.yml')
-    await git(folder, undefined, 'commit', '-qm', 'Take it back')
-    await expect(push(folder, await it.token(), 'HEAD:refs/heads/no')).rejects.toThrow(
+    await runGit(folder, undefined, 'add', '.')
+    await runGit(folder, undefined, 'commit', '-qm', 'Edit')
+    await runGit(folder, undefined, 'rm', '-q', '.github/workflows/evil.yml')
+    await runGit(folder, undefined, 'commit', '-qm', 'Take it back')
+    await expect(pushRefs(folder, await githubFixture.token(), 'HEAD:refs/heads/no')).rejects.toThrow(
       'refusing to allow a GitHub App to create or update workflow `.github/workflows/evil.yml` without `workflows` permission',
     )
-    await push(folder, it.github.tokenFor('maintainer'), 'HEAD:refs/heads/workflows')
+    await pushRefs(folder, githubFixture.github.tokenFor('maintainer'), 'HEAD:refs/heads/workflows')
   })
 
   test('to a protected branch is refused and changes nothing', async () => {
-    const token = await it.token()
-    const folder = await worked(token)
-    it.github.protectBranch(full, 'main')
-    const before = await git(folder, token, 'ls-remote', 'origin', 'refs/heads/main')
-    await expect(push(folder, token, 'HEAD:main')).rejects.toThrow('protected branch hook declined')
-    expect(await git(folder, token, 'ls-remote', 'origin', 'refs/heads/main')).toBe(before)
-    it.github.protectBranch(full, 'main', false)
-    await push(folder, token, 'HEAD:main')
+    const token = await githubFixture.token()
+    const folder = await cloneWithCommit(token)
+    githubFixture.github.protectBranch(fullRepositoryName, 'main')
+    const before = await runGit(folder, token, 'ls-remote', 'origin', 'refs/heads/main')
+    await expect(pushRefs(folder, token, 'HEAD:main')).rejects.toThrow('protected branch hook declined')
+    expect(await runGit(folder, token, 'ls-remote', 'origin', 'refs/heads/main')).toBe(before)
+    githubFixture.github.protectBranch(fullRepositoryName, 'main', false)
+    await pushRefs(folder, token, 'HEAD:main')
   })
 
   test('to refs/pull is refused', async () => {
-    const token = await it.token()
-    const folder = await worked(token)
-    await expect(push(folder, token, 'HEAD:refs/pull/1/head')).rejects.toThrow('hidden ref')
+    const token = await githubFixture.token()
+    const folder = await cloneWithCommit(token)
+    await expect(pushRefs(folder, token, 'HEAD:refs/pull/1/head')).rejects.toThrow('hidden ref')
   })
 
   test('that is not a fast-forward of what was seen is refused', async () => {
-    const token = await it.token()
-    const folder = await worked(token)
-    const seen = await git(folder, token, 'rev-parse', 'origin/main')
-    await it.github.pushToBase(full, { 'meanwhile.txt': 'x' })
-    await expect(push(folder, token, 'HEAD:main')).rejects.toThrow('rejected')
-    await expect(push(folder, token, `--force-with-lease=main:${seen}`, 'HEAD:main')).rejects.toThrow(
+    const token = await githubFixture.token()
+    const folder = await cloneWithCommit(token)
+    const seen = await runGit(folder, token, 'rev-parse', 'origin/main')
+    await githubFixture.github.pushToBase(fullRepositoryName, { 'meanwhile.txt': 'x' })
+    await expect(pushRefs(folder, token, 'HEAD:main')).rejects.toThrow('rejected')
+    await expect(pushRefs(folder, token, `--force-with-lease=main:${seen}`, 'HEAD:main')).rejects.toThrow(
       'stale info',
     )
   })
 
   test('tells every branch it moved, and the pull requests of its head', async () => {
-    const owner = it.github.tokenFor('alice')
-    const pull = await it.github.openPull({
-      repository: full,
+    const owner = githubFixture.github.tokenFor('alice')
+    const pull = await githubFixture.github.openPull({
+      repository: fullRepositoryName,
       author: 'alice',
       title: 'Alpha',
       changes: { a: '1' },
     })
     const before = pull.headSha
-    const folder = await mkdtemp(join(it.directory, 'fork-'))
-    await git(folder, owner, 'clone', '-q', '-b', pull.headRef, `${it.github.url}/alice/community.git`, '.')
-    await git(folder, owner, 'commit', '-q', '--amend', '-m', 'Better')
-    await git(folder, owner, 'push', '-qf', 'origin', 'HEAD')
-    await it.github.settled()
-    expect(pull.headSha).toBe(await git(folder, owner, 'rev-parse', 'HEAD'))
-    const synchronize = it.receiver.received.find((each) => each.payload['action'] === 'synchronize')
+    const folder = await mkdtemp(join(githubFixture.directory, 'fork-'))
+    await runGit(
+      folder,
+      owner,
+      'clone',
+      '-q',
+      '-b',
+      pull.headRef,
+      `${githubFixture.github.url}/alice/community.git`,
+      '.',
+    )
+    await runGit(folder, owner, 'commit', '-q', '--amend', '-m', 'Better')
+    await runGit(folder, owner, 'push', '-qf', 'origin', 'HEAD')
+    await githubFixture.github.settled()
+    expect(pull.headSha).toBe(await runGit(folder, owner, 'rev-parse', 'HEAD'))
+    const synchronize = githubFixture.receiver.received.find(
+      (each) => each.payload['action'] === 'synchronize',
+    )
     expect(synchronize?.payload).toMatchObject({ before, after: pull.headSha, sender: { login: 'alice' } })
-    it.receiver.received.length = 0
-    const token = await it.token()
-    const work = await worked(token)
-    await push(work, token, 'HEAD:refs/heads/one', 'HEAD:refs/heads/two', 'HEAD:main')
-    await it.github.settled()
-    const pushes = it.receiver.received.filter((each) => each.event === 'push')
+    githubFixture.receiver.received.length = 0
+    const token = await githubFixture.token()
+    const work = await cloneWithCommit(token)
+    await pushRefs(work, token, 'HEAD:refs/heads/one', 'HEAD:refs/heads/two', 'HEAD:main')
+    await githubFixture.github.settled()
+    const pushes = githubFixture.receiver.received.filter((each) => each.event === 'push')
     expect(pushes.map((each) => String(each.payload['ref'])).sort()).toEqual([
       'refs/heads/main',
       'refs/heads/one',

@@ -3,17 +3,19 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { listRefs } from '../../../../sandbox/github/git/list-refs.ts'
-import { makeOrigin, temporary, type Origin } from '../../../git/origin.ts'
+import { createOrigin, createTemporaryFolder, type OriginRepository } from '../../../git/origin.ts'
 
-const line = (text: string) => `${(text.length + 5).toString(16).padStart(4, '0')}${text}\n`
-const question = (...rest: string[]) =>
-  Buffer.from(`${line('command=ls-refs')}${line('object-format=sha1')}0001${rest.map(line).join('')}0000`)
+const formatPktLine = (text: string) => `${(text.length + 5).toString(16).padStart(4, '0')}${text}\n`
+const createLsRefsRequest = (...rest: string[]) =>
+  Buffer.from(
+    `${formatPktLine('command=ls-refs')}${formatPktLine('object-format=sha1')}0001${rest.map(formatPktLine).join('')}0000`,
+  )
 
-let folder: ReturnType<typeof temporary>
-let origin: Origin
+let folder: ReturnType<typeof createTemporaryFolder>
+let origin: OriginRepository
 beforeAll(() => {
-  folder = temporary('list-refs')
-  origin = makeOrigin(join(folder.path, 'origin.git'))
+  folder = createTemporaryFolder('list-refs')
+  origin = createOrigin(join(folder.path, 'origin.git'))
   const first = origin.commit({ x: '1' })
   for (const name of ['main', 'main-2', 'maintenance/a', 'other']) origin.branch(name, first)
   origin.pull(7, first)
@@ -33,7 +35,7 @@ test.each([
   [['ref-prefix refs/heads/nowhere']],
   [['ref-prefix refs/heads/m', 'ref-prefix refs/heads/main', 'ref-prefix refs/pull/70']],
 ])('the answer to %j is git’s', async (asked) => {
-  const request = question(...asked)
+  const request = createLsRefsRequest(...asked)
   const git = spawnSync('git', ['upload-pack', '--stateless-rpc', '.'], {
     cwd: origin.directory,
     env: { PATH: process.env['PATH'], GIT_PROTOCOL: 'version=2' },
@@ -43,13 +45,13 @@ test.each([
 })
 
 test.each([
-  [question()],
-  [question('peel', 'ref-prefix refs/heads/main')],
-  [question('ref-prefix HEAD')],
-  [question('ref-prefix refs/tags/')],
-  [Buffer.from(`${line('command=fetch')}0000`)],
+  [createLsRefsRequest()],
+  [createLsRefsRequest('peel', 'ref-prefix refs/heads/main')],
+  [createLsRefsRequest('ref-prefix HEAD')],
+  [createLsRefsRequest('ref-prefix refs/tags/')],
+  [Buffer.from(`${formatPktLine('command=fetch')}0000`)],
   [Buffer.from('')],
-  [question('ref-prefix refs/heads/main').subarray(0, -4)],
+  [createLsRefsRequest('ref-prefix refs/heads/main').subarray(0, -4)],
 ])('%# is left to git', async (request) => {
   expect(await listRefs(origin.directory, request)).toBeUndefined()
 })

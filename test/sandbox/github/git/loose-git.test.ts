@@ -3,55 +3,63 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { answerGit } from '../../../../sandbox/github/git/answer-git.ts'
+import { serveGitRequest } from '../../../../sandbox/github/git/answer-git.ts'
 import { countLines } from '../../../../sandbox/github/git/count-lines.ts'
 import {
   commitFiles,
-  commitsBeyond,
-  createBare,
+  listCommitsBeyond,
+  createBareRepository,
   deleteRef,
   git,
   GitFailure,
   isAncestor,
-  mergeBase,
-  mergedTree,
-  refsOf,
+  findMergeBase,
+  mergeTrees,
+  readBranchesAndTags,
   setRef,
-  type Files,
+  type FileChanges,
 } from '../../../../sandbox/github/git/git-store.ts'
-import { broughtIn } from '../../../../sandbox/github/git/loose-history.ts'
-import { NotLoose } from '../../../../sandbox/github/git/loose-objects.ts'
-import { looseCount, looseDifference, looseMerge } from '../../../../sandbox/github/git/loose-trees.ts'
-import { commitSha, type CommitSha } from '../../../../src/change/ids.ts'
-import { originIn, temporary, type Origin } from '../../../git/origin.ts'
+import { findIntroducingMerge } from '../../../../sandbox/github/git/loose-history.ts'
+import { NotLooseError } from '../../../../sandbox/github/git/loose-objects.ts'
+import {
+  countLooseFiles,
+  diffLooseTrees,
+  mergeLooseTrees,
+} from '../../../../sandbox/github/git/loose-trees.ts'
+import { toCommitSha, type CommitSha } from '../../../../src/change/ids.ts'
+import { openOrigin, createTemporaryFolder, type OriginRepository } from '../../../git/origin.ts'
 import { fuzzSeed } from '../../../seeded.ts'
 
-let folder: ReturnType<typeof temporary>
-let path: string
-let origin: Origin
+let folder: ReturnType<typeof createTemporaryFolder>
+let repositoryPath: string
+let origin: OriginRepository
 const commits: CommitSha[] = []
-let state = fuzzSeed
+let randomState = fuzzSeed
 /** A whole number below `most`. */
-const chance = (most: number): number => {
-  state = (state * 1_103_515_245 + 12_345) % 2 ** 31
-  return Math.floor((state / 2 ** 31) * most)
+const randomBelow = (limit: number): number => {
+  randomState = (randomState * 1_103_515_245 + 12_345) % 2 ** 31
+  return Math.floor((randomState / 2 ** 31) * limit)
 }
-const pick = <T>(from: readonly T[]): T => from[chance(from.length)] as T
-const places = ['a', 'b', 'd/a', 'd/b', 'd/e/a', 'd-e', 'f/a', 'f/b', 'd.e']
-const text = (): string => Array.from({ length: chance(6) }, () => pick(['x', 'y', 'z', 'w'])).join('\n')
+const pickRandom = <T>(from: readonly T[]): T => from[randomBelow(from.length)] as T
+const filePaths = ['a', 'b', 'd/a', 'd/b', 'd/e/a', 'd-e', 'f/a', 'f/b', 'd.e']
+const createRandomText = (): string =>
+  Array.from({ length: randomBelow(6) }, () => pickRandom(['x', 'y', 'z', 'w'])).join('\n')
 
 beforeAll(async () => {
-  folder = temporary('loose-git')
-  path = join(folder.path, 'one.git')
-  await createBare(path, 'main')
-  origin = originIn(path)
+  folder = createTemporaryFolder('loose-git')
+  repositoryPath = join(folder.path, 'one.git')
+  await createBareRepository(repositoryPath, 'main')
+  origin = openOrigin(repositoryPath)
   const trees = new Map<CommitSha, Readonly<Record<string, string>>>()
   for (let count = 0; count < 40; count++) {
-    const parents = [pick(commits), ...(chance(3) === 0 ? [pick(commits)] : [])].filter(
+    const parents = [pickRandom(commits), ...(randomBelow(3) === 0 ? [pickRandom(commits)] : [])].filter(
       (it) => it !== undefined,
     )
-    const files: Record<string, string> = { ...(parents[0] && trees.get(parents[0])), [pick(places)]: text() }
-    if (chance(4) === 0) delete files[pick(Object.keys(files))]
+    const files: Record<string, string> = {
+      ...(parents[0] && trees.get(parents[0])),
+      [pickRandom(filePaths)]: createRandomText(),
+    }
+    if (randomBelow(4) === 0) delete files[pickRandom(Object.keys(files))]
     if (Object.keys(files).length === 0) files['a'] = ''
     // A few of the same second.
     const commit = origin.commit(files, [...new Set(parents)], {
@@ -63,70 +71,82 @@ beforeAll(async () => {
 })
 afterAll(() => folder.remove())
 
-const pairs = (count: number) => Array.from({ length: count }, () => [pick(commits), pick(commits)] as const)
-const lines = (words: string) => words.split('\n').filter(Boolean)
+const pickRandomPairs = (count: number) =>
+  Array.from({ length: count }, () => [pickRandom(commits), pickRandom(commits)] as const)
+const splitLines = (words: string) => words.split('\n').filter(Boolean)
 
 describe('a history', () => {
   test('has the commits, the common ancestors and the line that git tells of', async () => {
-    for (const [one, other] of pairs(15)) {
-      expect(await commitsBeyond(path, [one], other)).toEqual(
-        lines(origin.git(['rev-list', other, `^${one}`])),
+    for (const [one, other] of pickRandomPairs(15)) {
+      expect(await listCommitsBeyond(repositoryPath, [one], other)).toEqual(
+        splitLines(origin.git(['rev-list', other, `^${one}`])),
       )
-      const bases = lines(
-        spawnSync('git', ['merge-base', '--all', one, other], { cwd: path, encoding: 'utf8' }).stdout,
+      const bases = splitLines(
+        spawnSync('git', ['merge-base', '--all', one, other], { cwd: repositoryPath, encoding: 'utf8' })
+          .stdout,
       )
-      const base = await mergeBase(path, one, other)
+      const base = await findMergeBase(repositoryPath, one, other)
       if (bases.length === 0) expect(base).toBeUndefined()
       else expect(bases).toContain(base)
       const isIn = bases.includes(one)
-      expect(await isAncestor(path, one, other)).toBe(isIn)
+      expect(await isAncestor(repositoryPath, one, other)).toBe(isIn)
       if (!isIn || one === other) continue
-      const line = lines(origin.git(['rev-list', '--first-parent', '--ancestry-path', `${one}..${other}`]))
-      expect(broughtIn(path, one, other)).toBe(line.at(-1))
+      const line = splitLines(
+        origin.git(['rev-list', '--first-parent', '--ancestry-path', `${one}..${other}`]),
+      )
+      expect(findIntroducingMerge(repositoryPath, one, other)).toBe(line.at(-1))
     }
   })
 })
 
 describe('trees', () => {
   test('differ in the files, and by as many lines, as git says', async () => {
-    for (const [one, other] of pairs(25)) {
+    for (const [one, other] of pickRandomPairs(25)) {
       const [before, after] = [origin.tree(one), origin.tree(other)]
       const letter = (before: unknown, after: unknown) =>
         before === undefined ? 'A' : after === undefined ? 'D' : 'M'
-      const found = looseDifference(path, before, after)
-      const told = origin.git(['diff-tree', '-r', '--no-renames', '--name-status', before, after])
+      const found = diffLooseTrees(repositoryPath, before, after)
+      const gitOutput = origin.git(['diff-tree', '-r', '--no-renames', '--name-status', before, after])
       expect(found.map((it) => `${letter(it.before, it.after)}\t${it.path}`).sort()).toEqual(
-        lines(told).sort(),
+        splitLines(gitOutput).sort(),
       )
-      const numbers = lines(origin.git(['diff', '-M', '--numstat', one, other]))
+      const numbers = splitLines(origin.git(['diff', '-M', '--numstat', one, other]))
       const sum = (at: number) => numbers.reduce((total, line) => total + Number(line.split('\t')[at]), 0)
-      expect(await countLines(path, one, other)).toEqual({
+      expect(await countLines(repositoryPath, one, other)).toEqual({
         files: numbers.length,
         additions: sum(0),
         deletions: sum(1),
       })
-      expect(looseCount(path, after)).toBe(lines(origin.git(['ls-tree', '-r', '--name-only', after])).length)
+      expect(countLooseFiles(repositoryPath, after)).toBe(
+        splitLines(origin.git(['ls-tree', '-r', '--name-only', after])).length,
+      )
     }
   })
 
   test('are merged as git merges them, or are left to git', async () => {
     let [made, left] = [0, 0]
-    for (const [one, other] of pairs(40)) {
+    for (const [one, other] of pickRandomPairs(40)) {
       const merged = spawnSync('git', ['merge-tree', '--write-tree', '--no-messages', one, other], {
-        cwd: path,
+        cwd: repositoryPath,
         encoding: 'utf8',
       })
       const tree = merged.status === 0 ? merged.stdout.trim() : undefined
-      const base = await mergeBase(path, one, other)
+      const base = await findMergeBase(repositoryPath, one, other)
       if (base === undefined) continue
-      expect(await mergedTree(path, one, other)).toBe(tree)
+      expect(await mergeTrees(repositoryPath, one, other)).toBe(tree)
       try {
-        const found = looseMerge(path, origin.tree(commitSha(base)), origin.tree(one), origin.tree(other))
-        if ((await isAncestor(path, one, other)) || (await isAncestor(path, other, one))) continue
+        const found = mergeLooseTrees(
+          repositoryPath,
+          origin.tree(toCommitSha(base)),
+          origin.tree(one),
+          origin.tree(other),
+        )
+        if ((await isAncestor(repositoryPath, one, other)) || (await isAncestor(repositoryPath, other, one)))
+          continue
         expect(found).toBe(tree)
         made += 1
       } catch (error) {
-        if (!(error instanceof NotLoose)) throw error
+        if (!(error instanceof NotLooseError)) throw error
         left += 1
       }
     }
@@ -136,7 +156,7 @@ describe('trees', () => {
 
   test('are edited as git edits them', async () => {
     const by = { name: 'A B', email: 'a@example.invalid', at: 1_700_000_000_000 }
-    const edits: readonly Files[] = [
+    const edits: readonly FileChanges[] = [
       { a: 'x\n', 'd/e/new.txt': 'new', 'd/e/run': { content: '#!', mode: '100755' } },
       { d: null, 'f/a': { content: 'a', mode: '120000' } },
       { 'd/e/a': null, 'd/e/b': null, nowhere: null, 'no/where': null },
@@ -144,12 +164,18 @@ describe('trees', () => {
       { 'd/x': 'x', d: null, 'd/y': Buffer.from([0, 255]) },
     ]
     for (const files of edits) {
-      const parent = pick(commits)
-      const made = await commitFiles(path, parent, files, 'A message\n\nwith a body', by)
+      const parent = pickRandom(commits)
+      const made = await commitFiles(repositoryPath, parent, files, 'A message\n\nwith a body', by)
       // What git writes nobody may take for this code's: a path that is left to git, and taken away again.
-      const asked = await commitFiles(path, parent, { ...files, 'ä/é': '' }, 'x', by)
-      const without = await commitFiles(path, asked, { 'ä/é': null }, 'A message\n\nwith a body', by)
-      expect(origin.tree(commitSha(made))).toBe(origin.tree(commitSha(without)))
+      const asked = await commitFiles(repositoryPath, parent, { ...files, 'ä/é': '' }, 'x', by)
+      const without = await commitFiles(
+        repositoryPath,
+        asked,
+        { 'ä/é': null },
+        'A message\n\nwith a body',
+        by,
+      )
+      expect(origin.tree(toCommitSha(made))).toBe(origin.tree(toCommitSha(without)))
       expect(origin.git(['log', '-1', '--format=%P %an %ae %at %cn %B', made])).toBe(
         `${parent} A B a@example.invalid 1700000000 A B A message\n\nwith a body`,
       )
@@ -161,33 +187,33 @@ describe('trees', () => {
 describe('a ref', () => {
   test('moves from where it is said to stand alone', async () => {
     const [one = '', two = ''] = commits
-    await setRef(path, 'refs/heads/topic/one', one, '')
-    await setRef(path, 'refs/heads/topic/one', two, one)
-    await expect(setRef(path, 'refs/heads/topic/one', one, one)).rejects.toBeInstanceOf(GitFailure)
-    await expect(setRef(path, 'refs/heads/topic/one', one, '')).rejects.toBeInstanceOf(GitFailure)
-    await expect(setRef(path, 'refs/heads/topic', one)).rejects.toBeInstanceOf(GitFailure)
-    await expect(setRef(path, 'refs/heads/a..b', one)).rejects.toBeInstanceOf(GitFailure)
-    await expect(setRef(path, 'refs/heads/none', 'f'.repeat(40))).rejects.toBeInstanceOf(GitFailure)
-    expect([...(await refsOf(path))]).toEqual([['refs/heads/topic/one', two]])
-    expect(readFileSync(join(path, 'refs/heads/topic/one'), 'utf8')).toBe(`${two}\n`)
-    await deleteRef(path, 'refs/heads/topic/one')
-    await deleteRef(path, 'refs/heads/topic/one')
+    await setRef(repositoryPath, 'refs/heads/topic/one', one, '')
+    await setRef(repositoryPath, 'refs/heads/topic/one', two, one)
+    await expect(setRef(repositoryPath, 'refs/heads/topic/one', one, one)).rejects.toBeInstanceOf(GitFailure)
+    await expect(setRef(repositoryPath, 'refs/heads/topic/one', one, '')).rejects.toBeInstanceOf(GitFailure)
+    await expect(setRef(repositoryPath, 'refs/heads/topic', one)).rejects.toBeInstanceOf(GitFailure)
+    await expect(setRef(repositoryPath, 'refs/heads/a..b', one)).rejects.toBeInstanceOf(GitFailure)
+    await expect(setRef(repositoryPath, 'refs/heads/none', 'f'.repeat(40))).rejects.toBeInstanceOf(GitFailure)
+    expect([...(await readBranchesAndTags(repositoryPath))]).toEqual([['refs/heads/topic/one', two]])
+    expect(readFileSync(join(repositoryPath, 'refs/heads/topic/one'), 'utf8')).toBe(`${two}\n`)
+    await deleteRef(repositoryPath, 'refs/heads/topic/one')
+    await deleteRef(repositoryPath, 'refs/heads/topic/one')
     // Its folder is in nobody's way.
-    await setRef(path, 'refs/heads/topic', one)
-    expect(await git(path, 'for-each-ref', '--format=%(refname) %(objectname)')).toBe(
+    await setRef(repositoryPath, 'refs/heads/topic', one)
+    expect(await git(repositoryPath, 'for-each-ref', '--format=%(refname) %(objectname)')).toBe(
       `refs/heads/topic ${one}\n`,
     )
-    await git(path, 'pack-refs', '--all')
-    await setRef(path, 'refs/heads/topic', two, one)
-    await deleteRef(path, 'refs/heads/topic')
-    expect([...(await refsOf(path))]).toEqual([])
+    await git(repositoryPath, 'pack-refs', '--all')
+    await setRef(repositoryPath, 'refs/heads/topic', two, one)
+    await deleteRef(repositoryPath, 'refs/heads/topic')
+    expect([...(await readBranchesAndTags(repositoryPath))]).toEqual([])
   })
 })
 
 describe('what git announces', () => {
   const ask = (query: string, protocol: string) =>
-    answerGit({
-      path,
+    serveGitRequest({
+      path: repositoryPath,
       method: 'GET',
       service: 'info/refs',
       query: `service=${query}`,
@@ -207,7 +233,7 @@ describe('what git announces', () => {
       const { stdout } = spawnSync('git', ['http-backend'], {
         env: {
           PATH: process.env['PATH'],
-          GIT_PROJECT_ROOT: path,
+          GIT_PROJECT_ROOT: repositoryPath,
           GIT_HTTP_EXPORT_ALL: '1',
           PATH_INFO: '/info/refs',
           QUERY_STRING: `service=${service}`,
@@ -219,13 +245,14 @@ describe('what git announces', () => {
       return stdout.subarray(stdout.indexOf('\r\n\r\n') + 4).toString()
     }
     for (const name of ['one', 'two']) {
-      await setRef(path, `refs/heads/${name}`, pick(commits))
-      await setRef(path, 'refs/pull/7/head', pick(commits))
+      await setRef(repositoryPath, `refs/heads/${name}`, pickRandom(commits))
+      await setRef(repositoryPath, 'refs/pull/7/head', pickRandom(commits))
       const { headers, body } = await ask(service, protocol)
       expect(body.toString()).toBe(backend())
       expect(headers['content-type']).toBe(`application/x-${service}-advertisement`)
     }
-    for (const ref of ['refs/heads/one', 'refs/heads/two', 'refs/pull/7/head']) await deleteRef(path, ref)
+    for (const ref of ['refs/heads/one', 'refs/heads/two', 'refs/pull/7/head'])
+      await deleteRef(repositoryPath, ref)
     expect((await ask(service, protocol)).body.toString()).toBe(backend())
   })
 })
