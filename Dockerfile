@@ -1,11 +1,11 @@
-# The App, run from its sources by Node's type stripping: there is nothing to build.
+# Runs the App from its TypeScript sources with Node.js type stripping, so there is no build step.
 FROM node:24-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts
 
 FROM node:24-bookworm-slim
-# Debian's own fixes are wanted as they come: the base image is what pins.
+# Package versions are not pinned, so that every build includes Debian's latest fixes.
 # hadolint ignore=DL3008
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends ca-certificates git tini \
@@ -15,13 +15,13 @@ COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json app.yml ./
 COPY src ./src
 RUN install --directory --owner=node --group=node /data
-# The user `node` of the base image, by number, so that a cluster can see that it is not root.
+# The `node` user of the base image. Kubernetes can verify that a numeric user is not root.
 USER 1000
 ENV NODE_ENV=production DATA_DIR=/data PORT=3000
 VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-# What git starts may outlive git: somebody has to bury it.
+# tini reaps child processes of Git that outlive it.
 ENTRYPOINT ["tini", "--"]
 CMD ["node", "--no-warnings", "src/cli.ts", "serve"]

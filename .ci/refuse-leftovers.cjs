@@ -1,6 +1,6 @@
-// Refuses a place that is not cold: packages that a clone, or what it builds in a temporary directory, would find although
-// `npm ci` did not put them there. A green run in such a place says nothing about a fresh machine.
-// usage: node .ci/refuse-leftovers.cjs CHECKOUT TEMPORARY_DIRECTORY; exit 1 with a line for each leftover.
+// Detects packages that Node.js would find from the checkout or the temporary directory although `npm ci` did not install
+// them. With such packages, a successful run doesn't prove that a fresh machine works.
+// Usage: node .ci/refuse-leftovers.cjs CHECKOUT TEMPORARY_DIRECTORY. Prints a line for each leftover and exits with 1.
 'use strict'
 const fs = require('node:fs')
 const { globalPaths } = require('node:module')
@@ -12,7 +12,7 @@ if (places.length === 0) {
   process.exit(2)
 }
 
-/** @returns {string[]} `node_modules` of the directory itself and of every one above it, however the path leads there */
+/** @returns {string[]} `node_modules` paths of the directory and its parents, with and without resolving symbolic links */
 function nodeModulesAbove(place) {
   const folders = new Set()
   for (const start of [path.resolve(place), fs.realpathSync(place)])
@@ -29,7 +29,7 @@ for (const place of places)
     if (fs.existsSync(folder)) problems.push(`${folder} would be found from ${place}`)
 if (process.env.NODE_PATH) problems.push(`NODE_PATH is set, to ${process.env.NODE_PATH}`)
 if (process.env.NODE_OPTIONS) problems.push(`NODE_OPTIONS is set, to ${process.env.NODE_OPTIONS}`)
-// Where require() looks last: folders of the home directory and of the installation.
+// The last places that require() searches: folders in the home directory and in the Node.js installation.
 for (const folder of new Set(globalPaths))
   if (fs.existsSync(folder) && fs.readdirSync(folder).length > 0)
     problems.push(`global packages in ${folder} would be found from everywhere`)

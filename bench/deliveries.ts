@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startBot } from '../sandbox/demo/bot-process.ts'
-import { openDemoEnvironment } from '../sandbox/demo/demo-world.ts'
+import { openDemoEnvironment } from '../sandbox/demo/demo-environment.ts'
 
 const deliveriesPerSecond = Number(process.argv[2] ?? 100)
 const durationSeconds = Number(process.argv[3] ?? 10)

@@ -10,10 +10,10 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { startBot } from '../sandbox/demo/bot-process.ts'
-import { openBotEnvironment } from '../sandbox/demo/bot-world.ts'
+import { openBotEnvironment } from '../sandbox/demo/bot-environment.ts'
 import { prependChannelEntry } from '../sandbox/demo/catalog-edits.ts'
-import { pushCatalogImages, readCatalogFixture } from '../sandbox/demo/demo-world.ts'
-import type { MockPull } from '../sandbox/github/world.ts'
+import { pushCatalogImages, readCatalogFixture } from '../sandbox/demo/demo-environment.ts'
+import type { MockPull } from '../sandbox/github/github-data.ts'
 import { generateCatalog } from './generated-catalog.ts'
 import {
   createPullRequestFilter,

@@ -1,12 +1,12 @@
 // How much memory the pages hold after many distinct addresses, each with a long query: none of them may make a cache entry.
 // The store and the connections are fakes; all the rest is the pages'.
-// usage: node --expose-gc bench/page-addresses.ts [--addresses 12000]   exit 1 where the heap grew by more than 40 MB
+// usage: node --expose-gc bench/page-urls.ts [--addresses 12000]   exit 1 where the heap grew by more than 40 MB
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { parseArgs } from 'node:util'
 import pino from 'pino'
-import { createPagesHandler } from '../src/app/pages/open-pages.ts'
+import { createPagesHandler } from '../src/app/pages/pages-handler.ts'
 import { readSettings } from '../src/app/settings.ts'
-import { systemClock } from '../src/examine/system-clock.ts'
+import { systemClock } from '../src/evaluate/system-clock.ts'
 import type { Store } from '../src/ports/store.ts'
 
 const { values } = parseArgs({ options: { addresses: { type: 'string', default: '12000' } } })

@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import pino from 'pino'
-import { createPagesHandler } from '../src/app/pages/open-pages.ts'
+import { createPagesHandler } from '../src/app/pages/pages-handler.ts'
 import { readSettings } from '../src/app/settings.ts'
 import { toCommitSha, toPullNumber } from '../src/change/ids.ts'
-import { systemClock } from '../src/examine/system-clock.ts'
+import { systemClock } from '../src/evaluate/system-clock.ts'
 import { openStore } from '../src/store/store.ts'
 
 const { values } = parseArgs({

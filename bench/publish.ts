@@ -9,7 +9,11 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { prependChannelEntry } from '../sandbox/demo/catalog-edits.ts'
 import { startBot } from '../sandbox/demo/bot-process.ts'
-import { openDemoEnvironment, pushCatalogImages, demoRepositoryName } from '../sandbox/demo/demo-world.ts'
+import {
+  openDemoEnvironment,
+  pushCatalogImages,
+  demoRepositoryName,
+} from '../sandbox/demo/demo-environment.ts'
 
 const mergeCount = Number(process.argv[2] ?? 20)
 const timeoutMs = 60_000

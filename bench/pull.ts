@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { startBot } from '../sandbox/demo/bot-process.ts'
 import { generateRepository } from './generated-repository.ts'
-import { openRealCatalogEnvironment } from '../test/stories/real-catalog.ts'
+import { openRealCatalogEnvironment } from '../test/stories/real-catalog-environment.ts'
 
 const dataDirectory = await mkdtemp(join(tmpdir(), 'bench-pull-'))
 const { values, positionals } = parseArgs({

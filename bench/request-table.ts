@@ -1,6 +1,6 @@
 // Where the requests of a merge go: how many of each kind there were, and when in a pull request's life. What is about no pull
 // request, or about several at once, is shared by all.
-import type { MockPull } from '../sandbox/github/world.ts'
+import type { MockPull } from '../sandbox/github/github-data.ts'
 import type { RecordedRequest } from './slow-github.ts'
 
 export interface MeasuredPull {

@@ -3,7 +3,7 @@
 import { createServer, request as ask } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { summarizeOperation } from '../sandbox/github/graphql/operation-of.ts'
+import { summarizeOperation } from '../sandbox/github/graphql/summarize-operation.ts'
 
 export interface RecordedRequest {
   readonly method: string

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { startBot } from '../sandbox/demo/bot-process.ts'
-import { openDemoEnvironment, demoRepositoryName } from '../sandbox/demo/demo-world.ts'
+import { openDemoEnvironment, demoRepositoryName } from '../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../sandbox/demo/stories.ts'
 import { commitTree, git, runGitForBytes } from '../sandbox/github/git/git-store.ts'
 

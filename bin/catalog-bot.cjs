@@ -91,7 +91,7 @@ function runJoined(file) {
   const folder = compiledFolder()
   const [command = ''] = process.argv.slice(2)
   const kept = folder && join(folder, nameOf(source, command))
-  // Most catalogs are judged before V8's optimising compiler pays; src/cli/optimising-compiler.ts lets it go.
+  // Most catalogs are judged before V8's optimising compiler pays; src/cli/optimizing-compiler.ts lets it go.
   if (command === 'validate') setFlagsFromString('--no-turbofan')
   const cachedData = kept && readKept(kept)
   const script = new Script(source, { filename: file, cachedData })

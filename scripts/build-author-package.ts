@@ -18,8 +18,8 @@ import { build } from 'esbuild'
 import { rollUpTypes } from './api-report.ts'
 import { createAuthorPackageJson, authorReadme } from './build/author-package.ts'
 import { joinCommand, createProjectPackagesPlugin } from './build/join-command.ts'
-import { createAuthorExclusionsPlugin } from './build/leave-out-of-authors.ts'
-import { collectLicenses } from './build/licences.ts'
+import { createAuthorExclusionsPlugin } from './build/author-exclusions.ts'
+import { collectLicenses } from './build/licenses.ts'
 import { transpileSources } from './build/transpile-sources.ts'
 
 const projectRoot = join(import.meta.dirname, '..')
@@ -36,7 +36,7 @@ const diskBlockBytes = 4096
 
 /** Processes of their own, which the file beside them starts by its name. */
 const workerScripts = [
-  'examine/catalogs/read-file-process.js',
+  'evaluate/catalogs/read-file-process.js',
   'image/layer/layer-process.js',
   'registry/unpack/unpack-process.js',
 ]

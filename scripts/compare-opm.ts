@@ -6,11 +6,11 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { assembleCatalog } from '../src/catalog/facts/assemble.ts'
-import { parseCatalogFile, createUnreadableFacts } from '../src/catalog/load/read-file.ts'
+import { assembleCatalog } from '../src/catalog/facts/assemble-catalog.ts'
+import { parseCatalogFile, createUnreadableFacts } from '../src/catalog/load/parse-catalog-file.ts'
 import { validateCatalog } from '../src/catalog/model/validate-catalog.ts'
 import { findRuleSet } from '../src/catalog/model/rule-set.ts'
-import { openCatalogDirectory } from '../src/examine/catalogs/catalog-directory.ts'
+import { openCatalogDirectory } from '../src/evaluate/catalogs/catalog-directory.ts'
 
 interface ValidationVerdict {
   readonly passed: boolean

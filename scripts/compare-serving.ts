@@ -10,11 +10,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
 import { parseServedFile } from '../src/catalog/api/served-file.ts'
 import { buildServedCatalog, type ServedCatalog } from '../src/catalog/api/served-catalog.ts'
-import { openCatalogDirectory } from '../src/examine/catalogs/catalog-directory.ts'
-import { toSortedJson } from '../src/go/json/canonical-text.ts'
+import { openCatalogDirectory } from '../src/evaluate/catalogs/catalog-directory.ts'
+import { toSortedJson } from '../src/go/json/sorted-json.ts'
 import type { Json } from '../src/go/json/json.ts'
 import { openGrpcServer } from '../src/serving/grpc-server.ts'
-import { getGrpcService, type ProtoMessage } from '../src/serving/services.ts'
+import { getGrpcService, type ProtoMessage } from '../src/serving/grpc-services.ts'
 
 export interface ServingComparison {
   readonly calls: number

@@ -1,4 +1,4 @@
-export interface Documented {
+export interface DocumentedCommand {
   readonly file: string
   readonly line: number
   readonly command: string
@@ -11,5 +11,5 @@ export function findCommands(
   file: string,
   text: string,
   scripts: Readonly<Record<string, string>>,
-): { commands: Documented[]; problems: string[] }
+): { commands: DocumentedCommand[]; problems: string[] }
 export function partsOf(command: string, scripts: Readonly<Record<string, string>>): string[]

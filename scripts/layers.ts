@@ -1,11 +1,11 @@
 // Guards the floors: a floor imports only floors above it, the pure floors import no platform module, no file imports
 // itself around a corner, what is published needs no dev dependency, nobody but the gate can mint a merge permit, and what
 // can move a base branch stands in two files that take one.
-// `node scripts/floors.ts [ROOT]`; exit 1 lists what is wrong.
+// `node scripts/layers.ts [ROOT]`; exit 1 lists what is wrong.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { dirname, join, normalize, relative } from 'node:path'
-import { findCycles } from './circles.ts'
+import { findCycles } from './find-cycles.ts'
 
 /** From the top down. The pure floors come first; everything after them may use Node, the network and promises. */
 export const pureLayers = [
@@ -30,8 +30,8 @@ const impureLayers = [
   'cluster',
   'store',
   'web',
-  'examine',
-  'landing',
+  'evaluate',
+  'merge',
   'app',
   'cli',
 ]
@@ -57,13 +57,13 @@ const restrictedOperations: readonly {
   readonly words: readonly RegExp[]
 }[] = [
   {
-    files: ['src/git/land.ts'],
-    says: 'only git/land.ts pushes',
+    files: ['src/git/push-merge.ts'],
+    says: 'only git/push-merge.ts pushes',
     words: [/\[\s*['"`](?:push|send-pack)['"`]/],
   },
   {
-    files: ['src/github/merge-calls.ts'],
-    says: 'only github/merge-calls.ts merges, and moves refs on GitHub',
+    files: ['src/github/merge-api.ts'],
+    says: 'only github/merge-api.ts merges, and moves refs on GitHub',
     words: [
       /\bpulls\s*\??\.\s*(?:merge|updateBranch)\b/,
       /\brepos\s*\??\.\s*(?:merge|mergeUpstream|createOrUpdateFileContents|deleteFile|renameBranch)\b/,
@@ -75,13 +75,13 @@ const restrictedOperations: readonly {
     ],
   },
   {
-    files: ['src/github/merge-calls.ts', 'src/github/own-pulls.ts'],
-    says: 'only github/merge-calls.ts moves refs on GitHub, and github/own-pulls.ts branches of our own',
+    files: ['src/github/merge-api.ts', 'src/github/own-pulls.ts'],
+    says: 'only github/merge-api.ts moves refs on GitHub, and github/own-pulls.ts branches of our own',
     words: [/\bgit\s*\??\.\s*updateRef\b/],
   },
   {
-    files: ['src/github/merge-calls.ts', 'src/github/propose-tree.ts', 'src/github/own-pulls.ts'],
-    says: 'only github/merge-calls.ts, github/propose-tree.ts and github/own-pulls.ts make refs and commits on GitHub',
+    files: ['src/github/merge-api.ts', 'src/github/propose-tree.ts', 'src/github/own-pulls.ts'],
+    says: 'only github/merge-api.ts, github/propose-tree.ts and github/own-pulls.ts make refs and commits on GitHub',
     words: [/\bgit\s*\??\.\s*create(?:Ref|Commit|Tree|Blob|Tag)\b/],
   },
 ]

@@ -90,7 +90,7 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
     check: 'validation',
     judges: 'pull request',
     source: 'src/checks/bundles/rules',
-    foundIn: 'src/checks/bundles/judge-bundle.ts',
+    foundIn: 'src/checks/bundles/validate-touched-bundles.ts',
     addsDirectory: true,
   },
   install: {
@@ -116,16 +116,16 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
     check: 'ownership',
     judges: 'pull request',
     source: 'src/checks/commits/rules',
-    foundIn: 'src/checks/commits/carried.ts',
+    foundIn: 'src/checks/commits/validate-incoming-commits.ts',
   },
-  'opm-load': createOpmRuleKind('src/catalog/load/load-rules.ts', 'src/catalog/load/read-file.ts'),
+  'opm-load': createOpmRuleKind('src/catalog/load/load-rules.ts', 'src/catalog/load/parse-catalog-file.ts'),
   'opm-package': createOpmRuleKind(
     'src/catalog/model/rules/package-rules.ts',
-    'src/catalog/model/convert.ts',
+    'src/catalog/model/convert-to-model.ts',
   ),
   'opm-channel': createOpmRuleKind(
     'src/catalog/model/rules/channel-rules.ts',
-    'src/catalog/model/convert.ts',
+    'src/catalog/model/convert-to-model.ts',
   ),
   'opm-bundle': createOpmRuleKind(
     'src/catalog/model/rules/bundle-rules.ts',

@@ -6,7 +6,7 @@ import { allRules } from '../src/checks/all-rules.ts'
 import { checks } from '../src/findings/checks.ts'
 import type { CheckId } from '../src/findings/checks.ts'
 import type { AnyRule } from '../src/findings/rule.ts'
-import { renderExample } from './rule-examples/show-example.ts'
+import { renderExample } from './rule-examples/render-example.ts'
 import { harmByRule } from './rule-harm.ts'
 
 /** Every rule, sorted by id: each has a page. */

@@ -1,13 +1,13 @@
 import type { SpawnOptions } from 'node:child_process'
 
-export interface Command {
+export interface ParallelCommand {
   readonly name: string
   readonly program: string
   readonly args: readonly string[]
   readonly options?: SpawnOptions
 }
 
-export interface Ended {
+export interface CommandResult {
   readonly name: string
   readonly status: number | null
   readonly signal: string | null
@@ -15,10 +15,10 @@ export interface Ended {
 }
 
 export function runBeside(
-  commands: readonly Command[],
+  commands: readonly ParallelCommand[],
   options?: {
     readonly atOnce?: number
-    readonly isFine?: (ended: Ended) => boolean
-    readonly onEnd?: (ended: Ended) => void
+    readonly isFine?: (ended: CommandResult) => boolean
+    readonly onEnd?: (ended: CommandResult) => void
   },
-): Promise<Ended[]>
+): Promise<CommandResult[]>

@@ -2,8 +2,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { launchBrowser } from '../test/browser.ts'
-import { fillPagesStore } from '../test/app/pages/furnish-pages.ts'
-import { openPagesFixture } from '../test/app/pages/pages-world.ts'
+import { fillPagesStore } from '../test/app/pages/fill-pages-store.ts'
+import { openPagesFixture } from '../test/app/pages/pages-fixture.ts'
 
 const picturesFolder = join(import.meta.dirname, '..', 'docs', 'pictures')
 const repositoryPage = '/r/coast/operators'

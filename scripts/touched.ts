@@ -15,7 +15,7 @@ const testsByPathPattern: readonly (readonly [where: RegExp, tests: readonly str
   [/^docs\//, ['test/docs']],
   [/^(?:ARCHITECTURE|CONTRIBUTING|README)\.md$/, ['test/docs']],
   [/^fixtures\/demo\//, ['test/stories/demo.test.ts']],
-  [/^\.ci\//, ['test/scripts/refuse-leftovers.test.ts']],
+  [/^\.ci\//, ['test/scripts/reject-leftovers.test.ts']],
   [/^bin\//, ['test/cli/old-node.test.ts', 'test/cli/built-command.test.ts']],
   [/^src\/cli(?:\.ts|\/)/, ['test/cli']],
 ]
@@ -97,7 +97,7 @@ function main(): number {
       ['--no-install', 'prettier', '--check', '--ignore-unknown', '--log-level=warn', ...format],
     ],
     ...(lint.length > 0 ? [['lint', 'npx', ['--no-install', 'oxlint', ...lint]] as const] : []),
-    ['floors', 'npm', ['run', '--silent', 'floors']],
+    ['layers', 'npm', ['run', '--silent', 'layers']],
     ['types', 'npm', ['run', '--silent', 'types']],
     ...(related.length > 0 ? [['tests', process.execPath, [...jestArguments, ...related]] as const] : []),
   ]

@@ -1,12 +1,12 @@
 // What the bot knows of a base that it has stood on before: what the bundles of a package say of their place, and what
 // catalogs say. Nothing of what a pull request brings.
 import type { CommitSha } from '../src/change/ids.ts'
-import { detectLayout } from '../src/change/layout/recognise-layout.ts'
-import { pathsOf } from '../src/change/patched-list.ts'
+import { detectLayout } from '../src/change/layout/detect-layout.ts'
+import { pathsOf } from '../src/change/incremental-list.ts'
 import { hasPathBelow } from '../src/change/sorted-paths.ts'
-import type { CatalogLoader } from '../src/examine/catalogs/catalog-loader.ts'
-import { noopCache } from '../src/examine/forgetful.ts'
-import { readNeighbors } from '../src/examine/read-neighbours.ts'
+import type { CatalogLoader } from '../src/evaluate/catalogs/catalog-loader.ts'
+import { noopCache } from '../src/evaluate/null-store.ts'
+import { readNeighbors } from '../src/evaluate/read-neighbors.ts'
 import type { GitRepository } from '../src/ports/repository.ts'
 
 /** Reads at `base` whatever stands beside the paths in which it differs from `next`. Rejects with a GitError. */

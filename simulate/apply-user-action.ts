@@ -2,9 +2,9 @@
 import type { CommitSha, PullNumber, TreeSha } from '../src/change/ids.ts'
 import { hasAncestor } from './git/history.ts'
 import { mergeTrees } from './git/merge.ts'
-import type { UserAction, FileEdit } from './plan.ts'
-import { initialOwners } from './chains.ts'
-import { userNames } from './make-plan.ts'
+import type { UserAction, FileEdit } from './simulation-plan.ts'
+import { initialOwners } from './event-chains.ts'
+import { userNames } from './generate-plan.ts'
 import {
   getCatalogPath,
   renderCatalog,
@@ -17,15 +17,15 @@ import {
   packageNames,
   maintainersPath,
   renderMaintainers,
-} from './world/contents.ts'
-import { getMaintainers, getOwners } from './world/truth.ts'
+} from './world/repository-contents.ts'
+import { getMaintainers, getOwners } from './world/expected-state.ts'
 import {
   mainBranch,
   noBranchRules,
   type SimulatedPull,
   type SimulatedBranchRules,
   type SimulatedGitHub,
-} from './world/server.ts'
+} from './world/simulated-github.ts'
 
 /** What a person may set in the second in which it is shown already. */
 const oneSecondMs = 1000

@@ -1,9 +1,9 @@
 // Events in a row of which each needs the ones before it: what is said yes to and then changed, looked at afresh and then held,
 // merged by GitHub on another base. By chance alone they hardly ever follow one another, and most bugs of merge bots show in
 // one of these rows only (docs/mutants.md).
-import type { SeededRandom } from './chance.ts'
-import { catalogFlaws, packageNames } from './world/contents.ts'
-import type { UserAction, FileEdit, PlannedEvent, InjectedFault } from './plan.ts'
+import type { SeededRandom } from './seeded-random.ts'
+import { catalogFlaws, packageNames } from './world/repository-contents.ts'
+import type { UserAction, FileEdit, PlannedEvent, InjectedFault } from './simulation-plan.ts'
 
 /** Owners of each package, as the files name them. Logins have no case, and files have. */
 export const initialOwners = { foo: ['ann', 'amy'], bar: ['Bob'] } as const

@@ -1,8 +1,8 @@
 // Goes through small worlds without leaving one out: those with the fewest events first, each one event more than a world
 // before. What can only be as a world that was run already is cut, with all that would have come of it.
 import { createHash } from 'node:crypto'
-import type { PlannedEvent, SimulationPlan } from './plan.ts'
-import type { SimulationResult } from './run.ts'
+import type { PlannedEvent, SimulationPlan } from './simulation-plan.ts'
+import type { SimulationResult } from './run-simulation.ts'
 import type { PlannedAction, ExplorationScope } from './small-plans.ts'
 
 /** One number of events besides the two that open pull requests. */

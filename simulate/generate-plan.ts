@@ -1,5 +1,5 @@
 // Makes up a run: pull requests good and bad, people with rights and without, and whatever goes wrong.
-import { SeededRandom } from './chance.ts'
+import { SeededRandom } from './seeded-random.ts'
 import {
   pullLabels,
   repositoryRoles,
@@ -8,9 +8,9 @@ import {
   type PlannedEvent,
   type InjectedFault,
   type SimulationPlan,
-} from './plan.ts'
-import { randomEventChain } from './chains.ts'
-import { catalogFlaws, packageNames } from './world/contents.ts'
+} from './simulation-plan.ts'
+import { randomEventChain } from './event-chains.ts'
+import { catalogFlaws, packageNames } from './world/repository-contents.ts'
 
 /** Owners of foo and bar, a maintainer by the list, one by her role, a writer, and two with no rights at all. */
 export const userNames = ['ann', 'amy', 'bob', 'max', 'mia', 'wes', 'eve', 'bo'] as const

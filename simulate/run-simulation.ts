@@ -5,13 +5,13 @@ import type { MergePermit } from '../src/gate/merge-permit.ts'
 import type { Job } from '../src/ports/jobs.ts'
 import { ForgeError } from '../src/github/forge-error.ts'
 import { GitError } from '../src/git/git-error.ts'
-import type { AnswerImageQuestion } from '../src/examine/registries.ts'
+import type { AnswerImageQuestion } from '../src/evaluate/registries.ts'
 import type { ImageAnswer } from '../src/checks/questions.ts'
-import { toLeaseName } from '../src/landing/lease-name.ts'
+import { toLeaseName } from '../src/merge/lease-name.ts'
 import { jobKey } from '../src/store/jobs.ts'
 import { StoreError } from '../src/store/store-error.ts'
-import { applyUserAction, seedRepository } from './act.ts'
-import { simulatedSettings, startBotInstance, type BotInstance } from './bot/instance.ts'
+import { applyUserAction, seedRepository } from './apply-user-action.ts'
+import { simulatedSettings, startBotInstance, type BotInstance } from './bot/bot-instance.ts'
 import { openMemoryForge } from './ports/memory-forge.ts'
 import { openMemoryMerging } from './ports/memory-merging.ts'
 import { openMemoryRepository, type MirrorRefs, type ScheduleCall } from './ports/memory-repository.ts'
@@ -22,8 +22,8 @@ import {
   StoreTables,
   type JobRow,
 } from './ports/memory-store.ts'
-import { formatEvent, type PlannedEvent, type InjectedFault, type SimulationPlan } from './plan.ts'
-import { isMissingImage, findBundleContent } from './world/contents.ts'
+import { formatEvent, type PlannedEvent, type InjectedFault, type SimulationPlan } from './simulation-plan.ts'
+import { isMissingImage, findBundleContent } from './world/repository-contents.ts'
 import {
   Scheduler,
   type PendingCall,
@@ -31,11 +31,11 @@ import {
   type CallFault,
   type SimulatedProcess,
 } from './scheduler.ts'
-import { installationId, SimulatedGitHub, type SimulatedDelivery } from './world/server.ts'
+import { installationId, SimulatedGitHub, type SimulatedDelivery } from './world/simulated-github.ts'
 import { UnmodeledError } from './git/merge.ts'
-import { checkFinalState } from './oracles/judge-end.ts'
-import { checkMerge } from './oracles/judge-landing.ts'
-import type { ObservedRun, InvariantViolation } from './oracles/observed.ts'
+import { checkFinalState } from './oracles/check-final-state.ts'
+import { checkMerge } from './oracles/check-merge.ts'
+import type { ObservedRun, InvariantViolation } from './oracles/observed-run.ts'
 
 export interface SimulationResult {
   readonly plan: SimulationPlan

@@ -1,7 +1,7 @@
 // Decides what happens next in a run, by chance that is the same each time. Whatever the bot asks of the world waits here as a
 // call until its turn comes: between any two of them everything else may happen, and a process may end for good.
 import type { Clock } from '../src/ports/clock.ts'
-import { randomAt } from './chance.ts'
+import { randomAt } from './seeded-random.ts'
 
 /** A process of the bot: what it waits for is never answered once it is dead. */
 export interface SimulatedProcess {

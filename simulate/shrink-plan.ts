@@ -1,7 +1,7 @@
 // Makes a plan that ends badly as small as it gets: events are taken out as long as the same invariant is violated (delta
 // debugging), then what is left is made simpler. Chance at each step depends on nothing that was taken out.
-import type { PlannedEvent, SimulationPlan } from './plan.ts'
-import type { SimulationResult } from './run.ts'
+import type { PlannedEvent, SimulationPlan } from './simulation-plan.ts'
+import type { SimulationResult } from './run-simulation.ts'
 
 export interface ShrinkResult {
   readonly result: SimulationResult

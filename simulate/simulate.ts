@@ -1,11 +1,11 @@
 // `npm run simulate -- --seed N --runs M [--small] [--exhaustive wide|narrow [--events N]] [--seconds S] [--first]`: runs made-up worlds against the bot's own code, says what
 // happened there that must never happen, and makes the first such run as small as it gets. Exit 1 when there is one.
 import { parseArgs } from 'node:util'
-import { formatEvent, type SimulationPlan } from './plan.ts'
-import { generatePlan } from './make-plan.ts'
-import { runSimulation, type SimulationResult } from './run.ts'
-import { explorePlans } from './explore.ts'
-import { shrinkPlan } from './shrink.ts'
+import { formatEvent, type SimulationPlan } from './simulation-plan.ts'
+import { generatePlan } from './generate-plan.ts'
+import { runSimulation, type SimulationResult } from './run-simulation.ts'
+import { explorePlans } from './explore-plans.ts'
+import { shrinkPlan } from './shrink-plan.ts'
 import { explorationScopes, createSmallPlan, smallPlanCount } from './small-plans.ts'
 
 const { values } = parseArgs({

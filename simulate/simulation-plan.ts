@@ -1,6 +1,6 @@
 // What happens to the bot in a run besides what it does itself, as data: what people do, what goes wrong, and when. A plan says
 // all of it, with the seed that chooses the order of things; the same plan is the same run.
-import type { ConfigName, CatalogFlaw } from './world/contents.ts'
+import type { ConfigName, CatalogFlaw } from './world/repository-contents.ts'
 
 /** What a commit does to the files that it stands on. */
 export type FileEdit =

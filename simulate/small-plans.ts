@@ -1,6 +1,6 @@
 // All plans of a small scope: two packages, three people, two pull requests, and up to six events, each at one of a few moments.
 // There are more than a machine runs in a day, and they come in an order in which each beginning looks everywhere.
-import type { UserAction, PlannedEvent, InjectedFault, SimulationPlan } from './plan.ts'
+import type { UserAction, PlannedEvent, InjectedFault, SimulationPlan } from './simulation-plan.ts'
 
 export type PlannedAction = UserAction | InjectedFault
 

@@ -9,13 +9,16 @@ import { drawPackage } from './catalog/graph/drawing.ts'
 import { renderOpmMermaid } from './catalog/graph/opm-mermaid.ts'
 import { buildPackageGraphs } from './catalog/graph/package-graph.ts'
 import { validateCatalog } from './catalog/model/validate-catalog.ts'
-import { addFindingEnds } from './catalog/positions/ends.ts'
+import { addFindingEnds } from './catalog/positions/finding-ends.ts'
 import type { PackageChange } from './change/change.ts'
 import { describeChange } from './change/describe-change.ts'
 import { toBlobSha, type BlobSha } from './change/ids.ts'
 import type { PathChange } from './change/path-change.ts'
 import { validateFully } from './checks/validation/validate-fully.ts'
-import { readCatalogDirectory, type CatalogDirectoryResult } from './examine/catalogs/read-catalog.ts'
+import {
+  readCatalogDirectory,
+  type CatalogDirectoryResult,
+} from './evaluate/catalogs/read-catalog-directory.ts'
 import { compareFindings, type Finding } from './findings/finding.ts'
 import { formatChangeAsText, describeChangeLines } from './messages/describe-change.ts'
 

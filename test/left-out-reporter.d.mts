@@ -1,5 +1,5 @@
 export function countLeftOut(
-  told: readonly { readonly absent: string; readonly file: string }[],
+  reported: readonly { readonly absent: string; readonly file: string }[],
   skipped: readonly (readonly [file: string, count: number])[],
 ): Map<string, number>
 export function describeLeftOut(counts: ReadonlyMap<string, number>): string

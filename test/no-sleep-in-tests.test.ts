@@ -5,18 +5,15 @@ import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 
 const allowedPauses: Readonly<Record<string, readonly [pauses: number, why: string]>> = {
-  'test/cluster/control-plane/stand-in-kubelet.ts': [
-    1,
-    'no part of the tests: between two looks at real pods',
-  ],
+  'test/cluster/control-plane/fake-kubelet.ts': [1, 'no part of the tests: between two looks at real pods'],
   'test/cluster/control-plane/start-control-plane.ts': [
     2,
     'no part of the tests: real processes are waited for, and started again',
   ],
-  'test/cluster/real/observe.ts': [1, 'no part of the tests: between two reads of a real API server'],
+  'test/cluster/real/observe-cluster.ts': [1, 'no part of the tests: between two reads of a real API server'],
   'test/git/merge.test.ts': [1, 'a timestamp of git that has to differ has whole seconds'],
-  'test/registry/cached-bundles.test.ts': [1, 'between two looks at whether it holds'],
-  'test/registry/personalities.test.ts': [1, 'between two looks at whether it holds'],
+  'test/registry/bundle-cache.test.ts': [1, 'between two looks at whether it holds'],
+  'test/registry/registry-behaviors.test.ts': [1, 'between two looks at whether it holds'],
   'test/registry/real-registry.ts': [1, 'between two looks at whether it holds'],
   'test/sandbox/github/overlap.test.ts': [1, 'nothing happens'],
   'test/sandbox/github/webhooks.test.ts': [1, 'nothing comes'],
@@ -27,19 +24,19 @@ const allowedPauses: Readonly<Record<string, readonly [pauses: number, why: stri
   'test/store/sample-records.ts': [2, 'a clock; between two looks at whether it holds'],
   'test/store/server.test.ts': [4, "silence and leases go by the database's clock"],
   'test/stories/empty-cache.test.ts': [1, 'between two looks at whether it holds'],
-  'test/stories/landing-table/at-the-worst-moment.ts': [1, 'GitHub unlocks the branch while the bot retries'],
+  'test/stories/landing-table/interrupted-merges.ts': [1, 'GitHub unlocks the branch while the bot retries'],
   'test/stories/request-bounds.test.ts': [2, 'requests are counted until none comes for a while'],
   'test/stories/two-bots/run-chaos.ts': [
     3,
     'chance says when processes die; between two looks at whether all is as it should be',
   ],
   'test/stories/two-bots/soak.ts': [2, 'no part of the tests: traffic every few seconds'],
-  'test/stories/two-bots/ways-to-die.ts': [
+  'test/stories/two-bots/kill-instances.ts': [
     2,
     'a process stands still, or is away, for as long as chance says',
   ],
   'test/stories/waiting-pulls.test.ts': [1, 'nothing is asked for a while'],
-  'test/stories/world.ts': [1, 'between two looks at whether it holds'],
+  'test/stories/story-environment.ts': [1, 'between two looks at whether it holds'],
   'test/workers/odd-jobs.ts': [1, 'between two looks at whether it holds'],
   'test/workers/worker-pool.test.ts': [
     2,
@@ -64,7 +61,7 @@ test('no test sleeps but those that say why', () => {
   const found: Record<string, number> = {}
   for (const name of readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })) {
     const file = join('test', name)
-    if (!/\.(?:ts|mjs)$/.test(name) || file === 'test/no-sleeping.test.ts') continue
+    if (!/\.(?:ts|mjs)$/.test(name) || file === 'test/no-sleep-in-tests.test.ts') continue
     const pauses = countPauses(readFileSync(join(import.meta.dirname, name), 'utf8'))
     if (pauses > 0) found[file] = pauses
   }

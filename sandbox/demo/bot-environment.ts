@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { startMockGitHub, type MockGitHub, type TrafficValidator } from '../github/github.ts'
 import { startMockRegistry, type MockRegistry } from '../registry/registry.ts'
-import { generatePrivateKey } from '../github/settings.ts'
-import { readAppManifest } from './asked-by-app.ts'
+import { generatePrivateKey } from '../github/github-admin.ts'
+import { readAppManifest } from './read-app-manifest.ts'
 
 export interface BotEnvironment {
   readonly github: MockGitHub

@@ -4,9 +4,9 @@ import { join, relative } from 'node:path'
 import { parseBundleBlobs, buildBundleImage } from '../registry/bundle-image.ts'
 import type { MockRegistry } from '../registry/registry.ts'
 import type { ImageContent } from '../registry/registry-image.ts'
-import type { MockRepository } from '../github/world.ts'
-import { botConfigPath, setUpPublishing } from './furnish-publishing.ts'
-import { openBotEnvironment, type BotEnvironment, type BotEnvironmentOptions } from './bot-world.ts'
+import type { MockRepository } from '../github/github-data.ts'
+import { botConfigPath, setUpPublishing } from './set-up-publishing.ts'
+import { openBotEnvironment, type BotEnvironment, type BotEnvironmentOptions } from './bot-environment.ts'
 
 export const demoRepositoryName = 'coast/operators'
 const demoFixtureDirectory = join(import.meta.dirname, '..', '..', 'fixtures', 'demo', 'repository')

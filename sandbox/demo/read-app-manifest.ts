@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { findPackageFolder } from '../../src/cli/version.ts'
 import { join } from 'node:path'
-import type { AppPermissions } from '../github/world.ts'
+import type { AppPermissions } from '../github/github-data.ts'
 
 export interface AppManifestAccess {
   readonly permissions: AppPermissions

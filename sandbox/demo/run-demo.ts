@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { RunDemo } from '../../src/cli/demo.ts'
 import { startBot } from './bot-process.ts'
-import { openDemoEnvironment } from './demo-world.ts'
-import { evaluateStory, type OpenedStory } from './outcome.ts'
-import { verifyPublishedImages } from './published-images.ts'
+import { openDemoEnvironment } from './demo-environment.ts'
+import { evaluateStory, type OpenedStory } from './story-outcome.ts'
+import { verifyPublishedImages } from './verify-published-images.ts'
 import { demoStories } from './stories.ts'
 
 export const runDemo: RunDemo = async ({ print, verbose, keep, timeoutMs = 180_000 }) => {

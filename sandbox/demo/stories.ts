@@ -1,6 +1,6 @@
 // The demo's pull requests, good and bad, and what must become of each.
-import type { OpenPullOptions } from '../github/people.ts'
-import { pushCatalogImages, demoRepositoryName, type DemoEnvironment } from './demo-world.ts'
+import type { OpenPullOptions } from '../github/user-actions.ts'
+import { pushCatalogImages, demoRepositoryName, type DemoEnvironment } from './demo-environment.ts'
 import { appendChannelEntry, prependChannelEntry } from './catalog-edits.ts'
 
 export type StoryEnding =

@@ -1,7 +1,7 @@
 // What became of a story's pull request, seen from GitHub alone, and whether it is what should have become of it.
 import { checkIds } from '../../src/findings/checks.ts'
-import type { MockCheckRun, MockPull } from '../github/world.ts'
-import type { DemoEnvironment } from './demo-world.ts'
+import type { MockCheckRun, MockPull } from '../github/github-data.ts'
+import type { DemoEnvironment } from './demo-environment.ts'
 import type { DemoStory } from './stories.ts'
 
 export interface OpenedStory {

@@ -5,9 +5,9 @@ import { openCatalogPublisher } from '../../src/image/open-catalog-publisher.ts'
 import { openPusher } from '../../src/image/open-pusher.ts'
 import { openRegistry } from '../../src/registry/open-registry.ts'
 import { allowLoopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
-import { systemClock } from '../../src/examine/system-clock.ts'
-import type { DemoEnvironment } from './demo-world.ts'
-import { catalogImageRepository as image } from './furnish-publishing.ts'
+import { systemClock } from '../../src/evaluate/system-clock.ts'
+import type { DemoEnvironment } from './demo-environment.ts'
+import { catalogImageRepository as image } from './set-up-publishing.ts'
 
 const catalogVersions = ['v4.19', 'v4.20'] as const
 

@@ -1,11 +1,11 @@
 // How a test or the demo registers and installs apps on the sandbox's GitHub, and changes what they may do.
 import { randomBytes } from 'node:crypto'
-import { RuleAdmin } from './branch-rules/rule-settings.ts'
-import { createEmptyRateLimitUsage, createDefaultRateLimits } from './http/rate-shapes.ts'
-import { generatePrivateKey } from './settings.ts'
+import { RuleAdmin } from './branch-rules/rule-admin.ts'
+import { createEmptyRateLimitUsage, createDefaultRateLimits } from './http/rate-limit-types.ts'
+import { generatePrivateKey } from './github-admin.ts'
 import { installationView, toNodeId } from './views/account-view.ts'
 import { fullName } from './views/repository-view.ts'
-import { findAccountByLogin } from './world.ts'
+import { findAccountByLogin } from './github-data.ts'
 import type {
   MockAccount,
   MockApp,
@@ -13,7 +13,7 @@ import type {
   GitHubPayload,
   AppPermissions,
   MockRepository,
-} from './world.ts'
+} from './github-data.ts'
 
 export interface NewAppOptions {
   readonly appId?: number

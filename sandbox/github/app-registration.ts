@@ -1,10 +1,10 @@
 // GitHub's web pages on which a person creates an App from a manifest and installs it: who comes here is signed in, and owns
 // what the address names. Refuses what GitHub refuses, in its words, as people have met them.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { AppAdmin } from './app-settings.ts'
+import type { AppAdmin } from './app-admin.ts'
 import { renderLayout, escapeHtml } from './pages.ts'
-import { findAccountByLogin } from './world.ts'
-import type { MockAccount, MockApp, GitHubPayload, AppPermissions, MockGitHubData } from './world.ts'
+import { findAccountByLogin } from './github-data.ts'
+import type { MockAccount, MockApp, GitHubPayload, AppPermissions, MockGitHubData } from './github-data.ts'
 
 export interface RegistrationContext {
   readonly github: AppAdmin

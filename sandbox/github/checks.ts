@@ -1,6 +1,6 @@
 // Check runs and commit statuses: making and changing them as GitHub allows, and telling the apps.
 import type { GitHubState } from './github-state.ts'
-import { findOrCreateSuite } from './git/pushes.ts'
+import { findOrCreateSuite } from './git/ref-changes.ts'
 import { GitHubApiError, validationFailed } from './http/route.ts'
 import { checkRunView, commitStatusView, computeSuiteState, checkSuiteView } from './views/check-view.ts'
 import { readCommit, commitView } from './views/commit-view.ts'
@@ -13,7 +13,7 @@ import type {
   GitHubPayload,
   MockRepository,
   MockCommitStatus,
-} from './world.ts'
+} from './github-data.ts'
 
 // GitHub's caps: per request, per text, per run.
 const maxAnnotationsPerRequest = 50

@@ -1,7 +1,7 @@
 // Comments on pull requests, issues and commits: written by people's methods and by REST alike, told by the same webhooks.
 import type { GitHubState } from './github-state.ts'
 import { commentView, commitCommentView, issueView } from './views/pull-view.ts'
-import { findThread } from './world.ts'
+import { findThread } from './github-data.ts'
 import type {
   MockAccount,
   MockApp,
@@ -10,7 +10,7 @@ import type {
   GitHubPayload,
   MockRepository,
   CommentThread,
-} from './world.ts'
+} from './github-data.ts'
 
 export function addComment(
   state: GitHubState,

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { commitFiles, createBareRepository, readFilesBelow, setRef } from './git/git-store.ts'
 import type { FileChanges, GitIdentity } from './git/git-store.ts'
 import type { GitHubState } from './github-state.ts'
-import { processRefChanges } from './git/pushes.ts'
-import { findAccountByLogin, findRepositoryByName } from './world.ts'
+import { processRefChanges } from './git/ref-changes.ts'
+import { findAccountByLogin, findRepositoryByName } from './github-data.ts'
 import type {
   MockAccount,
   Installation,
@@ -17,7 +17,7 @@ import type {
   Workflow,
   WorkflowOutcome,
   AppPermissions,
-} from './world.ts'
+} from './github-data.ts'
 
 export interface NewRepository {
   readonly files?: FileChanges

@@ -5,8 +5,8 @@ import {
   defaultHourlyLimit as usualHourlyLimit,
   type RateLimits,
   type RateLimitUsage,
-} from './http/rate-shapes.ts'
-import type { BranchProtection, Ruleset } from './branch-rules/rule-shapes.ts'
+} from './http/rate-limit-types.ts'
+import type { BranchProtection, Ruleset } from './branch-rules/rule-types.ts'
 import type { MergeMethod } from './merge-method.ts'
 
 export type CollaboratorRole = 'admin' | 'maintain' | 'write' | 'triage' | 'read'

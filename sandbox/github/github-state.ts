@@ -2,7 +2,7 @@
 import type { TokenRegistry } from './http/auth.ts'
 import type { Caller } from './http/caller.ts'
 import { GitHubApiError } from './http/route.ts'
-import type { MockAccount, MockRepository, MockGitHubData } from './world.ts'
+import type { MockAccount, MockRepository, MockGitHubData } from './github-data.ts'
 import type { Webhooks } from './webhooks.ts'
 
 export class GitHubState {

@@ -1,7 +1,7 @@
 // What happens to issues, whoever does it: opening, editing, closing, reopening; told by webhooks.
 import type { GitHubState } from './github-state.ts'
 import { issueView } from './views/pull-view.ts'
-import type { MockAccount, MockApp, MockIssue, GitHubPayload, MockRepository } from './world.ts'
+import type { MockAccount, MockApp, MockIssue, GitHubPayload, MockRepository } from './github-data.ts'
 
 export interface NewIssue {
   readonly author: MockAccount

@@ -1,8 +1,8 @@
 // Two plain pages for people who look at the sandbox in a browser: a repository's pull requests, and one of them.
 // Everything that people or bots wrote is shown as text, never as markup.
 import { findLatestRuns } from './views/check-view.ts'
-import { findRepositoryByName } from './world.ts'
-import type { MockPull, MockRepository, MockGitHubData } from './world.ts'
+import { findRepositoryByName } from './github-data.ts'
+import type { MockPull, MockRepository, MockGitHubData } from './github-data.ts'
 
 const pagePathPattern = /^\/([^/]+)\/([^/]+?)(?:\/pull\/(\d+))?\/?$/
 

@@ -1,11 +1,11 @@
 // What happens to pull requests, whoever does it: opening, editing, labels, reviews, requests for reviews.
 import { isAncestor, setRef } from './git/git-store.ts'
 import type { GitHubState } from './github-state.ts'
-import { closePull, emitPullEvent, endAutoMerge, openCheckSuites } from './git/pushes.ts'
+import { closePull, emitPullEvent, endAutoMerge, openCheckSuites } from './git/ref-changes.ts'
 import { GitHubApiError, validationFailed } from './http/route.ts'
 import { accountView, teamView } from './views/account-view.ts'
 import { labelView, pullSummary, reviewView } from './views/pull-view.ts'
-import { iteratePulls } from './world.ts'
+import { iteratePulls } from './github-data.ts'
 import type {
   MockAccount,
   MockLabel,
@@ -15,7 +15,7 @@ import type {
   MockReview,
   Team,
   MockGitHubData,
-} from './world.ts'
+} from './github-data.ts'
 
 export interface NewPull {
   readonly author: MockAccount

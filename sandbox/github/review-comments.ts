@@ -3,7 +3,7 @@
 import type { GitHubState } from './github-state.ts'
 import { git, findMergeBase } from './git/git-store.ts'
 import { GitHubApiError } from './http/route.ts'
-import type { MockAccount, MockPull, MockReview, MockReviewComment } from './world.ts'
+import type { MockAccount, MockPull, MockReview, MockReviewComment } from './github-data.ts'
 
 export interface DraftReviewComment {
   readonly path: string

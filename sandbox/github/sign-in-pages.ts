@@ -5,8 +5,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TokenRegistry } from './http/auth.ts'
 import { escapeHtml, renderLayout } from './pages.ts'
-import { findAccountByLogin } from './world.ts'
-import type { MockAccount, MockApp, MockGitHubData } from './world.ts'
+import { findAccountByLogin } from './github-data.ts'
+import type { MockAccount, MockApp, MockGitHubData } from './github-data.ts'
 
 export interface SignInPages {
   /** Answers these addresses; false for every other. */

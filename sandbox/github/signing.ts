@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { runGitForBytes } from './git/git-store.ts'
 import { readLooseOrAskGit, readLooseObject, writeLooseObject } from './git/loose-objects.ts'
 import type { GitIdentity } from './git/git-store.ts'
-import type { MockAccount, GitHubPayload, MockGitHubData } from './world.ts'
+import type { MockAccount, GitHubPayload, MockGitHubData } from './github-data.ts'
 
 /** The committer of everything that GitHub commits for someone. */
 export const createWebFlowIdentity = (world: MockGitHubData): GitIdentity => ({

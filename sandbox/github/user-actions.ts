@@ -18,7 +18,7 @@ import {
   setRef,
 } from './git/git-store.ts'
 import type { FileChanges } from './git/git-store.ts'
-import { AppAdmin } from './app-settings.ts'
+import { AppAdmin } from './app-admin.ts'
 import {
   addReview,
   createPull,
@@ -32,7 +32,7 @@ import {
 import { createIssue, editIssue } from './issues.ts'
 import type { IssueChanges } from './issues.ts'
 import type { PullChanges } from './pulls.ts'
-import { endAutoMerge, processRefChanges } from './git/pushes.ts'
+import { endAutoMerge, processRefChanges } from './git/ref-changes.ts'
 import { signCommit } from './signing.ts'
 import { replyToReviewComment } from './review-comments.ts'
 import type {
@@ -47,7 +47,7 @@ import type {
   MockReview,
   MockReviewComment,
   CommentThread,
-} from './world.ts'
+} from './github-data.ts'
 
 export interface OpenPullOptions {
   readonly repository: string

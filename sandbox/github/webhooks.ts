@@ -11,7 +11,7 @@ import type {
   GitHubPayload,
   MockRepository,
   MockGitHubData,
-} from './world.ts'
+} from './github-data.ts'
 
 export interface WebhookDelivery {
   readonly id: number

@@ -1,7 +1,7 @@
 // A simulation of Actions: dispatched workflows run for a while and end as they were told to.
 import type { GitHubState } from './github-state.ts'
 import { workflowRunView, workflowView } from './views/check-view.ts'
-import type { MockAccount, GitHubPayload, MockRepository, Workflow, MockWorkflowRun } from './world.ts'
+import type { MockAccount, GitHubPayload, MockRepository, Workflow, MockWorkflowRun } from './github-data.ts'
 
 /** Starts a run; it goes from queued over in progress to completed by itself, each step told by a webhook. */
 export async function startWorkflowRun(

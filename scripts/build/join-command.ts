@@ -10,8 +10,8 @@ import { build, type Plugin } from 'esbuild'
 const bundledSourceFiles = [
   'cli/output.js',
   'cli/validate.js',
-  'cli/rule-address.js',
-  'examine/catalogs/facts-cache.js',
+  'cli/rule-url.js',
+  'evaluate/catalogs/content-facts-cache.js',
   'checks/validation/validate-fully.js',
   'findings/render-text.js',
   'findings/render-sarif.js',

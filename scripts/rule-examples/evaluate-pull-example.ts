@@ -1,17 +1,17 @@
 // Judges a pull request that is a folder: `base/` is the tree of the base tip, `result/` the tree that would land. The
-// App's own journey (examine/examine.ts), with a repository, a GitHub and registries that say what the example says.
+// App's own journey (evaluate/evaluate.ts), with a repository, a GitHub and registries that say what the example says.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { createCatalogLoader } from '../../src/examine/catalogs/catalog-loader.ts'
-import { evaluateSnapshot, type Evaluation } from '../../src/examine/examine.ts'
-import { parseCatalogFile } from '../../src/catalog/load/read-file.ts'
+import { createCatalogLoader } from '../../src/evaluate/catalogs/catalog-loader.ts'
+import { evaluateSnapshot, type Evaluation } from '../../src/evaluate/evaluate.ts'
+import { parseCatalogFile } from '../../src/catalog/load/parse-catalog-file.ts'
 import { toPullNumber, toUserId } from '../../src/change/ids.ts'
 import type { PullSnapshot } from '../../src/change/snapshot.ts'
 import type { AnswerByKind, CheckQuestion } from '../../src/checks/questions.ts'
 import { compareFindings, type Finding } from '../../src/findings/finding.ts'
 import type { CheckId } from '../../src/findings/checks.ts'
 import type { DescribedChange, PullMemory } from '../../src/ports/pull-memory.ts'
-import { noopCache, noopPullMemory } from '../../src/examine/forgetful.ts'
+import { noopCache, noopPullMemory } from '../../src/evaluate/null-store.ts'
 import type { ExampleCaseSettings, ExampleCase } from './cases.ts'
 import { exampleHead, createOpenPulls } from './example-commits.ts'
 import { createPerson } from './example-people.ts'

@@ -7,7 +7,7 @@ import type { Finding } from '../../src/findings/finding.ts'
 import type { AnyRule } from '../../src/findings/rule.ts'
 import { listFilesBelow, readCasesOfRule, type ExampleCase } from './cases.ts'
 import { describeHistory } from './example-commits.ts'
-import { evaluateExample, readExampleText } from './judge-case.ts'
+import { evaluateExample, readExampleText } from './evaluate-example.ts'
 
 /** The block for `<!-- example PATH -->`: `bad/why`, or `bad/why/file` where one file says it all. */
 export async function renderExample(rule: AnyRule, path: string, fixtures: string): Promise<string> {

@@ -1,17 +1,17 @@
 // Looks at pull requests in this process: the same examination that the App's own processes make, over the same requests.
-import { evaluateSnapshot } from '../../src/examine/examine.ts'
-import { noopPullMemory } from '../../src/examine/forgetful.ts'
-import type { CheckAnswer } from '../../src/examine/gather-answers.ts'
-import type { CatalogLoader } from '../../src/examine/catalogs/catalog-loader.ts'
-import { TooLargeError } from '../../src/examine/looks/look-budget.ts'
+import { evaluateSnapshot } from '../../src/evaluate/evaluate.ts'
+import { noopPullMemory } from '../../src/evaluate/null-store.ts'
+import type { CheckAnswer } from '../../src/evaluate/gather-answers.ts'
+import type { CatalogLoader } from '../../src/evaluate/catalogs/catalog-loader.ts'
+import { TooLargeError } from '../../src/evaluate/worker/evaluation-budget.ts'
 import {
   workerMemoryMethods,
   type EvaluationResponse,
   type WorkerPullMemory,
   type WorkerCallback,
-} from '../../src/examine/looks/look-order.ts'
-import type { AnswerWorkerCallback, EvaluationPool } from '../../src/examine/looks/look-pool.ts'
-import { prepareReport } from '../../src/examine/looks/what-to-tell.ts'
+} from '../../src/evaluate/worker/evaluation-messages.ts'
+import type { AnswerWorkerCallback, EvaluationPool } from '../../src/evaluate/worker/evaluation-pool.ts'
+import { prepareReport } from '../../src/evaluate/worker/prepare-report.ts'
 import { GitError } from '../../src/git/git-error.ts'
 import type { OpenPullSummary } from '../../src/ports/forge.ts'
 import type { PullMemory } from '../../src/ports/pull-memory.ts'

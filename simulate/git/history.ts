@@ -1,6 +1,6 @@
 // What commits have in common, as git tells it: ancestors, the best common ones, chains of first parents.
 import type { CommitSha } from '../../src/change/ids.ts'
-import type { GitObjects } from './objects.ts'
+import type { GitObjects } from './git-objects.ts'
 
 /** The commit and all that it contains. */
 export function findAncestors(objects: GitObjects, commit: CommitSha): ReadonlySet<CommitSha> {

@@ -3,7 +3,7 @@
 import type { CommitSha, TreeSha } from '../../src/change/ids.ts'
 import type { TreeEntry } from '../../src/change/path-change.ts'
 import { findMergeBases } from './history.ts'
-import type { FileTree, GitObjects } from './objects.ts'
+import type { FileTree, GitObjects } from './git-objects.ts'
 
 export type TreeMergeResult =
   | { readonly kind: 'clean'; readonly tree: TreeSha }

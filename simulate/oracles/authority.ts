@@ -9,9 +9,14 @@ import {
   findPackageOfPath,
   findNamedPackages,
   getTeamOwners,
-} from '../world/truth.ts'
-import { appId, type SimulatedComment, type SimulatedPull, type SimulatedGitHub } from '../world/server.ts'
-import type { ObservedRun } from './observed.ts'
+} from '../world/expected-state.ts'
+import {
+  appId,
+  type SimulatedComment,
+  type SimulatedPull,
+  type SimulatedGitHub,
+} from '../world/simulated-github.ts'
+import type { ObservedRun } from './observed-run.ts'
 
 /** Seconds for which rights that were taken away may still count: what is asked about people is kept for half a minute. */
 const rightsCacheMs = 40_000

@@ -1,14 +1,14 @@
 // Judges the world when everything has come to its end: nothing went wrong for hours, and every job had its turn.
 import { mergeTrees } from '../git/merge.ts'
 import { hasAncestor } from '../git/history.ts'
-import { getConfigFacts, findCatalogProblems, getOwners, listChangedPaths } from '../world/truth.ts'
+import { getConfigFacts, findCatalogProblems, getOwners, listChangedPaths } from '../world/expected-state.ts'
 import {
   appId,
   mainBranch,
   type SimulatedCheckRun,
   type SimulatedPull,
   type SimulatedGitHub,
-} from '../world/server.ts'
+} from '../world/simulated-github.ts'
 import {
   parseCommand,
   isOwner,
@@ -16,7 +16,7 @@ import {
   getLastReviews,
   findTouchedPackages,
 } from './authority.ts'
-import type { ObservedRun, ObservedMerge, InvariantViolation } from './observed.ts'
+import type { ObservedRun, ObservedMerge, InvariantViolation } from './observed-run.ts'
 
 export function checkFinalState(observed: ObservedRun): readonly InvariantViolation[] {
   const { server, tables } = observed

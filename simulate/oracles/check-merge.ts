@@ -3,8 +3,8 @@
 import type { CommitSha, TreeSha } from '../../src/change/ids.ts'
 import { hasAncestor } from '../git/history.ts'
 import { mergeTrees } from '../git/merge.ts'
-import { getConfigFacts, listChangedPaths, findCatalogProblems } from '../world/truth.ts'
-import { SimulatedGitHub, type SimulatedComment, type SimulatedPull } from '../world/server.ts'
+import { getConfigFacts, listChangedPaths, findCatalogProblems } from '../world/expected-state.ts'
+import { SimulatedGitHub, type SimulatedComment, type SimulatedPull } from '../world/simulated-github.ts'
 import {
   parseCommand,
   hasApprovalRights,
@@ -12,7 +12,7 @@ import {
   findMissingApprovals,
   getLastReviews,
 } from './authority.ts'
-import type { ObservedRun, ObservedMerge, InvariantViolation } from './observed.ts'
+import type { ObservedRun, ObservedMerge, InvariantViolation } from './observed-run.ts'
 
 export function checkMerge(observed: ObservedRun, merge: ObservedMerge): readonly InvariantViolation[] {
   const { server } = observed

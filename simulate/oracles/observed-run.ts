@@ -3,7 +3,7 @@ import type { CommitSha, PullNumber } from '../../src/change/ids.ts'
 import type { MergePermit } from '../../src/gate/merge-permit.ts'
 import type { StoreTables } from '../ports/memory-store.ts'
 import type { SimulatedProcess } from '../scheduler.ts'
-import type { SimulatedGitHub } from '../world/server.ts'
+import type { SimulatedGitHub } from '../world/simulated-github.ts'
 
 export interface InvariantViolation {
   /** As docs/threats.md numbers them. */

@@ -6,20 +6,20 @@ import type { PullSnapshot } from '../../src/change/snapshot.ts'
 import type { AnswerByKind } from '../../src/checks/questions.ts'
 import type { BranchRules } from '../../src/gate/branch-rules.ts'
 import { ForgeError } from '../../src/github/forge-error.ts'
-import { createCommentCache } from '../../src/github/comment-memory.ts'
+import { createCommentCache } from '../../src/github/comment-cache.ts'
 import { readSnapshot as readFromGitHub } from '../../src/github/read-snapshot.ts'
-import { findUnchangedPulls } from '../../src/github/still-as.ts'
+import { findUnchangedPulls } from '../../src/github/unchanged-pulls.ts'
 import { commentMarker } from '../../src/messages/report.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { ForgeAction, Forge, ForgeQuestion, OwnIssue, ForgeActionResult } from '../../src/ports/forge.ts'
-import { ownerTeam } from '../world/contents.ts'
+import { ownerTeam } from '../world/repository-contents.ts'
 import {
   appId,
   mainBranch,
   type SimulatedCheckRun,
   type SimulatedPull,
   type SimulatedGitHub,
-} from '../world/server.ts'
+} from '../world/simulated-github.ts'
 import { openMemoryOctokit } from './memory-octokit.ts'
 import type { ScheduleCall } from './memory-repository.ts'
 

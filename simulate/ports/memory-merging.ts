@@ -1,8 +1,8 @@
 // The Merging port in memory: GitHub's own merge, temporary branches, and what became of a pull request. Signed commits and the
 // merge queue are not modelled.
 import type { MergePermit } from '../../src/gate/merge-permit.ts'
-import type { MergeApi } from '../../src/ports/merging.ts'
-import type { SimulatedGitHub } from '../world/server.ts'
+import type { MergeApi } from '../../src/ports/merge-api.ts'
+import type { SimulatedGitHub } from '../world/simulated-github.ts'
 import type { ScheduleCall } from './memory-repository.ts'
 
 export interface MemoryMergingHooks {

@@ -3,7 +3,7 @@
 import type { CommitSha, PullNumber } from '../../src/change/ids.ts'
 import type { GitHubAccount } from '../../src/change/snapshot.ts'
 import type { Octokit } from '../../src/github/github-app.ts'
-import { appId, mainBranch, SimulatedGitHub, type SimulatedPull } from '../world/server.ts'
+import { appId, mainBranch, SimulatedGitHub, type SimulatedPull } from '../world/simulated-github.ts'
 
 export interface MemoryOctokitHooks {
   /** Lets `act` happen at once, whenever its turn comes. */

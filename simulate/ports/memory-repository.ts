@@ -1,12 +1,12 @@
 // The Repository port in memory: a mirror that has the server's objects and refs of its own, as they were fetched. What is read
 // of objects is answered at once, for objects never change; fetching and pushing wait for their turn.
 import type { CommitSha, PullNumber } from '../../src/change/ids.ts'
-import { maxIncomingCommits, type IncomingCommit } from '../../src/change/carried-commits.ts'
+import { maxIncomingCommits, type IncomingCommit } from '../../src/change/incoming-commits.ts'
 import type { PathChange } from '../../src/change/path-change.ts'
-import { findBatchProblem } from '../../src/gate/train.ts'
+import { findBatchProblem } from '../../src/gate/batch.ts'
 import { isMergePermit, type MergePermit } from '../../src/gate/merge-permit.ts'
 import { formatTemporaryBranch } from '../../src/gate/temporary-branch.ts'
-import { parseMessageFacts } from '../../src/git/carried-commits.ts'
+import { parseMessageFacts } from '../../src/git/incoming-commits.ts'
 import { GitError } from '../../src/git/git-error.ts'
 import { computeMergeDate } from '../../src/git/merge.ts'
 import type { GitRepository, RejectedPush } from '../../src/ports/repository.ts'
@@ -18,9 +18,9 @@ import {
   isOnFirstParentLine,
 } from '../git/history.ts'
 import { isSameEntry, mergeTrees } from '../git/merge.ts'
-import type { GitObjects } from '../git/objects.ts'
+import type { GitObjects } from '../git/git-objects.ts'
 import type { CallDestination } from '../scheduler.ts'
-import type { SimulatedGitHub } from '../world/server.ts'
+import type { SimulatedGitHub } from '../world/simulated-github.ts'
 
 /** Waits for its turn, and is done at once then. */
 export type ScheduleCall = <T>(to: CallDestination, label: string, act: () => T) => Promise<T>

@@ -1,8 +1,14 @@
 // What is true of a tree of the simulated repository, read with forty lines that have nothing in common with the bot: who owns
-// what, whether catalogs are valid, what may not be touched. Only trees that contents.ts can write are understood.
+// what, whether catalogs are valid, what may not be touched. Only trees that repository-contents.ts can write are understood.
 import type { TreeSha } from '../../src/change/ids.ts'
-import type { GitObjects } from '../git/objects.ts'
-import { configPath, isMissingImage, getOwnersPath, maintainersPath, ownerTeam } from './contents.ts'
+import type { GitObjects } from '../git/git-objects.ts'
+import {
+  configPath,
+  isMissingImage,
+  getOwnersPath,
+  maintainersPath,
+  ownerTeam,
+} from './repository-contents.ts'
 
 interface CatalogBlob {
   readonly schema: string

@@ -1,5 +1,5 @@
 // What lies in the repository of a run: catalogs, owner files and configuration, each file of one line. Written here, and read
-// back by truth.ts, which shares nothing with what the bot reads them with.
+// back by expected-state.ts, which shares nothing with what the bot reads them with.
 import { createHash } from 'node:crypto'
 
 export const packageNames = ['foo', 'bar'] as const

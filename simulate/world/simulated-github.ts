@@ -4,7 +4,7 @@
 import { toPullNumber, type CommitSha, type PullNumber, type TreeSha } from '../../src/change/ids.ts'
 import type { GitHubAccount, RepositoryName, PullReview } from '../../src/change/snapshot.ts'
 import { mergeTrees } from '../git/merge.ts'
-import { GitObjects } from '../git/objects.ts'
+import { GitObjects } from '../git/git-objects.ts'
 import { hasAncestor } from '../git/history.ts'
 import { SimulatedPeople } from './people.ts'
 

@@ -4,8 +4,8 @@ import { rmSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import { relative, resolve } from 'node:path'
 import type { Logger } from 'pino'
-import { manageFreezes, freezesRequestSchema } from '../landing/manage-stops.ts'
-import type { MergeFreezes } from '../ports/landing-stops.ts'
+import { manageFreezes, freezesRequestSchema } from '../merge/manage-freezes.ts'
+import type { MergeFreezes } from '../ports/merge-freezes.ts'
 
 /** Operating systems limit socket paths to 104 or 108 bytes. */
 const maxSocketPathBytes = 100

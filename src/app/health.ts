@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/clock.ts'
 import { ForgeError } from '../github/forge-error.ts'
-import type { HeldInstallation } from '../github/budget/budgets.ts'
+import type { HeldInstallation } from '../github/budget/installation-budgets.ts'
 import type { WorkClass } from '../github/budget/work-class.ts'
 import { isDoneWithin } from './is-done-within.ts'
 

@@ -3,7 +3,7 @@ import { createPrivateKey } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { defaultEvaluationBudget, type EvaluationBudget } from '../examine/looks/look-budget.ts'
+import { defaultEvaluationBudget, type EvaluationBudget } from '../evaluate/worker/evaluation-budget.ts'
 import { documentedGitHubLimits } from '../github/budget/github-limits.ts'
 import { defaultReserves, type Reserves } from '../github/budget/work-class.ts'
 

@@ -5,11 +5,11 @@ import type { Registry } from 'prom-client'
 import { repositoryKey } from '../change/repository-key.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { QueueLength } from '../ports/jobs.ts'
-import type { MergeFreezes } from '../ports/landing-stops.ts'
+import type { MergeFreezes } from '../ports/merge-freezes.ts'
 import type { PageRecords } from '../ports/page-records.ts'
-import { activeFreezes } from '../gate/landing-stop.ts'
+import { activeFreezes } from '../gate/merge-freeze.ts'
 import { isDoneWithin } from './is-done-within.ts'
-import { jobKinds } from './jobs/class-of-job.ts'
+import { jobKinds } from './jobs/work-class-of-job.ts'
 
 /** Milliseconds for which values are reused. */
 const cacheTtlMs = 5_000

@@ -1,6 +1,6 @@
 // Finds the place of a path in a file's first document.
 import { splitYamlChunks, trimLeadingSpace } from '../go/yaml/chunks.ts'
-import { createPathLocator, createTreeLocator } from '../catalog/positions/locate.ts'
+import { createPathLocator, createTreeLocator } from '../catalog/positions/locate-path.ts'
 import { decodeLikeGo } from '../go/utf8.ts'
 import type { Location } from '../findings/finding.ts'
 import type { BundleFiles } from './bundle-files.ts'

@@ -3,7 +3,7 @@ import { decodeGoStruct } from '../go/decode/decode.ts'
 import type { DecodedStruct } from '../go/decode/decoded.ts'
 import type { StructType } from '../go/decode/go-type.ts'
 import type { Value } from '../go/tree.ts'
-import type { FieldPath } from './bundle-places.ts'
+import type { FieldPath } from './bundle-locator.ts'
 
 export interface RejectionLocation {
   readonly file: string

@@ -2,7 +2,7 @@
 import type { Finding } from '../findings/finding.ts'
 import { createFinding, type SearchingRule } from '../findings/rule.ts'
 import { suiteNames, type RuleSuite } from '../findings/suites.ts'
-import type { BundleLocator, FieldPath } from './bundle-places.ts'
+import type { BundleLocator, FieldPath } from './bundle-locator.ts'
 import type { RegistryBundle } from './registry-bundle.ts'
 
 /** operator-sdk's selectors: its `suite=operatorframework`, its validator `operatorhub` and the other validators. */

@@ -2,7 +2,7 @@
 import type { Location } from '../findings/finding.ts'
 import { annotationKeys, readMetadata } from './bundle-metadata.ts'
 import type { BundleFiles } from './bundle-files.ts'
-import { createBundleLocator, type BundleLocator, type FieldPath } from './bundle-places.ts'
+import { createBundleLocator, type BundleLocator, type FieldPath } from './bundle-locator.ts'
 import { toJsonData } from './manifest-document.ts'
 import { valueAt, type Value } from '../go/tree.ts'
 import { asList, asString } from './fields.ts'

@@ -12,7 +12,7 @@ import type { Value } from '../go/tree.ts'
 import { valueAt } from '../go/tree.ts'
 import { annotationKeys, type BundleMetadata } from './bundle-metadata.ts'
 import { gvkType, packageType, propertyListType } from './csv-type.ts'
-import { decodeOrThrow, BundleRejectedError } from './refusal.ts'
+import { decodeOrThrow, BundleRejectedError } from './bundle-rejected-error.ts'
 
 export interface Gvk {
   readonly group: string

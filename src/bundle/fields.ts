@@ -1,6 +1,6 @@
 // Reads fields of untyped JSON. Bundles are untrusted, so every step can fail.
 import type { Json } from '../go/json/json.ts'
-import type { FieldPath } from './bundle-places.ts'
+import type { FieldPath } from './bundle-locator.ts'
 
 export type JsonObject = { readonly [key: string]: Json }
 

@@ -1,7 +1,7 @@
 // Reads the first document of a manifest as Kubernetes' stream decoder does: JSON if it begins with a brace, else
 // go-yaml's dialect. Only counts later documents, because opm and OLM v0 ignore them.
 import type { Json } from '../go/json/json.ts'
-import { memoizePerObject } from '../findings/once.ts'
+import { memoizePerObject } from '../findings/memoize.ts'
 import { formatGoJson } from '../go/json/json-text.ts'
 import { readJson, skipJsonSpace } from '../go/json/read-json.ts'
 import { formatJsonNumber } from '../go/number.ts'

@@ -1,6 +1,6 @@
 // Reads a registry+v1 bundle as opm does: only first documents, without undecodable files, and the first
 // ClusterServiceVersion.
-import { lazy, memoizePerObject } from '../findings/once.ts'
+import { lazy, memoizePerObject } from '../findings/memoize.ts'
 import type { Json } from '../go/json/json.ts'
 import { compareBytes, quote } from '../go/text.ts'
 import { getStructList, getTextField } from '../go/decode/decode.ts'
@@ -14,7 +14,7 @@ import { objectType } from '../go/decode/object-type.ts'
 import { crdType, apiDefinitionsType, csvInstallType, relatedImageType } from './csv-type.ts'
 import { deriveProperties, type Gvk, type DerivedProperty } from './derived-properties.ts'
 import { toJsonData, readManifest } from './manifest-document.ts'
-import { decodeOrThrow, BundleRejectedError, type RejectionLocation } from './refusal.ts'
+import { decodeOrThrow, BundleRejectedError, type RejectionLocation } from './bundle-rejected-error.ts'
 
 export interface ManifestObject {
   readonly file: string

@@ -1,5 +1,5 @@
 // Reads a manifest that is one regular YAML document with the fast reader, once for all callers.
-import { memoizePerObject } from '../findings/once.ts'
+import { memoizePerObject } from '../findings/memoize.ts'
 import { RegularYamlReader, type RegularYamlDocument } from '../go/fast/regular-yaml.ts'
 
 /** Undefined if the exact reader is needed, for example for JSON. Offsets are bytes of the file. */

@@ -1,7 +1,7 @@
 // A pull request's change in catalog terms. describe-change.ts makes it from two trees, never from a list of GitHub or
 // the author.
 import type { BlobLocation, Catalog } from '../catalog/facts/catalog.ts'
-import type { TextPosition } from '../go/mark.ts'
+import type { TextPosition } from '../go/text-position.ts'
 import type { Location } from '../findings/finding.ts'
 import type { PathChange } from './path-change.ts'
 

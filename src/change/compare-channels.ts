@@ -1,7 +1,7 @@
 // Compares the channels of one package: entries, edges, heads. The order of entries is ignored.
 import type { ChannelBlob, ChannelEntry } from '../catalog/facts/catalog.ts'
 import { analyzeUpgradeGraph } from '../catalog/graph/upgrade-graph.ts'
-import { findDifferingFields, type BlobComparer } from './blob-text.ts'
+import { findDifferingFields, type BlobComparer } from './compare-blobs.ts'
 import type { ChannelChange, PackageChange } from './change.ts'
 
 const noChannelChanges = { added: [], removed: [], changed: [] } as const

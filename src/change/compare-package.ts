@@ -7,12 +7,12 @@ import type {
   OtherBlob,
   PackageBlob,
 } from '../catalog/facts/catalog.ts'
-import { toCanonicalJson, findDifferingFields, toRepositoryPath, type BlobComparer } from './blob-text.ts'
+import { toCanonicalJson, findDifferingFields, toRepositoryPath, type BlobComparer } from './compare-blobs.ts'
 import type { PackageChange } from './change.ts'
 import { getCatalogSubdirectory } from './layout/classify-path.ts'
 import { compareChannels } from './compare-channels.ts'
 import { getBundleVersion, getBlobLocations, type PackageBlobs } from './package-blobs.ts'
-import { filterOlmVisibleFields } from './read-by-olm.ts'
+import { filterOlmVisibleFields } from './olm-visible-fields.ts'
 
 /** Shared, because there may be hundreds of thousands of packages without changes. */
 const noChanges = { added: [], removed: [], changed: [] } as const

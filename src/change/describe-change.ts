@@ -1,7 +1,7 @@
 // Describes two trees' difference in catalog terms: classified paths, changed packages and new images. Reads only what
 // differs, through the caller's `texts`.
 import type { Catalog } from '../catalog/facts/catalog.ts'
-import { compareBlobs, toRepositoryPath, type TreeFiles } from './blob-text.ts'
+import { compareBlobs, toRepositoryPath, type TreeFiles } from './compare-blobs.ts'
 import { compareCatalogs } from './layout/catalog-version.ts'
 import type {
   CatalogChange,

@@ -1,7 +1,7 @@
 // The commits that a merge adds to the base branch, and the other pull requests that it closes. checks/commits judges
 // them.
 import type { BlobSha, CommitSha, PullNumber } from './ids.ts'
-import type { ClosingReference } from './closing-words.ts'
+import type { ClosingReference } from './closing-keywords.ts'
 
 /** GitHub lists no more commits of a pull request, so people could not review further ones. */
 export const maxIncomingCommits = 250

@@ -8,7 +8,7 @@ import {
 import type { Json } from '../go/json/json.ts'
 import { isJsonObject } from '../go/json/json-fields.ts'
 import type { BlobFields } from '../catalog/load/blob-fields.ts'
-import { toCanonicalJson } from './blob-text.ts'
+import { toCanonicalJson } from './compare-blobs.ts'
 
 type BlobFieldValue = BlobFields extends ReadonlyMap<string, infer Held> ? Held | undefined : never
 

@@ -2,7 +2,7 @@
 // outcome.
 import type { BundleBlob } from '../catalog/facts/catalog.ts'
 import type { Config } from '../config/config.ts'
-import type { IncomingCommitsInput } from '../change/carried-commits.ts'
+import type { IncomingCommitsInput } from '../change/incoming-commits.ts'
 import type { PullRequestChange } from '../change/change.ts'
 import type { UserId } from '../change/ids.ts'
 import type { PullSnapshot } from '../change/snapshot.ts'
@@ -11,11 +11,11 @@ import type { CheckId } from '../findings/checks.ts'
 import type { Finding } from '../findings/finding.ts'
 import type { Layout } from '../change/layout/layout.ts'
 import type { Approval } from './approval.ts'
-import type { ProjectedCatalog } from './bundles/becoming.ts'
+import type { ProjectedCatalog } from './bundles/projected-catalog.ts'
 import type { PackageSources } from './bundles/package-sources.ts'
 import type { CatalogServerResponse } from './install/running-catalog.ts'
-import type { PlannedClusterTest } from './install/trial/plan-trials.ts'
-import type { InstallSummary } from './install/tried-install.ts'
+import type { PlannedClusterTest } from './install/cluster-test/plan-cluster-tests.ts'
+import type { InstallSummary } from './install/install-summary.ts'
 import type { CheckAnswers, CheckQuestion } from './questions.ts'
 
 /**

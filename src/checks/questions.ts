@@ -3,7 +3,7 @@
 import type { BundleFormat } from '../bundle/bundle-files.ts'
 import type { ComparableBundle } from '../bundle/render/compare-with-image.ts'
 import type { Json } from '../go/json/json.ts'
-import type { InstallFacts } from './install/bundle-facts.ts'
+import type { InstallFacts } from './install/install-facts.ts'
 import type { Finding } from '../findings/finding.ts'
 import type { GitHubAccount } from '../change/snapshot.ts'
 import type { CommitSha, UserId } from '../change/ids.ts'

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { isAbsolute, normalize, sep } from 'node:path'
 import { readVersion } from './version.ts'
-import { systemClock } from '../examine/system-clock.ts'
+import { systemClock } from '../evaluate/system-clock.ts'
 import { toPrintable } from '../findings/printable.ts'
 import type {
   CatalogImageFile,
@@ -13,8 +13,12 @@ import type {
 } from '../image/catalog-publisher.ts'
 import { ImageError } from '../image/image-error.ts'
 import { openSigningKey } from '../image/provenance/signing-key.ts'
-import type { ImageBuildRecord } from '../image/provenance/statement.ts'
-import { ensureSignableImage, attestImage, type AttestationContext } from '../image/provenance/vouch-for.ts'
+import type { ImageBuildRecord } from '../image/provenance/provenance-statement.ts'
+import {
+  ensureSignableImage,
+  attestImage,
+  type AttestationContext,
+} from '../image/provenance/attest-image.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import { RegistryError } from '../registry/registry-error.ts'
 import { printToStderr } from './output.ts'

@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { getCacheDirectory } from '../examine/catalogs/cache-home.ts'
-import { systemClock } from '../examine/system-clock.ts'
+import { getCacheDirectory } from '../evaluate/catalogs/cache-directory.ts'
+import { systemClock } from '../evaluate/system-clock.ts'
 import { toPrintable } from '../findings/printable.ts'
 import type {
   ImageBuildCache,
@@ -19,7 +19,7 @@ import {
   renderCompositeFiles,
   parseCompositeCatalogSpec,
   type CompositeCatalogSpec,
-} from '../image/composite.ts'
+} from '../image/composite-catalog.ts'
 import { renderDockerfile } from '../image/dockerfile.ts'
 import { ImageError } from '../image/image-error.ts'
 import { openCatalogPublisher } from '../image/open-catalog-publisher.ts'
@@ -31,9 +31,9 @@ import { writeOciLayout } from '../image/write-oci-layout.ts'
 import { openRegistry } from '../registry/open-registry.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import { readRegistryAccess } from '../registry/registry-access.ts'
-import { parseKeyValues } from './key-values.ts'
+import { parseKeyValues } from './parse-key-values.ts'
 import { setExitCode, print, printJson, printToStderr } from './output.ts'
-import { findPathInRepository, openAttester, type AttestOptions } from './vouch-for-published.ts'
+import { findPathInRepository, openAttester, type AttestOptions } from './attest-published.ts'
 
 export interface RebaseOptions extends AttestOptions {
   readonly baseImage: string

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { isIgnoreFile, selectFiles } from '../catalog/load/select-files.ts'
-import { openCatalogDirectory } from '../examine/catalogs/catalog-directory.ts'
+import { openCatalogDirectory } from '../evaluate/catalogs/catalog-directory.ts'
 import { getCatalogDirectory, pullBundleOrCatalog } from '../registry/pull-bundle.ts'
 import { requireRegistry, withRegistry } from './pulled-bundles.ts'
 

@@ -1,7 +1,7 @@
 // Judges what `doctor` collected about permissions, deliveries, clock, proxy and registries.
 import type { ImageAnswer } from '../checks/questions.ts'
 import { selectProxy, proxyVariables } from '../ports/proxy.ts'
-import type { TokenPermissions } from '../gate/landing-demands.ts'
+import type { TokenPermissions } from '../gate/merge-requirements.ts'
 import { toPrintable } from '../findings/printable.ts'
 
 export interface DoctorRemark {

@@ -2,8 +2,8 @@
 import { renderChangeAsMermaid, drawChange } from '../change/draw-change.ts'
 import type { PullRequestChange } from '../change/change.ts'
 import { drawSvg } from '../catalog/graph/draw-svg.ts'
-import type { ProjectedCatalog } from '../checks/bundles/becoming.ts'
-import { toProjectedChange, describeProjectedChange } from '../messages/describe-becoming.ts'
+import type { ProjectedCatalog } from '../checks/bundles/projected-catalog.ts'
+import { toProjectedChange, describeProjectedChange } from '../messages/describe-projected-change.ts'
 import {
   formatChangeAsMarkdown,
   formatChangeAsText,
@@ -14,7 +14,7 @@ import { renderMermaidBlock } from '../messages/fenced-mermaid.ts'
 import { changeToJson } from './check.ts'
 import { evaluateLocalPull } from './local-pull.ts'
 import { setExitCode, print, printJson, printToStderr } from './output.ts'
-import { writePictures } from './pictures.ts'
+import { writePictures } from './write-pictures.ts'
 
 export interface DiffOptions {
   readonly repo: string

@@ -1,8 +1,8 @@
 // `explain`: prints everything that a decision rests on and leads to, and stops.
 import { renderChangeAsMermaid } from '../change/draw-change.ts'
 import { renderReport } from '../messages/report.ts'
-import { summarizeChange } from '../messages/summarise-change.ts'
-import { toProjectedChange, describeProjectedChange } from '../messages/describe-becoming.ts'
+import { summarizeChange } from '../messages/summarize-change.ts'
+import { toProjectedChange, describeProjectedChange } from '../messages/describe-projected-change.ts'
 import { formatChangeAsMarkdown, describeChangeLines } from '../messages/describe-change.ts'
 import { changeToJson } from './check.ts'
 import { evaluateLocalPull, type LocalPullOptions } from './local-pull.ts'

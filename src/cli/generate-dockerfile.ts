@@ -2,7 +2,7 @@
 import { statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
 import { renderDockerfile } from '../image/dockerfile.ts'
-import { parseKeyValues } from './key-values.ts'
+import { parseKeyValues } from './parse-key-values.ts'
 import { setExitCode, printToStderr } from './output.ts'
 
 export interface GenerateDockerfileOptions {

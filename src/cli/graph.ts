@@ -6,11 +6,11 @@ import { drawSvg } from '../catalog/graph/draw-svg.ts'
 import { drawPackage } from '../catalog/graph/drawing.ts'
 import { renderOpmMermaid } from '../catalog/graph/opm-mermaid.ts'
 import { buildPackageGraphs, type PackageGraph } from '../catalog/graph/package-graph.ts'
-import { openFactsCache } from '../examine/catalogs/facts-cache.ts'
-import { readCatalogDirectory } from '../examine/catalogs/read-catalog.ts'
+import { openFactsCache } from '../evaluate/catalogs/content-facts-cache.ts'
+import { readCatalogDirectory } from '../evaluate/catalogs/read-catalog-directory.ts'
 import { toPrintable } from '../findings/printable.ts'
 import { setExitCode, print, printToStderr } from './output.ts'
-import { writePictures } from './pictures.ts'
+import { writePictures } from './write-pictures.ts'
 
 export interface GraphCommandOptions {
   readonly package?: readonly string[]

@@ -1,10 +1,10 @@
 // `images DIR`: every image that a catalog names, looked up in its registry. Exit 0 when all are there, 1 when some
 // are certainly not, 2 when that could not be found out for some, or when it could not run.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
-import { systemClock } from '../examine/system-clock.ts'
-import { parseCatalogFile } from '../catalog/load/read-file.ts'
+import { systemClock } from '../evaluate/system-clock.ts'
+import { parseCatalogFile } from '../catalog/load/parse-catalog-file.ts'
 import type { ImageAnswer } from '../checks/questions.ts'
-import { openCatalogDirectory } from '../examine/catalogs/catalog-directory.ts'
+import { openCatalogDirectory } from '../evaluate/catalogs/catalog-directory.ts'
 import { toPrintable } from '../findings/printable.ts'
 import { openRegistry } from '../registry/open-registry.ts'
 import { readRegistryAccess } from '../registry/registry-access.ts'

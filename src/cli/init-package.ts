@@ -1,9 +1,9 @@
 // `init NAME`: an olm.package blob with its description and icon, as opm init prints it.
 import { readFileSync } from 'node:fs'
 import { sniffImage } from '../catalog/load/sniff-image.ts'
-import { formatCatalogJson } from '../catalog/write/write-json.ts'
-import { formatCatalogYaml } from '../catalog/write/write-yaml.ts'
-import type { WritableCatalog } from '../catalog/write/writable.ts'
+import { formatCatalogJson } from '../catalog/write/format-json.ts'
+import { formatCatalogYaml } from '../catalog/write/format-yaml.ts'
+import type { WritableCatalog } from '../catalog/write/writable-catalog.ts'
 import { decodeLikeGo } from '../go/utf8.ts'
 import { setExitCode, print } from './output.ts'
 

@@ -6,20 +6,20 @@ import type { InstallBundleContent } from '../checks/install/bundle-content.ts'
 import type { InstallVerdict } from '../checks/install/install-report.ts'
 import type { CatalogUnderTest } from '../checks/install/resolutions.ts'
 import type { InstallPlan } from '../checks/install/simulate-install.ts'
-import type { InstallTarget } from '../checks/install/targets.ts'
+import type { InstallTarget } from '../checks/install/install-targets.ts'
 import {
   planChannelClusterTests,
   type SkippedClusterTest,
   type PlannedClusterTest,
-} from '../checks/install/trial/plan-trials.ts'
-import type { CatalogLocation } from '../checks/install/trial/trial-plan.ts'
-import type { ClusterTestReport } from '../checks/install/trial/trial-report.ts'
-import { listSupportedTargets } from '../checks/install/trial/try-on-cluster.ts'
-import { combineTestVerdicts } from '../checks/install/trial/trial-verdict.ts'
-import { systemClock } from '../examine/system-clock.ts'
+} from '../checks/install/cluster-test/plan-cluster-tests.ts'
+import type { CatalogLocation } from '../checks/install/cluster-test/cluster-test-plan.ts'
+import type { ClusterTestReport } from '../checks/install/cluster-test/cluster-test-report.ts'
+import { listSupportedTargets } from '../checks/install/cluster-test/cluster-test-driver.ts'
+import { combineTestVerdicts } from '../checks/install/cluster-test/cluster-test-verdict.ts'
+import { systemClock } from '../evaluate/system-clock.ts'
 import type { Clock } from '../ports/clock.ts'
 import { toPrintable } from '../findings/printable.ts'
-import { formatElapsed, formatClusterTestTitle } from '../messages/describe-trials.ts'
+import { formatElapsed, formatClusterTestTitle } from '../messages/describe-cluster-tests.ts'
 import { openGrpcServer } from '../serving/grpc-server.ts'
 import type { InstallCatalog } from './install-catalog.ts'
 import { printToStderr } from './output.ts'
@@ -67,7 +67,7 @@ export async function installOnCluster(
 ): Promise<ClusterInstallResult> {
   // Loaded on demand because it is slow and most installs need no cluster.
   const { openCluster } = await import('../cluster/open-cluster.ts')
-  const { runClusterTests: tryTrials } = await import('../cluster/try-trials.ts')
+  const { runClusterTests: tryTrials } = await import('../cluster/run-cluster-tests.ts')
   const { sweepCluster } = await import('../cluster/janitor.ts')
   const cluster = await openCluster({
     file: options.kubeconfig ?? '',

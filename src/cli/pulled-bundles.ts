@@ -1,7 +1,7 @@
 // Bundles and catalogs for the command line: from a directory on disk, or from registries with this user's credentials.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { systemClock } from '../examine/system-clock.ts'
+import { systemClock } from '../evaluate/system-clock.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
 import { quote } from '../go/text.ts'
 import { openRegistry } from '../registry/open-registry.ts'

@@ -1,10 +1,10 @@
 // `render-graph CATALOG...`: the text of `opm alpha render-graph`, with its options. Exit 1 in opm's words where it would draw
 // nothing, 2 when the command could not run. `graph` draws what it can.
-import { boundCatalog } from '../catalog/graph/channels-from.ts'
+import { boundCatalog } from '../catalog/graph/bound-catalog.ts'
 import { renderOpmMermaid } from '../catalog/graph/opm-mermaid.ts'
 import { buildPackageGraphs } from '../catalog/graph/package-graph.ts'
-import { assembleCatalog } from '../catalog/facts/assemble.ts'
-import { openFactsCache } from '../examine/catalogs/facts-cache.ts'
+import { assembleCatalog } from '../catalog/facts/assemble-catalog.ts'
+import { openFactsCache } from '../evaluate/catalogs/content-facts-cache.ts'
 import { toPrintable } from '../findings/printable.ts'
 import { readCatalogFiles } from './catalog-source.ts'
 import { setExitCode, print, printToStderr } from './output.ts'

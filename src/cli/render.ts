@@ -6,24 +6,24 @@ import { migrateCatalog, type MigrateLevel } from '../bundle/render/migrate-cata
 import { quote } from '../go/text.ts'
 import type { BundleSource } from '../catalog/template/bundle-source.ts'
 import { isTemplateSchema, renderTemplate, getTemplateImages } from '../catalog/template/render-template.ts'
-import { parseTemplateDocument } from '../catalog/template/template-file.ts'
+import { parseTemplateDocument } from '../catalog/template/template-document.ts'
 import { sortForRendering } from '../catalog/write/rendered-order.ts'
 import {
   parseWritableCatalog,
   type CatalogReadResult,
   type WritableCatalog,
-} from '../catalog/write/writable.ts'
-import { formatCatalogJson } from '../catalog/write/write-json.ts'
-import { formatCatalogYaml } from '../catalog/write/write-yaml.ts'
+} from '../catalog/write/writable-catalog.ts'
+import { formatCatalogJson } from '../catalog/write/format-json.ts'
+import { formatCatalogYaml } from '../catalog/write/format-yaml.ts'
 import { parseReferenceList, type ReferenceList } from '../change/references/reference-list.ts'
-import { openCatalogDirectory } from '../examine/catalogs/catalog-directory.ts'
+import { openCatalogDirectory } from '../evaluate/catalogs/catalog-directory.ts'
 import { toPrintable } from '../findings/printable.ts'
 import {
   toWritableCatalog,
   renderBundleImage,
   renderBundleFiles,
   renderImage,
-} from '../image/rendered-image.ts'
+} from '../image/render-image.ts'
 import type { PulledBundle } from '../registry/pull-bundle.ts'
 import { setExitCode, print, printToStderr } from './output.ts'
 import { requireRegistry, readBundleDirectory, pullImages, withRegistry } from './pulled-bundles.ts'

@@ -5,7 +5,7 @@ import { allRules } from '../checks/all-rules.ts'
 import { toPrintable } from '../findings/printable.ts'
 import { findClosestNames } from './closest-names.ts'
 import { setExitCode, print, printJson } from './output.ts'
-import { ruleUrl } from './rule-address.ts'
+import { ruleUrl } from './rule-url.ts'
 import { findPackageFolder } from './version.ts'
 
 export function printRule(id: string | undefined, { output }: { readonly output: 'text' | 'json' }): void {

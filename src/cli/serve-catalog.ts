@@ -2,7 +2,7 @@
 // it was, 1 for a catalog that opm would not serve, 2 when the command could not run.
 import { buildServedCatalog } from '../catalog/api/served-catalog.ts'
 import { parseServedFile } from '../catalog/api/served-file.ts'
-import { systemClock } from '../examine/system-clock.ts'
+import { systemClock } from '../evaluate/system-clock.ts'
 import { toPrintable } from '../findings/printable.ts'
 import { openGrpcServer } from '../serving/grpc-server.ts'
 import { openHttpServer } from '../serving/http-server.ts'

@@ -1,11 +1,11 @@
 // `sign IMAGE --key F`: an image's signature in cosign's format, put beside it in its registry. Exit 0 when it is signed,
 // 2 when the command could not run.
 import { readFileSync } from 'node:fs'
-import { systemClock } from '../examine/system-clock.ts'
+import { systemClock } from '../evaluate/system-clock.ts'
 import { toPrintable } from '../findings/printable.ts'
-import { attachManifest } from '../image/attach.ts'
+import { attachManifest } from '../image/attach-manifest.ts'
 import { openPusher } from '../image/open-pusher.ts'
-import { fetchSubject } from '../image/provenance/artifacts.ts'
+import { fetchSubject } from '../image/provenance/provenance-artifacts.ts'
 import { createMissingSignatures } from '../image/provenance/provenance-attachments.ts'
 import { openSigningKey } from '../image/provenance/signing-key.ts'
 import { readRegistryAccess } from '../registry/registry-access.ts'

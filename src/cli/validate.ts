@@ -3,18 +3,18 @@
 import { readFileSync } from 'node:fs'
 import { join, relative, resolve, sep } from 'node:path'
 import type { FileFacts } from '../catalog/facts/catalog.ts'
-import { parseCatalogFile } from '../catalog/load/read-file.ts'
+import { parseCatalogFile } from '../catalog/load/parse-catalog-file.ts'
 import { defaultRuleSet, findRuleSet, type RuleSet } from '../catalog/model/rule-set.ts'
-import { addFindingEnds } from '../catalog/positions/ends.ts'
+import { addFindingEnds } from '../catalog/positions/finding-ends.ts'
 import { validateCatalog, type ValidationProfile } from '../catalog/model/validate-catalog.ts'
-import { readCatalogDirectory } from '../examine/catalogs/read-catalog.ts'
-import { limitFindingsPerRule } from '../findings/few-of-each.ts'
+import { readCatalogDirectory } from '../evaluate/catalogs/read-catalog-directory.ts'
+import { limitFindingsPerRule } from '../findings/limit-per-rule.ts'
 import { compareFindings, type Finding, type Location } from '../findings/finding.ts'
 import { getOmittedCount } from '../findings/finding-list.ts'
 import { mostImportant } from '../findings/most-important.ts'
 import { renderJson, type DirectoryReport } from '../findings/render-json.ts'
-import { supportsColor } from './colour.ts'
-import { enableOptimizingCompiler } from './optimising-compiler.ts'
+import { supportsColor } from './color.ts'
+import { enableOptimizingCompiler } from './optimizing-compiler.ts'
 import { setExitCode, print, printToStderr } from './output.ts'
 import { readVersion } from './version.ts'
 
@@ -151,7 +151,7 @@ async function createFactsReader(
   profile: ValidationProfile,
 ): Promise<(bytes: Uint8Array) => FileFacts> {
   if (!isCached) return (bytes) => parseCatalogFile(bytes, { forVerdict: profile === 'opm' })
-  const cache = (await import('../examine/catalogs/facts-cache.ts')).openFactsCache()
+  const cache = (await import('../evaluate/catalogs/content-facts-cache.ts')).openFactsCache()
   return (bytes) => cache.factsOf(bytes)
 }
 
@@ -178,6 +178,6 @@ async function printTextReport(report: DirectoryReport, all: boolean): Promise<v
 
 export async function loadSarifOptions() {
   const { allRules } = await import('../checks/all-rules.ts')
-  const { rulesBaseUrl: rulePages } = await import('./rule-address.ts')
+  const { rulesBaseUrl: rulePages } = await import('./rule-url.ts')
   return { version: readVersion(), rules: allRules, pages: rulePages() }
 }

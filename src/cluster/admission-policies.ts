@@ -1,7 +1,7 @@
 // Tests that the admission policies of docs/cluster-rights.yaml are enforced, which takes seconds after `kubectl
 // apply`. Until then the account could delete objects of others.
-import type { KubeObject } from '../checks/install/trial/kube-object.ts'
-import { rbacApiVersion } from '../checks/install/trial/trial-objects.ts'
+import type { KubeObject } from '../checks/install/cluster-test/kube-object.ts'
+import { rbacApiVersion } from '../checks/install/cluster-test/cluster-test-objects.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Cluster } from './cluster.ts'
 

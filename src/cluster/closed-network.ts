@@ -1,7 +1,7 @@
 // The API addresses that pods may reach in a closed network. Without them no trial runs, because a half-closed network
 // protects nothing.
-import { getListAt, getNumberAt, type KubeObject } from '../checks/install/trial/kube-object.ts'
-import type { ClusterTestNetwork } from '../checks/install/trial/trial-plan.ts'
+import { getListAt, getNumberAt, type KubeObject } from '../checks/install/cluster-test/kube-object.ts'
+import type { ClusterTestNetwork } from '../checks/install/cluster-test/cluster-test-plan.ts'
 import type { Cluster } from './cluster.ts'
 import { ClusterError } from './cluster-error.ts'
 

@@ -5,8 +5,8 @@ import type {
   KubeQuery,
   RejectedAction,
   KubeQueryResult,
-} from '../checks/install/trial/kube-object.ts'
-import type { DiscoveredApis } from '../checks/install/trial/try-on-cluster.ts'
+} from '../checks/install/cluster-test/kube-object.ts'
+import type { DiscoveredApis } from '../checks/install/cluster-test/cluster-test-driver.ts'
 
 export interface Cluster {
   /** @throws ClusterError */

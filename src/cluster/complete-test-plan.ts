@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import type { ClusterTestDeadlines } from '../checks/install/trial/deadlines.ts'
-import type { PlannedClusterTest } from '../checks/install/trial/plan-trials.ts'
+import type { ClusterTestDeadlines } from '../checks/install/cluster-test/deadlines.ts'
+import type { PlannedClusterTest } from '../checks/install/cluster-test/plan-cluster-tests.ts'
 import {
   defaultQuota,
   type CatalogLocation,
   type ClusterTestNetwork,
   type ClusterTestPlan,
   type ClusterTestQuota,
-} from '../checks/install/trial/trial-plan.ts'
+} from '../checks/install/cluster-test/cluster-test-plan.ts'
 
 export interface ClusterTestEnvironment {
   readonly catalog: CatalogLocation

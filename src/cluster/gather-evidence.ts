@@ -5,15 +5,15 @@ import {
   getStringAt,
   type KubeObject,
   type KubeQuery,
-} from '../checks/install/trial/kube-object.ts'
-import { isDeploymentAvailable } from '../checks/install/trial/judge-pods.ts'
-import { olmApiVersion, olmV1ApiVersion } from '../checks/install/trial/trial-objects.ts'
+} from '../checks/install/cluster-test/kube-object.ts'
+import { isDeploymentAvailable } from '../checks/install/cluster-test/classify-pods.ts'
+import { olmApiVersion, olmV1ApiVersion } from '../checks/install/cluster-test/cluster-test-objects.ts'
 import {
   toClusterName,
   toNamespaceName,
   clusterTestLabel,
   type ClusterTestPlan,
-} from '../checks/install/trial/trial-plan.ts'
+} from '../checks/install/cluster-test/cluster-test-plan.ts'
 import {
   collectConditionEvidence,
   collectEventEvidence,
@@ -21,7 +21,7 @@ import {
   createLogEvidence,
   limitEvidence,
   type ClusterTestEvidence,
-} from '../checks/install/trial/trial-report.ts'
+} from '../checks/install/cluster-test/cluster-test-report.ts'
 import type { Cluster } from './cluster.ts'
 
 export async function gatherEvidence(

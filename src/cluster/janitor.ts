@@ -1,6 +1,6 @@
 // Deletes objects of killed trials, found only by the trial label and its expiry time.
-import { abandonedTestQueries, findAbandonedTests } from '../checks/install/trial/clean-up.ts'
-import { cleanUpClusterTest, readClusterObjects, type ClusterTestOptions } from './run-trial.ts'
+import { abandonedTestQueries, findAbandonedTests } from '../checks/install/cluster-test/clean-up.ts'
+import { cleanUpClusterTest, readClusterObjects, type ClusterTestOptions } from './run-cluster-test.ts'
 
 export interface ClusterSweepResult {
   readonly id: string

@@ -7,8 +7,8 @@ import type {
   RejectedAction,
   KubeQueryResult,
   KubeObject,
-} from '../checks/install/trial/kube-object.ts'
-import { getStringAt } from '../checks/install/trial/kube-object.ts'
+} from '../checks/install/cluster-test/kube-object.ts'
+import { getStringAt } from '../checks/install/cluster-test/kube-object.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Cluster } from './cluster.ts'
 import { ClusterError } from './cluster-error.ts'

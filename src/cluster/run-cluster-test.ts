@@ -4,8 +4,8 @@ import {
   computeNextCleanUp,
   startCleanUp,
   type CleanUpState,
-} from '../checks/install/trial/clean-up.ts'
-import { defaultDeadlines, type ClusterTestDeadlines } from '../checks/install/trial/deadlines.ts'
+} from '../checks/install/cluster-test/clean-up.ts'
+import { defaultDeadlines, type ClusterTestDeadlines } from '../checks/install/cluster-test/deadlines.ts'
 import {
   toQueryKey,
   type ClusterAction,
@@ -13,17 +13,20 @@ import {
   type RejectedAction,
   type ClusterObservation,
   type KubeQueryResult,
-} from '../checks/install/trial/kube-object.ts'
+} from '../checks/install/cluster-test/kube-object.ts'
 import {
   computeNextProgress,
   selectTestDriver,
   type DiscoveredApis,
-} from '../checks/install/trial/try-on-cluster.ts'
-import type { ClusterTestOutcome } from '../checks/install/trial/trial-outcome.ts'
-import { createFailedOutcome } from '../checks/install/trial/trial-outcome.ts'
-import { toNamespaceName, type ClusterTestPlan } from '../checks/install/trial/trial-plan.ts'
-import type { ClusterTestEvidence, ClusterTestReport } from '../checks/install/trial/trial-report.ts'
-import { createStartState, type ClusterTestEvent } from '../checks/install/trial/trial-state.ts'
+} from '../checks/install/cluster-test/cluster-test-driver.ts'
+import type { ClusterTestOutcome } from '../checks/install/cluster-test/cluster-test-outcome.ts'
+import { createFailedOutcome } from '../checks/install/cluster-test/cluster-test-outcome.ts'
+import { toNamespaceName, type ClusterTestPlan } from '../checks/install/cluster-test/cluster-test-plan.ts'
+import type {
+  ClusterTestEvidence,
+  ClusterTestReport,
+} from '../checks/install/cluster-test/cluster-test-report.ts'
+import { createStartState, type ClusterTestEvent } from '../checks/install/cluster-test/cluster-test-state.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Cluster } from './cluster.ts'
 import { ClusterError } from './cluster-error.ts'

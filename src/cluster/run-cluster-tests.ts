@@ -1,11 +1,11 @@
 // Runs the trials of a package one at a time, because CRDs are cluster-wide. Retries infrastructure failures twice.
-import { defaultDeadlines } from '../checks/install/trial/deadlines.ts'
-import type { PlannedClusterTest } from '../checks/install/trial/plan-trials.ts'
-import { isWorthRetrying } from '../checks/install/trial/trial-outcome.ts'
-import type { ClusterTestPlan } from '../checks/install/trial/trial-plan.ts'
-import type { ClusterTestReport } from '../checks/install/trial/trial-report.ts'
-import { completeClusterTestPlan, type ClusterTestEnvironment } from './complete-plan.ts'
-import { runClusterTest, type ClusterTestOptions } from './run-trial.ts'
+import { defaultDeadlines } from '../checks/install/cluster-test/deadlines.ts'
+import type { PlannedClusterTest } from '../checks/install/cluster-test/plan-cluster-tests.ts'
+import { isWorthRetrying } from '../checks/install/cluster-test/cluster-test-outcome.ts'
+import type { ClusterTestPlan } from '../checks/install/cluster-test/cluster-test-plan.ts'
+import type { ClusterTestReport } from '../checks/install/cluster-test/cluster-test-report.ts'
+import { completeClusterTestPlan, type ClusterTestEnvironment } from './complete-test-plan.ts'
+import { runClusterTest, type ClusterTestOptions } from './run-cluster-test.ts'
 
 export interface RunClusterTestsOptions extends ClusterTestOptions {
   readonly environment: ClusterTestEnvironment

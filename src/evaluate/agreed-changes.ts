@@ -9,7 +9,7 @@ import type { ShownHead } from '../gate/commands.ts'
 import { isGitError } from '../git/git-error.ts'
 import type { DescribedChange, PullMemory } from '../ports/pull-memory.ts'
 import type { GitRepository } from '../ports/repository.ts'
-import { lazy } from '../findings/once.ts'
+import { lazy } from '../findings/memoize.ts'
 
 export function toDescribedChange(covers: ApprovalCoverage): DescribedChange {
   const id = createHash('sha256')

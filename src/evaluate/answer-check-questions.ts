@@ -12,10 +12,14 @@ import {
 } from '../gate/commands.ts'
 import type { DescribedChange } from '../ports/pull-memory.ts'
 import { resolveAgreedChanges, toDescribedChange } from './agreed-changes.ts'
-import type { EvaluateOptions } from './examine-options.ts'
+import type { EvaluateOptions } from './evaluate-options.ts'
 import { gatherAnswers, type CheckAnswer, type AnswerQuestion } from './gather-answers.ts'
-import { createTooManyError, defaultEvaluationBudget, type EvaluationBudget } from './looks/look-budget.ts'
-import type { BaseState } from './stand-on-base.ts'
+import {
+  createTooManyError,
+  defaultEvaluationBudget,
+  type EvaluationBudget,
+} from './worker/evaluation-budget.ts'
+import type { BaseState } from './load-base.ts'
 
 export interface AnsweredChecks {
   readonly input: CheckInput

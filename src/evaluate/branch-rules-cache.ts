@@ -1,7 +1,7 @@
 // Caches a branch's rules for an hour; they are read again after GitHub refuses something.
 import type { BranchRules } from '../gate/branch-rules.ts'
 import { repositoryKey } from '../change/repository-key.ts'
-import type { TokenPermissions } from '../gate/landing-demands.ts'
+import type { TokenPermissions } from '../gate/merge-requirements.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Forge } from '../ports/forge.ts'
 import { defineCache, type Cache } from '../ports/cache.ts'

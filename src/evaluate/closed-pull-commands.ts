@@ -2,10 +2,10 @@
 import { selectOwnerFiles } from '../checks/ownership/ownership.ts'
 import type { CheckInput } from '../checks/check.ts'
 import { collectCommandQuestions, decideCommands, type CommandDecision } from '../gate/commands.ts'
-import type { EvaluateOptions } from './examine-options.ts'
+import type { EvaluateOptions } from './evaluate-options.ts'
 import { gatherAnswers } from './gather-answers.ts'
 import { readOwnerFiles } from './read-check-input.ts'
-import type { BaseState } from './stand-on-base.ts'
+import type { BaseState } from './load-base.ts'
 
 /** Rejects with a GitError or StoreError. */
 export async function decideClosedPullCommands(

@@ -3,7 +3,7 @@ import type { PullMemory } from '../ports/pull-memory.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import type { CatalogLoader } from './catalogs/catalog-loader.ts'
 import type { AnswerQuestion } from './gather-answers.ts'
-import type { EvaluationBudget } from './looks/look-budget.ts'
+import type { EvaluationBudget } from './worker/evaluation-budget.ts'
 
 export interface EvaluateOptions {
   readonly repository: GitRepository

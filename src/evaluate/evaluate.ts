@@ -1,10 +1,10 @@
 // Takes one pull request from a snapshot to a verdict in stages: stand on base, compare, read, ask, judge, decide.
 // Changes nothing in the world; the App and the command line share it.
 import { allChecks } from '../checks/all-checks.ts'
-import type { ProjectedCatalog } from '../checks/bundles/becoming.ts'
+import type { ProjectedCatalog } from '../checks/bundles/projected-catalog.ts'
 import type { CheckOutcome } from '../checks/check.ts'
-import { addFindingEnds } from '../catalog/positions/ends.ts'
-import type { TreeFiles } from '../change/blob-text.ts'
+import { addFindingEnds } from '../catalog/positions/finding-ends.ts'
+import type { TreeFiles } from '../change/compare-blobs.ts'
 import type { PullRequestChange } from '../change/change.ts'
 import type { Layout } from '../change/layout/layout.ts'
 import type { PullSnapshot } from '../change/snapshot.ts'
@@ -23,12 +23,12 @@ import { toRequiredCheckQuestions, type RequiredCheckAnswer } from '../gate/requ
 import type { PullVerdict } from '../gate/verdict.ts'
 import { formatMergeMessage } from '../messages/merge-message.ts'
 import type { DescribedChange } from '../ports/pull-memory.ts'
-import { answerCheckQuestions, type AnsweredChecks } from './ask-checks.ts'
-import { decideClosedPullCommands } from './closed-pull.ts'
+import { answerCheckQuestions, type AnsweredChecks } from './answer-check-questions.ts'
+import { decideClosedPullCommands } from './closed-pull-commands.ts'
 import { compareTrees, type IncomingChanges, type TreeComparison } from './compare-trees.ts'
-import type { EvaluateOptions } from './examine-options.ts'
+import type { EvaluateOptions } from './evaluate-options.ts'
 import { readCheckInput } from './read-check-input.ts'
-import { loadBaseState, type BaseState } from './stand-on-base.ts'
+import { loadBaseState, type BaseState } from './load-base.ts'
 
 export interface Evaluation {
   readonly snapshot: PullSnapshot

@@ -2,13 +2,13 @@
 // pull request's own tree, its author could choose who owns what.
 import type { Config } from '../config/config.ts'
 import type { CatalogRoot, Layout } from '../change/layout/layout.ts'
-import { pathsOf, createListFilter } from '../change/patched-list.ts'
+import { pathsOf, createListFilter } from '../change/incremental-list.ts'
 import type { TreePathEntry, TreeEntry } from '../change/path-change.ts'
-import { detectLayout } from '../change/layout/recognise-layout.ts'
+import { detectLayout } from '../change/layout/detect-layout.ts'
 import { toTreeSha } from '../change/ids.ts'
 import { GitError } from '../git/git-error.ts'
 import type { TreeReader, GitRepository } from '../ports/repository.ts'
-import { cacheTrees } from './remember-trees.ts'
+import { cacheTrees } from './cached-trees.ts'
 import { resolveTreePath } from './catalogs/linked-file.ts'
 
 /** Larger files are not inspected. */

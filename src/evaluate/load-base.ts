@@ -1,7 +1,7 @@
 // The first stage: reads the base's tree and configuration, finds who pushed the head, and creates the merge commit.
 import type { TreeSha } from '../change/ids.ts'
 import type { Layout } from '../change/layout/layout.ts'
-import { pathsOf } from '../change/patched-list.ts'
+import { pathsOf } from '../change/incremental-list.ts'
 import type { PullSnapshot } from '../change/snapshot.ts'
 import type { Config } from '../config/config.ts'
 import type { Finding } from '../findings/finding.ts'

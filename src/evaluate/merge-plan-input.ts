@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
-import { getRequiredOwnChecks } from '../gate/demanded-checks.ts'
-import type { MergePlanInput } from '../gate/landing-demands.ts'
+import { getRequiredOwnChecks } from '../gate/required-own-checks.ts'
+import type { MergePlanInput } from '../gate/merge-requirements.ts'
 import { toCheckNames, ownCheckNames } from '../messages/report.ts'
 
 export function toMergePlanInput(

@@ -3,7 +3,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { toRepositoryPath } from '../change/blob-text.ts'
+import { toRepositoryPath } from '../change/compare-blobs.ts'
 import type { CatalogChange } from '../change/change.ts'
 import type { TreeSha } from '../change/ids.ts'
 import type { CatalogServerResponse } from '../checks/install/running-catalog.ts'

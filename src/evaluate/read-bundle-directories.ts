@@ -1,7 +1,7 @@
 // Reads the bundle directories that a change touches, and enough of their neighbors to place them in the upgrade graph.
 // Reads git blobs without a checkout and caches results by content.
 import type { TreePathEntry } from '../change/path-change.ts'
-import { readBundleUpgradeFacts, type BundleUpgradeFacts } from '../bundle/bundle-facts.ts'
+import { readBundleUpgradeFacts, type BundleUpgradeFacts } from '../bundle/bundle-upgrade-facts.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
 import { readRegistryBundle } from '../bundle/registry-bundle.ts'
 import { findMigrationProblem, renderBundle } from '../bundle/render/render-bundle.ts'
@@ -13,16 +13,16 @@ import type { TreeSha } from '../change/ids.ts'
 import { parseBundlePath, type BundleDirectory } from '../change/layout/bundle-directory.ts'
 import type { Layout } from '../change/layout/layout.ts'
 import type { PackageSources, SettingsFile, TouchedBundle } from '../checks/bundles/package-sources.ts'
-import { listUnresolvedNames } from '../checks/bundles/edges.ts'
-import { isGraphModeChange } from '../checks/bundles/judge-settings.ts'
+import { listUnresolvedNames } from '../checks/bundles/bundle-edges.ts'
+import { isGraphModeChange } from '../checks/bundles/validate-package-settings.ts'
 import type { Finding } from '../findings/finding.ts'
 import { suiteNames } from '../findings/suites.ts'
 import type { Cache } from '../ports/cache.ts'
 import type { TreeReader } from '../ports/repository.ts'
-import { computeGzippedSize } from '../registry/unpack/packed-size.ts'
+import { computeGzippedSize } from '../registry/unpack/gzipped-size.ts'
 import { readTextBlob, type CatalogLoader } from './catalogs/catalog-loader.ts'
 import { LruMap } from './catalogs/lru-map.ts'
-import { noopCache } from './forgetful.ts'
+import { noopCache } from './null-store.ts'
 import {
   filterBundleEntries,
   computeContentKey,
@@ -30,7 +30,7 @@ import {
   maxTouchedBundleBytes,
   readBundleFiles,
 } from './read-bundle-files.ts'
-import { cacheNeighbor, filterNeighborEntries, readNeighbors } from './read-neighbours.ts'
+import { cacheNeighbor, filterNeighborEntries, readNeighbors } from './read-neighbors.ts'
 
 export interface BundleDirectoriesContext {
   readonly repository: TreeReader

@@ -1,5 +1,5 @@
 // The third stage: reads the checks' other inputs, apart from reviews and commands, from the repository and memory.
-import { createImageNamer } from '../checks/bundles/becoming.ts'
+import { createImageNamer } from '../checks/bundles/projected-catalog.ts'
 import { selectOwnerFiles } from '../checks/ownership/ownership.ts'
 import type { CheckInput } from '../checks/check.ts'
 import type { BlobSha, TreeSha } from '../change/ids.ts'
@@ -8,12 +8,12 @@ import { readTextBlob } from './catalogs/catalog-loader.ts'
 import { readPackagesByDirectory } from './catalogs/packages-by-directory.ts'
 import { readPublishedBundles } from './catalogs/published-bundles.ts'
 import type { TreeComparison } from './compare-trees.ts'
-import type { EvaluateOptions } from './examine-options.ts'
-import { readProjectedCatalogs } from './read-becoming.ts'
+import type { EvaluateOptions } from './evaluate-options.ts'
+import { readProjectedCatalogs } from './read-projected-catalogs.ts'
 import { readBundleDirectories } from './read-bundle-directories.ts'
 import { readTemplates } from './read-templates.ts'
 import { readServedPackages } from './served-packages.ts'
-import type { BaseState } from './stand-on-base.ts'
+import type { BaseState } from './load-base.ts'
 
 /** Rejects with a GitError or StoreError. */
 export async function readCheckInput(

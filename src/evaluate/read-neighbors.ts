@@ -1,13 +1,13 @@
 // Reads the few graph fields of a package's untouched bundles, cached by blob id across processes.
 import type { TreePathEntry } from '../change/path-change.ts'
 import { createHash } from 'node:crypto'
-import { readBundleUpgradeFacts, type BundleUpgradeFacts } from '../bundle/bundle-facts.ts'
+import { readBundleUpgradeFacts, type BundleUpgradeFacts } from '../bundle/bundle-upgrade-facts.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
 import { parseBundlePath } from '../change/layout/bundle-directory.ts'
 import { defineCache, type Cache } from '../ports/cache.ts'
 import type { TreeReader } from '../ports/repository.ts'
 import { LruMap } from './catalogs/lru-map.ts'
-import { TooLargeError } from './looks/look-budget.ts'
+import { TooLargeError } from './worker/evaluation-budget.ts'
 import { filterBundleEntries, computeContentKey, hasManifest, readBundleFiles } from './read-bundle-files.ts'
 
 /** Per package; the largest public one needs a third of this. */
@@ -31,7 +31,7 @@ const neighborCacheSeconds = 30 * 24 * 3600
 /** Some hundred bytes each. */
 const recentNeighborFacts = new LruMap<string, BundleUpgradeFacts>(20_000, () => 1)
 
-/** Raise the version when the facts of a bundle change: test/examine/read-neighbours.test.ts. */
+/** Raise the version when the facts of a bundle change: test/evaluate/read-neighbors.test.ts. */
 export const neighborFactsCache = defineCache<BundleUpgradeFacts>('neighbours', {
   version: 1,
   read: (stored) => (isBundleFacts(stored) ? stored : undefined),

@@ -1,12 +1,16 @@
 // Reads the templates of the result and the catalogs of the base, to predict the catalogs after bundles are added.
 import type { TreeSha } from '../change/ids.ts'
-import { formatPlaceholderImage, type ProjectedCatalog, type ImageNamer } from '../checks/bundles/becoming.ts'
-import { projectFromDirectories } from '../checks/bundles/becoming-of-directories.ts'
+import {
+  formatPlaceholderImage,
+  type ProjectedCatalog,
+  type ImageNamer,
+} from '../checks/bundles/projected-catalog.ts'
+import { projectFromDirectories } from '../checks/bundles/project-from-directories.ts'
 import {
   projectFromTemplates,
   listTemplatesToRelease,
   type LoadedTemplate,
-} from '../checks/bundles/becoming-of-templates.ts'
+} from '../checks/bundles/project-from-templates.ts'
 import type { PackageSources } from '../checks/bundles/package-sources.ts'
 import { isGitError } from '../git/git-error.ts'
 import type { TreeReader } from '../ports/repository.ts'

@@ -1,7 +1,7 @@
 // Merge trains: ready pull requests of one branch, each validated on top of the one before, pushed together.
 import type { PullNumber } from '../change/ids.ts'
 import type { BranchRules } from './branch-rules.ts'
-import type { MergePlan } from './landing-method.ts'
+import type { MergePlan } from './merge-strategy.ts'
 import type { MergePermit } from './merge-permit.ts'
 
 /** Orders by ready time, then by number. */

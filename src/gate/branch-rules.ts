@@ -1,4 +1,4 @@
-// A branch's requirements for pushes and merges, in our terms. choose-landing-method.ts decides what follows from it.
+// A branch's requirements for pushes and merges, in our terms. choose-merge-strategy.ts decides what follows from it.
 
 export type MergeMethod = 'merge' | 'squash' | 'rebase'
 

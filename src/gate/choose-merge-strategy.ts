@@ -1,16 +1,16 @@
 // Chooses how a pull request reaches its branch; decide.ts decides whether it does. docs/landing.md has the table in
 // words. Where the effect of a push is unknown, GitHub merges.
 import type { BranchRules, MergeMethod } from './branch-rules.ts'
-import { describeMergeConditions, describeUncertainties, suggestFasterSettings } from './landing-advice.ts'
-import type { MergeStrategy, MergePlan } from './landing-method.ts'
+import { describeMergeConditions, describeUncertainties, suggestFasterSettings } from './merge-advice.ts'
+import type { MergeStrategy, MergePlan } from './merge-strategy.ts'
 import {
   hasPermission,
   comparesMergeTrees,
   computeMergeRequirements,
   formatList,
   requiresUpToDateHead,
-} from './landing-demands.ts'
-import type { MergeRequirements, MergePlanInput, ConfiguredMergeMethod } from './landing-demands.ts'
+} from './merge-requirements.ts'
+import type { MergeRequirements, MergePlanInput, ConfiguredMergeMethod } from './merge-requirements.ts'
 
 export function chooseMergeStrategy(input: MergePlanInput): MergePlan {
   const requirements = computeMergeRequirements(input)

@@ -13,12 +13,12 @@ import {
   createPullAuthorization,
   type ApprovalCoverage,
 } from '../checks/ownership/ownership.ts'
-import type { RightsResult, UnansweredQuestion } from '../checks/ownership/people.ts'
+import type { RightsResult, UnansweredQuestion } from '../checks/ownership/principal-matcher.ts'
 import { normalizeLogin } from '../checks/ownership/principal.ts'
 import { questionKey } from '../checks/questions.ts'
 import type { CheckAnswers, CheckQuestion, UnknownAnswer } from '../checks/questions.ts'
-import type { FreezeKind } from './landing-stop.ts'
-import { lazy } from '../findings/once.ts'
+import type { FreezeKind } from './merge-freeze.ts'
+import { lazy } from '../findings/memoize.ts'
 
 /** A head that our comment showed. */
 export interface ShownHead {

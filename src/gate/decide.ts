@@ -5,8 +5,8 @@ import type { CommitSha, TreeSha } from '../change/ids.ts'
 import type { Config } from '../config/config.ts'
 import type { PullSnapshot } from '../change/snapshot.ts'
 import { getOmittedCount } from '../findings/finding-list.ts'
-import { getRequiredOwnChecks } from './demanded-checks.ts'
-import { formatFreeze, type MergeFreeze } from './landing-stop.ts'
+import { getRequiredOwnChecks } from './required-own-checks.ts'
+import { formatFreeze, type MergeFreeze } from './merge-freeze.ts'
 import { mintMergePermit } from './merge-permit.ts'
 import {
   findRequiredCheckReasons,

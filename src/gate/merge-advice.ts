@@ -1,4 +1,4 @@
-// Advice for maintainers beside the chosen method, as clauses without a full stop; src/messages/landing-plan.ts formats
+// Advice for maintainers beside the chosen method, as clauses without a full stop; src/messages/merge-plan.ts formats
 // them.
 import type { BranchRules } from './branch-rules.ts'
 import {
@@ -7,9 +7,9 @@ import {
   formatList,
   requiresUpToDateHead,
   formatCheckNames,
-} from './landing-demands.ts'
-import type { MergeRequirements, MergePlanInput } from './landing-demands.ts'
-import type { MergeStrategy } from './landing-method.ts'
+} from './merge-requirements.ts'
+import type { MergeRequirements, MergePlanInput } from './merge-requirements.ts'
+import type { MergeStrategy } from './merge-strategy.ts'
 import { temporaryBranchPattern } from './temporary-branch.ts'
 
 export function describeMergeConditions(

@@ -29,7 +29,7 @@ class Permit {
 
 export type MergePermit = Permit
 
-/** Only gate/decide.ts may import this; scripts/floors.ts enforces it. */
+/** Only gate/decide.ts may import this; scripts/layers.ts enforces it. */
 export function mintMergePermit(merge: ValidatedMerge): MergePermit {
   return new Permit(Object.freeze({ ...merge }))
 }

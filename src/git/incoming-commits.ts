@@ -7,11 +7,11 @@ import {
   maxIncomingCommits,
   type IncomingCommit,
   type IncomingCommits,
-} from '../change/carried-commits.ts'
+} from '../change/incoming-commits.ts'
 import { readCommit } from './commits.ts'
 import { readDirectory } from './compare-tree-objects.ts'
-import { readLinearHistory } from './line-to.ts'
-import { findClosingReferences } from '../change/closing-words.ts'
+import { readLinearHistory } from './linear-history.ts'
+import { findClosingReferences } from '../change/closing-keywords.ts'
 import { GitError, isGitError } from './git-error.ts'
 import type { LocalGit } from './local-git.ts'
 import type { GitObjects } from './object-reader.ts'

@@ -4,16 +4,16 @@
 // not name, because the base moved it (T14); a gate that is read by people should not do that. What git calls
 // a renamed file is then changed on one side and deleted on the other: a conflict, and the author rebases.
 // Git before 2.50 does not let exact renames be switched off, so every merge is held against the plain three-way
-// rule afterwards, path by path (plain-merge.ts). Attributes of the tree choose nothing: a bare mirror reads none.
+// rule afterwards, path by path (check-three-way-merge.ts). Attributes of the tree choose nothing: a bare mirror reads none.
 import { toCommitSha, type CommitSha, type TreeSha } from '../change/ids.ts'
 import type { MergeResult } from '../ports/repository.ts'
 import { GitError } from './git-error.ts'
 import type { LocalGit } from './local-git.ts'
 import type { GitObjects } from './object-reader.ts'
 import { parseMergeTree } from './parse-output.ts'
-import { findUnexpectedPaths, type DiffTrees } from './plain-merge.ts'
+import { findUnexpectedPaths, type DiffTrees } from './check-three-way-merge.ts'
 import { readCommit } from './commits.ts'
-import { readLinearHistory } from './line-to.ts'
+import { readLinearHistory } from './linear-history.ts'
 import type { TreeListings } from './listings.ts'
 import { writeCommit } from './write-commit.ts'
 

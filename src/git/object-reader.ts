@@ -2,7 +2,7 @@
 // files cost a few round trips. A dead or silent process is replaced.
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
-import { classifyGitError } from './classify.ts'
+import { classifyGitError } from './classify-git-error.ts'
 import { buildGitEnvironment } from './environment.ts'
 import { GitError } from './git-error.ts'
 import { toPlainText } from './redact.ts'

@@ -2,14 +2,14 @@
 // A credential reaches git through an inherited pipe that the credential helper below reads: it is never in an
 // argument, an address, an environment variable or a file. (`http.extraHeader` would need the environment, which
 // every child and every process of the same user can read for as long as the command runs.) So does a proxy's password.
-import { classifyGitError } from './classify.ts'
+import { classifyGitError } from './classify-git-error.ts'
 import { buildGitEnvironment } from './environment.ts'
 import { GitError } from './git-error.ts'
 import { launchProcess } from './launcher.ts'
 import { toPlainText, redactCredentials } from './redact.ts'
 import { readCredential, type GitCredential, type GitRemote } from './remote.ts'
 import type { ProcessOrder } from './run-process.ts'
-import { buildTransportSettings } from './way-settings.ts'
+import { buildTransportSettings } from './git-transport-config.ts'
 
 export interface GitCall {
   /** The command and its arguments: fixed words, checked ids and checked refs. */
@@ -42,7 +42,7 @@ export interface GitOutput {
 
 /**
  * Resolves with the output when git ends with an exit code that is an answer.
- * Rejects with a GitError otherwise: `timeout`, `too-large`, `aborted`, `unsupported` (no git), or what classify.ts
+ * Rejects with a GitError otherwise: `timeout`, `too-large`, `aborted`, `unsupported` (no git), or what classify-git-error.ts
  * makes of its words.
  */
 export async function runGit(call: GitCall): Promise<GitOutput> {

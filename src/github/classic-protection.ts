@@ -1,6 +1,6 @@
 // Converts classic branch protection from GitHub's REST API. Pure.
 import { z } from 'zod'
-import { toRequiredCheck, type BranchRequirements } from './rule-parts.ts'
+import { toRequiredCheck, type BranchRequirements } from './parse-branch-rules.ts'
 
 const enabledSchema = z.object({ enabled: z.boolean() }).optional()
 const appsSchema = z.object({ apps: z.array(z.object({ id: z.number() })).optional() })

@@ -1,6 +1,6 @@
 // This folder's only error class.
-import { formatRateLimit } from '../messages/github-limit.ts'
-import { parseLimitRejection, defaultWaitSeconds } from './limit-answer.ts'
+import { formatRateLimit } from '../messages/format-rate-limit.ts'
+import { parseLimitRejection, defaultWaitSeconds } from './rate-limit-response.ts'
 
 export type ForgeErrorCode =
   'unauthorized' | 'forbidden' | 'not-found' | 'rate-limited' | 'rejected' | 'unavailable' | 'inconsistent'

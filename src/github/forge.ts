@@ -11,7 +11,7 @@ import type {
   OwnReports,
   WorkflowRun,
 } from '../ports/forge.ts'
-import { answerQuestion } from './answer.ts'
+import { answerQuestion } from './answer-question.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import { findOwnIssue, performOnIssue, type ActingApp } from './own-issues.ts'
@@ -21,12 +21,12 @@ import { annotationsPerRequest, listOwnChecks, writeCheck, writeChecks, toOwnChe
 import { putComment } from './put-comment.ts'
 import { findMergedPull, findOwnPull, performOnOwnPull } from './own-pulls.ts'
 import { proposeTree } from './propose-tree.ts'
-import { countOpenThreads, readStatuses } from './others-reports.ts'
+import { countOpenThreads, readStatuses } from './external-reports.ts'
 import { readBranchRules } from './read-branch-rules.ts'
 import { findOwnComment } from './read-comments.ts'
 import { readSnapshot } from './read-snapshot.ts'
-import { createRepositoryCache } from './repository-memory.ts'
-import { findUnchangedPulls } from './still-as.ts'
+import { createRepositoryCache } from './repository-cache.ts'
+import { findUnchangedPulls } from './unchanged-pulls.ts'
 
 /**
  * Actions that read before they write, so repeating one after a lost answer has no second effect. Multi-request actions

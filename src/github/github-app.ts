@@ -3,15 +3,19 @@
 import { Probot, ProbotOctokit } from 'probot'
 import type { Logger } from 'pino'
 import type { RepositoryName } from '../change/snapshot.ts'
-import type { TokenPermissions } from '../gate/landing-demands.ts'
+import type { TokenPermissions } from '../gate/merge-requirements.ts'
 import type { Clock } from '../ports/clock.ts'
 import { createApiVersionPlugin } from './api-version.ts'
 import { toForgeError } from './forge-error.ts'
 import type { FetchEvents } from './budget/budgeted-fetch.ts'
-import { createInstallationBudgets, type HeldInstallation, type RemainingRequests } from './budget/budgets.ts'
+import {
+  createInstallationBudgets,
+  type HeldInstallation,
+  type RemainingRequests,
+} from './budget/installation-budgets.ts'
 import { documentedGitHubLimits, noGitHubLimits } from './budget/github-limits.ts'
 import { defaultReserves, type Reserves, type WorkClass } from './budget/work-class.ts'
-import { parsedResponseOptions } from './plain-answers.ts'
+import { parsedResponseOptions } from './parsed-response.ts'
 
 export type Octokit = ProbotOctokit
 

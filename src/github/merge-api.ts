@@ -1,11 +1,11 @@
-// The calls to GitHub that merge a pull request, or lead there. No other file has one (scripts/floors.ts), each that can
+// The calls to GitHub that merge a pull request, or lead there. No other file has one (scripts/layers.ts), each that can
 // move a base branch takes a permit, and no GitHub client repeats any of them (github-app.ts).
 import { z } from 'zod'
 import { toCommitSha, toPullNumber, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import { isMergePermit, type ValidatedMerge, type MergePermit } from '../gate/merge-permit.ts'
 import { formatTemporaryBranch } from '../gate/temporary-branch.ts'
-import type { MergeResponse, MergeApi, MergeQueueEntry, RejectionMessage } from '../ports/merging.ts'
+import type { MergeResponse, MergeApi, MergeQueueEntry, RejectionMessage } from '../ports/merge-api.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 

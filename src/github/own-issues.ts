@@ -1,10 +1,10 @@
 // Finds and writes our App's issues. Others' issues never count as ours, regardless of their text.
 import type { ForgeAction, OwnIssue } from '../ports/forge.ts'
-import type { CommentCache } from './comment-memory.ts'
+import type { CommentCache } from './comment-cache.ts'
 import { toForgeError } from './forge-error.ts'
 import type { GitHubApp, Octokit } from './github-app.ts'
-import type { RepositoryCache } from './repository-memory.ts'
-import type { RepositoryParams } from './target.ts'
+import type { RepositoryCache } from './repository-cache.ts'
+import type { RepositoryParams } from './repository-params.ts'
 
 /** The App's id and login (`catalog-bot[bot]`). */
 export type ActingApp = Pick<GitHubApp, 'appId' | 'login'> & {

@@ -5,7 +5,7 @@ import { ownBranchPrefix, type ForgeAction, type OwnPull, type ForgeActionResult
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import type { ActingApp } from './own-issues.ts'
-import type { RepositoryParams } from './target.ts'
+import type { RepositoryParams } from './repository-params.ts'
 
 export type OwnPullAction = Extract<
   ForgeAction,

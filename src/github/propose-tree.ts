@@ -5,7 +5,7 @@ import type { ForgeAction } from '../ports/forge.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import type { ActingApp } from './own-issues.ts'
-import type { RepositoryParams } from './target.ts'
+import type { RepositoryParams } from './repository-params.ts'
 
 /** Answers with the pull request's number. Rejects with a ForgeError, or with what Octokit rejects with. */
 export async function proposeTree(

@@ -6,7 +6,7 @@ import type { ForgeAction } from '../ports/forge.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import type { ActingApp } from './own-issues.ts'
-import type { RepositoryParams } from './target.ts'
+import type { RepositoryParams } from './repository-params.ts'
 
 interface ReviewCommentView {
   readonly id: number

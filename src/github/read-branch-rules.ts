@@ -13,8 +13,8 @@ import {
 } from './classic-protection.ts'
 import { toForgeError, type ForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
-import { parseBranchRule, blocksStagingBranch, combineRequirements } from './rule-parts.ts'
-import type { RuleBypass, BranchRequirements, AppliedBranchRule } from './rule-parts.ts'
+import { parseBranchRule, blocksStagingBranch, combineRequirements } from './parse-branch-rules.ts'
+import type { RuleBypass, BranchRequirements, AppliedBranchRule } from './parse-branch-rules.ts'
 
 /** As much of an Octokit as reads rules: the App's, or one with somebody's token. */
 export type RuleReader = Pick<Octokit, 'request' | 'graphql'>

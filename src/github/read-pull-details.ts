@@ -14,7 +14,7 @@ import {
   toThread,
   type PullFacts,
   type GraphqlPull,
-} from './shown-pull.ts'
+} from './graphql-pull.ts'
 
 /** A pull request as REST has just shown it. */
 export interface PullHeader extends PullFacts {

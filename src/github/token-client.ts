@@ -7,10 +7,10 @@ import type { Clock } from '../ports/clock.ts'
 import { createApiVersionPlugin } from './api-version.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { GitHubApp, Octokit } from './github-app.ts'
-import { createInstallationBudgets } from './budget/budgets.ts'
+import { createInstallationBudgets } from './budget/installation-budgets.ts'
 import { documentedGitHubLimits, noGitHubLimits } from './budget/github-limits.ts'
 import { defaultReserves, type Reserves, type WorkClass } from './budget/work-class.ts'
-import { parsedResponseOptions } from './plain-answers.ts'
+import { parsedResponseOptions } from './parsed-response.ts'
 
 export interface TokenClientOptions {
   readonly token: string

@@ -13,7 +13,7 @@ import {
   graphqlPullSchema,
   graphqlPullFragment,
   type GraphqlPull,
-} from './shown-pull.ts'
+} from './graphql-pull.ts'
 
 const pullsPerQuery = 20
 

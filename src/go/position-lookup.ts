@@ -1,4 +1,4 @@
-import type { TextPosition } from './mark.ts'
+import type { TextPosition } from './text-position.ts'
 
 /** Converts offsets to places; the tree defines the unit of its offsets. */
 export interface PositionLookup {

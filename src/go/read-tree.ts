@@ -2,7 +2,7 @@ import { JsonError } from './json/json-error.ts'
 import { readJson } from './json/read-json.ts'
 import type { Value } from './tree.ts'
 import { decodeLikeGo } from './utf8.ts'
-import { decodeYamlChunk } from './yaml/chunk-text.ts'
+import { decodeYamlChunk } from './yaml/decode-yaml-chunk.ts'
 import { readYaml } from './yaml/read-yaml.ts'
 
 export interface DocumentTree {

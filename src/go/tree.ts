@@ -35,9 +35,9 @@ export interface StringValue extends TextSpan {
 
 /** Cached facts about a block of text. Each depends on the text alone, not on its place in the file. */
 export interface BlockMemo {
-  /** A Go type that the value fits without decoding (fitting.ts). */
+  /** A Go type that the value fits without decoding (lazy-decoded.ts). */
   matchedType?: object | undefined
-  /** A shape for which the value has no oddities (find-oddities.ts). */
+  /** A shape for which the value has no oddities (find-leniencies.ts). */
   plain?: unknown
   property?: object | undefined
   /** The value as JSON of a Go type, and the function that wrote it (stub-csv.ts). */

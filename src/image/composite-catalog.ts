@@ -6,7 +6,7 @@ import type { RegistryClient } from '../registry/registry-client.ts'
 import { parseReferenceOrThrow } from './base-image.ts'
 import type { CatalogImageFile } from './catalog-publisher.ts'
 import { ImageError } from './image-error.ts'
-import { renderImageInProcess } from './layer/layer-processes.ts'
+import { renderImageInProcess } from './layer/layer-process-pool.ts'
 
 export interface CompositeCatalogSpec {
   readonly name: string

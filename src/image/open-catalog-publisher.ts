@@ -5,7 +5,7 @@ import type { AbortSignalLike } from '../ports/registry.ts'
 import { formatImageReference, parseImageReference } from '../go/reference/image-reference.ts'
 import { RegistryError } from '../registry/registry-error.ts'
 import type { FetchedManifest } from '../registry/registry-client.ts'
-import { attachManifest, listAttached } from './attach.ts'
+import { attachManifest, listAttached } from './attach-manifest.ts'
 import {
   olmPlatforms,
   assembleOnBase,
@@ -33,10 +33,10 @@ import type {
 import { mediaTypesByFormat } from './image-documents.ts'
 import { ImageError } from './image-error.ts'
 import { extractListedBundles } from './layer/catalog-content.ts'
-import { listBundlesInProcess, packLayerInProcess } from './layer/layer-processes.ts'
+import { listBundlesInProcess, packLayerInProcess } from './layer/layer-process-pool.ts'
 import { packLayer, type PackedCatalogLayer } from './layer/pack-layer.ts'
 import { computeTreeContentDigest, readCatalogImage, verifyCatalogImage } from './read-catalog-image.ts'
-import { rebaseCatalogImage } from './rebase.ts'
+import { rebaseCatalogImage } from './rebase-catalog-image.ts'
 
 /** Part of every cached order. Raise it when builds change. */
 const builderVersion = 'catalog image 1'

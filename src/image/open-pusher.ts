@@ -16,7 +16,7 @@ import {
   type RetryPolicy,
 } from '../registry/retrying-exchange.ts'
 import { RegistryError } from '../registry/registry-error.ts'
-import { toReplyError } from '../registry/transport/reply-failure.ts'
+import { toReplyError } from '../registry/transport/reply-error.ts'
 import { openTokenService } from '../registry/auth/token-service.ts'
 import { openTransport, type TransportReply, type TransportLimits } from '../registry/transport/transport.ts'
 

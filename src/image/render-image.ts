@@ -10,7 +10,7 @@ import {
   parseWritableCatalog,
   type CatalogReadResult,
   type WritableCatalog,
-} from '../catalog/write/writable.ts'
+} from '../catalog/write/writable-catalog.ts'
 import { quote } from '../go/text.ts'
 import { getCatalogDirectory, type PulledBundle } from '../registry/pull-bundle.ts'
 

@@ -153,7 +153,7 @@ export function classifyRejection(rejection: RejectionText, context: RejectionCo
 
 /**
  * Unknown text concerns the pull request that met it. If a second one meets it, it concerns the branch:
- * app/jobs/refused-pull.ts counts them.
+ * app/jobs/rejected-pulls.ts counts them.
  */
 function getWidestScope(known: readonly RejectionScope[], isKnown: boolean): RejectionScope {
   if (known.includes('branch')) return 'branch'

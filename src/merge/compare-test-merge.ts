@@ -1,7 +1,7 @@
 // Detects a merge that differs from GitHub's, where GitHub would drop approvals for it.
 import type { ValidatedMerge } from '../gate/merge-permit.ts'
 import type { GitRepository } from '../ports/repository.ts'
-import type { RejectedMerge } from './landing-options.ts'
+import type { RejectedMerge } from './merge-options.ts'
 
 /** Refuses if GitHub's merge of the same commits has another tree. Without one, GitHub decides. */
 export async function compareTestMerge(

@@ -1,10 +1,10 @@
-// Lands by GitHub's own merge where a push can't work. GitHub pins only the head, so read-landed.ts compares the
+// Lands by GitHub's own merge where a push can't work. GitHub pins only the head, so read-merge-result.ts compares the
 // result.
-import { requiresUpToDateHead } from '../gate/landing-demands.ts'
-import type { MergeStrategy } from '../gate/landing-method.ts'
-import type { MergeCommitMessage } from '../ports/merging.ts'
+import { requiresUpToDateHead } from '../gate/merge-requirements.ts'
+import type { MergeStrategy } from '../gate/merge-strategy.ts'
+import type { MergeCommitMessage } from '../ports/merge-api.ts'
 import { triggerCrashPoint } from './crash-point.ts'
-import type { MergeActionResult, PreparationResult, MergeAttempt } from './ready.ts'
+import type { MergeActionResult, PreparationResult, MergeAttempt } from './prepared-merge.ts'
 
 type GitHubMergeStrategy = Extract<MergeStrategy, { kind: 'github-merge' }>
 

@@ -1,7 +1,7 @@
 // The command line's verbs for stops, run directly on the store or by the App.
 import { z } from 'zod'
-import type { FreezeAuthor, MergeFreeze, FreezeEvent } from '../gate/landing-stop.ts'
-import type { MergeFreezes } from '../ports/landing-stops.ts'
+import type { FreezeAuthor, MergeFreeze, FreezeEvent } from '../gate/merge-freeze.ts'
+import type { MergeFreezes } from '../ports/merge-freezes.ts'
 
 /** Postgres accepts neither a NUL nor an unpaired surrogate. */
 const textSchema = z

@@ -2,19 +2,19 @@
 // fresh look and intent. A member that can't land ends the train before it. A crash is settled for each as if it had
 // come alone.
 import type { PullNumber } from '../change/ids.ts'
-import type { MergeStrategy } from '../gate/landing-method.ts'
+import type { MergeStrategy } from '../gate/merge-strategy.ts'
 import type { MergePermit } from '../gate/merge-permit.ts'
 import type { Lease } from '../ports/leases.ts'
-import type { MergeIntent } from '../ports/landings.ts'
+import type { MergeIntent } from '../ports/merge-records.ts'
 import type { CheckRunContent } from '../ports/forge.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import { triggerCrashPoint } from './crash-point.ts'
-import { isInSameEpoch, epochChangedMessage, findChangedPulls } from './fresh-look.ts'
-import { readActiveFreeze, recoverPendingMerges } from './land-pull.ts'
-import type { EvaluatedPull, MergeOutcome, MergeOptions, PlannedMerge } from './landing-options.ts'
+import { isInSameEpoch, epochChangedMessage, findChangedPulls } from './stale-check.ts'
+import { readActiveFreeze, recoverPendingMerges } from './merge-pull.ts'
+import type { EvaluatedPull, MergeOutcome, MergeOptions, PlannedMerge } from './merge-options.ts'
 import { preparePushMerge, removeTemporaryBranch } from './push-merge.ts'
-import type { MergeActionResult, MergeAttempt } from './ready.ts'
-import { recoverMerge } from './settle-landings.ts'
+import type { MergeActionResult, MergeAttempt } from './prepared-merge.ts'
+import { recoverMerge } from './recover-merges.ts'
 
 export interface BatchMember {
   readonly examined: EvaluatedPull

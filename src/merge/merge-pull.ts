@@ -1,20 +1,20 @@
 // Lands one pull request. Each step survives a crash: the next process finds the intent and reads what happened,
 // instead of retrying blindly (T38 to T44).
-import { formatFreeze, activeFreezes } from '../gate/landing-stop.ts'
+import { formatFreeze, activeFreezes } from '../gate/merge-freeze.ts'
 import { formatQueueRemoval } from '../gate/queue-removal.ts'
 import type { ValidatedMerge, MergePermit } from '../gate/merge-permit.ts'
 import type { Lease } from '../ports/leases.ts'
 import { triggerCrashPoint } from './crash-point.ts'
 import { prepareQueueMerge } from './enqueue-pull.ts'
-import { isInSameEpoch, epochChangedMessage, findSnapshotChange, findChangedPulls } from './fresh-look.ts'
+import { isInSameEpoch, epochChangedMessage, findSnapshotChange, findChangedPulls } from './stale-check.ts'
 import { prepareGitHubMerge } from './github-merge.ts'
 import { toLeaseName } from './lease-name.ts'
-import type { EvaluatedPull, MergeOptions, MergeOutcome, RecoverOptions } from './landing-options.ts'
+import type { EvaluatedPull, MergeOptions, MergeOutcome, RecoverOptions } from './merge-options.ts'
 import { preparePushMerge, removeTemporaryBranch } from './push-merge.ts'
 import { recordQueueRemoval } from './queue-removals.ts'
-import type { PreparationResult, PreparedMerge, MergeAttempt } from './ready.ts'
-import { toMergeOutcome } from './what-refused.ts'
-import { recoverMerge, recoverBranchMerges } from './settle-landings.ts'
+import type { PreparationResult, PreparedMerge, MergeAttempt } from './prepared-merge.ts'
+import { toMergeOutcome } from './to-merge-outcome.ts'
+import { recoverMerge, recoverBranchMerges } from './recover-merges.ts'
 
 /** Rejects with a GitError or ForgeError when the outcome is unknown: the intent stays open for a later process. */
 export async function mergePull(

@@ -1,8 +1,8 @@
 // What every landing method offers: preparation, then one act that moves the branch.
 import type { CommitSha } from '../change/ids.ts'
 import type { MergePermit } from '../gate/merge-permit.ts'
-import type { MergeStrategy } from '../gate/landing-method.ts'
-import type { MergeOptions, PlannedMerge, RejectedMerge } from './landing-options.ts'
+import type { MergeStrategy } from '../gate/merge-strategy.ts'
+import type { MergeOptions, PlannedMerge, RejectedMerge } from './merge-options.ts'
 
 export interface MergeAttempt extends PlannedMerge {
   readonly permit: MergePermit

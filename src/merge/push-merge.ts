@@ -1,9 +1,9 @@
 // Lands by compare-and-swap push of the validated merge or GitHub's signed twin. Required checks are put on that commit
 // first, on a temporary branch.
 import type { CommitSha } from '../change/ids.ts'
-import type { SignedCommit } from '../ports/merging.ts'
-import { comparesMergeTrees } from '../gate/landing-demands.ts'
-import type { MergeStrategy } from '../gate/landing-method.ts'
+import type { SignedCommit } from '../ports/merge-api.ts'
+import { comparesMergeTrees } from '../gate/merge-requirements.ts'
+import type { MergeStrategy } from '../gate/merge-strategy.ts'
 import type { MergePermit } from '../gate/merge-permit.ts'
 import type { PushResult, GitRepository } from '../ports/repository.ts'
 import { formatTemporaryBranch } from '../gate/temporary-branch.ts'
@@ -11,10 +11,10 @@ import { checks as allChecks } from '../findings/checks.ts'
 import { toCheckNames } from '../messages/reported-check.ts'
 import { compareTestMerge } from './compare-test-merge.ts'
 import { triggerCrashPoint } from './crash-point.ts'
-import { publishMissingChecks } from './put-checks.ts'
-import { recordStagedCommit, removeStagingBranch } from './remove-staged.ts'
-import type { MergeActionResult, PreparationResult, MergeAttempt } from './ready.ts'
-import type { RejectedMerge } from './landing-options.ts'
+import { publishMissingChecks } from './publish-checks.ts'
+import { recordStagedCommit, removeStagingBranch } from './staging-branches.ts'
+import type { MergeActionResult, PreparationResult, MergeAttempt } from './prepared-merge.ts'
+import type { RejectedMerge } from './merge-options.ts'
 
 type PushStrategy = Extract<MergeStrategy, { kind: 'push' }>
 
@@ -74,7 +74,7 @@ const contentRejectionPattern = /refusing to allow|GH00[179]|PUSH PROTECTION|exc
 
 const needsStaging = (method: PushStrategy): boolean => method.checksFirst || method.signed
 
-/** GitHub's signed commit with the same parents and tree. git/land.ts verifies those. */
+/** GitHub's signed commit with the same parents and tree. git/push-merge.ts verifies those. */
 async function createSignedCopy({ permit, options }: MergeAttempt): Promise<SignedCommit> {
   const { repository, merging } = options
   const { landing } = permit

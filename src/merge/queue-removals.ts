@@ -6,7 +6,7 @@ import type { CommandRecord } from '../gate/commands.ts'
 import type { ValidatedMerge } from '../gate/merge-permit.ts'
 import { isRemovedByPerson, type QueueRemoval } from '../gate/queue-removal.ts'
 import { defineState, type StateStore } from '../ports/state.ts'
-import type { RecoverOptions } from './landing-options.ts'
+import type { RecoverOptions } from './merge-options.ts'
 
 const removalSchema = z.object({ id: z.string(), head: z.string(), at: z.string(), by: z.string() })
 /** By pull request. store/prune.ts removes those of merged ones. */

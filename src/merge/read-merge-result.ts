@@ -3,10 +3,10 @@
 import type { CommitSha } from '../change/ids.ts'
 import type { MergeMethod } from '../gate/branch-rules.ts'
 import type { GitRepository } from '../ports/repository.ts'
-import type { MergeIntent } from '../ports/landings.ts'
+import type { MergeIntent } from '../ports/merge-records.ts'
 import { triggerCrashPoint } from './crash-point.ts'
-import { readGroupOfCommit } from './judged-groups.ts'
-import type { RecoverOptions } from './landing-options.ts'
+import { readGroupOfCommit } from './validated-groups.ts'
+import type { RecoverOptions } from './merge-options.ts'
 
 export type ObservedMerge =
   /** On the branch, as validated. */

@@ -1,9 +1,9 @@
 // Settles landings that were begun: reads what happened and records it. Unclear ones stay open.
 import type { RepositoryName } from '../change/snapshot.ts'
-import type { MergeIntent } from '../ports/landings.ts'
-import type { MergeApi } from '../ports/merging.ts'
-import type { RecordedMergeOutcome, TreeMismatch, RecoverOptions } from './landing-options.ts'
-import { readMergeResult, type ObservedMerge } from './read-landed.ts'
+import type { MergeIntent } from '../ports/merge-records.ts'
+import type { MergeApi } from '../ports/merge-api.ts'
+import type { RecordedMergeOutcome, TreeMismatch, RecoverOptions } from './merge-options.ts'
+import { readMergeResult, type ObservedMerge } from './read-merge-result.ts'
 
 /** GitHub abandons an API request after ten seconds, so it won't merge later than this. */
 const lateMergeTimeoutMs = 30_000

@@ -3,8 +3,8 @@
 import type { PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import { toLeaseName } from './lease-name.ts'
-import type { RecoverOptions } from './landing-options.ts'
-import { recoverMerge } from './settle-landings.ts'
+import type { RecoverOptions } from './merge-options.ts'
+import { recoverMerge } from './recover-merges.ts'
 
 /**
  * False when something is still open: another holds the lease of the branch, or GitHub may still be at it. What waits in a

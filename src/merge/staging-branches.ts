@@ -10,7 +10,7 @@ import {
   temporaryBranchPrefix,
 } from '../gate/temporary-branch.ts'
 import { defineCache, type Cache } from '../ports/cache.ts'
-import type { MergeApi } from '../ports/merging.ts'
+import type { MergeApi } from '../ports/merge-api.ts'
 import type { Leases } from '../ports/leases.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import { defineState, type StateStore } from '../ports/state.ts'

@@ -1,11 +1,11 @@
 // The last check before a landing that GitHub still shows what the permit was made for.
 import type { PullNumber } from '../change/ids.ts'
 import type { PullSnapshot } from '../change/snapshot.ts'
-import { canAffectPulls, findAffectedPulls } from '../examine/closed-pulls.ts'
+import { canAffectPulls, findAffectedPulls } from '../evaluate/closed-pulls.ts'
 import type { ValidatedMerge } from '../gate/merge-permit.ts'
 import type { Forge } from '../ports/forge.ts'
 import type { PullMemory } from '../ports/pull-memory.ts'
-import type { EvaluatedPull } from './landing-options.ts'
+import type { EvaluatedPull } from './merge-options.ts'
 
 type SnapshotSource = Pick<Forge, 'readSnapshot' | 'openPulls'>
 

@@ -1,6 +1,6 @@
 // What a refusal comes to: its words sorted by whom they concern, or what we know better than its words.
-import { classifyRejection } from './classify-refusal.ts'
-import type { MergeOutcome, RejectedMerge } from './landing-options.ts'
+import { classifyRejection } from './classify-rejection.ts'
+import type { MergeOutcome, RejectedMerge } from './merge-options.ts'
 
 export function toMergeOutcome(rejected: RejectedMerge): MergeOutcome {
   const { reason, words, scope, commit, isSigned } = rejected

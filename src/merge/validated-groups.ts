@@ -2,7 +2,7 @@
 import type { CommitSha, TreeSha } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import { defineState } from '../ports/state.ts'
-import type { RecoverOptions } from './landing-options.ts'
+import type { RecoverOptions } from './merge-options.ts'
 
 /** A good group: its commit's tree was validated on this base, with these pull requests' heads. */
 export interface ValidatedQueueGroup {

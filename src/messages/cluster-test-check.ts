@@ -1,9 +1,9 @@
 // The check run about trials on a cluster. It is green only where everything installs and red only where the change is
 // at fault; cluster and network failures are neither. Escapes untrusted text.
-import { failureClassByCode } from '../checks/install/trial/trial-outcome.ts'
-import type { PlannedClusterTest } from '../checks/install/trial/plan-trials.ts'
-import type { ClusterTestReport } from '../checks/install/trial/trial-report.ts'
-import { formatElapsed } from './describe-trials.ts'
+import { failureClassByCode } from '../checks/install/cluster-test/cluster-test-outcome.ts'
+import type { PlannedClusterTest } from '../checks/install/cluster-test/plan-cluster-tests.ts'
+import type { ClusterTestReport } from '../checks/install/cluster-test/cluster-test-report.ts'
+import { formatElapsed } from './describe-cluster-tests.ts'
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
 import { renderFencedBlock } from './fenced-block.ts'
 import { toPrintable } from '../findings/printable.ts'

@@ -3,7 +3,7 @@
 import type { CheckOutcome, SuggestedPatch } from '../checks/check.ts'
 import type { PullVerdict } from '../gate/verdict.ts'
 import { countFindings, formatFindingCounts } from './count-findings.ts'
-import { truncateText, maxTextLength } from './cut-text.ts'
+import { truncateText, maxTextLength } from './truncate-text.ts'
 import {
   compareBySeverity,
   renderErrorBoxes,
@@ -13,7 +13,7 @@ import {
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
 import { renderFencedBlock } from './fenced-block.ts'
 import { renderMermaidBlock } from './fenced-mermaid.ts'
-import { formatChecksUrl, formatCommitUrl } from './links.ts'
+import { formatChecksUrl, formatCommitUrl } from './github-urls.ts'
 import { decideNextSteps, type NextStep } from './next-steps.ts'
 import type { ReportOptions } from './report-options.ts'
 import { checkNamePrefix } from './reported-check.ts'

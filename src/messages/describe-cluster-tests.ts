@@ -1,7 +1,10 @@
 // Renders trials on a cluster as plain text, and makes every line printable.
-import type { SkippedClusterTest } from '../checks/install/trial/plan-trials.ts'
-import { failureClassByCode, type ClusterTestOutcome } from '../checks/install/trial/trial-outcome.ts'
-import type { ClusterTestReport } from '../checks/install/trial/trial-report.ts'
+import type { SkippedClusterTest } from '../checks/install/cluster-test/plan-cluster-tests.ts'
+import {
+  failureClassByCode,
+  type ClusterTestOutcome,
+} from '../checks/install/cluster-test/cluster-test-outcome.ts'
+import type { ClusterTestReport } from '../checks/install/cluster-test/cluster-test-report.ts'
 import { toPrintable } from '../findings/printable.ts'
 
 /** `0:42`. */

@@ -1,7 +1,7 @@
 // Names changes merged while a pull request was open that cause its conflict. Uses recorded facts only.
 import type { CommitSha, PullNumber } from '../change/ids.ts'
 import { toCodeSpan } from './escape.ts'
-import { formatCommitUrl, formatPullUrl, type PullUrlParts } from './links.ts'
+import { formatCommitUrl, formatPullUrl, type PullUrlParts } from './github-urls.ts'
 
 export interface HeadConflict {
   readonly commit: CommitSha

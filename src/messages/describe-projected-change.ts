@@ -1,5 +1,5 @@
 import type { PullRequestChange } from '../change/change.ts'
-import { placeholderHost, type ProjectedCatalog } from '../checks/bundles/becoming.ts'
+import { placeholderHost, type ProjectedCatalog } from '../checks/bundles/projected-catalog.ts'
 import { describeChangeLines, type DescriptionLine } from './describe-change.ts'
 
 /** The predicted change, without paths of the pull request. */

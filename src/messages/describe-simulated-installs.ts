@@ -1,6 +1,6 @@
 // Renders the simulated installs as Markdown for the install check run. Escapes untrusted text.
 import type { InstallStep, InstallVerdict, InstallStepOutcome } from '../checks/install/install-report.ts'
-import type { InstallSummary } from '../checks/install/tried-install.ts'
+import type { InstallSummary } from '../checks/install/install-summary.ts'
 import { toCodeSpan, toTableCodeSpan, escapeMarkdown } from './escape.ts'
 
 const outcomeMarks: Readonly<Record<InstallStepOutcome, string>> = {

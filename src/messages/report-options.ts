@@ -1,5 +1,5 @@
 import type { CommentPolicy } from '../config/config.ts'
-import type { PullUrlParts } from './links.ts'
+import type { PullUrlParts } from './github-urls.ts'
 import type { FixView, TracedLine } from './traced-line.ts'
 
 export interface FindingLinkOptions {
@@ -15,7 +15,7 @@ export interface FindingLinkOptions {
 }
 
 export interface ReportOptions extends FindingLinkOptions {
-  /** A line of Markdown made by summarise-change.ts. */
+  /** A line of Markdown made by summarize-change.ts. */
   readonly summary?: string | undefined
   /** Markdown lines made by describe-change.ts. */
   readonly changeLines: readonly string[]
@@ -25,7 +25,7 @@ export interface ReportOptions extends FindingLinkOptions {
   readonly graph?: string | undefined
   /** The change's id, to which approvals bind. */
   readonly change?: string | undefined
-  /** Markdown sentences made by describe-meanwhile.ts. */
+  /** Markdown sentences made by describe-head-conflict.ts. */
   readonly meanwhile?: readonly string[] | undefined
   /** URLs of our check runs by name; unknown ones link to the list of all. */
   readonly runs?: ReadonlyMap<string, string> | undefined

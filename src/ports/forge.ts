@@ -1,10 +1,10 @@
-// GitHub in our own words. Octokit's types never pass this port. Merging isn't here: see merging.ts and
+// GitHub in our own words. Octokit's types never pass this port. Merging isn't here: see merge-api.ts and
 // Repository.land().
 import type { CommitSha, PullNumber, TreeSha, UserId } from '../change/ids.ts'
 import type { GitHubAccount, RepositoryName, PullSnapshot } from '../change/snapshot.ts'
 import type { AnswerByKind, CheckQuestion } from '../checks/questions.ts'
 import type { BranchRules } from '../gate/branch-rules.ts'
-import type { TokenPermissions } from '../gate/landing-demands.ts'
+import type { TokenPermissions } from '../gate/merge-requirements.ts'
 import type { ReportedCheck } from '../messages/reported-check.ts'
 import type { Suggestion } from '../messages/suggestions.ts'
 

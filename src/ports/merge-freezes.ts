@@ -8,7 +8,7 @@ import type {
   FreezeKind,
   FreezeRequest,
   FreezeScope,
-} from '../gate/landing-stop.ts'
+} from '../gate/merge-freeze.ts'
 
 export interface UnfreezeRequest extends FreezeScope {
   readonly kinds: readonly FreezeKind[]

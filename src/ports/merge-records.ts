@@ -1,7 +1,7 @@
 // What the bot is about to land, and what it landed.
 import type { CommitSha, PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
-import type { MergeStrategy } from '../gate/landing-method.ts'
+import type { MergeStrategy } from '../gate/merge-strategy.ts'
 import type { ValidatedMerge } from '../gate/merge-permit.ts'
 import type { Lease } from './leases.ts'
 

@@ -1,7 +1,7 @@
 // One repository's git content. Blobs are read, never checked out; no method takes a ref name that a pull request could
 // choose.
 import type { BlobSha, CommitSha, PullNumber, TreeSha } from '../change/ids.ts'
-import type { IncomingCommits } from '../change/carried-commits.ts'
+import type { IncomingCommits } from '../change/incoming-commits.ts'
 import type { PathChange, TreePathEntry, TreeEntry } from '../change/path-change.ts'
 import type { MergePermit } from '../gate/merge-permit.ts'
 

@@ -4,7 +4,7 @@ import { parseImageReference } from '../go/reference/image-reference.ts'
 import type { BundleAnswer, UnknownAnswer } from '../checks/questions.ts'
 import type { Clock } from '../ports/clock.ts'
 import { defineCache, type Cache, type CacheNamespace } from '../ports/cache.ts'
-import { defaultAnswerTtls } from './cached-answers.ts'
+import { defaultAnswerTtls } from './cached-registry.ts'
 import type { RegistryClient } from './registry-client.ts'
 import { bundleReaderVersion } from './unpack/read-bundle-files.ts'
 

@@ -1,4 +1,4 @@
-import { configShape, manifestShape } from './document-shapes.ts'
+import { configShape, manifestShape } from './oci-document-shapes.ts'
 import { RegistryError } from './registry-error.ts'
 import { parseStrictJson } from './strict-json.ts'
 

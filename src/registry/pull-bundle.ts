@@ -8,7 +8,7 @@ import type { RegistryClient } from './registry-client.ts'
 import type { BundleReadingWithInstall } from './unpack/read-bundle-files.ts'
 import { RegistryError } from './registry-error.ts'
 import { defaultUnpackLimits, type CompressedLayer, type UnpackLimits } from './unpack/unpack-layers.ts'
-import { runUnpackProcess } from './unpack/unpack-processes.ts'
+import { runUnpackProcess } from './unpack/unpack-process-pool.ts'
 
 export interface PulledBundle {
   /** Of what the reference names: an index if it is one. */

@@ -1,6 +1,6 @@
 import type { AbortSignalLike } from '../ports/registry.ts'
 import type { BundleAnswer } from '../checks/questions.ts'
-import { toImageAnswer } from './answer-of.ts'
+import { toImageAnswer } from './to-image-answer.ts'
 import type { RegistryClient } from './registry-client.ts'
 import { pullBundleReading, type PullLimits } from './pull-bundle.ts'
 

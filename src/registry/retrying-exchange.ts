@@ -4,7 +4,7 @@ import type { Clock } from '../ports/clock.ts'
 import { createAdaptiveWindow, type AdaptiveWindow, type WindowSizes } from './transport/adaptive-window.ts'
 import type { AuthorizedExchange, RegistryHttpRequest } from './auth/authorized-exchange.ts'
 import { RegistryError } from './registry-error.ts'
-import { toReplyError } from './transport/reply-failure.ts'
+import { toReplyError } from './transport/reply-error.ts'
 import type { TransportReply } from './transport/transport.ts'
 
 export interface RetryPolicy {

@@ -1,7 +1,7 @@
 // JSON parsed by a shape that names its fields. Go ignores the case of keys and takes the last duplicate; others take
 // the first or the exact one, so one digest could mean two images. Such documents are rejected.
 import { RegistryError } from './registry-error.ts'
-import { memoizePerObject } from '../findings/once.ts'
+import { memoizePerObject } from '../findings/memoize.ts'
 
 /** `any` is for fields that no reader uses; null counts as absent everywhere, as in Go. */
 export type JsonShape =

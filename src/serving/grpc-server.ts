@@ -17,7 +17,7 @@ import { findPathComponentProblem } from '../catalog/api/custom-blobs.ts'
 import type { ServedCatalog } from '../catalog/api/served-catalog.ts'
 import type { Json } from '../go/json/json.ts'
 import { createReflectionHandler } from './reflection.ts'
-import { getGrpcService, type ProtoMessage } from './services.ts'
+import { getGrpcService, type ProtoMessage } from './grpc-services.ts'
 import { toStructMessage } from './struct-message.ts'
 
 export interface GrpcServer {

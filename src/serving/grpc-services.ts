@@ -2,7 +2,7 @@
 import type { MethodDefinition, ServiceDefinition } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
 import descriptor from 'protobufjs/ext/descriptor/index.js'
-import { protoFiles, type ProtoFile } from './protocols.ts'
+import { protoFiles, type ProtoFile } from './proto-files.ts'
 
 export type ProtoMessage = Readonly<Record<string, unknown>>
 

@@ -7,7 +7,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { CatalogServerResponse } from '../checks/install/running-catalog.ts'
-import { queryCatalogServer } from './ask-catalog.ts'
+import { queryCatalogServer } from './query-catalog-server.ts'
 
 const serverName = 'opm'
 /** Failures that are not caused by the catalog. */

@@ -1,7 +1,7 @@
 // Asks a running catalog the questions that OLM asks over gRPC. Connects only to loopback ports.
 import { Client, credentials, status, type ServiceError } from '@grpc/grpc-js'
 import type { CatalogServerResponse } from '../checks/install/running-catalog.ts'
-import { getGrpcService, type ProtoMessage } from './services.ts'
+import { getGrpcService, type ProtoMessage } from './grpc-services.ts'
 
 /** Milliseconds for one call. */
 const maxCallMs = 30_000

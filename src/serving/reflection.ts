@@ -1,6 +1,6 @@
 // gRPC reflection, so that tools such as grpcurl need no .proto files.
 import { status } from '@grpc/grpc-js'
-import { describeProtoFiles, type DescribedProtoFile, type ProtoMessage } from './services.ts'
+import { describeProtoFiles, type DescribedProtoFile, type ProtoMessage } from './grpc-services.ts'
 
 /** Answers requests of either version of the protocol. */
 export function createReflectionHandler(

@@ -1,6 +1,6 @@
 // Converts JSON to the protobuf Struct that custom blobs are served as.
 import type { Json } from '../go/json/json.ts'
-import type { ProtoMessage } from './services.ts'
+import type { ProtoMessage } from './grpc-services.ts'
 
 export function toStructMessage(object: Readonly<Record<string, Json>>): ProtoMessage {
   return {

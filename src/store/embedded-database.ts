@@ -3,7 +3,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Database, Sql } from './database.ts'
 import { connectEmbedded, type EmbeddedConnection } from './embedded-connection.ts'
-import { superviseConnection } from './keep-open.ts'
+import { superviseConnection } from './supervise-connection.ts'
 import { toStoreError, getSqlState, StoreError } from './store-error.ts'
 
 export interface EmbeddedOptions {

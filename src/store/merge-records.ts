@@ -3,7 +3,7 @@ import { toCommitSha, toPullNumber, type CommitSha, type PullNumber } from '../c
 import type { RepositoryName } from '../change/snapshot.ts'
 import { repositoryKey } from '../change/repository-key.ts'
 import type { ValidatedMerge } from '../gate/merge-permit.ts'
-import type { PendingMerge, MergeIntent } from '../ports/landings.ts'
+import type { PendingMerge, MergeIntent } from '../ports/merge-records.ts'
 import type { Lease } from '../ports/leases.ts'
 import type { Database } from './database.ts'
 import { schemaName } from './migrations.ts'

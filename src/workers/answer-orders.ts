@@ -1,7 +1,7 @@
 // The worker's end of the channel: receives orders and sends answers or error messages. It can call back to the parent,
 // and the process ends with its parent.
 
-import { saveCompileCache } from './keep-compiled.ts'
+import { saveCompileCache } from './save-compile-cache.ts'
 
 export type WorkerReply<Answer> =
   | { readonly answer: Answer }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { createHealthMonitor } from '../../src/app/health.ts'
-import { systemClock } from '../../src/examine/system-clock.ts'
+import { systemClock } from '../../src/evaluate/system-clock.ts'
 import { ForgeError } from '../../src/github/forge-error.ts'
 
 const reachableStore = { ping: () => Promise.resolve() }

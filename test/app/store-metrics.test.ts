@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals'
 import { Registry } from 'prom-client'
 import { createStoreMetrics } from '../../src/app/store-metrics.ts'
-import type { MergeFreeze } from '../../src/gate/landing-stop.ts'
+import type { MergeFreeze } from '../../src/gate/merge-freeze.ts'
 import { systemTestClock } from '../store/sample-records.ts'
 
 const repository = { owner: 'Coast', name: 'Operators' }

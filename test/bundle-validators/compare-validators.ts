@@ -19,7 +19,7 @@ import {
   explainedDifferencesByRule,
   explainUnreportedFinding,
   type ValidatorFinding,
-} from './counterparts.ts'
+} from './equivalent-rules.ts'
 
 const { values, positionals } = parseArgs({
   options: { program: { type: 'string' }, show: { type: 'string', default: '5' } },

@@ -4,7 +4,7 @@ import {
   readBundleUpgradeFacts,
   type BundleUpgradeFacts,
   type LocatedText,
-} from '../../src/bundle/bundle-facts.ts'
+} from '../../src/bundle/bundle-upgrade-facts.ts'
 
 const bundleWithCsv = (
   csv: string,

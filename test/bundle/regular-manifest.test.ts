@@ -1,6 +1,6 @@
 // A manifest says the same, and at the same places, whichever reader reads it.
 import { describe, expect, test } from '@jest/globals'
-import { createBundleLocator } from '../../src/bundle/bundle-places.ts'
+import { createBundleLocator } from '../../src/bundle/bundle-locator.ts'
 import { formatUntypedGoJson, readManifest } from '../../src/bundle/manifest-document.ts'
 import { parseRegularManifest } from '../../src/bundle/regular-manifest.ts'
 import { validateBundle } from '../../src/bundle/validate-bundle.ts'

@@ -6,7 +6,7 @@ import { annotationKeys } from '../../src/bundle/bundle-metadata.ts'
 import { suiteByRuleId } from '../../src/bundle/content-rules.ts'
 import { validateBundle } from '../../src/bundle/validate-bundle.ts'
 import type { RuleSuite } from '../../src/findings/suites.ts'
-import { createBundleFiles, createCrd, type SampleBundle } from './bundle-shapes.ts'
+import { createBundleFiles, createCrd, type SampleBundle } from './sample-bundles.ts'
 
 const minimalSpec = {
   installModes: [{ type: 'AllNamespaces', supported: true }],

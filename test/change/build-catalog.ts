@@ -1,7 +1,7 @@
 // Catalogs for tests of the change floor: files of JSON documents, one per line, with their facts and true places.
 import type { Catalog } from '../../src/catalog/facts/catalog.ts'
 import type { Json } from '../../src/go/json/json.ts'
-import type { TreeFiles } from '../../src/change/blob-text.ts'
+import type { TreeFiles } from '../../src/change/compare-blobs.ts'
 import { describeChange } from '../../src/change/describe-change.ts'
 import type { PullRequestChange } from '../../src/change/change.ts'
 import { toBlobSha } from '../../src/change/ids.ts'

@@ -6,7 +6,7 @@ import {
   pathsOf,
   memoizePerList,
   createListFilter,
-} from '../../src/change/patched-list.ts'
+} from '../../src/change/incremental-list.ts'
 import type { BlobSha } from '../../src/change/ids.ts'
 import { hasPathBelow, hasPath, findPathsBelow } from '../../src/change/sorted-paths.ts'
 

@@ -1,15 +1,15 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../src/catalog/facts/assemble.ts'
+import { assembleCatalog } from '../../src/catalog/facts/assemble-catalog.ts'
 import type { FileFacts } from '../../src/catalog/facts/catalog.ts'
-import { parseCatalogFile } from '../../src/catalog/load/read-file.ts'
+import { parseCatalogFile } from '../../src/catalog/load/parse-catalog-file.ts'
 import { describeChange } from '../../src/change/describe-change.ts'
 import { toBlobSha } from '../../src/change/ids.ts'
 import { upgradeRules } from '../../src/checks/validation/upgrade/rules.ts'
 import { runUpgradeRule } from '../../src/checks/validation/upgrade/upgrade-rule.ts'
 import { formatChangeAsText, describeChangeLines } from '../../src/messages/describe-change.ts'
-import { findSharedPath } from '../shared.ts'
+import { findSharedPath } from '../shared-data.ts'
 
 const catalogRoot = 'catalogs/v4.16'
 const catalogDirectory = findSharedPath('community-operators', catalogRoot)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { imagesCheck } from '../../src/checks/images/images.ts'
-import { applyConfiguredSeverities } from '../../src/checks/configured-findings.ts'
+import { applyConfiguredSeverities } from '../../src/checks/apply-configured-severities.ts'
 import type { CheckInput } from '../../src/checks/check.ts'
 import { defaultConfig, type Config } from '../../src/config/config.ts'
 import type { Finding } from '../../src/findings/finding.ts'

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { readExampleCases, readCasesOfRule, type ExampleCase } from '../../scripts/rule-examples/cases.ts'
-import { evaluateExample } from '../../scripts/rule-examples/judge-case.ts'
+import { evaluateExample } from '../../scripts/rule-examples/evaluate-example.ts'
 import { findDefinedRules, renderRuleLists } from '../../scripts/rule-lists.ts'
 import { allRules } from '../../src/checks/all-rules.ts'
 

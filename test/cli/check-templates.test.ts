@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { annotationKeys } from '../../src/bundle/bundle-metadata.ts'
 import type { Finding } from '../../src/findings/finding.ts'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
-import { createBundleFiles } from '../bundle/bundle-shapes.ts'
+import { createBundleFiles } from '../bundle/sample-bundles.ts'
 import { catalogBot } from './command.ts'
 
 jest.setTimeout(300_000)

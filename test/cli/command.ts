@@ -4,7 +4,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { join, resolve as absolute } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { compileCacheDirectory } from '../kept-compiled.ts'
+import { compileCacheDirectory } from '../compile-cache.ts'
 import type { CommandResult, CommandInput } from './warm-command-line.ts'
 
 export type { CommandResult } from './warm-command-line.ts'

@@ -3,15 +3,15 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { RulesetRequest } from '../../sandbox/github/branch-rules/rule-shapes.ts'
+import type { RulesetRequest } from '../../sandbox/github/branch-rules/rule-types.ts'
 import {
   acceptedPush,
   MergeRulesFixture,
   createPullRequestRule,
-} from '../sandbox/github/branch-rules/landing-ground.ts'
-import { privateKey } from '../sandbox/github/sample-world.ts'
+} from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
+import { privateKey } from '../sandbox/github/github-fixture.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import { getRequiredOwnChecks } from '../../src/gate/demanded-checks.ts'
+import { getRequiredOwnChecks } from '../../src/gate/required-own-checks.ts'
 import { toCheckNames } from '../../src/messages/report.ts'
 
 let sandboxContext: MergeRulesFixture

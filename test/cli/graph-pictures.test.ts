@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createMergedBundleFiles, releaseRepositoryFiles } from '../examine/release/release-files.ts'
-import { runOpm } from '../opm.ts'
+import { createMergedBundleFiles, releaseRepositoryFiles } from '../evaluate/release/release-files.ts'
+import { runOpm } from '../run-opm.ts'
 import { catalogBot } from './command.ts'
 
 let temporaryDirectory: string

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { InstallReport } from '../../src/checks/install/install-report.ts'
 import { smallBundle } from '../checks/install/small-bundle.ts'
-import { parseBlobs } from '../checks/install/written-catalog.ts'
+import { parseBlobs } from '../checks/install/parse-catalog-lines.ts'
 import { catalogBotIn } from './command.ts'
 
 let temporaryDirectory: string

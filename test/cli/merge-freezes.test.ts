@@ -7,7 +7,7 @@ import pino from 'pino'
 import { openControlSocket } from '../../src/app/control-socket.ts'
 import { storeFolder } from '../../src/app/settings.ts'
 import { openStore } from '../../src/store/store.ts'
-import { copyPreparedStore } from '../store/made-store.ts'
+import { copyPreparedStore } from '../store/prepared-store.ts'
 import { systemTestClock } from '../store/sample-records.ts'
 import { catalogBotIn } from './command.ts'
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { findClosestNames } from '../../src/cli/closest-names.ts'
-import { supportsColor } from '../../src/cli/colour.ts'
+import { supportsColor } from '../../src/cli/color.ts'
 import {
   diagnoseClock,
   diagnoseDeliveries,
@@ -10,7 +10,7 @@ import {
   diagnoseProxy,
   diagnoseRegistries,
 } from '../../src/cli/diagnosis.ts'
-import { ruleUrl } from '../../src/cli/rule-address.ts'
+import { ruleUrl } from '../../src/cli/rule-url.ts'
 import { formatSystemError } from '../../src/cli/system-error.ts'
 import { createAuthorPackageJson } from '../../scripts/build/author-package.ts'
 

@@ -13,16 +13,16 @@ import {
   openDemoEnvironment,
   demoRepositoryName,
   type DemoEnvironment,
-} from '../../sandbox/demo/demo-world.ts'
+} from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import { sweepOnce } from '../../src/app/once/sweep-once.ts'
 import { readSettings } from '../../src/app/settings.ts'
 import { openStore } from '../../src/store/store.ts'
-import { copyPreparedStore } from '../store/made-store.ts'
-import { systemClock } from '../../src/examine/system-clock.ts'
+import { copyPreparedStore } from '../store/prepared-store.ts'
+import { systemClock } from '../../src/evaluate/system-clock.ts'
 import { openTokenClient } from '../../src/github/token-client.ts'
 import { createTrafficValidator } from '../sandbox/github/traffic-validator.ts'
-import { compileCacheDirectory } from '../kept-compiled.ts'
+import { compileCacheDirectory } from '../compile-cache.ts'
 
 const cliPath = join(import.meta.dirname, '../../src/cli.ts')
 

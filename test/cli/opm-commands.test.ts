@@ -8,7 +8,7 @@ import { generateDockerfile } from '../../src/cli/generate-dockerfile.ts'
 import { initPackage } from '../../src/cli/init-package.ts'
 import { printList } from '../../src/cli/list.ts'
 import { renderGraph } from '../../src/cli/render-graph.ts'
-import { runOpm } from '../opm.ts'
+import { runOpm } from '../run-opm.ts'
 
 const bundleYaml = (version: string) => `---
 schema: olm.bundle

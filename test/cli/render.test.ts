@@ -6,9 +6,9 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { annotationKeys } from '../../src/bundle/bundle-metadata.ts'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
-import { createBundleFiles } from '../bundle/bundle-shapes.ts'
-import { runOpm } from '../opm.ts'
-import { findSharedPath } from '../shared.ts'
+import { createBundleFiles } from '../bundle/sample-bundles.ts'
+import { runOpm } from '../run-opm.ts'
+import { findSharedPath } from '../shared-data.ts'
 import { catalogBot } from './command.ts'
 
 // Every command is a process of its own, on a machine that may be busy.

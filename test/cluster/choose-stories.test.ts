@@ -1,8 +1,8 @@
 // What `npm run test:cluster` may call success: nothing that was not tried, and nothing that could not be seen.
 import { expect, test } from '@jest/globals'
 import { chooseStories } from './real/choose-stories.ts'
-import { findMissingFacts, observeCluster } from './real/observe.ts'
-import { findLeftovers } from './real/scene.ts'
+import { findMissingFacts, observeCluster } from './real/observe-cluster.ts'
+import { findLeftovers } from './real/cluster-stories.ts'
 
 const storyNames = ['rights', 'olm-v0', 'olm-v1']
 const isBuilt = (story: string) => story !== 'olm-v1'

@@ -1,9 +1,9 @@
 // A Kubernetes API in one process, for tests: discovery, lists in pages, label selectors, merge patches, dry runs, finalizers,
 // owner references, namespaces that take what is in them along; and whatever a test wants it to answer instead. Time is the
-// test's. What plays OLM stands beside it (scripted-olm.ts).
+// test's. What plays OLM stands beside it (fake-olm.ts).
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { KubeObject } from '../../src/checks/install/trial/kube-object.ts'
+import type { KubeObject } from '../../src/checks/install/cluster-test/kube-object.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 
 interface FakeApiKind {

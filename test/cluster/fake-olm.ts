@@ -1,6 +1,6 @@
 // OLM as it behaves, by the script of a test: v0's catalog and olm operators, v1's two controllers, RukPak's. Each looks at the
 // objects whenever time goes on, and writes what the real one would have written by then.
-import type { FakeKubernetesApi, StoredStatus, StoredObject } from './scripted-api.ts'
+import type { FakeKubernetesApi, StoredStatus, StoredObject } from './fake-kubernetes-api.ts'
 
 export interface OlmV0Script {
   /** What each InstallPlan names, one after the other. */

@@ -4,21 +4,21 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { defaultDeadlines } from '../../src/checks/install/trial/deadlines.ts'
-import type { PlannedClusterTest } from '../../src/checks/install/trial/plan-trials.ts'
+import { defaultDeadlines } from '../../src/checks/install/cluster-test/deadlines.ts'
+import type { PlannedClusterTest } from '../../src/checks/install/cluster-test/plan-cluster-tests.ts'
 import {
   expiresLabel,
   clusterTestLabel,
   type ClusterTestPlan,
-} from '../../src/checks/install/trial/trial-plan.ts'
-import type { ClusterTestReport } from '../../src/checks/install/trial/trial-report.ts'
+} from '../../src/checks/install/cluster-test/cluster-test-plan.ts'
+import type { ClusterTestReport } from '../../src/checks/install/cluster-test/cluster-test-report.ts'
 import type { Cluster } from '../../src/cluster/cluster.ts'
-import { completeClusterTestPlan } from '../../src/cluster/complete-plan.ts'
+import { completeClusterTestPlan } from '../../src/cluster/complete-test-plan.ts'
 import { sweepCluster } from '../../src/cluster/janitor.ts'
 import { openCluster } from '../../src/cluster/open-cluster.ts'
-import { runClusterTest, type ClusterTestOptions } from '../../src/cluster/run-trial.ts'
-import { runClusterTests } from '../../src/cluster/try-trials.ts'
-import { describeClusterTests } from '../../src/messages/describe-trials.ts'
+import { runClusterTest, type ClusterTestOptions } from '../../src/cluster/run-cluster-test.ts'
+import { runClusterTests } from '../../src/cluster/run-cluster-tests.ts'
+import { describeClusterTests } from '../../src/messages/describe-cluster-tests.ts'
 import {
   coreKinds,
   olmV0Kinds,
@@ -29,8 +29,8 @@ import {
   statusResponse,
   type FakeApiServer,
   type StoredObject,
-} from './scripted-api.ts'
-import { simulateOlmV0, simulateOlmV1, simulateRukPak, type OlmV0Script } from './scripted-olm.ts'
+} from './fake-kubernetes-api.ts'
+import { simulateOlmV0, simulateOlmV1, simulateRukPak, type OlmV0Script } from './fake-olm.ts'
 
 let apiServer: FakeApiServer
 let temporaryDirectory: string

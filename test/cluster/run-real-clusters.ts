@@ -13,7 +13,11 @@ import { runOlmV1Stories } from './real/olm-v1.ts'
 import { runNewerOlmV1Stories } from './real/newer-olm-v1.ts'
 import { runRukPakStories } from './real/rukpak.ts'
 import { runRightsStories } from './real/rights.ts'
-import { runStoriesOnControlPlane, publishClusterTestImages, type StoryContext } from './real/scene.ts'
+import {
+  runStoriesOnControlPlane,
+  publishClusterTestImages,
+  type StoryContext,
+} from './real/cluster-stories.ts'
 
 const controlPlaneDirectory = process.env['CONTROL_PLANE']
 if (

@@ -1,7 +1,7 @@
 // The checks on alert rules and dashboard find what they are for. The real metrics they are held against in
 // test/stories/operating.test.ts, where a bot runs.
 import { expect, test } from '@jest/globals'
-import { findQueryProblems, parseMetricLabels, readQueries } from './queries.ts'
+import { findQueryProblems, parseMetricLabels, readQueries } from './prometheus-queries.ts'
 
 const sampleMetrics = parseMetricLabels(`# TYPE catalog_bot_jobs gauge
 catalog_bot_jobs{kind="pull",state="waiting"} 3

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { fetchBranchRules } from '../../src/examine/known-branch-rules.ts'
-import { openMemoryCache } from '../../src/examine/memory-cache.ts'
+import { fetchBranchRules } from '../../src/evaluate/branch-rules-cache.ts'
+import { openMemoryCache } from '../../src/evaluate/memory-cache.ts'
 import type { BranchRules } from '../../src/gate/branch-rules.ts'
 
 function createRulesContext(name = 'catalog') {

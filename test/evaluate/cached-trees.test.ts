@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { join } from 'node:path'
-import { cacheTrees } from '../../src/examine/remember-trees.ts'
+import { cacheTrees } from '../../src/evaluate/cached-trees.ts'
 import { openMirror, type GitMirror } from '../../src/git/mirror.ts'
 import type { TreeReader } from '../../src/ports/repository.ts'
 import { createOrigin, createTemporaryFolder } from '../git/origin.ts'

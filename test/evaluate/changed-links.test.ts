@@ -1,17 +1,17 @@
 // Symbolic links of the base whose target a pull request changes: the catalog that reads through them is judged.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { createCatalogLoader } from '../../src/examine/catalogs/catalog-loader.ts'
-import { findChangedLinks } from '../../src/examine/changed-links.ts'
-import { evaluateSnapshot } from '../../src/examine/examine.ts'
-import { findLayout } from '../../src/examine/find-layout.ts'
-import type { ReaderPool } from '../../src/examine/catalogs/reader-pool.ts'
-import { parseCatalogFile } from '../../src/catalog/load/read-file.ts'
+import { createCatalogLoader } from '../../src/evaluate/catalogs/catalog-loader.ts'
+import { findChangedLinks } from '../../src/evaluate/changed-links.ts'
+import { evaluateSnapshot } from '../../src/evaluate/evaluate.ts'
+import { findLayout } from '../../src/evaluate/find-layout.ts'
+import type { ReaderPool } from '../../src/evaluate/catalogs/reader-pool.ts'
+import { parseCatalogFile } from '../../src/catalog/load/parse-catalog-file.ts'
 import { toPullNumber } from '../../src/change/ids.ts'
-import { createSnapshot } from '../gate/build.ts'
+import { createSnapshot } from '../gate/gate-builders.ts'
 import type { OriginFile, OriginFiles } from '../git/origin.ts'
-import { catalogYaml } from '../checks/ownership/blobs.ts'
-import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/world.ts'
-import { noopCache, noopPullMemory } from '../../src/examine/forgetful.ts'
+import { catalogYaml } from '../checks/ownership/read-catalog-text.ts'
+import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
+import { noopCache, noopPullMemory } from '../../src/evaluate/null-store.ts'
 
 let fixture: OwnershipScenario
 beforeAll(async () => {

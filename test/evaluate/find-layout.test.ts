@@ -1,6 +1,6 @@
 // Where the paths of a repository do not tell its catalogs, what is in the files does.
 import { expect, test } from '@jest/globals'
-import { findLayout } from '../../src/examine/find-layout.ts'
+import { findLayout } from '../../src/evaluate/find-layout.ts'
 import type { BlobSha } from '../../src/change/ids.ts'
 import { GitError } from '../../src/git/git-error.ts'
 

@@ -2,12 +2,12 @@
 // Shown with a real git: the linked line says what the finding's line says.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { toPullNumber, type CommitSha, type TreeSha } from '../../src/change/ids.ts'
-import { traceFindings } from '../../src/examine/trace-findings.ts'
-import { findHeadConflicts } from '../../src/examine/what-moved.ts'
+import { traceFindings } from '../../src/evaluate/trace-findings.ts'
+import { findHeadConflicts } from '../../src/evaluate/find-head-conflicts.ts'
 import type { Finding } from '../../src/findings/finding.ts'
 import { createLineMap } from '../../src/findings/line-map.ts'
 import { getFindingKey } from '../../src/messages/traced-line.ts'
-import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/world.ts'
+import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 import type { OriginFiles } from '../git/origin.ts'
 
 let fixture: OwnershipScenario

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { limitFindingsPerRule } from '../../src/findings/few-of-each.ts'
+import { limitFindingsPerRule } from '../../src/findings/limit-per-rule.ts'
 import type { Finding, Severity } from '../../src/findings/finding.ts'
 
 const createFinding = (rule: string, severity: Severity): Finding => ({

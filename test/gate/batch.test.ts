@@ -7,7 +7,7 @@ import {
   computeNextBatchSize,
   orderBatch,
   findBatchProblem,
-} from '../../src/gate/train.ts'
+} from '../../src/gate/batch.ts'
 import { noRules } from './no-rules.ts'
 
 const createCommitId = (digit: string) => toCommitSha(digit.repeat(40))

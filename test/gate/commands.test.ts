@@ -17,7 +17,7 @@ import {
   type CommandRecord,
 } from '../../src/gate/commands.ts'
 import { changeBetween, packageBlob } from '../change/build-catalog.ts'
-import { createSnapshot, repeatDigit } from './build.ts'
+import { createSnapshot, repeatDigit } from './gate-builders.ts'
 
 const personByName: Readonly<Record<string, GitHubAccount>> = {
   alice: { id: toUserId(1001), login: 'alice', kind: 'user' },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { decideVerdict, type GateInput } from '../../src/gate/decide.ts'
-import { getRequiredOwnChecks } from '../../src/gate/demanded-checks.ts'
+import { getRequiredOwnChecks } from '../../src/gate/required-own-checks.ts'
 import { isMergePermit } from '../../src/gate/merge-permit.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { checkIds } from '../../src/findings/checks.ts'
@@ -14,7 +14,7 @@ import {
   createOutcomesWith,
   createPassedOutcome,
   repeatDigit,
-} from './build.ts'
+} from './gate-builders.ts'
 import type { Finding } from '../../src/findings/finding.ts'
 
 const errorFinding: Finding = { rule: 'several-heads', severity: 'error', what: 'w', why: 'y', fix: 'f' }

@@ -5,7 +5,7 @@ import type { PullSnapshot } from '../../src/change/snapshot.ts'
 import { checkIds, checks } from '../../src/findings/checks.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import type { GateInput } from '../../src/gate/decide.ts'
-import type { MergeFreeze } from '../../src/gate/landing-stop.ts'
+import type { MergeFreeze } from '../../src/gate/merge-freeze.ts'
 
 export const repeatDigit = (digit: string) => digit.repeat(40)
 

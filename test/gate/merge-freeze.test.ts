@@ -1,7 +1,7 @@
 // When a stop keeps pull requests out of a branch, and how it is told.
 import { describe, expect, test } from '@jest/globals'
-import { computeBackOffMs, formatFreeze, activeFreezes } from '../../src/gate/landing-stop.ts'
-import { createMergeFreeze } from './build.ts'
+import { computeBackOffMs, formatFreeze, activeFreezes } from '../../src/gate/merge-freeze.ts'
+import { createMergeFreeze } from './gate-builders.ts'
 
 describe('a stop', () => {
   const now = 1_000_000

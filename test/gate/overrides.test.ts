@@ -19,7 +19,7 @@ import { describeCommands } from '../../src/messages/describe-commands.ts'
 import { formatMergeMessage } from '../../src/messages/merge-message.ts'
 import { renderReport } from '../../src/messages/report.ts'
 import { changeBetween, packageBlob } from '../change/build-catalog.ts'
-import { createGateInput, createSnapshot, createOutcomesWith, repeatDigit } from './build.ts'
+import { createGateInput, createSnapshot, createOutcomesWith, repeatDigit } from './gate-builders.ts'
 
 const maintainer: GitHubAccount = { id: toUserId(1003), login: 'maria', kind: 'user' }
 const packageOwner: GitHubAccount = { id: toUserId(1002), login: 'olga', kind: 'user' }

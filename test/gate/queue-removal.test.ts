@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { formatQueueRemoval, isRemovedByPerson } from '../../src/gate/queue-removal.ts'
 import { decideVerdict } from '../../src/gate/decide.ts'
 import { renderReport } from '../../src/messages/report.ts'
-import { createGateInput } from './build.ts'
+import { createGateInput } from './gate-builders.ts'
 
 /** The `reason` of `pull_request.dequeued` in GitHub's webhook schema (@octokit/openapi-webhooks-types 12.2.0). */
 const dequeueReasons = [

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { toBlobSha, toPullNumber } from '../../src/change/ids.ts'
 import { openMirror, type GitMirror } from '../../src/git/mirror.ts'
-import { computeMergeRule } from '../../src/git/plain-merge.ts'
+import { computeMergeRule } from '../../src/git/check-three-way-merge.ts'
 import { createLongFile, createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
 
 describe('the plain three-way rule', () => {

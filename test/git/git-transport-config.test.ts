@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fetchAdvertisedRefs } from '../../src/git/advertised-refs.ts'
 import { openRemote } from '../../src/git/remote.ts'
-import { buildTransportSettings } from '../../src/git/way-settings.ts'
+import { buildTransportSettings } from '../../src/git/git-transport-config.ts'
 
 const proxyPassword = 'p@ss:word'
 const proxyEnvironment = { HTTPS_PROXY: `http://bot:${encodeURIComponent(proxyPassword)}@proxy.example:3128` }

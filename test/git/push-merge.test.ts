@@ -258,7 +258,7 @@ describe('the door', () => {
     const pushing = readdirSync(floor).filter((name) =>
       /'(?:push|send-pack|remote-https?|http-push)'/.test(readFileSync(join(floor, name), 'utf8')),
     )
-    expect(pushing).toEqual(['land.ts'])
-    expect(readFileSync(join(floor, 'land.ts'), 'utf8').match(/'push'/g)).toHaveLength(1)
+    expect(pushing).toEqual(['push-merge.ts'])
+    expect(readFileSync(join(floor, 'push-merge.ts'), 'utf8').match(/'push'/g)).toHaveLength(1)
   })
 })

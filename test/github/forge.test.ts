@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
-import { systemClock } from '../../src/examine/system-clock.ts'
+import { systemClock } from '../../src/evaluate/system-clock.ts'
 import { withContentDigest } from '../../src/app/jobs/publish-report.ts'
 import { toCommitSha, toPullNumber, toUserId } from '../../src/change/ids.ts'
 import { openForge } from '../../src/github/forge.ts'
@@ -8,7 +8,7 @@ import { openGitHubApp, type GitHubApp } from '../../src/github/github-app.ts'
 import { commentMarker, type ReportedCheck } from '../../src/messages/report.ts'
 import { suggestionMarker } from '../../src/messages/suggestions.ts'
 import type { Forge, OwnReports } from '../../src/ports/forge.ts'
-import type { MockPull } from '../../sandbox/github/world.ts'
+import type { MockPull } from '../../sandbox/github/github-data.ts'
 import {
   fullRepositoryName,
   openGitHubFixture,
@@ -17,7 +17,7 @@ import {
   privateKey,
   webhookSecret,
   type GitHubFixture,
-} from '../sandbox/github/sample-world.ts'
+} from '../sandbox/github/github-fixture.ts'
 
 let githubFixture: GitHubFixture
 let app: GitHubApp

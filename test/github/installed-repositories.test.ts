@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 import { startMockGitHub, type MockGitHub } from '../../sandbox/github/github.ts'
-import { generatePrivateKey } from '../../sandbox/github/settings.ts'
+import { generatePrivateKey } from '../../sandbox/github/github-admin.ts'
 import { openGitHubApp, type GitHubApp } from '../../src/github/github-app.ts'
-import type { RemainingRequests } from '../../src/github/budget/budgets.ts'
+import type { RemainingRequests } from '../../src/github/budget/installation-budgets.ts'
 import { systemTestClock } from '../store/sample-records.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'installed-'))

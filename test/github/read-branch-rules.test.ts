@@ -7,8 +7,8 @@ import {
   createChecksRule,
   createPullRequestRule,
   createQueueRule,
-} from '../sandbox/github/branch-rules/landing-ground.ts'
-import { openGitHubFixture, type GitHubFixture } from '../sandbox/github/sample-world.ts'
+} from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
+import { openGitHubFixture, type GitHubFixture } from '../sandbox/github/github-fixture.ts'
 
 let githubFixture: GitHubFixture
 beforeAll(async () => {

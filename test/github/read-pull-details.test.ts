@@ -2,14 +2,14 @@
 // or tells otherwise than a moment before, is read list by list.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
-import type { MockPull } from '../../sandbox/github/world.ts'
+import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { withContentDigest } from '../../src/app/jobs/publish-report.ts'
 import { toPullNumber } from '../../src/change/ids.ts'
 import type { PullSnapshot } from '../../src/change/snapshot.ts'
-import { systemClock } from '../../src/examine/system-clock.ts'
+import { systemClock } from '../../src/evaluate/system-clock.ts'
 import { openForge } from '../../src/github/forge.ts'
 import { openGitHubApp } from '../../src/github/github-app.ts'
-import { graphqlPullFragment } from '../../src/github/shown-pull.ts'
+import { graphqlPullFragment } from '../../src/github/graphql-pull.ts'
 import { commentMarker } from '../../src/messages/report.ts'
 import type { Forge, OwnReports } from '../../src/ports/forge.ts'
 import {
@@ -19,7 +19,7 @@ import {
   privateKey,
   webhookSecret,
   type GitHubFixture,
-} from '../sandbox/github/sample-world.ts'
+} from '../sandbox/github/github-fixture.ts'
 
 let githubFixture: GitHubFixture
 let forge: Forge

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { toPullNumber } from '../../src/change/ids.ts'
 import type { PullSnapshot } from '../../src/change/snapshot.ts'
-import type { MockPull } from '../../sandbox/github/world.ts'
-import { MergeFixture, type MergeScenario } from '../landing/landing-world.ts'
+import type { MockPull } from '../../sandbox/github/github-data.ts'
+import { MergeFixture, type MergeScenario } from '../merge/merge-fixture.ts'
 
 let mergeFixture: MergeFixture
 let scenario: MergeScenario

@@ -1,15 +1,18 @@
 // Attaching to an image: by the registry's own list where it has one, else by the index behind the tag, in which what
 // others wrote stays as it was.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { attachManifest, referrersTag } from '../../src/image/attach.ts'
+import { attachManifest, referrersTag } from '../../src/image/attach-manifest.ts'
 import { openPusher, type Pusher } from '../../src/image/open-pusher.ts'
-import { createSbomAttachment, type ArtifactSubject } from '../../src/image/provenance/artifacts.ts'
+import {
+  createSbomAttachment,
+  type ArtifactSubject,
+} from '../../src/image/provenance/provenance-artifacts.ts'
 import { openRegistry } from '../../src/registry/open-registry.ts'
 import type { RegistryClient } from '../../src/registry/registry-client.ts'
 import { allowLoopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import { createManualClock } from '../registry/manual-clock.ts'
-import { createImage } from './images-to-push.ts'
+import { createImage } from './create-images.ts'
 
 let registryServer: MockRegistry
 let pusher: Pusher

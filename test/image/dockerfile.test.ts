@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { defaultBaseImage, renderDockerfile } from '../../src/image/dockerfile.ts'
-import { runOpm } from '../opm.ts'
+import { runOpm } from '../run-opm.ts'
 
 const dockerfileOptions = {
   directory: 'catalog',

@@ -2,7 +2,7 @@
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import { gzipPieces } from '../../src/image/layer/gzip-pieces.ts'
-import type { BytePiece } from '../../src/go/tar/pieces.ts'
+import type { BytePiece } from '../../src/go/tar/byte-pieces.ts'
 
 const patternBytes = (length: number, seed: number) =>
   Uint8Array.from({ length }, (_, at) => (at * seed) % 251)

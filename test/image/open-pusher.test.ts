@@ -5,7 +5,7 @@ import { allowLoopbackRegistries } from '../../src/registry/transport/egress-pol
 import { openPusher, type Pusher, type PusherOptions } from '../../src/image/open-pusher.ts'
 import { openRegistry } from '../../src/registry/open-registry.ts'
 import { createManualClock, type ManualClock } from '../registry/manual-clock.ts'
-import { createBlob, createImage } from './images-to-push.ts'
+import { createBlob, createImage } from './create-images.ts'
 import {
   sendRegistryError,
   startScriptedRegistry,

@@ -6,7 +6,7 @@ import { openPusher } from '../../src/image/open-pusher.ts'
 import { openRegistry } from '../../src/registry/open-registry.ts'
 import { allowLoopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
-import { createPackageYaml } from '../app/jobs/publish/publish-scene.ts'
+import { createPackageYaml } from '../app/jobs/publish/publish-scenario.ts'
 import { systemTestClock } from '../store/sample-records.ts'
 import { FakePublisher } from './fake-publisher.ts'
 

@@ -5,7 +5,7 @@ import {
   type RejectionContext,
   type RejectionScope,
   type RejectionText,
-} from '../../src/landing/classify-refusal.ts'
+} from '../../src/merge/classify-rejection.ts'
 
 const ourSha = 'a'.repeat(40)
 const otherSha = 'b'.repeat(40)

@@ -1,9 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { MergedCommitVerdict } from '../../src/gate/verdict.ts'
-import type { MergeOptions } from '../../src/landing/landing-options.ts'
-import { runGit } from '../sandbox/github/sample-world.ts'
-import { createChecksRule, createPullRequestRule } from '../sandbox/github/branch-rules/landing-ground.ts'
-import { MergeFixture, botCheckNames, type MergeScenario } from './landing-world.ts'
+import type { MergeOptions } from '../../src/merge/merge-options.ts'
+import { runGit } from '../sandbox/github/github-fixture.ts'
+import {
+  createChecksRule,
+  createPullRequestRule,
+} from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
+import { MergeFixture, botCheckNames, type MergeScenario } from './merge-fixture.ts'
 
 let mergeFixture: MergeFixture
 let scenario: MergeScenario
@@ -95,7 +98,7 @@ describe('a merge by GitHub', () => {
   test('notices another tree on the right base', async () => {
     const { permit, examined } = await scenario.evaluate()
     const { tree } = (await scenario.evaluate({ tree: permit.landing.head as never })).permit.landing
-    const { mergePull: landPull } = await import('../../src/landing/land-pull.ts')
+    const { mergePull: landPull } = await import('../../src/merge/merge-pull.ts')
     const other = (await scenario.evaluate({ tree })).permit
     const plan = async () => ({ plan: { method: githubMerge('squash') } })
     expect(await landPull(examined, other, { ...scenario.options, plan })).toMatchObject({ kind: 'mismatch' })
@@ -158,7 +161,7 @@ describe('a merge by GitHub', () => {
       expect(await scenario.merge(githubMerge('merge'), { ...runBeforeMerge(pushes), ...judging() })).toEqual(
         { kind: 'busy' },
       )
-      const { recoverBranchMerges: settleBranch } = await import('../../src/landing/settle-landings.ts')
+      const { recoverBranchMerges: settleBranch } = await import('../../src/merge/recover-merges.ts')
       const again = (...verdicts: MergedCommitVerdict[]) =>
         settleBranch({ owner: 'catalogs', name: 'x' }, 'main', {
           ...scenario.options,
@@ -173,7 +176,7 @@ describe('a merge by GitHub', () => {
 
     test('is merged when it can be judged later', async () => {
       await scenario.merge(githubMerge('squash'), { ...runBeforeMerge(pushes), ...judging() })
-      const { recoverBranchMerges: settleBranch } = await import('../../src/landing/settle-landings.ts')
+      const { recoverBranchMerges: settleBranch } = await import('../../src/merge/recover-merges.ts')
       await settleBranch({ owner: 'catalogs', name: 'x' }, 'main', {
         ...scenario.options,
         ...judging({ kind: 'valid' }),
@@ -262,7 +265,7 @@ describe('a merge by GitHub', () => {
     await expect(scenario.merge(githubMerge('rebase'))).rejects.toMatchObject({ code: 'unavailable' })
     expect(listIntentOutcomes()).toEqual([undefined])
     // The pull request is closed by now: whoever comes next only settles.
-    const { recoverBranchMerges: settleBranch } = await import('../../src/landing/settle-landings.ts')
+    const { recoverBranchMerges: settleBranch } = await import('../../src/merge/recover-merges.ts')
     const settled = await settleBranch({ owner: 'catalogs', name: 'x' }, 'main', scenario.options)
     expect(settled).toMatchObject([{ settled: { kind: 'landed', commit: scenario.tip() } }])
     expect(listMergeCalls()).toHaveLength(1)

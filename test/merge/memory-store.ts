@@ -1,5 +1,5 @@
 // A store for landings alone, in memory, with a power cut: leases of an ended process run out when the test says so.
-import type { PendingMerge, MergeIntent } from '../../src/ports/landings.ts'
+import type { PendingMerge, MergeIntent } from '../../src/ports/merge-records.ts'
 import type { Lease } from '../../src/ports/leases.ts'
 import type { Store } from '../../src/ports/store.ts'
 

@@ -3,21 +3,21 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { toPullNumber, type CommitSha } from '../../src/change/ids.ts'
 import type { RepositoryName } from '../../src/change/snapshot.ts'
-import type { MergeStrategy } from '../../src/gate/landing-method.ts'
+import type { MergeStrategy } from '../../src/gate/merge-strategy.ts'
 import { mintMergePermit } from '../../src/gate/merge-permit.ts'
-import { mergePullBatch, type BatchMember } from '../../src/landing/land-train.ts'
-import { toLeaseName } from '../../src/landing/lease-name.ts'
-import { recoverBranchMerges } from '../../src/landing/settle-landings.ts'
-import { createChecksRule } from '../sandbox/github/branch-rules/landing-ground.ts'
-import type { MockPull } from '../../sandbox/github/world.ts'
-import { withPowerCut, isMutatingCall, PowerCut } from './dying.ts'
+import { mergePullBatch, type BatchMember } from '../../src/merge/merge-batch.ts'
+import { toLeaseName } from '../../src/merge/lease-name.ts'
+import { recoverBranchMerges } from '../../src/merge/recover-merges.ts'
+import { createChecksRule } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
+import type { MockPull } from '../../sandbox/github/github-data.ts'
+import { withPowerCut, isMutatingCall, PowerCut } from './power-cut.ts'
 import {
   greenCheckRuns,
   MergeFixture,
   botCheckNames,
   plainPush,
   type MergeScenario,
-} from './landing-world.ts'
+} from './merge-fixture.ts'
 
 let mergeFixture: MergeFixture
 beforeAll(async () => {

@@ -5,22 +5,22 @@ import { join } from 'node:path'
 import pino from 'pino'
 import { toCommitSha, type CommitSha } from '../../src/change/ids.ts'
 import type { BranchRules } from '../../src/gate/branch-rules.ts'
-import type { MergeStrategy } from '../../src/gate/landing-method.ts'
+import type { MergeStrategy } from '../../src/gate/merge-strategy.ts'
 import { openGitHubApp, type GitHubApp } from '../../src/github/github-app.ts'
-import type { MergeOptions, MergeOutcome } from '../../src/landing/landing-options.ts'
-import { mergePull } from '../../src/landing/land-pull.ts'
+import type { MergeOptions, MergeOutcome } from '../../src/merge/merge-options.ts'
+import { mergePull } from '../../src/merge/merge-pull.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { MockGitHub, MockGitHubOptions } from '../../sandbox/github/github.ts'
-import type { BranchRule } from '../../sandbox/github/branch-rules/rule-shapes.ts'
-import type { MockPull } from '../../sandbox/github/world.ts'
+import type { BranchRule } from '../../sandbox/github/branch-rules/rule-types.ts'
+import type { MockPull } from '../../sandbox/github/github-data.ts'
 import {
   openGitHubFixture,
   runGit,
   privateKey,
   webhookSecret,
   type GitHubFixture,
-} from '../sandbox/github/sample-world.ts'
-import { createGreenChecks, openMergeHarness, type MergeHarness } from './landing-tools.ts'
+} from '../sandbox/github/github-fixture.ts'
+import { createGreenChecks, openMergeHarness, type MergeHarness } from './merge-harness.ts'
 
 /** The names of the checks that a branch of these tests requires. */
 export const botCheckNames = ['catalog-bot / ownership', 'catalog-bot / validation']

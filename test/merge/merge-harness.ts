@@ -7,12 +7,12 @@ import { mintMergePermit, type ValidatedMerge, type MergePermit } from '../../sr
 import { openMirror, type GitMirror } from '../../src/git/mirror.ts'
 import { openForge } from '../../src/github/forge.ts'
 import type { GitHubApp } from '../../src/github/github-app.ts'
-import { openMergeApi } from '../../src/github/merge-calls.ts'
-import type { EvaluatedPull, MergeOptions, TreeMismatch } from '../../src/landing/landing-options.ts'
+import { openMergeApi } from '../../src/github/merge-api.ts'
+import type { EvaluatedPull, MergeOptions, TreeMismatch } from '../../src/merge/merge-options.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { CheckRunContent } from '../../src/ports/forge.ts'
 import type { MockGitHub } from '../../sandbox/github/github.ts'
-import type { MockPull } from '../../sandbox/github/world.ts'
+import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { createMemoryStore, type MemoryStore } from './memory-store.ts'
 
 /** Our checks by these names, as they are when all is well. */

@@ -2,12 +2,12 @@
 // counted. How landings survive crashes and races is told by the stories.
 import { expect, test } from '@jest/globals'
 import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../src/change/ids.ts'
-import type { MergeFreeze } from '../../src/gate/landing-stop.ts'
+import type { MergeFreeze } from '../../src/gate/merge-freeze.ts'
 import { mintMergePermit } from '../../src/gate/merge-permit.ts'
-import { mergePull } from '../../src/landing/land-pull.ts'
-import type { EvaluatedPull, MergeOptions } from '../../src/landing/landing-options.ts'
+import { mergePull } from '../../src/merge/merge-pull.ts'
+import type { EvaluatedPull, MergeOptions } from '../../src/merge/merge-options.ts'
 import type { OpenPullSummary } from '../../src/ports/forge.ts'
-import { createSnapshot, repeatDigit } from '../gate/build.ts'
+import { createSnapshot, repeatDigit } from '../gate/gate-builders.ts'
 
 const snapshot = createSnapshot()
 const { repository, pull, baseRef, base, head } = snapshot

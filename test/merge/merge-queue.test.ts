@@ -1,23 +1,23 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
-import { readQueueRemover } from '../../src/landing/queue-removals.ts'
-import { evaluateMergeGroups } from '../../src/app/jobs/judge-groups.ts'
+import { readQueueRemover } from '../../src/merge/queue-removals.ts'
+import { evaluateMergeGroups } from '../../src/app/jobs/merge-group.ts'
 import type { JobContext } from '../../src/app/jobs/job-context.ts'
-import { createMergeRecoveryOptions } from '../../src/app/jobs/settle-options.ts'
+import { createMergeRecoveryOptions } from '../../src/app/jobs/merge-recovery-options.ts'
 import { readSettings } from '../../src/app/settings.ts'
 import { toPullNumber } from '../../src/change/ids.ts'
 import type { GateInput } from '../../src/gate/decide.ts'
-import { createJobScheduler } from '../../src/app/jobs/turns.ts'
-import type { EvaluationRequest } from '../../src/examine/looks/look-order.ts'
+import { createJobScheduler } from '../../src/app/jobs/job-scheduler.ts'
+import type { EvaluationRequest } from '../../src/evaluate/worker/evaluation-messages.ts'
 import type { Job } from '../../src/ports/jobs.ts'
 import type { Store } from '../../src/ports/store.ts'
-import type { MockPull } from '../../sandbox/github/world.ts'
+import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { toNodeId } from '../../sandbox/github/views/account-view.ts'
-import { createGateInput, createOutcomesWith, createPassedOutcome } from '../gate/build.ts'
-import { createChecksRule, createQueueRule } from '../sandbox/github/branch-rules/landing-ground.ts'
-import { MergeFixture, type MergeScenario } from './landing-world.ts'
+import { createGateInput, createOutcomesWith, createPassedOutcome } from '../gate/gate-builders.ts'
+import { createChecksRule, createQueueRule } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
+import { MergeFixture, type MergeScenario } from './merge-fixture.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import { getRequiredOwnChecks } from '../../src/gate/demanded-checks.ts'
+import { getRequiredOwnChecks } from '../../src/gate/required-own-checks.ts'
 import { toCheckNames, ownCheckNames } from '../../src/messages/report.ts'
 
 let mergeFixture: MergeFixture
@@ -145,7 +145,7 @@ describe('a landing by the merge queue', () => {
     const [entry] = await readMergeGroups()
     await evaluateGroups()
     expect(scenario.pull.merged?.sha).toBe(entry?.group?.head)
-    const { recoverBranchMerges: settleBranch } = await import('../../src/landing/settle-landings.ts')
+    const { recoverBranchMerges: settleBranch } = await import('../../src/merge/recover-merges.ts')
     const settled = await settleBranch({ owner: 'catalogs', name: getRepoName() }, 'main', scenario.options)
     expect(settled).toMatchObject([{ settled: { kind: 'landed', commit: scenario.tip() } }])
     expect(scenario.mismatches).toEqual([])
@@ -256,7 +256,7 @@ describe('a landing by the merge queue', () => {
       for (const check of requiredCheckNames) await postCheckRun(entry?.group?.head ?? '', check)
       await scenario.github.passTimeInQueues(scenario.full)
       expect(scenario.pull.merged).not.toBeNull()
-      const { recoverBranchMerges: settleBranch } = await import('../../src/landing/settle-landings.ts')
+      const { recoverBranchMerges: settleBranch } = await import('../../src/merge/recover-merges.ts')
       const { judgeMerged } = createMergeRecoveryOptions(createContext())
       const options = { ...scenario.options, ...(judgeMerged && { judgeMerged }) }
       return () => settleBranch({ owner: 'catalogs', name: getRepoName() }, 'main', options)
@@ -320,7 +320,7 @@ describe('a landing by the merge queue', () => {
     for (const check of requiredCheckNames) await postCheckRun(entry?.group?.head ?? '', check)
     await scenario.github.passTimeInQueues(scenario.full)
     expect(scenario.pull.merged).not.toBeNull()
-    const { recoverBranchMerges: settleBranch } = await import('../../src/landing/settle-landings.ts')
+    const { recoverBranchMerges: settleBranch } = await import('../../src/merge/recover-merges.ts')
     await settleBranch({ owner: 'catalogs', name: getRepoName() }, 'main', scenario.options)
     expect(listIntentOutcomes()).toEqual(['mismatch'])
     expect(scenario.mismatches).toHaveLength(1)

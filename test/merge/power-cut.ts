@@ -1,5 +1,5 @@
 // A process that ends after any single step of a landing.
-import type { MergeOptions } from '../../src/landing/landing-options.ts'
+import type { MergeOptions } from '../../src/merge/merge-options.ts'
 
 export class PowerCut extends Error {}
 

@@ -1,13 +1,13 @@
 // The process ends after each single thing that a landing does to the world, in every method; another one comes along. The
 // pull request lands once, or not at all where it could not; nothing is asked for twice that could happen twice.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import type { MergeStrategy } from '../../src/gate/landing-method.ts'
-import { mergePull } from '../../src/landing/land-pull.ts'
-import { removeLeftoverStagingBranches } from '../../src/landing/remove-staged.ts'
-import { recoverBranchMerges } from '../../src/landing/settle-landings.ts'
-import { createChecksRule } from '../sandbox/github/branch-rules/landing-ground.ts'
-import { withPowerCut, isMutatingCall, PowerCut } from './dying.ts'
-import { MergeFixture, botCheckNames, type MergeScenario } from './landing-world.ts'
+import type { MergeStrategy } from '../../src/gate/merge-strategy.ts'
+import { mergePull } from '../../src/merge/merge-pull.ts'
+import { removeLeftoverStagingBranches } from '../../src/merge/staging-branches.ts'
+import { recoverBranchMerges } from '../../src/merge/recover-merges.ts'
+import { createChecksRule } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
+import { withPowerCut, isMutatingCall, PowerCut } from './power-cut.ts'
+import { MergeFixture, botCheckNames, type MergeScenario } from './merge-fixture.ts'
 
 let mergeFixture: MergeFixture
 let scenario: MergeScenario

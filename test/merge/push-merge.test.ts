@@ -1,17 +1,20 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { parseTemporaryBranch, formatTemporaryBranch } from '../../src/gate/temporary-branch.ts'
-import { mergePull } from '../../src/landing/land-pull.ts'
-import { recordStagedCommit, removeLeftoverStagingBranches } from '../../src/landing/remove-staged.ts'
+import { mergePull } from '../../src/merge/merge-pull.ts'
+import { recordStagedCommit, removeLeftoverStagingBranches } from '../../src/merge/staging-branches.ts'
 import { toCommitSha, toPullNumber } from '../../src/change/ids.ts'
 import { withContentDigest } from '../../src/app/jobs/publish-report.ts'
-import { createChecksRule, createPullRequestRule } from '../sandbox/github/branch-rules/landing-ground.ts'
+import {
+  createChecksRule,
+  createPullRequestRule,
+} from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import {
   MergeFixture,
   greenCheckRuns,
   botCheckNames,
   plainPush,
   type MergeScenario,
-} from './landing-world.ts'
+} from './merge-fixture.ts'
 
 let mergeFixture: MergeFixture
 let scenario: MergeScenario

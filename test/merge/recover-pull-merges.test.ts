@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { GitError } from '../../src/git/git-error.ts'
-import { toLeaseName } from '../../src/landing/lease-name.ts'
-import { recoverPullMerges } from '../../src/landing/settle-left.ts'
-import { MergeFixture, plainPush } from './landing-world.ts'
+import { toLeaseName } from '../../src/merge/lease-name.ts'
+import { recoverPullMerges } from '../../src/merge/recover-pull-merges.ts'
+import { MergeFixture, plainPush } from './merge-fixture.ts'
 
 let mergeFixture: MergeFixture
 beforeAll(async () => {

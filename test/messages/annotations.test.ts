@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import type { Finding } from '../../src/findings/finding.ts'
 import { decideVerdict } from '../../src/gate/decide.ts'
 import { renderReport } from '../../src/messages/report.ts'
-import { createGateInput, createOutcomesWith, createPassedOutcome } from '../gate/build.ts'
+import { createGateInput, createOutcomesWith, createPassedOutcome } from '../gate/gate-builders.ts'
 
 test('an annotation stands below the line where its finding begins, however many lines the finding has', () => {
   const found: Finding = {

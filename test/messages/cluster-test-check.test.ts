@@ -1,8 +1,11 @@
 // The check run of trials: its colour, and that nothing that others wrote gets out of its place.
 import { expect, test } from '@jest/globals'
-import { createFailedOutcome, type ClusterTestOutcome } from '../../src/checks/install/trial/trial-outcome.ts'
-import type { ClusterTestReport } from '../../src/checks/install/trial/trial-report.ts'
-import { renderClusterTestCheck, type ClusterTestView } from '../../src/messages/trial-check.ts'
+import {
+  createFailedOutcome,
+  type ClusterTestOutcome,
+} from '../../src/checks/install/cluster-test/cluster-test-outcome.ts'
+import type { ClusterTestReport } from '../../src/checks/install/cluster-test/cluster-test-report.ts'
+import { renderClusterTestCheck, type ClusterTestView } from '../../src/messages/cluster-test-check.ts'
 
 const createTestView = (
   outcome: ClusterTestOutcome,

@@ -4,7 +4,7 @@ import type { CheckOutcome, PendingAction } from '../../src/checks/check.ts'
 import type { Finding } from '../../src/findings/finding.ts'
 import { decideVerdict } from '../../src/gate/decide.ts'
 import { renderReport } from '../../src/messages/report.ts'
-import { createGateInput, createOutcomesWith, createPassedOutcome } from '../gate/build.ts'
+import { createGateInput, createOutcomesWith, createPassedOutcome } from '../gate/gate-builders.ts'
 
 const createFinding = (
   name: string,

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import fc from '../seeded.ts'
 import { formatMergeMessage } from '../../src/messages/merge-message.ts'
 import { toCodeSpan, toCommitTitle, toOneLine, escapeMarkdown } from '../../src/messages/escape.ts'
-import { createSnapshot } from '../gate/build.ts'
+import { createSnapshot } from '../gate/gate-builders.ts'
 
 const hostileTexts = [
   '[click](https://evil.example)',

@@ -5,7 +5,12 @@ import { toCommitSha, toPullNumber } from '../../src/change/ids.ts'
 import type { Finding } from '../../src/findings/finding.ts'
 import { decideVerdict } from '../../src/gate/decide.ts'
 import { renderReport } from '../../src/messages/report.ts'
-import { createGateInput, createOutcomesWith, createPassedOutcome, repeatDigit } from '../gate/build.ts'
+import {
+  createGateInput,
+  createOutcomesWith,
+  createPassedOutcome,
+  repeatDigit,
+} from '../gate/gate-builders.ts'
 
 const pullContext = {
   web: 'https://github.com',

@@ -7,7 +7,7 @@ import { marked } from 'marked'
 import type { Browser, Page } from 'playwright-core'
 import { hasBrowser, launchBrowser } from '../browser.ts'
 import { reportSkipped } from '../left-out.ts'
-import { goldenComments } from './golden-comments.ts'
+import { goldenComments } from './render-golden-comments.ts'
 
 const goldenDirectory = join(import.meta.dirname, 'golden')
 const renderedComments = Object.entries(goldenComments).map(([name, make]) => [name, make()] as const)

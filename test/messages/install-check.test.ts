@@ -6,7 +6,7 @@ import type { Finding } from '../../src/findings/finding.ts'
 import { checkIds } from '../../src/findings/checks.ts'
 import { decideVerdict } from '../../src/gate/decide.ts'
 import { renderReport } from '../../src/messages/report.ts'
-import { createGateInput, createPassedOutcome } from '../gate/build.ts'
+import { createGateInput, createPassedOutcome } from '../gate/gate-builders.ts'
 
 const installFinding: Finding = {
   rule: 'does-not-install',

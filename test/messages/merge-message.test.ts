@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { parseConfig } from '../../src/config/config.ts'
 import { formatMergeMessage } from '../../src/messages/merge-message.ts'
-import { createSnapshot, repeatDigit } from '../gate/build.ts'
+import { createSnapshot, repeatDigit } from '../gate/gate-builders.ts'
 
 const headLine = `Head: ${repeatDigit('a')}\n`
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import type { SuggestedPatch } from '../../src/checks/check.ts'
 import { decideVerdict } from '../../src/gate/decide.ts'
 import { renderReport } from '../../src/messages/report.ts'
-import { createGateInput, createOutcomesWith, createPassedOutcome } from '../gate/build.ts'
+import { createGateInput, createOutcomesWith, createPassedOutcome } from '../gate/gate-builders.ts'
 
 const createOffer = (patch: string): SuggestedPatch => ({
   path: 'catalogs/v4.20/foo/catalog.yaml',

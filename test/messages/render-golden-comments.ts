@@ -1,8 +1,8 @@
 // The comments that people get most, each as the whole of the code makes it: catalogs as text, the checks' own findings,
 // fixes and pictures. Only what the world says (reviews, registries, addresses of check runs) is written here.
 import { toBlobSha, toCommitSha, toPullNumber } from '../../src/change/ids.ts'
-import { assembleCatalog } from '../../src/catalog/facts/assemble.ts'
-import { parseCatalogFile } from '../../src/catalog/load/read-file.ts'
+import { assembleCatalog } from '../../src/catalog/facts/assemble-catalog.ts'
+import { parseCatalogFile } from '../../src/catalog/load/parse-catalog-file.ts'
 import { describeChange } from '../../src/change/describe-change.ts'
 import { renderChangeAsMermaid } from '../../src/change/draw-change.ts'
 import type { CheckInput, CheckOutcome } from '../../src/checks/check.ts'
@@ -19,7 +19,7 @@ import type { Finding } from '../../src/findings/finding.ts'
 import { createFinding } from '../../src/findings/rule.ts'
 import { decideVerdict, type GateInput } from '../../src/gate/decide.ts'
 import { formatChangeAsMarkdown, describeChangeLines } from '../../src/messages/describe-change.ts'
-import { describeHeadConflicts } from '../../src/messages/describe-meanwhile.ts'
+import { describeHeadConflicts } from '../../src/messages/describe-head-conflict.ts'
 import {
   summarizePublication,
   formatPublishedLines,
@@ -27,9 +27,14 @@ import {
 } from '../../src/messages/publish-check.ts'
 import { renderReport } from '../../src/messages/report.ts'
 import type { ReportOptions } from '../../src/messages/report-options.ts'
-import { summarizeChange } from '../../src/messages/summarise-change.ts'
+import { summarizeChange } from '../../src/messages/summarize-change.ts'
 import { getFindingKey, type FixView, type TracedLine } from '../../src/messages/traced-line.ts'
-import { createGateInput, createSnapshot, createOutcomesWith, createPassedOutcome } from '../gate/build.ts'
+import {
+  createGateInput,
+  createSnapshot,
+  createOutcomesWith,
+  createPassedOutcome,
+} from '../gate/gate-builders.ts'
 
 const imageDigest = `sha256:${'0123456789abcdef'.repeat(4)}`
 const catalogLayout = { catalogs: [{ root: 'catalogs/v4.20', version: '4.20' }] as const }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { createMalformedReason, rejectUnchecked, createTooLargeReason } from '../../src/gate/decide.ts'
 import { renderReport, ownCheckNames } from '../../src/messages/report.ts'
-import { createGateInput } from '../gate/build.ts'
+import { createGateInput } from '../gate/gate-builders.ts'
 
 describe.each([
   {

@@ -13,7 +13,7 @@ import { openRegistry } from '../../src/registry/open-registry.ts'
 import { openPusher } from '../../src/image/open-pusher.ts'
 import { findMissingProgram } from '../left-out.ts'
 import { createManualClock } from './manual-clock.ts'
-import { createImageIndex, createImage } from '../image/images-to-push.ts'
+import { createImageIndex, createImage } from '../image/create-images.ts'
 import { startRealRegistry, type RealRegistry } from './real-registry.ts'
 import { startTokenServer } from './auth/token-server.ts'
 

@@ -1,6 +1,6 @@
 // The client against registries that behave as the real ones do, each in its own way.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { systemClock } from '../../src/examine/system-clock.ts'
+import { systemClock } from '../../src/evaluate/system-clock.ts'
 import { createFixedCredentials } from '../../src/registry/auth/credentials.ts'
 import { allowLoopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
 import { mediaTypes } from '../../src/registry/manifest.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import typescript from 'typescript'
-import { findLayerViolations, pureLayers } from '../../scripts/floors.ts'
+import { findLayerViolations, pureLayers } from '../../scripts/layers.ts'
 
 const projectRoot = join(import.meta.dirname, '..', '..')
 
@@ -72,8 +72,8 @@ describe('the guard of the floors', () => {
     for (const [at, call] of calls.entries()) write(`app/a${at}.ts`, `${call}\n`)
     expect(listViolations()).toHaveLength(calls.length)
     rmSync(join(root, 'src'), { recursive: true })
-    for (const call of calls.slice(0, 6)) write('github/merge-calls.ts', `${call}\n`)
-    write('git/land.ts', `${calls[6]}\n`)
+    for (const call of calls.slice(0, 6)) write('github/merge-api.ts', `${call}\n`)
+    write('git/push-merge.ts', `${calls[6]}\n`)
     write('github/propose-tree.ts', `${calls[7]}\n`)
     write('app/b.ts', "// pulls.merge is not called here\nconst kind = 'push'\n")
     expect(listViolations()).toEqual([])

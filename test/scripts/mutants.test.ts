@@ -33,8 +33,8 @@ test('ids are unique', () => {
 
 test('the files that simulated runs execute are found by their imports', () => {
   const files = listSimulatorFiles(projectRoot)
-  expect(files).toContain('src/landing/land-train.ts')
-  expect(files).toContain('src/github/still-as.ts')
+  expect(files).toContain('src/merge/merge-batch.ts')
+  expect(files).toContain('src/github/unchanged-pulls.ts')
   expect(files).not.toContain('src/app/edge/deliveries.ts')
 })
 

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { readCasesOfRule } from '../../scripts/rule-examples/cases.ts'
-import { evaluateExample } from '../../scripts/rule-examples/judge-case.ts'
+import { evaluateExample } from '../../scripts/rule-examples/evaluate-example.ts'
 import { suiteNames } from '../../src/findings/suites.ts'
 import { createRuleFiles, ruleKinds, describeNextSteps, writeRule } from '../../scripts/new-rule.ts'
 

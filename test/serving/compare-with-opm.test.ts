@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { compareServing } from '../../scripts/compare-serving.ts'
 import { findMissingProgram } from '../left-out.ts'
-import { writeUnusualCatalog } from './odd-catalog.ts'
+import { writeUnusualCatalog } from './unusual-catalog.ts'
 
 const isOpmMissing = findMissingProgram('opm')
 

@@ -7,7 +7,7 @@ import descriptor from 'protobufjs/ext/descriptor/index.js'
 import { parseServedFile } from '../../src/catalog/api/served-file.ts'
 import { buildServedCatalog, type ServedCatalog } from '../../src/catalog/api/served-catalog.ts'
 import { openGrpcServer, type GrpcServer } from '../../src/serving/grpc-server.ts'
-import { getGrpcService, type ProtoMessage } from '../../src/serving/services.ts'
+import { getGrpcService, type ProtoMessage } from '../../src/serving/grpc-services.ts'
 
 const bundleCount = 24
 /** More than any window of a connection takes. */

@@ -4,7 +4,7 @@ import { request } from 'undici'
 import { parseServedFile } from '../../src/catalog/api/served-file.ts'
 import { evaluateConditions } from '../../src/serving/http-conditions.ts'
 import { openHttpServer, type HttpServer } from '../../src/serving/http-server.ts'
-import { unusualCatalog } from './odd-catalog.ts'
+import { unusualCatalog } from './unusual-catalog.ts'
 
 const modifiedTime = Date.UTC(2026, 10, 22, 10, 0, 0, 500)
 const oddCatalogBlobs = Object.entries(unusualCatalog)

@@ -2,8 +2,8 @@
 // along: the pull request lands exactly once, and what people see in the end is true. The real jobs on ports in memory;
 // test/stories/crashes.test.ts kills real processes.
 import { expect, test } from '@jest/globals'
-import type { PlannedEvent } from '../../simulate/plan.ts'
-import { runSimulation } from '../../simulate/run.ts'
+import type { PlannedEvent } from '../../simulate/simulation-plan.ts'
+import { runSimulation } from '../../simulate/run-simulation.ts'
 
 const openEvent: PlannedEvent = { at: 0, do: 'open', by: 'ann', edits: [{ kind: 'release', package: 'foo' }] }
 const simulate = (events: readonly PlannedEvent[], { instances = 1, seed = 1, isTraced = false } = {}) =>

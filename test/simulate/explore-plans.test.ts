@@ -1,8 +1,8 @@
 // Going through small worlds: none is left out, and none is run that is another one again. The runs are the test's own.
 import { expect, test } from '@jest/globals'
-import { explorePlans } from '../../simulate/explore.ts'
-import type { SimulationPlan } from '../../simulate/plan.ts'
-import type { SimulationResult } from '../../simulate/run.ts'
+import { explorePlans } from '../../simulate/explore-plans.ts'
+import type { SimulationPlan } from '../../simulate/simulation-plan.ts'
+import type { SimulationResult } from '../../simulate/run-simulation.ts'
 import type { ExplorationScope } from '../../simulate/small-plans.ts'
 
 const explorationScope: ExplorationScope = {

@@ -3,11 +3,11 @@ import { expect, test } from '@jest/globals'
 import { toPullNumber } from '../../src/change/ids.ts'
 import type { PullSnapshot } from '../../src/change/snapshot.ts'
 import { readSnapshot } from '../../src/github/read-snapshot.ts'
-import { findUnchangedPulls } from '../../src/github/still-as.ts'
-import { applyUserAction, seedRepository } from '../../simulate/act.ts'
-import type { UserAction } from '../../simulate/plan.ts'
+import { findUnchangedPulls } from '../../src/github/unchanged-pulls.ts'
+import { applyUserAction, seedRepository } from '../../simulate/apply-user-action.ts'
+import type { UserAction } from '../../simulate/simulation-plan.ts'
 import { openMemoryOctokit } from '../../simulate/ports/memory-octokit.ts'
-import { appId, SimulatedGitHub } from '../../simulate/world/server.ts'
+import { appId, SimulatedGitHub } from '../../simulate/world/simulated-github.ts'
 
 const pull = toPullNumber(1)
 

@@ -1,7 +1,7 @@
 // The store in memory remembers as the real one does, where both are held to the same contracts.
 import { describe } from '@jest/globals'
 import { openMemoryStore, StoreTables } from '../../simulate/ports/memory-store.ts'
-import { mergeFreezesContract } from '../store/landing-stops-contract.ts'
+import { mergeFreezesContract } from '../store/merge-freezes-contract.ts'
 import { pullMemoryContract } from '../store/pull-memory-contract.ts'
 
 describe('the store in memory', () => {

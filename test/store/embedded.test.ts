@@ -11,7 +11,7 @@ import { openStore } from '../../src/store/store.ts'
 import { startStoreProcess } from './child.ts'
 import { storeContract } from './contract.ts'
 import { listDatabaseProcesses, isProcessAlive } from './database-processes.ts'
-import { copyPreparedStore } from './made-store.ts'
+import { copyPreparedStore } from './prepared-store.ts'
 import { systemTestClock, createDelivery, createPullJob, waitUntil } from './sample-records.ts'
 
 const storeRoot = mkdtempSync(join(tmpdir(), 'catalog-bot-store-'))

@@ -1,7 +1,7 @@
 // What every store must do with stops and parked pull requests. Run by contract.ts.
 import { describe, expect, test } from '@jest/globals'
 import { toCommitSha, toPullNumber, toUserId } from '../../src/change/ids.ts'
-import type { FreezeAuthor, FreezeRequest } from '../../src/gate/landing-stop.ts'
+import type { FreezeAuthor, FreezeRequest } from '../../src/gate/merge-freeze.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { createRepositoryName } from './sample-records.ts'
 

@@ -9,7 +9,7 @@ import {
   openDemoEnvironment,
   demoRepositoryName,
   type DemoEnvironment,
-} from '../../sandbox/demo/demo-world.ts'
+} from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import {
   createCertificateAuthority,
@@ -17,8 +17,8 @@ import {
   startTlsTerminator,
   type ForwardProxy,
   type TestServer,
-} from '../connect-proxy.ts'
-import { compileCacheDirectory } from '../kept-compiled.ts'
+} from '../forward-proxy.ts'
+import { compileCacheDirectory } from '../compile-cache.ts'
 
 const githubHost = 'github.company.example'
 const proxyPassword = 'p@ss:word!'

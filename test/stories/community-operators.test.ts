@@ -4,9 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { findSharedPath } from '../shared.ts'
-import { openRealCatalogEnvironment } from './real-catalog.ts'
-import { startStoryBot, waitUntil } from './world.ts'
+import { findSharedPath } from '../shared-data.ts'
+import { openRealCatalogEnvironment } from './real-catalog-environment.ts'
+import { startStoryBot, waitUntil } from './story-environment.ts'
 
 const communityOperatorsPath = findSharedPath('community-operators')
 const cliScript = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')

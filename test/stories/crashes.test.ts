@@ -1,13 +1,13 @@
 // The bot's process is killed at named points of a landing, and restarted: each pull request lands exactly once (I11, T43). Here
 // the process, its death, the Postgres and the git are real, so there is a point for each kind of thing that is left behind. A
 // death at any single step is what test/simulate/every-death.test.ts is about, in memory, and after any single act on a real
-// git and GitHub's API, in every method, test/landing/power-cuts.test.ts.
+// git and GitHub's API, in every method, test/merge/power-cuts.test.ts.
 import { execFileSync } from 'node:child_process'
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { crashPoints } from '../../src/landing/crash-point.ts'
-import { evaluateStory } from '../../sandbox/demo/outcome.ts'
+import { crashPoints } from '../../src/merge/crash-point.ts'
+import { evaluateStory } from '../../sandbox/demo/story-outcome.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './world.ts'
+import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 /** What the next process finds: a verdict that nobody acted on, an intent, a push, what is not announced, and what is. */
 const essentialCrashPoints: readonly (typeof crashPoints)[number][] = [

@@ -1,8 +1,8 @@
 // Each line of the demo, as a test.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { findBotComment, evaluateStory, type OpenedStory } from '../../sandbox/demo/outcome.ts'
+import { findBotComment, evaluateStory, type OpenedStory } from '../../sandbox/demo/story-outcome.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './world.ts'
+import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 describe("the demo's pull requests", () => {
   let world: StoryEnvironment

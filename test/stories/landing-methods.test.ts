@@ -1,18 +1,18 @@
 // A bot under each kind of branch: the same pull request, from its opening to its merge, with nobody's help.
 import { afterEach, expect, test } from '@jest/globals'
-import { demoRepositoryName } from '../../sandbox/demo/demo-world.ts'
+import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
-import type { BranchRule } from '../../sandbox/github/branch-rules/rule-shapes.ts'
-import { runGit } from '../sandbox/github/sample-world.ts'
+import type { BranchRule } from '../../sandbox/github/branch-rules/rule-types.ts'
+import { runGit } from '../sandbox/github/github-fixture.ts'
 import {
   createChecksRule,
   createPullRequestRule,
   createQueueRule,
-} from '../sandbox/github/branch-rules/landing-ground.ts'
+} from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import { getRequiredOwnChecks } from '../../src/gate/demanded-checks.ts'
+import { getRequiredOwnChecks } from '../../src/gate/required-own-checks.ts'
 import { toCheckNames } from '../../src/messages/report.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './world.ts'
+import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 let storyEnvironment: StoryEnvironment | undefined
 afterEach(async () => storyEnvironment?.close())

@@ -6,31 +6,31 @@ import { mkdtemp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Octokit } from '@octokit/rest'
 import pino from 'pino'
-import { chooseMergeStrategy } from '../../src/gate/choose-landing-method.ts'
+import { chooseMergeStrategy } from '../../src/gate/choose-merge-strategy.ts'
 import { openGitHubApp, type GitHubApp } from '../../src/github/github-app.ts'
-import { mergePull } from '../../src/landing/land-pull.ts'
-import type { PlannedMerge } from '../../src/landing/landing-options.ts'
+import { mergePull } from '../../src/merge/merge-pull.ts'
+import type { PlannedMerge } from '../../src/merge/merge-options.ts'
 import { readBranchRules } from '../../src/github/read-branch-rules.ts'
 import { isAncestor } from '../../sandbox/github/git/git-store.ts'
-import type { MergeMethod } from '../../sandbox/github/world.ts'
-import { toErrorSummary } from '../sandbox/github/branch-rules/landing-ground.ts'
-import { createGreenChecks, openMergeHarness, type MergeHarness } from '../landing/landing-tools.ts'
-import { signJwt } from '../sandbox/github/sample-world.ts'
+import type { MergeMethod } from '../../sandbox/github/github-data.ts'
+import { toErrorSummary } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
+import { createGreenChecks, openMergeHarness, type MergeHarness } from '../merge/merge-harness.ts'
+import { signJwt } from '../sandbox/github/github-fixture.ts'
 import { expectMergedAsValidated } from './landing-table/merged-as-validated.ts'
 import {
   botCheckNames,
   type GitHubVerdict,
   type MergeTableRow,
   type MergeRoute,
-} from './landing-table/row.ts'
-import { singleRuleRows } from './landing-table/rules-alone.ts'
-import { combinedRuleRows } from './landing-table/rules-together.ts'
+} from './landing-table/table-row.ts'
+import { singleRuleRows } from './landing-table/single-rule-rows.ts'
+import { combinedRuleRows } from './landing-table/combined-rule-rows.ts'
 import {
   runGitIn,
   openTableFixture,
   type PlayedRow,
   type TableFixture,
-} from './landing-table/table-ground.ts'
+} from './landing-table/table-fixture.ts'
 
 const tableRows = [...singleRuleRows, ...combinedRuleRows]
 

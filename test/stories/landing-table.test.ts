@@ -3,13 +3,13 @@
 // a repository a row. All rows are landed in landing-table-github.test.ts, without a process of the bot's.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { BotProcess } from '../../sandbox/demo/bot-process.ts'
-import { interruptedMergeRows, personTemporaryBranch } from './landing-table/at-the-worst-moment.ts'
+import { interruptedMergeRows, personTemporaryBranch } from './landing-table/interrupted-merges.ts'
 import { expectMergedAsValidated } from './landing-table/merged-as-validated.ts'
-import type { WaitingExpectation } from './landing-table/row.ts'
-import { singleRuleRows } from './landing-table/rules-alone.ts'
-import { combinedRuleRows } from './landing-table/rules-together.ts'
-import { openTableFixture, type PlayedRow, type TableFixture } from './landing-table/table-ground.ts'
-import { startStoryBot, waitUntil } from './world.ts'
+import type { WaitingExpectation } from './landing-table/table-row.ts'
+import { singleRuleRows } from './landing-table/single-rule-rows.ts'
+import { combinedRuleRows } from './landing-table/combined-rule-rows.ts'
+import { openTableFixture, type PlayedRow, type TableFixture } from './landing-table/table-fixture.ts'
+import { startStoryBot, waitUntil } from './story-environment.ts'
 
 const tableRows = [
   ...[...singleRuleRows, ...combinedRuleRows].filter(({ withBot }) => withBot),

@@ -1,9 +1,9 @@
 // Images that catalogs name already go from their registry and come back: the bot tells of it in one issue.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { evaluateStory } from '../../sandbox/demo/outcome.ts'
+import { evaluateStory } from '../../sandbox/demo/story-outcome.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
-import type { MockIssue } from '../../sandbox/github/world.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './world.ts'
+import type { MockIssue } from '../../sandbox/github/github-data.ts'
+import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 const timeoutSeconds = 60
 

@@ -3,12 +3,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ProbotOctokit } from 'probot'
 import { readBranchRules } from '../../src/github/read-branch-rules.ts'
-import { evaluateStory, type OpenedStory } from '../../sandbox/demo/outcome.ts'
-import { demoRepositoryName } from '../../sandbox/demo/demo-world.ts'
+import { evaluateStory, type OpenedStory } from '../../sandbox/demo/story-outcome.ts'
+import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
-import { botCheckNames } from './landing-table/row.ts'
-import { runGitIn } from './landing-table/table-ground.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './world.ts'
+import { botCheckNames } from './landing-table/table-row.ts'
+import { runGitIn } from './landing-table/table-fixture.ts'
+import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 const notFoundResponse = {
   status: 404,

@@ -1,10 +1,10 @@
 // What whoever runs the bot sees and does: probes, metrics, a stop that ends, a start with the wrong key that does not.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { evaluateStory, type OpenedStory } from '../../sandbox/demo/outcome.ts'
+import { evaluateStory, type OpenedStory } from '../../sandbox/demo/story-outcome.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
-import { generatePrivateKey } from '../../sandbox/github/settings.ts'
-import { findQueryProblems, parseMetricLabels, readQueries } from '../deploy/queries.ts'
-import { openStoryEnvironment, startStoryBot, waitUntil, type StoryEnvironment } from './world.ts'
+import { generatePrivateKey } from '../../sandbox/github/github-admin.ts'
+import { findQueryProblems, parseMetricLabels, readQueries } from '../deploy/prometheus-queries.ts'
+import { openStoryEnvironment, startStoryBot, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 describe('the bot in operation', () => {
   let world: StoryEnvironment

@@ -1,10 +1,10 @@
 // GitHub waits for what others report: a commit status, a conversation. Their deliveries wake the pull requests that wait for
 // them, and where no delivery comes, the sweep does.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import { demoRepositoryName } from '../../sandbox/demo/demo-world.ts'
+import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
-import type { MockPull } from '../../sandbox/github/world.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './world.ts'
+import type { MockPull } from '../../sandbox/github/github-data.ts'
+import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 const isStatusReport = ({ event }: { event: string }) =>
   event === 'status' || event === 'pull_request_review_thread' || event === 'check_run'

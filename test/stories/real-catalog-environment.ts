@@ -2,10 +2,10 @@
 // story and the bench. Nothing of the data is kept.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openBotEnvironment, type BotEnvironment } from '../../sandbox/demo/bot-world.ts'
-import { pushCatalogImages } from '../../sandbox/demo/demo-world.ts'
-import type { OpenPullOptions } from '../../sandbox/github/people.ts'
-import type { MockPull } from '../../sandbox/github/world.ts'
+import { openBotEnvironment, type BotEnvironment } from '../../sandbox/demo/bot-environment.ts'
+import { pushCatalogImages } from '../../sandbox/demo/demo-environment.ts'
+import type { OpenPullOptions } from '../../sandbox/github/user-actions.ts'
+import type { MockPull } from '../../sandbox/github/github-data.ts'
 
 export const realRepositoryName = 'community/operators'
 const packageOwner = 'davidebianchi'

@@ -2,10 +2,10 @@
 // database.
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { demoRepositoryName } from '../../sandbox/demo/demo-world.ts'
+import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
-import type { MockPull } from '../../sandbox/github/world.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './world.ts'
+import type { MockPull } from '../../sandbox/github/github-data.ts'
+import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 const timeoutSeconds = 90
 

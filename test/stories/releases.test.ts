@@ -2,16 +2,16 @@
 // one, judges it like any other, and merges it by the role that the configuration gives it.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { git } from '../../sandbox/github/git/git-store.ts'
-import type { MockPull } from '../../sandbox/github/world.ts'
-import { demoRepositoryName } from '../../sandbox/demo/demo-world.ts'
+import type { MockPull } from '../../sandbox/github/github-data.ts'
+import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { bundleDirectory, type FileTree } from '../checks/bundles/bundle-trees.ts'
 import {
   createDigest,
   createMergedBundleFiles,
   releaseRepositoryFiles,
   templatePath,
-} from '../examine/release/release-files.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './world.ts'
+} from '../evaluate/release/release-files.ts'
+import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 const timeoutSeconds = 60
 const botConfigPath = '.github/catalog-bot.yml'

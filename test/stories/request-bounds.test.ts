@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
-import { demoRepositoryName } from '../../sandbox/demo/demo-world.ts'
+import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
-import type { MockPull } from '../../sandbox/github/world.ts'
+import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { allowanceByJobKind } from '../../src/app/jobs/job-allowance.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './world.ts'
+import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 interface RequestBound {
   readonly events: readonly string[]

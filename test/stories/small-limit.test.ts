@@ -1,9 +1,9 @@
 // A small limit at GitHub: what is important goes first, what is not waits, the pages say so, and nobody runs against it.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { demoStories } from '../../sandbox/demo/stories.ts'
-import type { Installation, MockPull } from '../../sandbox/github/world.ts'
-import { demoRepositoryName } from '../../sandbox/demo/demo-world.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './world.ts'
+import type { Installation, MockPull } from '../../sandbox/github/github-data.ts'
+import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
+import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 let storyEnvironment: StoryEnvironment
 let installation: Installation

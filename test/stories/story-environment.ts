@@ -10,10 +10,10 @@ import {
   openDemoEnvironment,
   type DemoEnvironment,
   type DemoEnvironmentOptions,
-} from '../../sandbox/demo/demo-world.ts'
-import { copyPreparedStore } from '../store/made-store.ts'
+} from '../../sandbox/demo/demo-environment.ts'
+import { copyPreparedStore } from '../store/prepared-store.ts'
 import { createStoryDatabase } from '../store/story-database.ts'
-import { compileCacheDirectory } from '../kept-compiled.ts'
+import { compileCacheDirectory } from '../compile-cache.ts'
 import { createTrafficValidator } from '../sandbox/github/traffic-validator.ts'
 
 export interface StoryEnvironment {

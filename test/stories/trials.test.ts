@@ -5,12 +5,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { prependChannelEntry } from '../../sandbox/demo/catalog-edits.ts'
-import { pushCatalogImages, readCatalogFixture, demoRepositoryName } from '../../sandbox/demo/demo-world.ts'
-import { findBotComment } from '../../sandbox/demo/outcome.ts'
-import type { MockPull } from '../../sandbox/github/world.ts'
-import { openFakeApiServer, statusResponse, type FakeApiServer } from '../cluster/scripted-api.ts'
-import { simulateOlmV0, type OlmV0Script } from '../cluster/scripted-olm.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './world.ts'
+import {
+  pushCatalogImages,
+  readCatalogFixture,
+  demoRepositoryName,
+} from '../../sandbox/demo/demo-environment.ts'
+import { findBotComment } from '../../sandbox/demo/story-outcome.ts'
+import type { MockPull } from '../../sandbox/github/github-data.ts'
+import { openFakeApiServer, statusResponse, type FakeApiServer } from '../cluster/fake-kubernetes-api.ts'
+import { simulateOlmV0, type OlmV0Script } from '../cluster/fake-olm.ts'
+import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 const timeoutSeconds = 90
 const botConfigPath = '.github/catalog-bot.yml'

@@ -1,9 +1,9 @@
 // Pull requests of strangers that are made to keep the bot busy, all open at once, and a harmless one after them. How fast
 // it is, `npm run bench:strangers` tells; here: that each of them comes to its own end.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { demoRepositoryName } from '../../sandbox/demo/demo-world.ts'
+import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './world.ts'
+import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 const repeatLines = (count: number, line: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => line(at)).join('')

@@ -3,9 +3,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { prependChannelEntry } from '../../sandbox/demo/catalog-edits.ts'
-import { pushCatalogImages, readCatalogFixture, demoRepositoryName } from '../../sandbox/demo/demo-world.ts'
+import {
+  pushCatalogImages,
+  readCatalogFixture,
+  demoRepositoryName,
+} from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './world.ts'
+import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 let storyEnvironment: StoryEnvironment
 beforeAll(async () => {

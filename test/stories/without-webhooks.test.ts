@@ -1,8 +1,8 @@
 // Webhooks are hints: the sweep alone comes to the same end (T41, I17).
 import { afterAll, beforeAll, describe, test } from '@jest/globals'
-import { evaluateStory, type OpenedStory } from '../../sandbox/demo/outcome.ts'
+import { evaluateStory, type OpenedStory } from '../../sandbox/demo/story-outcome.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
-import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './world.ts'
+import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 describe('with every webhook dropped', () => {
   let world: StoryEnvironment

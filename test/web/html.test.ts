@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals'
 import { markup, wrapSvg, renderMarkup } from '../../src/web/html.ts'
 import { renderPlainLine, renderMarkdown } from '../../src/web/pages/markdown.ts'
-import { createCookieSealer } from '../../src/web/sign-in/sealed.ts'
+import { createCookieSealer } from '../../src/web/sign-in/cookie-sealer.ts'
 
 test.each([
   ['<script>', '&lt;script&gt;'],

@@ -1,9 +1,9 @@
 // Auto-merge: GitHub merges automatically as soon as every requirement is met.
 // https://docs.github.com/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/automatically-merging-a-pull-request
-import { computeMergeability, emitPullEvent } from '../git/pushes.ts'
+import { computeMergeability, emitPullEvent } from '../git/ref-changes.ts'
 import type { GitHubState } from '../github-state.ts'
 import { GitHubApiError } from '../http/route.ts'
-import type { MockAccount, MergeMethod, MockPull, MockRepository } from '../world.ts'
+import type { MockAccount, MergeMethod, MockPull, MockRepository } from '../github-data.ts'
 import { mergePull } from './merge-pull.ts'
 import { computeMergeState } from './merge-state.ts'
 import { formatMethodNotAllowed } from './required-pull.ts'

@@ -1,8 +1,8 @@
 // Classic branch protection, as `PUT /branches/{branch}/protection` takes it, written as rules that judge as a
 // ruleset's do. What differs from rulesets stands here: who is exempt, and that making a branch is mostly free.
 import { minimatch } from 'minimatch'
-import type { MockRepository } from '../world.ts'
-import type { BranchProtection, BranchRule } from './rule-shapes.ts'
+import type { MockRepository } from '../github-data.ts'
+import type { BranchProtection, BranchRule } from './rule-types.ts'
 
 /** The protection of a branch: an exact name wins over a pattern, an earlier pattern over a later one. */
 export function findBranchProtection(repo: MockRepository, branch: string): BranchProtection | undefined {

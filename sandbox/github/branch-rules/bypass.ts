@@ -1,10 +1,10 @@
 // Who need not keep a rule. A ruleset names actors; classic protection spares administrators unless told otherwise
 // and has lists of its own.
 import type { Caller } from '../http/caller.ts'
-import { findRole } from '../world.ts'
-import type { MockRepository, CollaboratorRole, MockGitHubData } from '../world.ts'
-import type { ActorNames } from './rule-shapes.ts'
-import type { BypassActor } from './rule-shapes.ts'
+import { findRole } from '../github-data.ts'
+import type { MockRepository, CollaboratorRole, MockGitHubData } from '../github-data.ts'
+import type { ActorNames } from './rule-types.ts'
+import type { BypassActor } from './rule-types.ts'
 import type { RefUpdate } from './ref-update.ts'
 
 // GitHub's ids of its own roles.

@@ -4,8 +4,8 @@ import { GitFailure, git } from '../git/git-store.ts'
 import { readLooseCommit } from '../git/loose-history.ts'
 import { readLooseOrAskGit, readLooseObject } from '../git/loose-objects.ts'
 import { findLooseEntry } from '../git/loose-trees.ts'
-import { findAccountByLogin } from '../world.ts'
-import type { MockAccount, MockPull, MockGitHubData } from '../world.ts'
+import { findAccountByLogin } from '../github-data.ts'
+import type { MockAccount, MockPull, MockGitHubData } from '../github-data.ts'
 
 const codeownersPaths = ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS']
 

@@ -3,13 +3,13 @@ import type { Caller } from '../http/caller.ts'
 import { getActingAccount } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
 import { GitHubApiError } from '../http/route.ts'
-import type { MockPull } from '../world.ts'
-import { collectRuleLayers } from './layers.ts'
-import { evaluateRefUpdate } from './judge-update.ts'
+import type { MockPull } from '../github-data.ts'
+import { collectRuleLayers } from './rule-layers.ts'
+import { evaluateRefUpdate } from './evaluate-ref-update.ts'
 import { createMergeCommit } from './merge-commits.ts'
 import { enqueue, findQueueEntry, toMergeMethod, findMergeQueueParameters } from './merge-queue.ts'
-import type { QueueEntry } from '../world.ts'
-import { formatVerdictMessage } from './verdict-texts.ts'
+import type { QueueEntry } from '../github-data.ts'
+import { formatVerdictMessage } from './verdict-messages.ts'
 
 export interface EnqueueRequest {
   readonly expectedHeadOid?: string | null

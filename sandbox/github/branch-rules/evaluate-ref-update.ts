@@ -1,11 +1,16 @@
 // The judgement of one ref update: every layer that is in force, every rule in it, who is spared, and what is said.
 // It reads; it never moves a ref.
-import type { ActorNames } from './rule-shapes.ts'
-import { checkLinearHistory, checkSignatures } from './history.ts'
-import { collectRuleLayers } from './layers.ts'
-import { checkCodeScanning, checkRequiredDeployments, checkRequiredWorkflows } from './other-requirements.ts'
-import { checkAuthorEmail, checkBranchName, checkCommitMessage, checkCommitterEmail } from './patterns.ts'
-import type { NamePattern } from './patterns.ts'
+import type { ActorNames } from './rule-types.ts'
+import { checkLinearHistory, checkSignatures } from './commit-history-rules.ts'
+import { collectRuleLayers } from './rule-layers.ts'
+import { checkCodeScanning, checkRequiredDeployments, checkRequiredWorkflows } from './required-results.ts'
+import {
+  checkAuthorEmail,
+  checkBranchName,
+  checkCommitMessage,
+  checkCommitterEmail,
+} from './name-patterns.ts'
+import type { NamePattern } from './name-patterns.ts'
 import type { RefMove, RefUpdate, RuleViolation } from './ref-update.ts'
 import { checkRequiredChecks } from './required-checks.ts'
 import { checkConversationResolution, checkRequiredPull } from './required-pull.ts'
@@ -17,7 +22,7 @@ import {
   checkRestrictedPushers,
   checkUpdate,
 } from './restrictions.ts'
-import type { PullRequestParameters, BranchRule, StatusCheckParameters } from './rule-shapes.ts'
+import type { PullRequestParameters, BranchRule, StatusCheckParameters } from './rule-types.ts'
 
 /** Why an update is refused, or what a bypass spared it. */
 export interface RuleVerdict {

@@ -3,7 +3,7 @@
 import { isAncestor, readParents } from '../git/git-store.ts'
 import { getBranchName } from './ref-update.ts'
 import type { RefMove } from './ref-update.ts'
-import type { MockPull } from '../world.ts'
+import type { MockPull } from '../github-data.ts'
 
 /** The open pull request that this update merges, by button or by push; undefined when there is not exactly one. */
 export async function findMergedPull(move: RefMove): Promise<MockPull | undefined> {

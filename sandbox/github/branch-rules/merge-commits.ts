@@ -4,7 +4,7 @@ import type { GitIdentity } from '../git/git-store.ts'
 import { toAuthorIdentity, signCommit, createWebFlowIdentity } from '../signing.ts'
 import { readCommits } from '../views/commit-view.ts'
 import type { CommitData } from '../views/commit-view.ts'
-import type { MockAccount, MergeMethod, MockPull, MockGitHubData } from '../world.ts'
+import type { MockAccount, MergeMethod, MockPull, MockGitHubData } from '../github-data.ts'
 
 export interface MergeCommitText {
   readonly title?: string | undefined

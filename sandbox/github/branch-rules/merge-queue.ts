@@ -2,9 +2,9 @@
 // branch. The required checks are judged on those commits, and what is green lands as it was tested.
 import { deleteRef, setRef } from '../git/git-store.ts'
 import type { GitHubState } from '../github-state.ts'
-import { emitPullEvent, processRefChanges, markMerged } from '../git/pushes.ts'
+import { emitPullEvent, processRefChanges, markMerged } from '../git/ref-changes.ts'
 import { readCommit, shortCommitView } from '../views/commit-view.ts'
-import { toTimestamp } from '../world.ts'
+import { toTimestamp } from '../github-data.ts'
 import type {
   MockAccount,
   QueuedMergeGroup,
@@ -12,9 +12,9 @@ import type {
   MockPull,
   QueueEntry,
   MockRepository,
-} from '../world.ts'
+} from '../github-data.ts'
 import { toBranchUpdateRules, findBranchProtection, toPullRequestRules } from './branch-protection.ts'
-import { findRulesetsForRef } from './layers.ts'
+import { findRulesetsForRef } from './rule-layers.ts'
 import { createMergeCommit } from './merge-commits.ts'
 import { findUnmetChecks } from './required-checks.ts'
 import { checkRequiredPull } from './required-pull.ts'
@@ -23,7 +23,7 @@ import type {
   PullRequestParameters,
   BranchRule,
   StatusCheckParameters,
-} from './rule-shapes.ts'
+} from './rule-types.ts'
 
 /** https://docs.github.com/webhooks/webhook-events-and-payloads#pull_request (dequeued: reason) */
 export const dequeueReasons = [

@@ -1,9 +1,9 @@
 // The word that REST gives for how a pull request stands: https://docs.github.com/graphql/reference/enums#mergestatestatus
 import { isAncestor } from '../git/git-store.ts'
-import type { MockPull, MockGitHubData } from '../world.ts'
-import { evaluateRule } from './judge-update.ts'
-import { hasRulesForRef, collectRuleLayers } from './layers.ts'
-import type { StatusCheckParameters } from './rule-shapes.ts'
+import type { MockPull, MockGitHubData } from '../github-data.ts'
+import { evaluateRule } from './evaluate-ref-update.ts'
+import { hasRulesForRef, collectRuleLayers } from './rule-layers.ts'
+import type { StatusCheckParameters } from './rule-types.ts'
 
 export type MergeState = 'unknown' | 'dirty' | 'draft' | 'blocked' | 'behind' | 'unstable' | 'clean'
 

@@ -3,7 +3,7 @@
 // https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets#metadata-restrictions
 import { readCommit } from '../views/commit-view.ts'
 import type { CommitData } from '../views/commit-view.ts'
-import { listAddedCommits } from './history.ts'
+import { listAddedCommits } from './commit-history-rules.ts'
 import { getBranchName } from './ref-update.ts'
 import type { RefMove, RefUpdate, RuleViolation } from './ref-update.ts'
 

@@ -1,6 +1,6 @@
 // An update of a ref that someone asks for, before anything moved: what every rule judges.
 import type { Caller } from '../http/caller.ts'
-import type { MergeMethod, MockPull, MockRepository, MockGitHubData } from '../world.ts'
+import type { MergeMethod, MockPull, MockRepository, MockGitHubData } from '../github-data.ts'
 
 export interface RefUpdate {
   readonly world: MockGitHubData

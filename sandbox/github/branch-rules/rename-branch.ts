@@ -1,10 +1,10 @@
 // Renaming a branch, as `POST /branches/{branch}/rename` and the settings page do it.
 // https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-branches-in-your-repository/renaming-a-branch
 import { deleteRef, setRef } from '../git/git-store.ts'
-import { emitPullEvent, processRefChanges } from '../git/pushes.ts'
+import { emitPullEvent, processRefChanges } from '../git/ref-changes.ts'
 import type { GitHubState } from '../github-state.ts'
 import { GitHubApiError } from '../http/route.ts'
-import type { MockAccount, MockRepository } from '../world.ts'
+import type { MockAccount, MockRepository } from '../github-data.ts'
 
 /** Pull requests onto the branch follow it and protection does, too; those from it are closed. */
 export async function renameBranch(

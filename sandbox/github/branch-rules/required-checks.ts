@@ -1,10 +1,10 @@
 // Required checks, judged on the commit that would be the branch's tip. One documented leniency: the local merge of a
 // pull request that is up to date and green needs no checks of its own.
 import { isAncestor, readCommitTree } from '../git/git-store.ts'
-import type { MockRepository, MockGitHubData } from '../world.ts'
-import { findMergedPull } from './pushed-pull.ts'
+import type { MockRepository, MockGitHubData } from '../github-data.ts'
+import { findMergedPull } from './find-merged-pull.ts'
 import type { RefMove, RuleViolation } from './ref-update.ts'
-import type { StatusCheckParameters } from './rule-shapes.ts'
+import type { StatusCheckParameters } from './rule-types.ts'
 
 type RequiredCheck = StatusCheckParameters['required_status_checks'][number]
 /** How a required check stands, in GitHub's words; undefined: it passed. */

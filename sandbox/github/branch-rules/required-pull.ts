@@ -1,12 +1,12 @@
 // "Require a pull request": there is one, it is approved as the rule says, and a hand-made merge of it is the merge
 // that GitHub would have made where approvals could otherwise be carried over to something else.
 import { mergeTrees, readParents, readCommitTree } from '../git/git-store.ts'
-import { canPush } from '../world.ts'
-import type { MergeMethod, MockPull, MockReview } from '../world.ts'
+import { canPush } from '../github-data.ts'
+import type { MergeMethod, MockPull, MockReview } from '../github-data.ts'
 import { listChangedFiles, codeownersPatternMatches, isCodeOwner, findRequiredOwners } from './code-owners.ts'
-import { findMergedPull } from './pushed-pull.ts'
+import { findMergedPull } from './find-merged-pull.ts'
 import type { RefMove, RuleViolation } from './ref-update.ts'
-import type { PullRequestParameters } from './rule-shapes.ts'
+import type { PullRequestParameters } from './rule-types.ts'
 
 const mergeMethodLabels: Readonly<Record<MergeMethod, string>> = {
   merge: 'Merge commits',

@@ -1,6 +1,6 @@
 // Rules about who may do what with a ref at all, whatever the commits are.
 import { isAncestor } from '../git/git-store.ts'
-import type { ActorNames } from './rule-shapes.ts'
+import type { ActorNames } from './rule-types.ts'
 import { isInAllowList } from './bypass.ts'
 import type { RefUpdate, RuleViolation } from './ref-update.ts'
 

@@ -2,11 +2,11 @@
 import { pullSummary } from '../views/pull-view.ts'
 import { toNodeId } from '../views/account-view.ts'
 import { emitProtection, emitRuleset, storeRuleset } from '../routes/rule-routes.ts'
-import { GitHubAdmin } from '../settings.ts'
-import type { MergeMethod, GitHubPayload, MockPull } from '../world.ts'
-import type { ProtectionRequest } from './rule-shapes.ts'
+import { GitHubAdmin } from '../github-admin.ts'
+import type { MergeMethod, GitHubPayload, MockPull } from '../github-data.ts'
+import type { ProtectionRequest } from './rule-types.ts'
 import { parseRuleset } from './ruleset.ts'
-import type { BranchRule, Ruleset, RulesetRequest } from './rule-shapes.ts'
+import type { BranchRule, Ruleset, RulesetRequest } from './rule-types.ts'
 
 export class RuleAdmin extends GitHubAdmin {
   /** Imports a ruleset. */

@@ -5,8 +5,8 @@ import { isAdministrator, computeBypassMode, decideBypass, isInAllowList } from 
 import { getBranchName } from './ref-update.ts'
 import type { RefUpdate } from './ref-update.ts'
 import { rulesetAppliesToRef } from './ruleset.ts'
-import type { BranchRule, Ruleset } from './rule-shapes.ts'
-import type { MockRepository } from '../world.ts'
+import type { BranchRule, Ruleset } from './rule-types.ts'
+import type { MockRepository } from '../github-data.ts'
 
 export interface RuleLayer {
   /** Undefined: classic protection. */

@@ -2,8 +2,8 @@
 import { minimatch } from 'minimatch'
 import { validationFailed } from '../http/route.ts'
 import type { GitHubApiError } from '../http/route.ts'
-import type { GitHubPayload, MockRepository } from '../world.ts'
-import type { Ruleset, RulesetRequest } from './rule-shapes.ts'
+import type { GitHubPayload, MockRepository } from '../github-data.ts'
+import type { Ruleset, RulesetRequest } from './rule-types.ts'
 
 // What a rule must say. A rule that the sandbox does not enforce is refused: silence would look like a pass.
 const requiredFieldsByRuleType: Readonly<Record<string, readonly string[]>> = {

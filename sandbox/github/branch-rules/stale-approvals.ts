@@ -2,10 +2,10 @@
 import { git, findMergeBase } from '../git/git-store.ts'
 import type { GitHubState } from '../github-state.ts'
 import { pullSummary, reviewView } from '../views/pull-view.ts'
-import type { MockAccount, MockPull } from '../world.ts'
+import type { MockAccount, MockPull } from '../github-data.ts'
 import { findBranchProtection, toPullRequestRules } from './branch-protection.ts'
-import { findRulesetsForRef } from './layers.ts'
-import type { PullRequestParameters } from './rule-shapes.ts'
+import { findRulesetsForRef } from './rule-layers.ts'
+import type { PullRequestParameters } from './rule-types.ts'
 
 function dismissesStaleApprovals({ repo, baseRef }: MockPull): boolean {
   const protection = findBranchProtection(repo, baseRef)

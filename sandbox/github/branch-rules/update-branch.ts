@@ -3,12 +3,12 @@
 import { commitTree, isAncestor, mergeTrees, setRef } from '../git/git-store.ts'
 import { getActingAccount } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
-import { processRefChanges } from '../git/pushes.ts'
+import { processRefChanges } from '../git/ref-changes.ts'
 import { canWriteContents } from '../http/auth.ts'
 import type { Caller } from '../http/caller.ts'
 import { GitHubApiError } from '../http/route.ts'
 import { toAuthorIdentity, signCommit, createWebFlowIdentity } from '../signing.ts'
-import type { MockPull } from '../world.ts'
+import type { MockPull } from '../github-data.ts'
 
 /** Moves the head, or throws GitHub's 422. */
 export async function updateBranch(

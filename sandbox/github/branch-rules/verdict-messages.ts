@@ -1,9 +1,9 @@
 // How a verdict is told: as lines of a push, and as a message of the REST interface. The words are GitHub's.
 import { GitHubApiError } from '../http/route.ts'
-import type { MockRepository } from '../world.ts'
+import type { MockRepository } from '../github-data.ts'
 import { webUrl } from '../views/repository-view.ts'
-import type { MockGitHubData } from '../world.ts'
-import type { RuleVerdict } from './judge-update.ts'
+import type { MockGitHubData } from '../github-data.ts'
+import type { RuleVerdict } from './evaluate-ref-update.ts'
 import type { RuleViolation } from './ref-update.ts'
 
 /** What stands behind `! [remote rejected] main -> main`, in brackets. */

@@ -4,7 +4,7 @@ import { listCommitsBeyond, git } from '../git/git-store.ts'
 import { readLooseCommit } from '../git/loose-history.ts'
 import { readLooseOrAskGit } from '../git/loose-objects.ts'
 import { findLooseEntry } from '../git/loose-trees.ts'
-import type { MockRepository } from '../world.ts'
+import type { MockRepository } from '../github-data.ts'
 
 const workflowsFolder = '.github/workflows'
 

@@ -1,20 +1,20 @@
-// git's smart HTTP for the bare repositories, answered by git itself (answer-git.ts).
+// git's smart HTTP for the bare repositories, answered by git itself (serve-git-request.ts).
 // It checks the token before git sees the request and looks at the refs after a push.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createGunzip } from 'node:zlib'
 import { requirePermissions, canSeeRepository, formatCallerName } from '../http/auth.ts'
 import type { Caller } from '../http/caller.ts'
 import type { FaultInjector } from '../http/faults.ts'
-import { validatePush } from '../branch-rules/judge-push.ts'
+import { validatePush } from '../branch-rules/validate-push.ts'
 import { rewriteStatusReport } from '../branch-rules/receive-pack.ts'
 import { getActingAccount } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
-import { serveGitRequest, type GitHttpResponse, type GitHttpRequest } from './answer-git.ts'
-import { processRefChanges } from './pushes.ts'
+import { serveGitRequest, type GitHttpResponse, type GitHttpRequest } from './serve-git-request.ts'
+import { processRefChanges } from './ref-changes.ts'
 import { GitHubApiError } from '../http/route.ts'
 import type { RequestRecord } from '../http/router.ts'
-import { findRepositoryByName } from '../world.ts'
-import type { MockRepository } from '../world.ts'
+import { findRepositoryByName } from '../github-data.ts'
+import type { MockRepository } from '../github-data.ts'
 
 const gitPathPattern = /^\/([^/]+)\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/
 

@@ -17,8 +17,15 @@ import { pullView } from '../views/pull-view.ts'
 import { pushedCommitView, readPushedCommits } from '../views/commit-view.ts'
 import { checkSuiteView } from '../views/check-view.ts'
 import { webUrl } from '../views/repository-view.ts'
-import { iteratePulls, canPush } from '../world.ts'
-import type { MockAccount, MockApp, CheckSuite, GitHubPayload, MockPull, MockRepository } from '../world.ts'
+import { iteratePulls, canPush } from '../github-data.ts'
+import type {
+  MockAccount,
+  MockApp,
+  CheckSuite,
+  GitHubPayload,
+  MockPull,
+  MockRepository,
+} from '../github-data.ts'
 
 const zeroSha = '0'.repeat(40)
 // A push payload lists at most this many commits.

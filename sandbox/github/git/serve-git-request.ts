@@ -2,7 +2,7 @@
 // the single process that this would start, or by none for what is the same in every repository.
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { lazy } from '../../../src/findings/once.ts'
+import { lazy } from '../../../src/findings/memoize.ts'
 import { runIsolated } from './git-store.ts'
 import { listRefs } from './list-refs.ts'
 import { readRefs } from './refs.ts'

@@ -8,9 +8,9 @@ import type { Caller } from '../http/caller.ts'
 import { GitHubApiError } from '../http/route.ts'
 import { parseNodeId, toNodeId } from '../views/account-view.ts'
 import { findLatestRuns, checkRunView } from '../views/check-view.ts'
-import type { MockCheckRun, GitHubPayload, MockRepository, MockGitHubData } from '../world.ts'
-import type { GraphqlFields } from './answer-query.ts'
-import { connectionFields } from './list-fields.ts'
+import type { MockCheckRun, GitHubPayload, MockRepository, MockGitHubData } from '../github-data.ts'
+import type { GraphqlFields } from './execute-query.ts'
+import { connectionFields } from './connection-fields.ts'
 
 export function commitCheckFields(
   world: MockGitHubData,

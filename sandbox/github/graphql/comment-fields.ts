@@ -4,8 +4,8 @@ import { canSeeRepository } from '../http/auth.ts'
 import type { Caller } from '../http/caller.ts'
 import { GitHubApiError } from '../http/route.ts'
 import { toNodeId } from '../views/account-view.ts'
-import type { IssueComment, MockGitHubData } from '../world.ts'
-import type { GraphqlFields } from './answer-query.ts'
+import type { IssueComment, MockGitHubData } from '../github-data.ts'
+import type { GraphqlFields } from './execute-query.ts'
 
 /** The comment of this global id. Refuses as GitHub does where there is none that the caller may see. */
 export function commentFields(world: MockGitHubData, caller: Caller, id: unknown): GraphqlFields {

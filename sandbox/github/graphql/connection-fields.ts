@@ -1,5 +1,5 @@
 // A connection of GitHub's GraphQL, as far as a first page of it goes.
-import type { GraphqlFields } from './answer-query.ts'
+import type { GraphqlFields } from './execute-query.ts'
 
 export const connectionFields =
   (nodes: readonly GraphqlFields[]) =>

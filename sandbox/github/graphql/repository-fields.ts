@@ -8,20 +8,20 @@ import {
   toPullRequestRules,
 } from '../branch-rules/branch-protection.ts'
 import { isInAllowList } from '../branch-rules/bypass.ts'
-import { collectRuleLayers, findRulesetsForRef } from '../branch-rules/layers.ts'
+import { collectRuleLayers, findRulesetsForRef } from '../branch-rules/rule-layers.ts'
 import { findQueueEntry, findMergeQueueParameters } from '../branch-rules/merge-queue.ts'
-import type { QueueEntry } from '../world.ts'
+import type { QueueEntry } from '../github-data.ts'
 import { findUnmetChecks } from '../branch-rules/required-checks.ts'
-import type { PullRequestParameters, BranchRule, StatusCheckParameters } from '../branch-rules/rule-shapes.ts'
+import type { PullRequestParameters, BranchRule, StatusCheckParameters } from '../branch-rules/rule-types.ts'
 import type { GitHubState } from '../github-state.ts'
 import { resolveCommit } from '../git/git-store.ts'
 import { toNodeId } from '../views/account-view.ts'
 import { commitCheckFields } from './check-fields.ts'
-import { connectionFields } from './list-fields.ts'
+import { connectionFields } from './connection-fields.ts'
 import { fullName } from '../views/repository-view.ts'
-import { toTimestamp } from '../world.ts'
-import type { MockAccount, MockPull, MockRepository } from '../world.ts'
-import type { GraphqlFields } from './answer-query.ts'
+import { toTimestamp } from '../github-data.ts'
+import type { MockAccount, MockPull, MockRepository } from '../github-data.ts'
+import type { GraphqlFields } from './execute-query.ts'
 
 export const commitFields = (oid: string): GraphqlFields => ({
   __typename: 'Commit',

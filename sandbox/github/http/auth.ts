@@ -4,7 +4,7 @@ import { createPublicKey, createVerify, randomBytes } from 'node:crypto'
 import type { Caller } from './caller.ts'
 import { GitHubApiError, validationFailed, notAccessible, notFound } from './route.ts'
 import type { RouteAccess } from './route.ts'
-import { canPush, findRole, toTimestamp } from '../world.ts'
+import { canPush, findRole, toTimestamp } from '../github-data.ts'
 import type {
   MockAccount,
   MockApp,
@@ -12,7 +12,7 @@ import type {
   AppPermissions,
   MockRepository,
   MockGitHubData,
-} from '../world.ts'
+} from '../github-data.ts'
 
 /** A caller's name for the request log. */
 export function formatCallerName(caller: Caller): string {

@@ -1,5 +1,5 @@
 // Who calls the sandbox, as the request's header says it.
-import type { MockAccount, MockApp, Installation, AppPermissions, MockRepository } from '../world.ts'
+import type { MockAccount, MockApp, Installation, AppPermissions, MockRepository } from '../github-data.ts'
 
 export type Caller =
   | { readonly kind: 'anonymous' }

@@ -1,7 +1,7 @@
 // GitHub's limits on requests, as it enforces them: the hourly one of each resource, told with every answer, and those on points
 // and on what is created within a minute, which it tells by refusing alone. Who goes on asking is refused for longer.
 // https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
-import type { Installation, MockGitHubData } from '../world.ts'
+import type { Installation, MockGitHubData } from '../github-data.ts'
 import { GitHubApiError } from './route.ts'
 
 export interface RateLimitedRequest {

@@ -1,6 +1,6 @@
 // What a REST route of the sandbox is: an operation of GitHub's, the permission it needs, and a handler.
 import type { Caller } from './caller.ts'
-import type { GitHubPayload, AppPermissions, MockRepository, MockGitHubData } from '../world.ts'
+import type { GitHubPayload, AppPermissions, MockRepository, MockGitHubData } from '../github-data.ts'
 
 export interface RouteResponse {
   readonly status: number

@@ -9,9 +9,9 @@ import type { FaultInjector } from './faults.ts'
 import { RateLimitError, refundRateLimit, formatRateLimitHeaders, consumeRateLimit } from './rate-limits.ts'
 import { GitHubApiError, notFound } from './route.ts'
 import type { RouteCall, RouteResponse, Route } from './route.ts'
-import { summarizeOperation } from '../graphql/operation-of.ts'
-import { findRepositoryByName } from '../world.ts'
-import type { GitHubPayload, MockRepository, MockGitHubData } from '../world.ts'
+import { summarizeOperation } from '../graphql/summarize-operation.ts'
+import { findRepositoryByName } from '../github-data.ts'
+import type { GitHubPayload, MockRepository, MockGitHubData } from '../github-data.ts'
 
 export interface RequestRecord {
   readonly method: string

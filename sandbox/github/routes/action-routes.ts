@@ -17,7 +17,13 @@ import type { RouteResponse, RepositoryCall, Route } from '../http/route.ts'
 import { workflowRunView, workflowView } from '../views/check-view.ts'
 import { apiUrl, webUrl } from '../views/repository-view.ts'
 import { startWorkflowRun } from '../workflows.ts'
-import type { GitHubPayload, MockRepository, Workflow, MockWorkflowRun, MockGitHubData } from '../world.ts'
+import type {
+  GitHubPayload,
+  MockRepository,
+  Workflow,
+  MockWorkflowRun,
+  MockGitHubData,
+} from '../github-data.ts'
 
 const actionsReadPermission = { actions: 'read' } as const
 

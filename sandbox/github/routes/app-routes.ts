@@ -13,7 +13,7 @@ import {
   route,
 } from '../http/route.ts'
 import type { RouteCall, Route } from '../http/route.ts'
-import { defaultHourlyLimit } from '../http/rate-shapes.ts'
+import { defaultHourlyLimit } from '../http/rate-limit-types.ts'
 import {
   accountView,
   appView,
@@ -24,7 +24,7 @@ import {
 } from '../views/account-view.ts'
 import { repositoryView } from '../views/repository-view.ts'
 import type { WebhookDelivery } from '../webhooks.ts'
-import { findAccountByLogin } from '../world.ts'
+import { findAccountByLogin } from '../github-data.ts'
 import type {
   MockAccount,
   MockApp,
@@ -33,7 +33,7 @@ import type {
   MockRepository,
   Team,
   MockGitHubData,
-} from '../world.ts'
+} from '../github-data.ts'
 
 export function appRoutes(state: GitHubState): Route[] {
   const { world, credentials, webhooks } = state

@@ -29,7 +29,7 @@ import {
   checkSuiteView,
 } from '../views/check-view.ts'
 import { apiUrl, repositoryView } from '../views/repository-view.ts'
-import type { MockApp, MockCheckRun, CheckSuite, MockCommitStatus } from '../world.ts'
+import type { MockApp, MockCheckRun, CheckSuite, MockCommitStatus } from '../github-data.ts'
 import { requireCommit } from './repository-routes.ts'
 
 const checksReadPermission = { checks: 'read' } as const

@@ -12,7 +12,7 @@ import {
 } from '../http/route.ts'
 import type { RepositoryCall, Route } from '../http/route.ts'
 import { deploymentStatusView, deploymentView } from '../views/deployment-view.ts'
-import type { MockApp, MockDeployment, DeploymentStatus } from '../world.ts'
+import type { MockApp, MockDeployment, DeploymentStatus } from '../github-data.ts'
 import { requireCommit } from './repository-routes.ts'
 
 const deploymentStates = [

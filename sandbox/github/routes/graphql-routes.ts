@@ -1,7 +1,7 @@
 // `POST /graphql`: what landing needs that REST does not have. The merge queue, the rule of a ref as its reader meets
 // it, several refs at once by compare-and-swap; and who edited a comment.
-import { executeQuery } from '../graphql/answer-query.ts'
-import type { GraphqlResult } from '../graphql/answer-query.ts'
+import { executeQuery } from '../graphql/execute-query.ts'
+import type { GraphqlResult } from '../graphql/execute-query.ts'
 import { commentFields, commentListFields } from '../graphql/comment-fields.ts'
 import { mutationFields } from '../graphql/mutations.ts'
 import { parseQuery } from '../graphql/parse-query.ts'
@@ -10,7 +10,7 @@ import type { GitHubState } from '../github-state.ts'
 import { GitHubApiError, notFound, ok, route } from '../http/route.ts'
 import type { RouteCall, Route } from '../http/route.ts'
 import { canSeeRepository, formatCallerName } from '../http/auth.ts'
-import { findRepositoryByName } from '../world.ts'
+import { findRepositoryByName } from '../github-data.ts'
 
 export function graphqlRoutes(state: GitHubState): Route[] {
   const respondToQuery = async ({ body, caller }: RouteCall): Promise<GraphqlResult> => {

@@ -23,7 +23,7 @@ import {
 import type { RouteCall, RepositoryCall, Route } from '../http/route.ts'
 import { accountView, toNodeId } from '../views/account-view.ts'
 import { commentView, commitCommentView, issueView, labelView } from '../views/pull-view.ts'
-import { canPush, findThread } from '../world.ts'
+import { canPush, findThread } from '../github-data.ts'
 import type {
   MockAccount,
   MockApp,
@@ -35,7 +35,7 @@ import type {
   AppPermissions,
   CommentThread,
   MockGitHubData,
-} from '../world.ts'
+} from '../github-data.ts'
 import { requireCommit } from './repository-routes.ts'
 
 // A pull request's comments and labels open to either permission.

@@ -19,7 +19,7 @@ import {
   removeReviewComment,
 } from '../review-comments.ts'
 import type { DraftReviewComment } from '../review-comments.ts'
-import { computeMergeability } from '../git/pushes.ts'
+import { computeMergeability } from '../git/ref-changes.ts'
 import {
   GitHubApiError,
   created,
@@ -37,7 +37,7 @@ import { accountView, teamView } from '../views/account-view.ts'
 import { apiUrl } from '../views/repository-view.ts'
 import { commitView, readCommits, readChangedFiles } from '../views/commit-view.ts'
 import { pullSummary, pullView, reviewCommentView, reviewView } from '../views/pull-view.ts'
-import { findAccountByLogin, canPush, findRole } from '../world.ts'
+import { findAccountByLogin, canPush, findRole } from '../github-data.ts'
 import type {
   MockAccount,
   MockPull,
@@ -46,7 +46,7 @@ import type {
   MockReviewComment,
   Team,
   MockGitHubData,
-} from '../world.ts'
+} from '../github-data.ts'
 
 const pullsReadPermission = { pull_requests: 'read' } as const
 const pullsWritePermission = { pull_requests: 'write' } as const

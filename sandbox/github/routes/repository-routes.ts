@@ -16,10 +16,10 @@ import { canAdminister, canWriteContents } from '../http/auth.ts'
 import { renameBranch } from '../branch-rules/rename-branch.ts'
 import { getActingAccount } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
-import { evaluateRefUpdate } from '../branch-rules/judge-update.ts'
-import { hasRulesForRef } from '../branch-rules/layers.ts'
-import { throwIfRejected } from '../branch-rules/verdict-texts.ts'
-import { processRefChanges } from '../git/pushes.ts'
+import { evaluateRefUpdate } from '../branch-rules/evaluate-ref-update.ts'
+import { hasRulesForRef } from '../branch-rules/rule-layers.ts'
+import { throwIfRejected } from '../branch-rules/verdict-messages.ts'
+import { processRefChanges } from '../git/ref-changes.ts'
 import {
   GitHubApiError,
   created,
@@ -37,8 +37,8 @@ import { protectionSummary } from '../views/rule-view.ts'
 import { commitView, gitCommitView, readCommit, readCommits, readChangedFiles } from '../views/commit-view.ts'
 import { pullSummary } from '../views/pull-view.ts'
 import { apiUrl, fullRepositoryView, refView, webUrl } from '../views/repository-view.ts'
-import { findAccountByLogin, findRole } from '../world.ts'
-import type { GitHubPayload, MockRepository, MockGitHubData } from '../world.ts'
+import { findAccountByLogin, findRole } from '../github-data.ts'
+import type { GitHubPayload, MockRepository, MockGitHubData } from '../github-data.ts'
 
 export function repositoryRoutes(state: GitHubState): Route[] {
   const { world } = state

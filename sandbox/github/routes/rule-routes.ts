@@ -1,10 +1,10 @@
 // REST routes of rulesets, classic branch protection and merge settings: what anyone may read, and what
 // administrators set, so that the JSON they import can be tried.
 import { canAdminister } from '../http/auth.ts'
-import type { BranchProtection, ProtectionRequest } from '../branch-rules/rule-shapes.ts'
-import { collectRulesets } from '../branch-rules/layers.ts'
+import type { BranchProtection, ProtectionRequest } from '../branch-rules/rule-types.ts'
+import { collectRulesets } from '../branch-rules/rule-layers.ts'
 import { parseRuleset } from '../branch-rules/ruleset.ts'
-import type { Ruleset, RulesetRequest } from '../branch-rules/rule-shapes.ts'
+import type { Ruleset, RulesetRequest } from '../branch-rules/rule-types.ts'
 import { getActingAccount } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
 import {
@@ -27,7 +27,7 @@ import {
   rulesetSummary,
   rulesetView,
 } from '../views/rule-view.ts'
-import type { MockAccount, MergeMethod, MockRepository } from '../world.ts'
+import type { MockAccount, MergeMethod, MockRepository } from '../github-data.ts'
 
 const administrationWritePermission = { administration: 'write' } as const
 

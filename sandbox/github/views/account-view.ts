@@ -7,7 +7,7 @@ import type {
   AppPermissions,
   Team,
   MockGitHubData,
-} from '../world.ts'
+} from '../github-data.ts'
 
 /** GitHub's opaque id of an object: unique, and never to be taken apart. */
 export function toNodeId(kind: string, id: number | string): string {

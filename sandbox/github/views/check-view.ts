@@ -9,7 +9,7 @@ import type {
   Workflow,
   MockWorkflowRun,
   MockGitHubData,
-} from '../world.ts'
+} from '../github-data.ts'
 import { accountView, appView, toNodeId } from './account-view.ts'
 import { readCommit, shortCommitView } from './commit-view.ts'
 import { apiUrl, repositoryView, webUrl } from './repository-view.ts'

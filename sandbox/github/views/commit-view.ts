@@ -1,12 +1,12 @@
 // Commits and file differences as GitHub's REST answers and webhooks show them, read from git.
-import { isDiffCountable } from '../git/countable.ts'
+import { isDiffCountable } from '../git/diff-countable.ts'
 import { git, findMergeBase } from '../git/git-store.ts'
 import { readLooseCommit, listLooseRange, type LooseIdentity } from '../git/loose-history.ts'
 import { readLooseOrAskGit } from '../git/loose-objects.ts'
 import { diffLooseTrees, type FileDifference } from '../git/loose-trees.ts'
 import { signatureVerificationView } from '../signing.ts'
-import { findAccountByLogin, toTimestamp } from '../world.ts'
-import type { GitHubPayload, MockRepository, MockGitHubData } from '../world.ts'
+import { findAccountByLogin, toTimestamp } from '../github-data.ts'
+import type { GitHubPayload, MockRepository, MockGitHubData } from '../github-data.ts'
 import { accountView, toNodeId } from './account-view.ts'
 import { apiUrl, webUrl } from './repository-view.ts'
 

@@ -5,7 +5,7 @@ import type {
   GitHubPayload,
   MockRepository,
   MockGitHubData,
-} from '../world.ts'
+} from '../github-data.ts'
 import { accountView, appView, toNodeId } from './account-view.ts'
 import { apiUrl, webUrl } from './repository-view.ts'
 

@@ -1,6 +1,6 @@
 // Pull requests, reviews, comments and labels as GitHub's REST answers and webhooks show them.
 import { computeMergeState } from '../branch-rules/merge-state.ts'
-import { isDiffCountable } from '../git/countable.ts'
+import { isDiffCountable } from '../git/diff-countable.ts'
 import { countLines } from '../git/count-lines.ts'
 import { listCommitsBeyond, findMergeBase } from '../git/git-store.ts'
 import type {
@@ -15,8 +15,8 @@ import type {
   MockReviewComment,
   CommentThread,
   MockGitHubData,
-} from '../world.ts'
-import { findRole } from '../world.ts'
+} from '../github-data.ts'
+import { findRole } from '../github-data.ts'
 import { accountView, appView, toNodeId, teamView } from './account-view.ts'
 import { apiUrl, repositoryView, webUrl } from './repository-view.ts'
 

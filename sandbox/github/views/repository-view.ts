@@ -1,5 +1,5 @@
 // Repositories, branches and refs as GitHub's REST answers and webhooks show them.
-import type { GitHubPayload, MockRepository, MockGitHubData } from '../world.ts'
+import type { GitHubPayload, MockRepository, MockGitHubData } from '../github-data.ts'
 import { accountView, toNodeId } from './account-view.ts'
 
 export const fullName = (repo: MockRepository): string => `${repo.owner.login}/${repo.name}`

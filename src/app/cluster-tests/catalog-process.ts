@@ -2,7 +2,7 @@
 import { buildServedCatalog } from '../../catalog/api/served-catalog.ts'
 import { parseServedFile } from '../../catalog/api/served-file.ts'
 import type { TreeSha } from '../../change/ids.ts'
-import { openReadOnlyMirrors } from '../../git/guest-mirror.ts'
+import { openReadOnlyMirrors } from '../../git/read-only-mirror.ts'
 import { openGrpcServer } from '../../serving/grpc-server.ts'
 import { answerOrders, type CallParent } from '../../workers/answer-orders.ts'
 import { preventPrototypePollution } from '../../workers/guarded-process.ts'

@@ -10,7 +10,7 @@ import type {
   ClusterTestWorkerResponse,
   ClusterTestProgress,
   ClusterTestWorkerRequest,
-} from './trial-order.ts'
+} from './cluster-test-protocol.ts'
 
 export interface ClusterTestClient {
   readonly isAllowed: boolean
@@ -67,7 +67,7 @@ export function openClusterTestClient(
   } as const
   const pool = openWorkerPool<ClusterTestWorkerRequest, ClusterTestWorkerResponse>({
     ...common,
-    script: processScriptUrl('trial-process'),
+    script: processScriptUrl('cluster-test-process'),
     environment,
     hasChildren: true,
     processes,

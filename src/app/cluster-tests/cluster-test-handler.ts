@@ -1,14 +1,14 @@
 // Runs one order on the cluster that the operator assigned to the repository.
-import { defaultDeadlines, type ClusterTestDeadlines } from '../../checks/install/trial/deadlines.ts'
-import { listSupportedTargets } from '../../checks/install/trial/try-on-cluster.ts'
+import { defaultDeadlines, type ClusterTestDeadlines } from '../../checks/install/cluster-test/deadlines.ts'
+import { listSupportedTargets } from '../../checks/install/cluster-test/cluster-test-driver.ts'
 import { resolveClosedNetwork } from '../../cluster/closed-network.ts'
-import { waitForAdmissionPolicies } from '../../cluster/confinement.ts'
+import { waitForAdmissionPolicies } from '../../cluster/admission-policies.ts'
 import { ClusterError } from '../../cluster/cluster-error.ts'
 import type { Cluster } from '../../cluster/cluster.ts'
-import type { ClusterTestEnvironment } from '../../cluster/complete-plan.ts'
+import type { ClusterTestEnvironment } from '../../cluster/complete-test-plan.ts'
 import { sweepCluster } from '../../cluster/janitor.ts'
-import { cleanUpClusterTest, type ClusterTestOptions } from '../../cluster/run-trial.ts'
-import { runClusterTests } from '../../cluster/try-trials.ts'
+import { cleanUpClusterTest, type ClusterTestOptions } from '../../cluster/run-cluster-test.ts'
+import { runClusterTests } from '../../cluster/run-cluster-tests.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { findClusterTarget, clusterSlotKey, type ClusterTarget } from './cluster-targets.ts'
 import type {
@@ -16,7 +16,7 @@ import type {
   ClusterTestWorkerResponse,
   ClusterTestProgress,
   ClusterTestWorkerRequest,
-} from './trial-order.ts'
+} from './cluster-test-protocol.ts'
 
 export interface ClusterTestHandlerContext {
   readonly targets: readonly ClusterTarget[]

@@ -1,12 +1,16 @@
 // The process with the kubeconfigs. It runs one order at a time for one repository, and reads no catalog or bundle.
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { systemClock } from '../../examine/system-clock.ts'
+import { systemClock } from '../../evaluate/system-clock.ts'
 import { answerOrders, type CallParent } from '../../workers/answer-orders.ts'
 import { preventPrototypePollution } from '../../workers/guarded-process.ts'
 import { parseClusterTargets, type ClusterTarget } from './cluster-targets.ts'
-import { handleClusterTestRequest } from './do-trial-order.ts'
-import type { ProgressDecision, ClusterTestWorkerResponse, ClusterTestWorkerRequest } from './trial-order.ts'
+import { handleClusterTestRequest } from './cluster-test-handler.ts'
+import type {
+  ProgressDecision,
+  ClusterTestWorkerResponse,
+  ClusterTestWorkerRequest,
+} from './cluster-test-protocol.ts'
 
 const targetsFile = process.env['CLUSTER_TARGETS'] ?? ''
 

@@ -1,7 +1,7 @@
 // Messages between the App and the process with the kubeconfigs. Orders name no cluster, namespace or account, and
 // answers contain no secret.
-import type { PlannedClusterTest } from '../../checks/install/trial/plan-trials.ts'
-import type { ClusterTestReport } from '../../checks/install/trial/trial-report.ts'
+import type { PlannedClusterTest } from '../../checks/install/cluster-test/plan-cluster-tests.ts'
+import type { ClusterTestReport } from '../../checks/install/cluster-test/cluster-test-report.ts'
 import type { RequestingRepository } from '../publishing/push-targets.ts'
 
 export type ClusterTestWorkerRequest =

@@ -8,8 +8,8 @@ import type { MergedCommitVerdict } from '../../gate/verdict.ts'
 import { defineCache } from '../../ports/cache.ts'
 import type { Store } from '../../ports/store.ts'
 import type { JobContext } from './job-context.ts'
-import { evaluateSnapshot } from './look-at-pull.ts'
-import { toVerdictRecord } from './show-look.ts'
+import { evaluateSnapshot } from './evaluate-snapshot.ts'
+import { toVerdictRecord } from './publish-evaluation.ts'
 
 /** Seconds between attempts to judge a commit. */
 const auditRetrySeconds = 30

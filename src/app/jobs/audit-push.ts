@@ -4,7 +4,7 @@ import type { CommitSha, TreeSha } from '../../change/ids.ts'
 import { defaultRuleSet, findRuleSet } from '../../catalog/model/rule-set.ts'
 import { validateFully } from '../../checks/validation/validate-fully.ts'
 import type { Config } from '../../config/config.ts'
-import { findLayout } from '../../examine/find-layout.ts'
+import { findLayout } from '../../evaluate/find-layout.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { ForgeError } from '../../github/forge-error.ts'
 import {
@@ -15,7 +15,7 @@ import {
   formatBrokenBaseMarker,
   type BrokenCatalog,
 } from '../../messages/broken-base.ts'
-import type { MergeRecords } from '../../ports/landings.ts'
+import type { MergeRecords } from '../../ports/merge-records.ts'
 import { withContentDigest } from './publish-report.ts'
 import type { JobContext } from './job-context.ts'
 

@@ -3,7 +3,7 @@
 import type { PullSnapshot } from '../../change/snapshot.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 import type { JobContext } from './job-context.ts'
-import { createHeadStateTimer, headStateSinceFormat } from './since-heads.ts'
+import { createHeadStateTimer, headStateSinceFormat } from './head-state-since.ts'
 
 /**
  * Seconds to wait for the merge, about the time for a queue of a hundred. Check runs appear at once. An outdated

@@ -5,11 +5,11 @@ import type { PullSnapshot } from '../../change/snapshot.ts'
 import type { Finding } from '../../findings/finding.ts'
 import type { CheckId } from '../../findings/checks.ts'
 import { excludeOverridden } from '../../gate/overrides.ts'
-import { noopPullMemory } from '../../examine/forgetful.ts'
-import type { WorkerPullMemory } from '../../examine/looks/look-order.ts'
+import { noopPullMemory } from '../../evaluate/null-store.ts'
+import type { WorkerPullMemory } from '../../evaluate/worker/evaluation-messages.ts'
 import type { Store } from '../../ports/store.ts'
 import type { JobContext } from './job-context.ts'
-import { requestEvaluation } from './order-look.ts'
+import { requestEvaluation } from './request-evaluation.ts'
 
 export type CombinedVerdict =
   { readonly kind: 'valid' } | { readonly kind: 'invalid' | 'unknown'; readonly reasons: readonly string[] }

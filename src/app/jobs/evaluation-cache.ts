@@ -5,13 +5,13 @@ import { questionKey } from '../../checks/questions.ts'
 import type { CommitSha } from '../../change/ids.ts'
 import type { PullSnapshot } from '../../change/snapshot.ts'
 import { pullKey } from '../../change/repository-key.ts'
-import type { CheckAnswer } from '../../examine/gather-answers.ts'
+import type { CheckAnswer } from '../../evaluate/gather-answers.ts'
 import { defineCache } from '../../ports/cache.ts'
 import type { OpenPullSummary } from '../../ports/forge.ts'
 import type { Store } from '../../ports/store.ts'
 import type { JobContext } from './job-context.ts'
-import { evaluateSnapshot, type PullEvaluation } from './look-at-pull.ts'
-import { digestOfReport, toVerdictRecord } from './show-look.ts'
+import { evaluateSnapshot, type PullEvaluation } from './evaluate-snapshot.ts'
+import { digestOfReport, toVerdictRecord } from './publish-evaluation.ts'
 
 /** Same as the sweep's interval for unchanged pull requests: permissions and registries change too. */
 const cacheTtlSeconds = 3600

@@ -6,7 +6,7 @@ import type { PullSnapshot } from '../../change/snapshot.ts'
 import { pullKey } from '../../change/repository-key.ts'
 import { isGitError } from '../../git/git-error.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
-import { fetchConsistentSnapshot } from './fetch-agreeing.ts'
+import { fetchConsistentSnapshot } from './fetch-consistent.ts'
 import type { JobContext } from './job-context.ts'
 
 export type FetchCommitsResult =

@@ -2,7 +2,7 @@
 import type { PullSnapshot } from '../../change/snapshot.ts'
 import type { CommandRecord } from '../../gate/commands.ts'
 import type { JobQueue } from '../../ports/jobs.ts'
-import type { MergeFreezes } from '../../ports/landing-stops.ts'
+import type { MergeFreezes } from '../../ports/merge-freezes.ts'
 import type { JobContext } from './job-context.ts'
 
 /** Returns whether a freeze began or ended. Idempotent by comment id. */

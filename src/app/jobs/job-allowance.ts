@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { pullKey, repositoryKey } from '../../change/repository-key.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 import type { Job } from '../../ports/jobs.ts'
-import type { MergeRecords } from '../../ports/landings.ts'
+import type { MergeRecords } from '../../ports/merge-records.ts'
 import type { PageRecords } from '../../ports/page-records.ts'
 
 /** Requests that may be sent at once, and refilled per hour. */

@@ -1,8 +1,8 @@
-import type { RecoverOptions } from '../../landing/landing-options.ts'
+import type { RecoverOptions } from '../../merge/merge-options.ts'
 import type { Store } from '../../ports/store.ts'
 import type { JobContext } from './job-context.ts'
-import { auditMerge } from './judge-merged.ts'
-import { reportTreeMismatch } from './report-mismatch.ts'
+import { auditMerge } from './audit-merge.ts'
+import { reportTreeMismatch } from './post-merge-audit.ts'
 
 export function createMergeRecoveryOptions(
   ctx: JobContext<Store>,

@@ -2,15 +2,15 @@
 import type { PullNumber } from '../../change/ids.ts'
 import type { PullVerdict } from '../../gate/verdict.ts'
 import { renderReport } from '../../messages/report.ts'
-import type { MergeRecords } from '../../ports/landings.ts'
+import type { MergeRecords } from '../../ports/merge-records.ts'
 import type { StateStore } from '../../ports/state.ts'
 import type { Verdicts } from '../../ports/verdicts.ts'
 import type { ValidatedMerge } from '../../gate/merge-permit.ts'
-import type { EvaluationReport } from '../../examine/looks/what-to-tell.ts'
+import type { EvaluationReport } from '../../evaluate/worker/prepare-report.ts'
 import type { JobContext } from './job-context.ts'
 import { publishReport, type ComposeReport, type PublishReportOptions } from './publish-report.ts'
 import { pullPublicationState } from './publish/publication-state.ts'
-import { statusPageUrl } from './status-page.ts'
+import { statusPageUrl } from './status-page-url.ts'
 
 /** The stored verdict, complete enough to render the report again. */
 export interface StoredReport extends EvaluationReport {

@@ -1,12 +1,12 @@
 // Plans how a pull request can merge, from the branch's rules. Rules are read hourly and after a rejection.
-import { fetchBranchRules } from '../../examine/known-branch-rules.ts'
-import { toMergePlanInput } from '../../examine/landing-input.ts'
-import { readConfig } from '../../examine/read-config.ts'
-import { chooseMergeStrategy } from '../../gate/choose-landing-method.ts'
+import { fetchBranchRules } from '../../evaluate/branch-rules-cache.ts'
+import { toMergePlanInput } from '../../evaluate/merge-plan-input.ts'
+import { readConfig } from '../../evaluate/read-config.ts'
+import { chooseMergeStrategy } from '../../gate/choose-merge-strategy.ts'
 import type { ValidatedMerge } from '../../gate/merge-permit.ts'
 import type { Cache } from '../../ports/cache.ts'
-import type { PlannedMerge } from '../../landing/landing-options.ts'
-import { recordMergeQueueUse } from './queued-branches.ts'
+import type { PlannedMerge } from '../../merge/merge-options.ts'
+import { recordMergeQueueUse } from './merge-queue-branches.ts'
 import type { JobContext } from './job-context.ts'
 
 /** Rejects with a ForgeError or GitError when the rules, or what the pull request changes, cannot be read. */

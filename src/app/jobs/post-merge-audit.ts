@@ -10,7 +10,7 @@ import {
   type RevertView,
 } from '../../messages/mismatch-issue.ts'
 import type { ValidatedMerge } from '../../gate/merge-permit.ts'
-import type { MergeFreezes } from '../../ports/landing-stops.ts'
+import type { MergeFreezes } from '../../ports/merge-freezes.ts'
 import type { JobContext } from './job-context.ts'
 
 export interface FoundTreeMismatch {

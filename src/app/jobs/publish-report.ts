@@ -1,7 +1,7 @@
 // Publishes a report on GitHub as desired minus observed, so that repeating it changes nothing.
 import { createHash } from 'node:crypto'
 import type { CommitSha, PullNumber } from '../../change/ids.ts'
-import { findMissingChecks } from '../../landing/put-checks.ts'
+import { findMissingChecks } from '../../merge/publish-checks.ts'
 import type { PullReport, ReportedCheck } from '../../messages/report.ts'
 import type { CheckRunContent, Forge, OwnReports, ObservedComment } from '../../ports/forge.ts'
 

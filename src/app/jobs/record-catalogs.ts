@@ -14,13 +14,13 @@ import {
 import { repositoryKey } from '../../change/repository-key.ts'
 import { listOwnerFilesFor, formatPrincipal, readAuthority } from '../../checks/ownership/ownership.ts'
 import type { Config } from '../../config/config.ts'
-import { readTextBlob } from '../../examine/catalogs/catalog-loader.ts'
-import { findLayout } from '../../examine/find-layout.ts'
-import { readConfig } from '../../examine/read-config.ts'
+import { readTextBlob } from '../../evaluate/catalogs/catalog-loader.ts'
+import { findLayout } from '../../evaluate/find-layout.ts'
+import { readConfig } from '../../evaluate/read-config.ts'
 import { isGitError } from '../../git/git-error.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 import type { PageRecords } from '../../ports/page-records.ts'
-import { isServedBranch } from './is-served.ts'
+import { isServedBranch } from './is-served-branch.ts'
 import type { JobContext } from './job-context.ts'
 
 /** If lost, the catalogs are compared again. */

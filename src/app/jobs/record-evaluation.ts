@@ -4,7 +4,7 @@ import { findLatestReviews } from '../../checks/ownership/approvals.ts'
 import { formatCheckLines } from '../../messages/check-lines.ts'
 import type { PageRecords, EvaluationRecord, ApprovalView } from '../../ports/page-records.ts'
 import type { JobContext } from './job-context.ts'
-import type { PullEvaluation } from './look-at-pull.ts'
+import type { PullEvaluation } from './evaluate-snapshot.ts'
 
 const maxNames = 20
 const maxReasons = 20

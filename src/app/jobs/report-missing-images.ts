@@ -1,7 +1,7 @@
 // Lists missing images in one issue as desired minus observed. The issue is remembered, or found again by marker and
 // author. If GitHub rejects it, nothing else fails.
 import { createHash } from 'node:crypto'
-import { decideIssueAction, type DesiredIssue } from '../../checks/images/missing-images-step.ts'
+import { decideIssueAction, type DesiredIssue } from '../../checks/images/missing-images-issue.ts'
 import { missingImageKey } from '../../checks/images/missing-images.ts'
 import { ForgeError } from '../../github/forge-error.ts'
 import {

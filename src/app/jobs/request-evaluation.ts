@@ -6,14 +6,14 @@ import {
   createQuestionAnswerer,
   type CheckAnswer,
   type AnswerQuestion,
-} from '../../examine/gather-answers.ts'
+} from '../../evaluate/gather-answers.ts'
 import {
   workerMemoryMethods,
   type EvaluationResponse,
   type WorkerPullMemory,
   type WorkerCallback,
-} from '../../examine/looks/look-order.ts'
-import type { AnswerWorkerCallback, EvaluationHints } from '../../examine/looks/look-pool.ts'
+} from '../../evaluate/worker/evaluation-messages.ts'
+import type { AnswerWorkerCallback, EvaluationHints } from '../../evaluate/worker/evaluation-pool.ts'
 import { GitError } from '../../git/git-error.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { OpenPullSummary } from '../../ports/forge.ts'

@@ -4,30 +4,30 @@
 import type { CommitSha, PullNumber } from '../../change/ids.ts'
 import type { PullSnapshot } from '../../change/snapshot.ts'
 import { repositoryKey } from '../../change/repository-key.ts'
-import { maxBatchSize, canShareOnePush, computeNextBatchSize, orderBatch } from '../../gate/train.ts'
-import { triggerCrashPoint } from '../../landing/crash-point.ts'
-import { mergePullUnderLease } from '../../landing/land-pull.ts'
-import { mergePullBatch, type BatchMember } from '../../landing/land-train.ts'
-import type { MergeOutcome } from '../../landing/landing-options.ts'
-import { toLeaseName } from '../../landing/lease-name.ts'
+import { maxBatchSize, canShareOnePush, computeNextBatchSize, orderBatch } from '../../gate/batch.ts'
+import { triggerCrashPoint } from '../../merge/crash-point.ts'
+import { mergePullUnderLease } from '../../merge/merge-pull.ts'
+import { mergePullBatch, type BatchMember } from '../../merge/merge-batch.ts'
+import type { MergeOutcome } from '../../merge/merge-options.ts'
+import { toLeaseName } from '../../merge/lease-name.ts'
 import { defineCache } from '../../ports/cache.ts'
 import type { Job } from '../../ports/jobs.ts'
 import type { Lease } from '../../ports/leases.ts'
 import type { Store } from '../../ports/store.ts'
-import { acquireRenewedLease } from './keep-lease.ts'
-import { isServedBranch } from './is-served.ts'
+import { acquireRenewedLease } from './renewed-lease.ts'
+import { isServedBranch } from './is-served-branch.ts'
 import type { JobContext } from './job-context.ts'
-import { requeuePull } from './look-again.ts'
-import { evaluateSnapshot, type PullEvaluation } from './look-at-pull.ts'
-import { planMerge } from './plan-landing.ts'
+import { requeuePull } from './requeue-pull.ts'
+import { evaluateSnapshot, type PullEvaluation } from './evaluate-snapshot.ts'
+import { planMerge } from './plan-merge.ts'
 import { withContentDigest } from './publish-report.ts'
-import { recordMergeQueueUse } from './queued-branches.ts'
-import { recordEvaluation } from './record-look.ts'
-import { handleMergeRejection, clearRejections, haveRulesChanged } from './refused-pull.ts'
-import { createMergeRecoveryOptions } from './settle-options.ts'
-import { composeEvaluationReport, toVerdictRecord } from './show-look.ts'
-import { wasAnnounced } from './told-landings.ts'
-import { initializeBranchState } from './watch-branch.ts'
+import { recordMergeQueueUse } from './merge-queue-branches.ts'
+import { recordEvaluation } from './record-evaluation.ts'
+import { handleMergeRejection, clearRejections, haveRulesChanged } from './rejected-pulls.ts'
+import { createMergeRecoveryOptions } from './merge-recovery-options.ts'
+import { composeEvaluationReport, toVerdictRecord } from './publish-evaluation.ts'
+import { wasAnnounced } from './announced-merges.ts'
+import { initializeBranchState } from './handle-push.ts'
 
 type MergeBatchJob = Extract<Job, { kind: 'train' }>
 type MergeBatchContext = JobContext<Store>
@@ -41,7 +41,7 @@ const deliveryGraceSeconds = 3
 const busyRetrySeconds = 2
 /**
  * Milliseconds in which a batch takes members. Permissions were read up to half a minute earlier
- * (examine/gather-answers.ts); this bounds their additional age at the push.
+ * (evaluate/gather-answers.ts); this bounds their additional age at the push.
  */
 const batchWindowMs = 15_000
 /** Milliseconds of single merges before the branch is read again and other jobs run. */

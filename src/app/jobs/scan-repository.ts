@@ -11,7 +11,7 @@ import type { StateStore } from '../../ports/state.ts'
 import { interleaveHosts } from '../../registry/scan-images.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
 import type { Metrics } from '../metrics.ts'
-import { loadScannedBranches, findReferenceLocations, listImageReferences } from './named-images.ts'
+import { loadScannedBranches, findReferenceLocations, listImageReferences } from './image-references.ts'
 import { reportMissingImages } from './report-missing-images.ts'
 import { pruneMatchedTags, referencesPerPart, scanSlice } from './scan-slice.ts'
 import {

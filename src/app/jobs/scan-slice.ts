@@ -9,7 +9,7 @@ import {
   type ImageScanResult,
 } from '../../checks/images/missing-images.ts'
 import type { ImageAnswer } from '../../checks/questions.ts'
-import { forEachInParallel } from '../../examine/gather-answers.ts'
+import { forEachInParallel } from '../../evaluate/gather-answers.ts'
 import type { ScanReference, ScanHostState, ScanState, ScanPass } from './scan-state.ts'
 import { readScanPart, writeScanParts } from './scan-state.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'

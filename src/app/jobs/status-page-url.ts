@@ -1,7 +1,7 @@
 // Returns the address of a pull request's status page, if pages are enabled.
 import type { PullNumber } from '../../change/ids.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
-import { pullPageUrl } from '../../web/pages/addresses.ts'
+import { pullPageUrl } from '../../web/pages/page-urls.ts'
 import type { BotSettings } from '../settings.ts'
 
 export function statusPageUrl(

@@ -3,10 +3,10 @@
 import type { PullSnapshot } from '../../change/snapshot.ts'
 import { defineCache } from '../../ports/cache.ts'
 import type { Store } from '../../ports/store.ts'
-import { isMergedByBot } from './is-landed.ts'
+import { isMergedByBot } from './is-merged-by-bot.ts'
 import type { JobContext } from './job-context.ts'
-import { recoverPendingMerge } from './settle-begun.ts'
-import { createHeadStateTimer, headStateSinceFormat } from './since-heads.ts'
+import { recoverPendingMerge } from './recover-pending-merge.ts'
+import { createHeadStateTimer, headStateSinceFormat } from './head-state-since.ts'
 
 /** After this time, a person's push that left the pull request open is reported. */
 const mergedStateTimeoutSeconds = 30

@@ -6,8 +6,8 @@ import type { RepositoryName } from '../../change/snapshot.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
-import { LruMap } from '../../examine/catalogs/lru-map.ts'
-import { createOAuthClient } from '../../github/person-client.ts'
+import { LruMap } from '../../evaluate/catalogs/lru-map.ts'
+import { createOAuthClient } from '../../github/oauth-client.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ListedRepository } from '../../ports/page-records.ts'
 import type { Store } from '../../ports/store.ts'
@@ -19,17 +19,26 @@ import {
   type ParsedPageUrl,
   type PageRequest,
   type PageFormat,
-} from '../../web/pages/addresses.ts'
-import { renderStatusPage, stylesheet, stylesheetVersion, type PageContext } from '../../web/pages/frame.ts'
+} from '../../web/pages/page-urls.ts'
+import {
+  renderStatusPage,
+  stylesheet,
+  stylesheetVersion,
+  type PageContext,
+} from '../../web/pages/status-page.ts'
 import { renderNoticePage, httpStatusByNotice, type NoticeKind } from '../../web/pages/notice-page.ts'
-import { isSetupToken } from '../../web/setup/one-time-word.ts'
+import { isSetupToken } from '../../web/setup/setup-token.ts'
 import type { BotSettings } from '../settings.ts'
-import { sendPageResponse, negotiateForm, type PageResponse } from './answer.ts'
-import { createRepositoryAccess } from './readable.ts'
-import { clientAddressOf, createConcurrencyLimiter, createRequestRateLimiter } from './request-budget.ts'
-import type { Unfreeze } from './resume.ts'
+import { sendPageResponse, negotiateForm, type PageResponse } from './page-response.ts'
+import { createRepositoryAccess } from './repository-access.ts'
+import {
+  clientAddressOf,
+  createConcurrencyLimiter,
+  createRequestRateLimiter,
+} from './request-rate-limiter.ts'
+import type { Unfreeze } from './unfreeze.ts'
 import { readRuleText } from './rule-text.ts'
-import { renderRequestedPage } from './show.ts'
+import { renderRequestedPage } from './render-requested-page.ts'
 import { createSignIn, type PageSession } from './sign-in.ts'
 
 /** Pages per minute and address, and GitHub requests per minute and person. */

@@ -1,13 +1,13 @@
-// Decides which repositories a visitor may see: may-see.ts, and for private ones GitHub's answer to the visitor's
+// Decides which repositories a visitor may see: repository-visibility.ts, and for private ones GitHub's answer to the visitor's
 // token. Answers are cached for minutes per session; no answer means no.
-import type { OAuthClient } from '../../github/person-client.ts'
+import type { OAuthClient } from '../../github/oauth-client.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
 import { repositoryKey } from '../../change/repository-key.ts'
-import { LruMap } from '../../examine/catalogs/lru-map.ts'
+import { LruMap } from '../../evaluate/catalogs/lru-map.ts'
 import type { ListedRepository } from '../../ports/page-records.ts'
 import type { PagesSetting } from '../settings.ts'
-import { decideVisibility } from './may-see.ts'
-import type { RequestRateLimiter } from './request-budget.ts'
+import { decideVisibility } from './repository-visibility.ts'
+import type { RequestRateLimiter } from './request-rate-limiter.ts'
 import type { PageSession } from './sign-in.ts'
 
 /** Milliseconds. A revoked permission takes effect within this time. */

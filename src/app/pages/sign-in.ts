@@ -3,12 +3,12 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
-import type { OAuthClient, SignedInUser } from '../../github/person-client.ts'
+import type { OAuthClient, SignedInUser } from '../../github/oauth-client.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 import { formatCookieHeader, findCookie } from '../../web/sign-in/cookies.ts'
 import { toLocalPath } from '../../web/sign-in/local-path.ts'
-import { isSetupToken } from '../../web/setup/one-time-word.ts'
-import { createCookieSealer } from '../../web/sign-in/sealed.ts'
+import { isSetupToken } from '../../web/setup/setup-token.ts'
+import { createCookieSealer } from '../../web/sign-in/cookie-sealer.ts'
 
 /** Seconds to complete the sign-in, and that a session lasts. */
 const [signInSeconds, session] = [600, 3600]

@@ -1,6 +1,6 @@
 // Reads a catalog's files for its image, from the mirror alone.
 import type { BlobSha, TreeSha } from '../../change/ids.ts'
-import { resolveLinkedFile } from '../../examine/catalogs/linked-file.ts'
+import { resolveLinkedFile } from '../../evaluate/catalogs/linked-file.ts'
 import type { CatalogImageFile } from '../../image/catalog-publisher.ts'
 import type { TreeReader } from '../../ports/repository.ts'
 

@@ -3,7 +3,7 @@ import { GitError } from '../../git/git-error.ts'
 import { ImageError } from '../../image/image-error.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
 import { UnusableCatalogError } from './catalog-files.ts'
-import type { PublishResponse } from './publish-order.ts'
+import type { PublishResponse } from './publish-protocol.ts'
 
 export function toFailedResponse(error: unknown): Extract<PublishResponse, { kind: 'failed' }> {
   if (error instanceof RegistryError)

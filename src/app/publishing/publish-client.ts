@@ -5,7 +5,7 @@ import { repositoryKey } from '../../change/repository-key.ts'
 import { proxyVariables } from '../../ports/proxy.ts'
 import { WorkerFault } from '../../workers/worker-fault.ts'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
-import type { IntentDecision, IntentMessage, PublishResponse, PublishRequest } from './publish-order.ts'
+import type { IntentDecision, IntentMessage, PublishResponse, PublishRequest } from './publish-protocol.ts'
 
 /** Called with the digest before anything is written to a registry; decides whether to continue. */
 export type IntentCallback = (digest: string) => Promise<IntentDecision>

@@ -4,7 +4,7 @@ import type { TreeReader } from '../../ports/repository.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
 import type { Transport } from '../../registry/transport/transport.ts'
 import type { PushTarget } from './push-targets.ts'
-import type { PublishRequest } from './publish-order.ts'
+import type { PublishRequest } from './publish-protocol.ts'
 
 /** The operator's list, registries and keys for an order. */
 export interface PublishContext {

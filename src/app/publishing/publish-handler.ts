@@ -2,11 +2,11 @@
 // that the App's process never sees a credential.
 import type { BuiltCatalogImage, CatalogPublisher } from '../../image/catalog-publisher.ts'
 import { ImageError } from '../../image/image-error.ts'
-import { ensureSignableImage } from '../../image/provenance/vouch-for.ts'
+import { ensureSignableImage } from '../../image/provenance/attest-image.ts'
 import { parseImageReference } from '../../go/reference/image-reference.ts'
 import { readCatalogFiles } from './catalog-files.ts'
-import { toFailedResponse } from './failed-answer.ts'
-import type { PublishRequestOf, PublishContext, RegistryContext } from './publish-room.ts'
+import { toFailedResponse } from './failed-response.ts'
+import type { PublishRequestOf, PublishContext, RegistryContext } from './publish-context.ts'
 import { removeImages } from './remove-images.ts'
 import { fetchWebhookStatus, sendWebhook } from './send-webhook.ts'
 import { loadSigningContext, attestPublishedImage, type SigningContext } from './signing.ts'
@@ -18,7 +18,7 @@ import type {
   PublishResponse,
   PublishRequest,
   PublishedImageResponse,
-} from './publish-order.ts'
+} from './publish-protocol.ts'
 
 type ConfirmIntent = (intending: IntentMessage) => Promise<IntentDecision>
 

@@ -2,7 +2,7 @@
 // what is published.
 import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { openReadOnlyMirrors } from '../../git/guest-mirror.ts'
+import { openReadOnlyMirrors } from '../../git/read-only-mirror.ts'
 import { openCatalogPublisher } from '../../image/open-catalog-publisher.ts'
 import { openPusher } from '../../image/open-pusher.ts'
 import { loadCredentialFile } from '../../registry/auth/credential-files.ts'
@@ -11,15 +11,15 @@ import { dockerConfigCredentials, parseDockerConfig } from '../../registry/auth/
 import { openRegistry } from '../../registry/open-registry.ts'
 import { readRegistryTransport } from '../../registry/registry-access.ts'
 import { openTransport } from '../../registry/transport/transport.ts'
-import { systemClock } from '../../examine/system-clock.ts'
+import { systemClock } from '../../evaluate/system-clock.ts'
 import { answerOrders, type CallParent } from '../../workers/answer-orders.ts'
 import { readPackageVersion } from '../version.ts'
 import { preventPrototypePollution } from '../../workers/guarded-process.ts'
-import { handlePublishRequest } from './do-publish-order.ts'
+import { handlePublishRequest } from './publish-handler.ts'
 import { openKeyFile } from './key-file.ts'
-import type { PublishContext, RegistryContext } from './publish-room.ts'
+import type { PublishContext, RegistryContext } from './publish-context.ts'
 import { parsePushTargets, type PushTarget } from './push-targets.ts'
-import type { IntentDecision, PublishResponse, PublishRequest } from './publish-order.ts'
+import type { IntentDecision, PublishResponse, PublishRequest } from './publish-protocol.ts'
 
 const processEnvironment = process.env
 const inlineCredentials = processEnvironment['PUBLISH_CREDENTIALS']

@@ -5,7 +5,7 @@ import { parseImageReference } from '../../go/reference/image-reference.ts'
 import type { CatalogPublisher } from '../../image/catalog-publisher.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
-import type { PublishResponse, ImageToRemove } from './publish-order.ts'
+import type { PublishResponse, ImageToRemove } from './publish-protocol.ts'
 
 /** Each tag costs a request; larger repositories are skipped. */
 const maxTags = 5000

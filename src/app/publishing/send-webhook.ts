@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { RegistryError } from '../../registry/registry-error.ts'
 import type { Transport } from '../../registry/transport/transport.ts'
-import type { PublishResponse } from './publish-order.ts'
+import type { PublishResponse } from './publish-protocol.ts'
 
 const maxResponseBytes = 65_536
 

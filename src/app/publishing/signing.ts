@@ -3,12 +3,12 @@ import type { BuiltCatalogImage } from '../../image/catalog-publisher.ts'
 import { ImageError } from '../../image/image-error.ts'
 import type { ListedBundle } from '../../image/provenance/listed-bundles.ts'
 import type { SigningKey } from '../../image/provenance/signing-key.ts'
-import type { ImageBuildRecord } from '../../image/provenance/statement.ts'
-import { attestImage } from '../../image/provenance/vouch-for.ts'
+import type { ImageBuildRecord } from '../../image/provenance/provenance-statement.ts'
+import { attestImage } from '../../image/provenance/attest-image.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
-import { toFailedResponse } from './failed-answer.ts'
-import type { PublishResponse, PublishedImageResponse } from './publish-order.ts'
-import type { PublishRequestOf, PublishContext, RegistryContext } from './publish-room.ts'
+import { toFailedResponse } from './failed-response.ts'
+import type { PublishResponse, PublishedImageResponse } from './publish-protocol.ts'
+import type { PublishRequestOf, PublishContext, RegistryContext } from './publish-context.ts'
 
 type BuildRequest = PublishRequestOf<'publish'> | PublishRequestOf<'rebase'>
 

@@ -5,7 +5,7 @@ import { getGoKind } from '../../go/decode/go-value.ts'
 import { decodeBase64 } from '../../go/base64.ts'
 import { toJsonData } from '../manifest-document.ts'
 import type { Value } from '../../go/tree.ts'
-import type { FieldPath } from '../bundle-places.ts'
+import type { FieldPath } from '../bundle-locator.ts'
 import { toCanonicalQuantity, isQuantity } from './quantity.ts'
 import { parseSchemaFields, resolveSchemaType, type SchemaType } from './schemas.ts'
 

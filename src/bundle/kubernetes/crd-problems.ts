@@ -3,7 +3,7 @@
 import type { Json } from '../../go/json/json.ts'
 import { toPlainJson } from '../../go/json/plain-json.ts'
 import { withEntries, withItems, type Value } from '../../go/tree.ts'
-import type { FieldPath } from '../bundle-places.ts'
+import type { FieldPath } from '../bundle-locator.ts'
 import { getField, asList, asString } from '../fields.ts'
 import { isDnsLabel, isDnsSubdomain } from './names.ts'
 

@@ -1,5 +1,5 @@
 // Kubernetes' types from its OpenAPI document, parsed on demand.
-import { lazy, memoizePerObject } from '../../findings/once.ts'
+import { lazy, memoizePerObject } from '../../findings/memoize.ts'
 import { openapi } from './openapi.ts'
 
 /** A definition's name, or a plain type after a colon (`:string`, `:int32`, `:quantity`); `[type]` is a list. */

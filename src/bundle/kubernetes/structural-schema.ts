@@ -3,7 +3,7 @@
 import type { Json } from '../../go/json/json.ts'
 import { getField, asList, asObject, asString, type JsonObject } from '../fields.ts'
 import { toCanonicalJson } from '../upgrade/canonical-json.ts'
-import type { FieldPath } from '../bundle-places.ts'
+import type { FieldPath } from '../bundle-locator.ts'
 
 export interface SchemaProblem {
   readonly path: FieldPath

@@ -1,7 +1,7 @@
 import { asObject } from '../fields.ts'
 import type { Json } from '../../go/json/json.ts'
 import type { CsvPermission } from './csv-view.ts'
-import { createRenderedObject, watchesAllNamespaces, type GeneratorInput } from './generation.ts'
+import { createRenderedObject, watchesAllNamespaces, type GeneratorInput } from './generator-input.ts'
 import { formatHashedName } from './object-name.ts'
 import type { JsonObject, RenderedObject } from './rendering.ts'
 

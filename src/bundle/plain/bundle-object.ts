@@ -1,16 +1,16 @@
 // The objects of a bundle as OLM v1 and RukPak read them: every document of every file in `manifests/`, lists unpacked.
 // opm and OLM v0 read the first document only; what they see is `registry-bundle.ts`.
-import { memoizePerObject } from '../../findings/once.ts'
+import { memoizePerObject } from '../../findings/memoize.ts'
 import { readJson, skipJsonSpace } from '../../go/json/read-json.ts'
 import { valueAt, type MapValue, type Value } from '../../go/tree.ts'
 import { decodeLikeGo } from '../../go/utf8.ts'
 import { splitYamlChunks, trimLeadingSpace } from '../../go/yaml/chunks.ts'
 import { decodeYaml } from '../../go/yaml/encoding.ts'
 import { readYaml } from '../../go/yaml/read-yaml.ts'
-import { createPathLocator } from '../../catalog/positions/locate.ts'
+import { createPathLocator } from '../../catalog/positions/locate-path.ts'
 import type { Location } from '../../findings/finding.ts'
 import { findFilesInDirectory, type BundleFiles } from '../bundle-files.ts'
-import type { FieldPath } from '../bundle-places.ts'
+import type { FieldPath } from '../bundle-locator.ts'
 
 export interface ParsedManifestObject {
   readonly file: string

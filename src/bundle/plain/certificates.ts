@@ -1,6 +1,6 @@
 // The service that a deployment with webhooks is reached by, and who makes its certificate: cert-manager or OpenShift.
 import { getField, asObject } from '../fields.ts'
-import { createRenderedObject, type GeneratorInput } from './generation.ts'
+import { createRenderedObject, type GeneratorInput } from './generator-input.ts'
 import { formatObjectName } from './object-name.ts'
 import type { JsonObject, RenderedObject } from './rendering.ts'
 

@@ -3,8 +3,8 @@
 import { getField, asList, asObject, asString } from '../fields.ts'
 import type { Json } from '../../go/json/json.ts'
 import { certificateNameOf } from './certificates.ts'
-import { applyDeploymentConfig } from './configured-deployment.ts'
-import { createRenderedObject, type GeneratorInput } from './generation.ts'
+import { applyDeploymentConfig } from './apply-deployment-config.ts'
+import { createRenderedObject, type GeneratorInput } from './generator-input.ts'
 import type { JsonObject, RenderedObject } from './rendering.ts'
 
 /** Where OLM mounts certificates, and under which names: the first for webhooks, the second for API services. */

@@ -1,7 +1,7 @@
 // Why OLM v1 refuses to render a bundle (operator-controller, rukpak/render/registryv1/validators), in its words and
 // order.
 import { getField, asList, asString } from '../fields.ts'
-import type { FieldPath } from '../bundle-places.ts'
+import type { FieldPath } from '../bundle-locator.ts'
 import type { CsvView, CsvWebhook } from './csv-view.ts'
 import type { RegistryV1 } from './registry-v1.ts'
 import type { RenderRejection } from './rendering.ts'

@@ -1,6 +1,6 @@
 // A registry+v1 bundle as OLM v1 reads it, into its own types: what these lack falls away, what does not fit them makes
 // OLM give up on the bundle.
-import { memoizePerObject } from '../../findings/once.ts'
+import { memoizePerObject } from '../../findings/memoize.ts'
 import { decodeGoStruct, getStructList, getTextField as decodedText } from '../../go/decode/decode.ts'
 import { slice, struct } from '../../go/decode/go-type.ts'
 import { decodeYaml } from '../../go/yaml/encoding.ts'
@@ -9,8 +9,8 @@ import { valueAt, type Value } from '../../go/tree.ts'
 import { readJson, skipJsonSpace } from '../../go/json/read-json.ts'
 import type { BundleFiles } from '../bundle-files.ts'
 import { annotationsType, propertiesType } from '../csv-type.ts'
-import { csvSchema } from '../kubernetes/csv-type.ts'
-import { coerceToSchema } from '../kubernetes/fit.ts'
+import { csvSchema } from '../kubernetes/csv-schema.ts'
+import { coerceToSchema } from '../kubernetes/coerce-to-schema.ts'
 import type { SchemaType } from '../kubernetes/schemas.ts'
 import { getField, asString } from '../fields.ts'
 import { toJsonData, formatGoJsonWithRawNumbers } from '../manifest-document.ts'

@@ -1,7 +1,7 @@
 // A bundle of any format to the objects that installing it creates. Pure: it knows no cluster, and runs no template.
 import type { Finding } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
-import { createBundleLocator } from '../bundle-places.ts'
+import { createBundleLocator } from '../bundle-locator.ts'
 import { findChartRoot, detectFormat } from '../bundle-format.ts'
 import type { BundleFiles } from '../bundle-files.ts'
 import { getField, asString } from '../fields.ts'

@@ -4,9 +4,9 @@ import { generateClusterRoles, generateRoles, generateServiceAccounts } from './
 import { generateCertificates } from './certificates.ts'
 import { parseCsvView } from './csv-view.ts'
 import { generateDeployments } from './deployments.ts'
-import type { GeneratorInput } from './generation.ts'
-import { findBundleRejections } from './refuse-bundle.ts'
-import { findTargetNamespaceRejection } from './refuse-targets.ts'
+import type { GeneratorInput } from './generator-input.ts'
+import { findBundleRejections } from './find-bundle-rejections.ts'
+import { findTargetNamespaceRejection } from './target-namespace-rejection.ts'
 import type { RegistryV1 } from './registry-v1.ts'
 import { isNamespacedKind } from './supported-kinds.ts'
 import {

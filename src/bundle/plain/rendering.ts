@@ -1,7 +1,7 @@
 import type { Finding } from '../../findings/finding.ts'
 import type { Json } from '../../go/json/json.ts'
 import type { BundleFormat } from '../bundle-files.ts'
-import type { FieldPath } from '../bundle-places.ts'
+import type { FieldPath } from '../bundle-locator.ts'
 
 export type JsonObject = Readonly<Record<string, Json>>
 

@@ -2,7 +2,7 @@ import { getField, asObject } from '../fields.ts'
 import type { Json } from '../../go/json/json.ts'
 import { serviceNameOf, withCaInjection, withServingCertAnnotation } from './certificates.ts'
 import type { CsvWebhook, WebhookType } from './csv-view.ts'
-import { createRenderedObject, type GeneratorInput } from './generation.ts'
+import { createRenderedObject, type GeneratorInput } from './generator-input.ts'
 import type { JsonObject, RenderedObject, RenderRejection } from './rendering.ts'
 
 const copiedWebhookFields = [

@@ -1,8 +1,8 @@
 // Differences between a catalog's blob and its bundle image, except for `olm.csv.metadata` and `olm.bundle.object`.
 import type { Json } from '../../go/json/json.ts'
 import { sortByBytes } from '../../go/text.ts'
-import { toSortedJson } from '../../go/json/canonical-text.ts'
-import { bulkyProperties } from '../../catalog/template/drift.ts'
+import { toSortedJson } from '../../go/json/sorted-json.ts'
+import { bulkyProperties } from '../../catalog/template/find-drift.ts'
 
 export interface ComparableBundle {
   readonly name: string

@@ -7,7 +7,11 @@ import { JsonError } from '../../go/json/json-error.ts'
 import { readJson } from '../../go/json/read-json.ts'
 import { valueAt, type Value } from '../../go/tree.ts'
 import { decodeLikeGo } from '../../go/utf8.ts'
-import type { CatalogReadResult, WritableBundle, WritableCatalog } from '../../catalog/write/writable.ts'
+import type {
+  CatalogReadResult,
+  WritableBundle,
+  WritableCatalog,
+} from '../../catalog/write/writable-catalog.ts'
 import { parseCsvMetadata } from './csv-metadata.ts'
 
 /** What opm's `--migrate-level` takes. */

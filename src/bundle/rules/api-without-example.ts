@@ -1,6 +1,6 @@
 import { defineRule } from '../../findings/rule.ts'
 import type { BundleRuleSearch } from '../bundle-rule.ts'
-import { parseCsvExamples } from '../examples.ts'
+import { parseCsvExamples } from '../csv-examples.ts'
 
 export const apiWithoutExample = defineRule<{ api: string }, BundleRuleSearch>({
   id: 'api-without-example',

@@ -2,7 +2,7 @@
 import { compareFindings, type Finding } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
 import type { BundleFiles } from '../bundle-files.ts'
-import { createBundleLocator } from '../bundle-places.ts'
+import { createBundleLocator } from '../bundle-locator.ts'
 import { getField, asList, asString, type JsonObject } from '../fields.ts'
 import { parseCsvView } from '../plain/csv-view.ts'
 import { parseRegistryV1, type RegistryV1 } from '../plain/registry-v1.ts'

@@ -1,6 +1,6 @@
 // Compares two versions of a CustomResourceDefinition as OLM v1's preflight does (crdify).
 import { getField, asList, asString, type JsonObject } from '../fields.ts'
-import type { FieldPath } from '../bundle-places.ts'
+import type { FieldPath } from '../bundle-locator.ts'
 import { toCanonicalJson } from './canonical-json.ts'
 import { compareProperties } from './compare-properties.ts'
 import { flattenSchema, getVersionSchema, type FlatSchema } from './flat-schema.ts'

@@ -1,7 +1,7 @@
 // Flattens a CRD's schema to a table of properties, as crdify does.
 import type { Json } from '../../go/json/json.ts'
 import { getField, asList, asObject, type JsonObject } from '../fields.ts'
-import type { FieldPath } from '../bundle-places.ts'
+import type { FieldPath } from '../bundle-locator.ts'
 
 export interface FlatProperty {
   readonly schema: JsonObject

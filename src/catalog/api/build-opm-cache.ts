@@ -8,11 +8,11 @@ import {
   parseBundleContent,
   toStoredJson,
 } from './bundle-content.ts'
-import { createBundleEncoder, formatPackageIndex } from './cache-texts.ts'
+import { createBundleEncoder, formatPackageIndex } from './cache-json.ts'
 import { findCustomBlobProblem } from './custom-blobs.ts'
 import { collectIndexBlob, type IndexBlobs } from './index-blobs.ts'
 import { buildPackageIndex, type PackageIndex } from './package-index.ts'
-import { EscapedJsonCache, type JsonChunks } from './shared-pieces.ts'
+import { EscapedJsonCache, type JsonChunks } from './escaped-json-cache.ts'
 
 export interface OpmCacheFile {
   /** Relative to `cache/`. */

@@ -10,9 +10,9 @@ import {
 } from '../../go/json/marshal.ts'
 import { buildManifests, type BundleManifests } from './api-bundle.ts'
 import type { ApiDeprecation, GroupVersionKind, ApiTypedValue } from './api-types.ts'
-import type { BytePiece } from '../../go/tar/pieces.ts'
+import type { BytePiece } from '../../go/tar/byte-pieces.ts'
 import type { ApiBundleContent } from './bundle-content.ts'
-import type { JsonChunks, EscapedJsonCache } from './shared-pieces.ts'
+import type { JsonChunks, EscapedJsonCache } from './escaped-json-cache.ts'
 import type { IndexedBundle, IndexedChannel, IndexedPackage, PackageIndex } from './package-index.ts'
 
 /** `packages.json`. */

@@ -2,7 +2,7 @@
 // and shared.
 import type { JsonPart, JsonParts } from '../../go/json/json-parts.ts'
 import { marshalString } from '../../go/json/marshal.ts'
-import type { BytePiece } from '../../go/tar/pieces.ts'
+import type { BytePiece } from '../../go/tar/byte-pieces.ts'
 
 /** Large pieces are the same object wherever they occur. */
 export type JsonChunks = readonly BytePiece[]

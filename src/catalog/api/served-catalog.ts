@@ -1,9 +1,9 @@
 // A sound catalog as opm serves it. Keeps blobs as bytes and reads a bundle on demand.
-import { assembleCatalog } from '../facts/assemble.ts'
+import { assembleCatalog } from '../facts/assemble-catalog.ts'
 import type { Catalog } from '../facts/catalog.ts'
 import { sortByBytes } from '../../go/text.ts'
 import { compareWalkOrder } from '../../go/walk-order.ts'
-import { splitDocuments } from '../load/documents.ts'
+import { splitDocuments } from '../load/split-documents.ts'
 import { validateAsOpm } from '../model/validate-as-opm.ts'
 import { buildApiBundle } from './api-bundle.ts'
 import type { ApiBundle, GroupVersionKind } from './api-types.ts'

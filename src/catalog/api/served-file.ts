@@ -2,7 +2,7 @@
 // on demand (served-catalog.ts).
 import type { FileFacts } from '../facts/catalog.ts'
 import { quote } from '../../go/text.ts'
-import { parseCatalogFile } from '../load/read-file.ts'
+import { parseCatalogFile } from '../load/parse-catalog-file.ts'
 import type { Meta } from '../load/meta.ts'
 import type { GroupVersionKind } from './api-types.ts'
 import {

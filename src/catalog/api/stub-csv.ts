@@ -2,7 +2,7 @@
 // displays it: its install strategy is a stub.
 import { getStructList, getTextField, getTextList } from '../../go/decode/decode.ts'
 import type { DecodedStruct } from '../../go/decode/decoded.ts'
-import { hasUniqueSpellings } from '../../go/decode/fitting.ts'
+import { hasUniqueSpellings } from '../../go/decode/lazy-decoded.ts'
 import { JsonPartsWriter, type JsonParts } from '../../go/json/json-parts.ts'
 import { sortEntries } from '../../go/json/json-text.ts'
 import {

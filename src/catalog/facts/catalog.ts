@@ -1,8 +1,8 @@
 // The catalog as facts: what rules, checks and pictures need, each with its place. Plain data, so that the facts of a
-// file can be cached by blob id as JSON. Made by read-file.ts (one file) and assemble.ts (all files).
+// file can be cached by blob id as JSON. Made by read-file.ts (one file) and assemble-catalog.ts (all files).
 import type { Finding } from '../../findings/finding.ts'
 import type { Json } from '../../go/json/json.ts'
-import type { TextPosition } from '../../go/mark.ts'
+import type { TextPosition } from '../../go/text-position.ts'
 
 export interface BlobLocation extends TextPosition {
   readonly file: string
@@ -110,7 +110,7 @@ export interface OtherBlob {
   readonly name: string
 }
 
-/** Something that opm ignores without an error. find-oddities.ts keeps at most `oddityCap` per file. */
+/** Something that opm ignores without an error. find-leniencies.ts keeps at most `oddityCap` per file. */
 export type Leniency = {
   readonly mark: TextPosition
   /** The blob's own schema, package and name, '' if absent. For dropped text, the blob before it. */

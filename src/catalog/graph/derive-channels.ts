@@ -1,7 +1,7 @@
 // The channels of a package without a catalog, derived from its bundles according to `updateGraph`, as
 // `opm index add --mode` does.
 import { compareVersions, parseVersion, type Version } from '../versions/version.ts'
-import type { WritableChannel, WritableEntry } from '../write/writable.ts'
+import type { WritableChannel, WritableEntry } from '../write/writable-catalog.ts'
 
 export type UpdateGraphMode = 'replaces-mode' | 'semver-mode' | 'semver-skippatch'
 

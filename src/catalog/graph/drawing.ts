@@ -2,7 +2,7 @@
 // folded. A drawing of two graphs marks everything as added, removed or kept.
 import { compareVersions, parseVersion } from '../versions/version.ts'
 import type { ChannelGraph, GraphEdge, GraphNode, PackageGraph } from './package-graph.ts'
-import { memoizePerObject } from '../../findings/once.ts'
+import { memoizePerObject } from '../../findings/memoize.ts'
 
 export type DiffStatus = 'kept' | 'added' | 'removed'
 

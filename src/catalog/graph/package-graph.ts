@@ -4,7 +4,7 @@ import { getJsonTextField } from '../../go/json/json-fields.ts'
 import { analyzeUpgradeGraph } from './upgrade-graph.ts'
 import { compareVersions, parseVersion, type Version } from '../versions/version.ts'
 import { parseVersionRange } from '../versions/version-range.ts'
-import { VersionIndex } from '../versions/version-ladder.ts'
+import { VersionIndex } from '../versions/version-index.ts'
 
 export interface PackageGraph {
   readonly name: string

@@ -3,7 +3,7 @@
 import type { ChannelEntry } from '../facts/catalog.ts'
 import { analyzeUpgradeGraph } from './upgrade-graph.ts'
 import { parseVersionRange, type VersionRange } from '../versions/version-range.ts'
-import { VersionIndex, type StepSpan } from '../versions/version-ladder.ts'
+import { VersionIndex, type StepSpan } from '../versions/version-index.ts'
 import type { Version } from '../versions/version.ts'
 
 /** Without a version, no skipRange covers the bundle. */

@@ -23,7 +23,7 @@ import {
   getTextList,
 } from '../../go/decode/decode.ts'
 import type { StructType } from '../../go/decode/go-type.ts'
-import type { PositionLookup } from '../../go/places.ts'
+import type { PositionLookup } from '../../go/position-lookup.ts'
 import { toPlainJson } from '../../go/json/plain-json.ts'
 import { propertyTypes } from './property-types.ts'
 

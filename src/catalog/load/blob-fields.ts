@@ -1,7 +1,7 @@
 // One document's fields as canonical JSON (sorted keys, 64-bit floats): opm treats two blobs alike exactly if these are
 // equal.
 import { formatGoJson, sortEntries } from '../../go/json/json-text.ts'
-import { splitDocuments } from './documents.ts'
+import { splitDocuments } from './split-documents.ts'
 
 /** By field name; a list is the texts of its items. */
 export type BlobFields = ReadonlyMap<string, string | readonly string[]>

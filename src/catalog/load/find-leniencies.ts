@@ -1,6 +1,6 @@
 // Finds what opm silently accepts: unknown fields, duplicate keys, scalars that YAML reads as another type.
 import type { Leniency } from '../facts/catalog.ts'
-import type { PositionLookup } from '../../go/places.ts'
+import type { PositionLookup } from '../../go/position-lookup.ts'
 import type { MapValue, Value } from '../../go/tree.ts'
 import { valueAt } from '../../go/tree.ts'
 import { copyString } from '../../go/utf8.ts'

@@ -1,7 +1,7 @@
 // Reads one file exactly as opm v1.73 does, but reports all problems instead of only the first. Never throws.
 import { maxLeniencies } from '../facts/catalog.ts'
 import type { BlobLocation, FileFacts, Leniency, OtherBlob } from '../facts/catalog.ts'
-import { findLeniencies } from './find-oddities.ts'
+import { findLeniencies } from './find-leniencies.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
 import type { FindingRule } from '../../findings/rule.ts'
 import { createFinding } from '../../findings/rule.ts'
@@ -13,11 +13,11 @@ import {
   extractPackageFacts,
 } from './blob-facts.ts'
 import type { DecodeProblem } from '../../go/decode/decode.ts'
-import type { CatalogDocument, DocumentProblem, SplitDocumentsOptions } from './documents.ts'
-import { splitDocuments } from './documents.ts'
+import type { CatalogDocument, DocumentProblem, SplitDocumentsOptions } from './split-documents.ts'
+import { splitDocuments } from './split-documents.ts'
 import { foldCase } from '../../go/fold-case.ts'
 import type { Meta } from './meta.ts'
-import type { PositionLookup } from '../../go/places.ts'
+import type { PositionLookup } from '../../go/position-lookup.ts'
 import * as rules from './load-rules.ts'
 import type { Value } from '../../go/tree.ts'
 import { copyString } from '../../go/utf8.ts'
@@ -158,7 +158,7 @@ class CatalogFileParser {
     const isLarge = end - start > maxReparsedBytes
     if (exactly && !isLarge && problems.length + objectProblems.length > 0)
       return this.readDocument(exactly(), index)
-    // The fast reader knows where a value begins; ends.ts derives the end from the line.
+    // The fast reader knows where a value begins; finding-ends.ts derives the end from the line.
     const positions = document.positions
     const spanOf = (at: Value) => (isLarge ? { start: at.start, end: at.start } : at)
     this.addLeniencies(document)

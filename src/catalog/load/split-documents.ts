@@ -10,14 +10,14 @@ import { markJsonError, formatMarkedError } from '../../go/json/marked-json.ts'
 import { quote, trimSpace } from '../../go/text.ts'
 import type { Value } from '../../go/tree.ts'
 import { ByteOffsets, getUtf8CharacterLength, decodeLikeGo } from '../../go/utf8.ts'
-import { decodeYamlChunk } from '../../go/yaml/chunk-text.ts'
+import { decodeYamlChunk } from '../../go/yaml/decode-yaml-chunk.ts'
 import { readYaml } from '../../go/yaml/read-yaml.ts'
 import type { YamlChunk } from '../../go/yaml/chunks.ts'
 import { splitYamlChunks, trimLeadingSpace } from '../../go/yaml/chunks.ts'
 import type { Meta, MetaProblem } from './meta.ts'
 import { joinProblemMessages, formatMissingSchemaError, parseMeta } from './meta.ts'
-import type { PositionLookup } from '../../go/places.ts'
-import { TextPositionLookup } from '../../go/places.ts'
+import type { PositionLookup } from '../../go/position-lookup.ts'
+import { TextPositionLookup } from '../../go/position-lookup.ts'
 
 /** The decoder searches this many bytes for an opening brace. */
 const jsonDetectionBytes = 4096

@@ -1,5 +1,5 @@
 import type { RuleSet } from './rule-set.ts'
-import type { ProblemCollector } from './complaints.ts'
+import type { ProblemCollector } from './problem-collector.ts'
 import type { ModelBundle, ModelPackage } from './model.ts'
 
 /** The state that the steps of one conversion share. */

@@ -1,6 +1,6 @@
 // Links one bundle blob with opm's checks in opm's order, but continues after a problem.
 import type { BundleBlob, Property, RelatedImage } from '../facts/catalog.ts'
-import type { TextPosition } from '../../go/mark.ts'
+import type { TextPosition } from '../../go/text-position.ts'
 import type { FindingRule } from '../../findings/rule.ts'
 import { quote } from '../../go/text.ts'
 import { getJsonTextField } from '../../go/json/json-fields.ts'
@@ -10,10 +10,10 @@ import { findPullSpecError } from '../../go/reference/pull-spec.ts'
 import { parseRelease } from '../versions/release.ts'
 import { parseVersion } from '../versions/version.ts'
 import { findPriorityError } from './channel-priority.ts'
-import type { ConversionState } from './draft.ts'
+import type { ConversionState } from './conversion-state.ts'
 import { toFirstDeclarationNote, toFindingLocation } from './location.ts'
 import type { ModelBundle } from './model.ts'
-import { memoizePerObject } from '../../findings/once.ts'
+import { memoizePerObject } from '../../findings/memoize.ts'
 
 const packagePropertyType = 'olm.package'
 

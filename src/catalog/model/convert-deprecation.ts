@@ -4,7 +4,7 @@ import type { FindingRule } from '../../findings/rule.ts'
 import { quote } from '../../go/text.ts'
 import * as deprecationRules from './rules/deprecation-rules.ts'
 import { missingPackage, unknownPackage } from './rules/channel-rules.ts'
-import type { ConversionState } from './draft.ts'
+import type { ConversionState } from './conversion-state.ts'
 import { toFindingLocation } from './location.ts'
 import type { ModelPackage } from './model.ts'
 

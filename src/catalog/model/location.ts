@@ -1,5 +1,5 @@
 import type { BlobLocation } from '../facts/catalog.ts'
-import type { TextPosition } from '../../go/mark.ts'
+import type { TextPosition } from '../../go/text-position.ts'
 import type { Location } from '../../findings/finding.ts'
 
 export function toFindingLocation(location: BlobLocation, mark: TextPosition = location): Location {

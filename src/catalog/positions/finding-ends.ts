@@ -2,8 +2,8 @@
 // reported, so a catalog without findings costs nothing.
 import type { Finding, Location } from '../../findings/finding.ts'
 import { findDocumentSpans } from './document-spans.ts'
-import { PositionConverter } from './forward-reader.ts'
-import { PositionedTreeReader, type ByteLocation } from './placed-tree.ts'
+import { PositionConverter } from './position-converter.ts'
+import { PositionedTreeReader, type ByteLocation } from './positioned-tree.ts'
 import { addEndsInTree, maxValueLines } from './tree-ends.ts'
 
 type LocationEnd = Pick<Location, 'endLine' | 'endColumn'>

@@ -1,6 +1,6 @@
 // Finds the place of a path in a document, for rules that kept no place.
 import type { Location } from '../../findings/finding.ts'
-import { TextPositionLookup, type PositionLookup } from '../../go/places.ts'
+import { TextPositionLookup, type PositionLookup } from '../../go/position-lookup.ts'
 import { parseDocumentTree } from '../../go/read-tree.ts'
 import type { MapEntry, Value } from '../../go/tree.ts'
 import { decodeLikeGo } from '../../go/utf8.ts'

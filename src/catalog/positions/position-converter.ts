@@ -1,5 +1,5 @@
 // Converts places to bytes and back in one pass over a file of any size, with lines of any length.
-import type { TextPosition } from '../../go/mark.ts'
+import type { TextPosition } from '../../go/text-position.ts'
 import { getUtf8CharacterLength, decodeLikeGo } from '../../go/utf8.ts'
 
 /** Bytes of a line to search for an end. */

@@ -1,6 +1,6 @@
 // Finds the ends of values in one document. Iterative, and visits aliased values once, so it is linear in the document.
 import type { Location } from '../../findings/finding.ts'
-import type { ByteLocation, PositionedTree } from './placed-tree.ts'
+import type { ByteLocation, PositionedTree } from './positioned-tree.ts'
 import type { MapEntry, TextSpan, Value } from '../../go/tree.ts'
 
 /** A value of more lines ends with the first thing in it: about what a reader takes in at a glance. */
@@ -52,7 +52,7 @@ function findNodesStartingAt(
   const seen = new Set<Value>()
   const stack: Value[] = [root]
   for (let value = stack.pop(); value; value = stack.pop()) {
-    // Recurring parts of a file are parsed lazily (go/fast/recurring.ts), so don't look into them needlessly.
+    // Recurring parts of a file are parsed lazily (go/fast/recurring-values.ts), so don't look into them needlessly.
     if (seen.has(value) || (isNested && !hasOffsetWithin(ascending, value))) continue
     seen.add(value)
     if (offsets.has(value.start)) at(value.start).value ??= value

@@ -3,11 +3,11 @@
 import type { Json } from '../../go/json/json.ts'
 import { isJsonObject } from '../../go/json/json-fields.ts'
 import { toPlainJson } from '../../go/json/plain-json.ts'
-import type { CatalogReadResult } from '../write/writable.ts'
+import type { CatalogReadResult } from '../write/writable-catalog.ts'
 import { extendText } from './extend-text.ts'
-import { templateTextFormatters } from './new-text.ts'
+import { templateTextFormatters } from './format-template-text.ts'
 import { isSameJson } from './same-json.ts'
-import { parseTemplateDocument } from './template-file.ts'
+import { parseTemplateDocument } from './template-document.ts'
 
 export interface BundleRelease {
   readonly package: string

@@ -5,9 +5,9 @@ import {
   type CatalogReadResult,
   type WritableBundle,
   type WritableCatalog,
-} from '../write/writable.ts'
+} from '../write/writable-catalog.ts'
 import type { BundleSource } from './bundle-source.ts'
-import { entriesType, decodeTemplateWithBlobs, type TemplateDocument } from './template-file.ts'
+import { entriesType, decodeTemplateWithBlobs, type TemplateDocument } from './template-document.ts'
 
 const basicTemplateType = struct('basic.BasicTemplateData', { schema: string, entries: entriesType })
 

@@ -1,8 +1,8 @@
 // Supplies templates with rendered bundles by reference. Callers pull the images.
-import { parseCatalogFile } from '../load/read-file.ts'
-import { formatJsonLines } from '../write/write-json.ts'
-import type { CatalogReadResult, WritableBundle } from '../write/writable.ts'
-import type { RenderedBundle } from './csv-of-bundle.ts'
+import { parseCatalogFile } from '../load/parse-catalog-file.ts'
+import { formatJsonLines } from '../write/format-json.ts'
+import type { CatalogReadResult, WritableBundle } from '../write/writable-catalog.ts'
+import type { RenderedBundle } from './rendered-bundle.ts'
 
 export type { RenderedBundle }
 

@@ -1,10 +1,10 @@
 // Converts a catalog file to a template, as `opm alpha convert-template` does.
 import { decodeGoStruct, getTextField } from '../../go/decode/decode.ts'
 import { bundleType } from '../load/blob-types.ts'
-import { splitDocuments } from '../load/documents.ts'
-import { toPlainJson, type JsonObject, type CatalogReadResult } from '../write/writable.ts'
-import { marshalIndented } from '../write/write-json.ts'
-import { formatYaml } from '../write/write-yaml.ts'
+import { splitDocuments } from '../load/split-documents.ts'
+import { toPlainJson, type JsonObject, type CatalogReadResult } from '../write/writable-catalog.ts'
+import { marshalIndented } from '../write/format-json.ts'
+import { formatYaml } from '../write/format-yaml.ts'
 
 export type TemplateConversionKind = 'basic' | 'substitutes'
 

@@ -15,9 +15,9 @@ import {
 } from 'yaml'
 import type { Json } from '../../go/json/json.ts'
 import { isJsonObject } from '../../go/json/json-fields.ts'
-import type { CatalogReadResult } from '../write/writable.ts'
+import type { CatalogReadResult } from '../write/writable-catalog.ts'
 import { isSameJson } from './same-json.ts'
-import { templateTextFormatters, type TemplateTextStyle } from './new-text.ts'
+import { templateTextFormatters, type TemplateTextStyle } from './format-template-text.ts'
 
 interface TextEdit {
   readonly from: number

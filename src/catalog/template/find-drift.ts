@@ -1,12 +1,12 @@
 // Differences between a rendered template and the checked-in catalog. Ignores order, formatting and the two ways of
 // keeping a bundle's metadata.
-import { assembleCatalog } from '../facts/assemble.ts'
+import { assembleCatalog } from '../facts/assemble-catalog.ts'
 import type { BlobLocation, BundleBlob, Catalog } from '../facts/catalog.ts'
 import { sortByBytes } from '../../go/text.ts'
-import { toSortedJson } from '../../go/json/canonical-text.ts'
-import { parseCatalogFile } from '../load/read-file.ts'
-import { formatJsonLines } from '../write/write-json.ts'
-import type { WritableCatalog } from '../write/writable.ts'
+import { toSortedJson } from '../../go/json/sorted-json.ts'
+import { parseCatalogFile } from '../load/parse-catalog-file.ts'
+import { formatJsonLines } from '../write/format-json.ts'
+import type { WritableCatalog } from '../write/writable-catalog.ts'
 
 /** `missing`: only in the rendered template. `extra`: only in the catalog. */
 export type DriftKind = 'missing' | 'extra' | 'differs'

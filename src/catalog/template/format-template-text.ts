@@ -1,7 +1,7 @@
 // Formats new parts of a template as YAML or JSON like the surrounding text.
 import type { Json } from '../../go/json/json.ts'
 import { isJsonObject } from '../../go/json/json-fields.ts'
-import { formatYaml } from '../write/write-yaml.ts'
+import { formatYaml } from '../write/format-yaml.ts'
 
 export interface TemplateTextStyle {
   /** Columns from a list's key to its items. */

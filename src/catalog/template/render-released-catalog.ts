@@ -8,12 +8,12 @@ import {
   type WritableCatalog,
   type WritableEntry,
   type WritablePackage,
-} from '../write/writable.ts'
-import { formatCatalogJson } from '../write/write-json.ts'
-import { formatCatalogYaml } from '../write/write-yaml.ts'
+} from '../write/writable-catalog.ts'
+import { formatCatalogJson } from '../write/format-json.ts'
+import { formatCatalogYaml } from '../write/format-yaml.ts'
 import type { BundleSource, RenderedBundle } from './bundle-source.ts'
 import { renderTemplate } from './render-template.ts'
-import { parseTemplateDocument } from './template-file.ts'
+import { parseTemplateDocument } from './template-document.ts'
 import type { SemverEdges } from './semver-channels.ts'
 
 /** In both forms that catalogs use. */

@@ -1,10 +1,14 @@
 // Renders templates as `opm alpha render-template` does. The caller fetches the bundles of `templateImages` first.
-import type { CatalogReadResult, WritableCatalog } from '../write/writable.ts'
-import { getBasicTemplateImages, renderBasicTemplate } from './basic.ts'
+import type { CatalogReadResult, WritableCatalog } from '../write/writable-catalog.ts'
+import { getBasicTemplateImages, renderBasicTemplate } from './basic-template.ts'
 import type { BundleSource } from './bundle-source.ts'
-import { renderSemverTemplate, getSemverTemplateImages, type RenderTemplateOptions } from './semver.ts'
-import { renderSubstitutesTemplate, getSubstitutesTemplateImages } from './substitutes.ts'
-import { parseTemplateDocument, type TemplateDocument } from './template-file.ts'
+import {
+  renderSemverTemplate,
+  getSemverTemplateImages,
+  type RenderTemplateOptions,
+} from './semver-template.ts'
+import { renderSubstitutesTemplate, getSubstitutesTemplateImages } from './substitutes-template.ts'
+import { parseTemplateDocument, type TemplateDocument } from './template-document.ts'
 
 interface TemplateRenderer {
   render(

@@ -9,7 +9,7 @@ import { objectType } from '../../go/decode/object-type.ts'
 import { propertyTypes } from '../load/property-types.ts'
 import { valueAt, type Value } from '../../go/tree.ts'
 import { decodeLikeGo } from '../../go/utf8.ts'
-import type { WritableBundle, WritablePackage } from '../write/writable.ts'
+import type { WritableBundle, WritablePackage } from '../write/writable-catalog.ts'
 
 export interface RenderedBundle {
   readonly blob: WritableBundle

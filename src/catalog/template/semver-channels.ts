@@ -2,7 +2,7 @@
 // across minors; opm does so despite its documentation.
 import { compareBytes } from '../../go/text.ts'
 import { compareVersions, type Version } from '../versions/version.ts'
-import type { WritableChannel, WritableEntry } from '../write/writable.ts'
+import type { WritableChannel, WritableEntry } from '../write/writable-catalog.ts'
 
 /** From least to most stable. */
 export const archetypes = ['candidate', 'fast', 'stable'] as const

@@ -5,11 +5,11 @@ import { decodeGoStruct, getStructList, getTextField } from '../../go/decode/dec
 import type { DecodedStruct } from '../../go/decode/decoded.ts'
 import { bool, namedString, slice, string, struct } from '../../go/decode/go-type.ts'
 import { parseVersion, formatVersion, type Version } from '../versions/version.ts'
-import type { CatalogReadResult, WritableCatalog } from '../write/writable.ts'
+import type { CatalogReadResult, WritableCatalog } from '../write/writable-catalog.ts'
 import { decodeYaml } from '../../go/yaml/encoding.ts'
 import { readYaml } from '../../go/yaml/read-yaml.ts'
 import { findPropertyErrors, type BundleSource, type RenderedBundle } from './bundle-source.ts'
-import { getPackageDescription } from './csv-of-bundle.ts'
+import { getPackageDescription } from './rendered-bundle.ts'
 import {
   archetypes,
   buildSemverChannels,
@@ -17,7 +17,7 @@ import {
   type SemverChannelKind,
   type SemverEdges,
 } from './semver-channels.ts'
-import type { TemplateDocument } from './template-file.ts'
+import type { TemplateDocument } from './template-document.ts'
 
 const channelBundlesType = struct('semver.channelBundles', {
   bundles: slice(struct('semver.bundleEntry', { image: string })),

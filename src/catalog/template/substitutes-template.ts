@@ -1,27 +1,27 @@
 // The substitutes template: a valid catalog, and bundles that replace others in its channels.
-import { assembleCatalog } from '../facts/assemble.ts'
+import { assembleCatalog } from '../facts/assemble-catalog.ts'
 import { quote } from '../../go/text.ts'
 import { getJsonTextField } from '../../go/json/json-fields.ts'
 import { formatBlobJson } from '../../go/json/json-text.ts'
 import { getStructList, getTextField } from '../../go/decode/decode.ts'
 import type { DecodedStruct } from '../../go/decode/decoded.ts'
 import { slice, string, struct } from '../../go/decode/go-type.ts'
-import { parseCatalogFile } from '../load/read-file.ts'
+import { parseCatalogFile } from '../load/parse-catalog-file.ts'
 import { compareIdentifiers, parseVersion, type Version } from '../versions/version.ts'
 import { compareVersions } from '../versions/version.ts'
 import { parseRelease, type ReleaseVersion } from '../versions/release.ts'
 import { validateCatalog } from '../model/validate-catalog.ts'
-import { formatJsonLines } from '../write/write-json.ts'
+import { formatJsonLines } from '../write/format-json.ts'
 import {
   toWritableCatalog,
   type CatalogReadResult,
   type WritableCatalog,
   type WritableChannel,
   type WritableEntry,
-} from '../write/writable.ts'
+} from '../write/writable-catalog.ts'
 import { findPropertyErrors, type BundleSource, type RenderedBundle } from './bundle-source.ts'
-import { hasSubstitutesFor } from './csv-of-bundle.ts'
-import { entriesType, decodeTemplateWithBlobs, type TemplateDocument } from './template-file.ts'
+import { hasSubstitutesFor } from './rendered-bundle.ts'
+import { entriesType, decodeTemplateWithBlobs, type TemplateDocument } from './template-document.ts'
 
 const substitutesTemplateType = struct('substitutes.SubstitutesTemplateData', {
   schema: string,

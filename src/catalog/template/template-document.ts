@@ -3,11 +3,11 @@
 import { sortEntries } from '../../go/json/json-text.ts'
 import { readJson } from '../../go/json/read-json.ts'
 import { decodeGoStruct, findFieldName, getTextField, type DecodeResult } from '../../go/decode/decode.ts'
-import { splitDocuments, formatHugeNumberError } from '../load/documents.ts'
+import { splitDocuments, formatHugeNumberError } from '../load/split-documents.ts'
 import { slice, string, struct, type StructType } from '../../go/decode/go-type.ts'
 import { joinProblemMessages, parseMeta, type Meta } from '../load/meta.ts'
 import type { Value } from '../../go/tree.ts'
-import type { CatalogReadResult } from '../write/writable.ts'
+import type { CatalogReadResult } from '../write/writable-catalog.ts'
 
 export interface TemplateDocument {
   readonly schema: string

@@ -1,6 +1,6 @@
 // The order in which opm writes blobs. Like opm, drops blobs without a package, except custom ones.
 import { compareBytes } from '../../go/text.ts'
-import type { JsonObject, WritableCatalog } from './writable.ts'
+import type { JsonObject, WritableCatalog } from './writable-catalog.ts'
 
 /**
  * Packages by name; in each its package blob, channels by name, bundles by name, other schemas by schema,
@@ -26,7 +26,7 @@ export function sortBlobsForWriting(catalog: WritableCatalog): JsonObject[] {
       ...sortBlobs(others.get(name), ({ schema }) => schema).map(({ value }) => value),
       ...(deprecations.get(name) ?? []),
     ])
-  // The shapes in writable.ts are JSON by construction; only their optional fields keep TypeScript from seeing it.
+  // The shapes in writable-catalog.ts are JSON by construction; only their optional fields keep TypeScript from seeing it.
   return [...blobs, ...(others.get('') ?? []).map(({ value }) => value)] as unknown as JsonObject[]
 }
 

@@ -2,8 +2,8 @@
 import type { Json } from '../../go/json/json.ts'
 import { formatJsonNumber } from '../../go/number.ts'
 import { compareBytes } from '../../go/text.ts'
-import { sortBlobsForWriting } from './order.ts'
-import type { JsonObject, WritableCatalog } from './writable.ts'
+import { sortBlobsForWriting } from './blob-order.ts'
+import type { JsonObject, WritableCatalog } from './writable-catalog.ts'
 
 /** The catalog as `opm render -o json` prints it. */
 export function formatCatalogJson(catalog: WritableCatalog): string {

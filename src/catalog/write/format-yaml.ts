@@ -4,8 +4,8 @@ import type { Json } from '../../go/json/json.ts'
 import { formatGoFloat, formatJsonNumber } from '../../go/number.ts'
 import { resolvePlain, isTimestamp } from '../../go/yaml/resolve-scalar.ts'
 import { compareKeys } from './key-order.ts'
-import { sortBlobsForWriting } from './order.ts'
-import type { WritableCatalog } from './writable.ts'
+import { sortBlobsForWriting } from './blob-order.ts'
+import type { WritableCatalog } from './writable-catalog.ts'
 
 /** Past this column a blank in a text becomes a line break. */
 const foldColumn = 80

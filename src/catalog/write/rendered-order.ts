@@ -1,7 +1,7 @@
 // What `opm render` does to the bundles of a catalog before it writes them: bulky properties last,
 // related images by reference. Templates are written without it.
 import { compareBytes } from '../../go/text.ts'
-import type { WritableBundle, WritableCatalog } from './writable.ts'
+import type { WritableBundle, WritableCatalog } from './writable-catalog.ts'
 
 const bulkyPropertyTypes: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata'])
 

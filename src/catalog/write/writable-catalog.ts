@@ -5,7 +5,7 @@ import { decodeGoStruct, getStructList, getTextField, getTextList } from '../../
 import type { DecodedStruct } from '../../go/decode/decoded.ts'
 import { bundleType, channelType, deprecationType, packageType } from '../load/blob-types.ts'
 import { formatBundleObjectError, parseBundleObject } from '../load/bundle-object.ts'
-import { splitDocuments } from '../load/documents.ts'
+import { splitDocuments } from '../load/split-documents.ts'
 import { formatMissingSchemaError, type Meta } from '../load/meta.ts'
 import { compareBytes } from '../../go/text.ts'
 import type { Value } from '../../go/tree.ts'

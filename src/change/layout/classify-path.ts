@@ -1,7 +1,7 @@
 // Classifies a path by name only. In doubt a path is infrastructure, which only maintainers may change (T08, T09, T10).
 import { findContainingCatalog, type CatalogRoot, type Layout } from './layout.ts'
 import type { PathRole } from '../change.ts'
-import { findPathProblem } from './path-grammar.ts'
+import { findPathProblem } from './path-rules.ts'
 
 const infrastructureRole: PathRole = { kind: 'infrastructure' }
 
@@ -19,7 +19,7 @@ const blobTypeDirectories = new Set(['bundles', 'channels', 'packages', 'depreca
 /**
  * Classifies a path by the layout.
  *
- * - odd paths (path-grammar.ts): infrastructure, with the reason in `odd`;
+ * - odd paths (path-rules.ts): infrastructure, with the reason in `odd`;
  * - owner files: CODEOWNERS, OWNERS, OWNERS_ALIASES, CATALOG_OWNERS anywhere, `config.yaml` at the root,
  *   `operators/<directory>/ci.yaml`. They speak for a directory when they lie in that package's;
  * - dot files and everything below dot directories: infrastructure, in a catalog too (.gitattributes and its kin

@@ -2,8 +2,8 @@
 // repositories, in a fixed order of detection. Reads no file by itself: `peek` shows the texts it wants to see.
 // What the configuration states wins and is not second-guessed.
 import type { Config } from '../../config/config.ts'
-import { lazy, memoizePerObject } from '../../findings/once.ts'
-import { createListFilter } from '../patched-list.ts'
+import { lazy, memoizePerObject } from '../../findings/memoize.ts'
+import { createListFilter } from '../incremental-list.ts'
 import {
   compareCatalogs,
   toVersionlessPath,
@@ -12,7 +12,7 @@ import {
   findVersionInPath,
 } from './catalog-version.ts'
 import { isBelow, type CatalogRoot, type Layout } from './layout.ts'
-import { findPathProblem } from './path-grammar.ts'
+import { findPathProblem } from './path-rules.ts'
 import { isTemplatePath } from './template-path.ts'
 
 /** The text of a file of the same tree, or its beginning (16 KB suffice); undefined where it is not known. */

@@ -1,4 +1,4 @@
-import { memoizePerObject } from '../../findings/once.ts'
+import { memoizePerObject } from '../../findings/memoize.ts'
 
 export interface Layout {
   /** Catalogs are never nested. Ordered by place, then by version as numbers. */

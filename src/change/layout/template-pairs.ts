@@ -4,7 +4,7 @@ import { isMap, isSeq, parseDocument } from 'yaml'
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { placeholderPattern, type TemplateConfig } from '../../config/templates.ts'
 import { hasPathBelow, findPathsBelow } from '../sorted-paths.ts'
-import { createListFilter } from '../patched-list.ts'
+import { createListFilter } from '../incremental-list.ts'
 import { isBelow, type Layout } from './layout.ts'
 
 const templateFilePattern = /\.(?:ya?ml|json)$/

@@ -1,4 +1,4 @@
-// The image references of a catalog's bundles. Separate from named-references.ts so that validation doesn't load the
+// The image references of a catalog's bundles. Separate from list-references.ts so that validation doesn't load the
 // list reader.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import type { NewImageReference } from '../change.ts'

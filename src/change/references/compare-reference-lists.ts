@@ -1,6 +1,6 @@
 // What a pull request does to a composite list, entry by entry. An edit that cannot be put down to entries alone is
 // none of a list: then the file is the repository's own, which only maintainers change.
-import type { TreeFiles } from '../blob-text.ts'
+import type { TreeFiles } from '../compare-blobs.ts'
 import type { ReferenceListChange } from '../change.ts'
 import type { PathChange } from '../path-change.ts'
 import { canBeReferenceList, parseReferenceList } from './reference-list.ts'

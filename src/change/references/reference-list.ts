@@ -2,7 +2,7 @@
 // narrowly that every reader of YAML or JSON sees the same entries in them; whatever else YAML could say is no list,
 // and the file stays a maintainer's matter. Decides nobody's rights.
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Scalar } from 'yaml'
-import type { TextPosition } from '../../go/mark.ts'
+import type { TextPosition } from '../../go/text-position.ts'
 import { findRepeatedKey } from '../../config/repeated-key.ts'
 import { isTemplatePath } from '../layout/template-path.ts'
 

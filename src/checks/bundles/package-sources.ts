@@ -1,5 +1,5 @@
 import type { RenderedBundle } from '../../catalog/template/bundle-source.ts'
-import type { BundleUpgradeFacts } from '../../bundle/bundle-facts.ts'
+import type { BundleUpgradeFacts } from '../../bundle/bundle-upgrade-facts.ts'
 import type { Finding } from '../../findings/finding.ts'
 
 export interface PackageSources {

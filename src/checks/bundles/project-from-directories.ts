@@ -1,16 +1,16 @@
 // Computes the future catalog of a package without templates from its bundle directories and `updateGraph`.
-import type { BundleUpgradeFacts } from '../../bundle/bundle-facts.ts'
+import type { BundleUpgradeFacts } from '../../bundle/bundle-upgrade-facts.ts'
 import {
   deriveChannels,
   type UpdateGraphBundle,
   type UpdateGraphMode,
-} from '../../catalog/graph/update-graph.ts'
+} from '../../catalog/graph/derive-channels.ts'
 import { compareVersions, parseVersion } from '../../catalog/versions/version.ts'
-import type { WritableCatalog } from '../../catalog/write/writable.ts'
+import type { WritableCatalog } from '../../catalog/write/writable-catalog.ts'
 import type { Location } from '../../findings/finding.ts'
-import { computeProjectedChanges, type ProjectedCatalog, type ImageNamer } from './becoming.ts'
-import { listPresentBundles } from './edges.ts'
-import { isGraphModeChange, findGraphMode } from './judge-settings.ts'
+import { computeProjectedChanges, type ProjectedCatalog, type ImageNamer } from './projected-catalog.ts'
+import { listPresentBundles } from './bundle-edges.ts'
+import { isGraphModeChange, findGraphMode } from './validate-package-settings.ts'
 import { ciYamlSchema } from './package-settings.ts'
 import type { PackageSources } from './package-sources.ts'
 import { readSettings } from './settings-file.ts'
@@ -93,7 +93,7 @@ function buildCatalog(
       },
     ]
   })
-  // judge-bundle.ts reports duplicate names.
+  // validate-touched-bundles.ts reports duplicate names.
   const distinct = [...new Map(placed.map((one) => [one.name, one])).values()]
   if (distinct.length === 0) return undefined
   const its = [...bundles.values()].find((facts) => facts.package)?.package?.text ?? directory

@@ -1,10 +1,10 @@
 // Catalogs before and after the bundles of a change are added, as data. The images are not built yet, so a configured
 // or placeholder name is used and nothing is claimed about them.
-import { assembleCatalog } from '../../catalog/facts/assemble.ts'
+import { assembleCatalog } from '../../catalog/facts/assemble-catalog.ts'
 import type { Catalog } from '../../catalog/facts/catalog.ts'
-import { parseCatalogFile } from '../../catalog/load/read-file.ts'
-import type { WritableCatalog } from '../../catalog/write/writable.ts'
-import { formatJsonLines } from '../../catalog/write/write-json.ts'
+import { parseCatalogFile } from '../../catalog/load/parse-catalog-file.ts'
+import type { WritableCatalog } from '../../catalog/write/writable-catalog.ts'
+import { formatJsonLines } from '../../catalog/write/format-json.ts'
 import type { CatalogChange } from '../../change/change.ts'
 import { formatBundleImage } from '../../config/bundle-release.ts'
 import { describeChange } from '../../change/describe-change.ts'

@@ -1,14 +1,14 @@
 // The files that a release changes. Security: only templates that the release names and their catalogs, whatever
 // settings and bundle say.
 import { amendTemplate } from '../../catalog/template/amend-template.ts'
-import { renderReleasedCatalog, type ReleasedBundle } from '../../catalog/template/released-catalog.ts'
+import { renderReleasedCatalog, type ReleasedBundle } from '../../catalog/template/render-released-catalog.ts'
 import {
   parseWritableCatalog,
   type CatalogReadResult,
   type WritableCatalog,
-} from '../../catalog/write/writable.ts'
+} from '../../catalog/write/writable-catalog.ts'
 import type { CatalogChange } from '../../change/change.ts'
-import { computeProjectedChanges } from './becoming.ts'
+import { computeProjectedChanges } from './projected-catalog.ts'
 import { isPlainName, type PlannedTemplate } from './release-plan.ts'
 
 export interface CatalogAtBase {

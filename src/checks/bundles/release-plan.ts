@@ -1,7 +1,7 @@
 // The templates and catalogs of a release, from `ci.yaml` and `release-config.yaml`. Names are untrusted, so only plain
 // ones become paths.
 import type { BundleRelease, TemplateType } from '../../catalog/template/amend-template.ts'
-import type { CatalogReadResult } from '../../catalog/write/writable.ts'
+import type { CatalogReadResult } from '../../catalog/write/writable-catalog.ts'
 import type { SettingsFile } from './package-sources.ts'
 import { ciYamlSchema, releaseConfigSchema } from './package-settings.ts'
 import { readSettings } from './settings-file.ts'

@@ -7,7 +7,7 @@ import { unknownOpmRelease } from '../validation/opm-release-unknown.ts'
 import { applyRuleSettings } from '../validation/rule-settings.ts'
 import { fixedRules } from '../validation/validate-fully.ts'
 import { findConfiguredRuleSet } from '../validation/validation.ts'
-import { validateProjectedCatalogs } from './judge-becoming.ts'
+import { validateProjectedCatalogs } from './validate-projected-catalogs.ts'
 
 /** Errors only: with any of them the bot would refuse its own pull request. */
 export function findReleaseProblems(

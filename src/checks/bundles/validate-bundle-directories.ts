@@ -1,10 +1,10 @@
 // The part of the validation check that judges bundle directories and package settings.
 import { z } from 'zod'
 import type { Finding } from '../../findings/finding.ts'
-import { applyConfiguredSeverities } from '../configured-findings.ts'
+import { applyConfiguredSeverities } from '../apply-configured-severities.ts'
 import type { CheckInput } from '../check.ts'
-import { parseCiYaml, validatePackageSettings } from './judge-settings.ts'
-import { validateTouchedBundles } from './judge-bundle.ts'
+import { parseCiYaml, validatePackageSettings } from './validate-package-settings.ts'
+import { validateTouchedBundles } from './validate-touched-bundles.ts'
 import type { PackageSources } from './package-sources.ts'
 import { readSettings } from './settings-file.ts'
 

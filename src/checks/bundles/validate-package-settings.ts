@@ -1,9 +1,9 @@
 // Judges ci.yaml and release-config.yaml, alone and together.
-import type { UpdateGraphMode } from '../../catalog/graph/update-graph.ts'
+import type { UpdateGraphMode } from '../../catalog/graph/derive-channels.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
 import { findSimilarName } from '../validation/similar-name.ts'
-import { isKnownBundle } from './edges.ts'
+import { isKnownBundle } from './bundle-edges.ts'
 import type { PackageSources, SettingsFile } from './package-sources.ts'
 import { ciYamlSchema, releaseConfigSchema, type PackageCiYaml } from './package-settings.ts'
 import { malformedPackageSettings } from './rules/malformed-package-settings.ts'

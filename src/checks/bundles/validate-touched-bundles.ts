@@ -1,7 +1,12 @@
-import type { BundleUpgradeFacts, LocatedText } from '../../bundle/bundle-facts.ts'
+import type { BundleUpgradeFacts, LocatedText } from '../../bundle/bundle-upgrade-facts.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
-import { indexDirectoriesByName, isKnownBundle, findReplacesCycle, listPresentBundles } from './edges.ts'
+import {
+  indexDirectoriesByName,
+  isKnownBundle,
+  findReplacesCycle,
+  listPresentBundles,
+} from './bundle-edges.ts'
 import type { PackageSources, TouchedBundle } from './package-sources.ts'
 import type { PackageCiYaml } from './package-settings.ts'
 import { bundleDirectoryEdgeToNowhere } from './rules/bundle-directory-edge-to-nowhere.ts'

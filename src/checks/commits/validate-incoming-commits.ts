@@ -1,6 +1,6 @@
 // Judges what a push carries besides its tree: commits that stay reachable forever, and other pull requests that it
 // closes.
-import type { IncomingCommit, ClosedPull } from '../../change/carried-commits.ts'
+import type { IncomingCommit, ClosedPull } from '../../change/incoming-commits.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
 import type { CheckInput } from '../check.ts'

@@ -3,7 +3,7 @@
 import { findDocumentSpans } from '../../catalog/positions/document-spans.ts'
 import type { Fix } from '../../findings/fix.ts'
 import { parseDocumentTree } from '../../go/read-tree.ts'
-import { TextPositionLookup } from '../../go/places.ts'
+import { TextPositionLookup } from '../../go/position-lookup.ts'
 import { decodeStrictly } from '../../go/utf8.ts'
 import { valueAt, type MapEntry, type MapValue, type Value } from '../../go/tree.ts'
 

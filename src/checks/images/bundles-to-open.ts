@@ -11,7 +11,7 @@ import type { BundleAnswer } from '../questions.ts'
 import type { NamedImage } from './named-image.ts'
 import { bundleDiffersFromImage } from './rules/bundle-differs-from-image.ts'
 import { bundleIdentityMismatch } from './rules/bundle-not-its-image.ts'
-import { redactDifferences, redactFindings, type DescribedDifference } from './restricted-bundle.ts'
+import { redactDifferences, redactFindings, type DescribedDifference } from './redact-restricted-bundle.ts'
 import { bundleFormatMismatch } from './rules/foreign-bundle-format.ts'
 
 type BundleContentAnswer = Extract<BundleAnswer, { readonly kind: 'bundle' }>

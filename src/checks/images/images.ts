@@ -6,14 +6,14 @@ import { compareFindings, type Finding } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
 import type { Check, CheckInput, CheckOutcome } from '../check.ts'
 import type { CheckAnswers, ImageAnswer, CheckQuestion } from '../questions.ts'
-import { applyConfiguredSeverities } from '../configured-findings.ts'
+import { applyConfiguredSeverities } from '../apply-configured-severities.ts'
 import { isAllowedRegistry, collectNamedImages, type NamedImage } from './named-image.ts'
 import {
   moveToReference,
   selectBundlesToOpen,
   findBundleProblems,
   listOpenedReferences,
-} from './opened-bundles.ts'
+} from './bundles-to-open.ts'
 import {
   evaluateRepublished,
   listRepublishedQuestions,
@@ -26,7 +26,7 @@ import { malformedReference } from './rules/malformed-reference.ts'
 import { platformMissing } from './rules/platform-missing.ts'
 import { registryBlocked } from './rules/registry-blocked.ts'
 import { tagMoved } from './rules/tag-moved.ts'
-import { findUnpinnedImage, validateReferenceText } from './written-references.ts'
+import { findUnpinnedImage, validateReferenceText } from './validate-reference-text.ts'
 
 export const imagesCheck: Check<'images'> = {
   id: 'images',

@@ -1,5 +1,5 @@
 import type { BundleFiles } from '../../bundle/bundle-files.ts'
-import type { InstallFacts } from './bundle-facts.ts'
+import type { InstallFacts } from './install-facts.ts'
 
 export type InstallBundleContent =
   | {

@@ -14,7 +14,7 @@ import type { Finding } from '../../findings/finding.ts'
 import { mostImportant } from '../../findings/most-important.ts'
 import type { Json } from '../../go/json/json.ts'
 import { getRenderedBundle } from './rendered-bundle.ts'
-import { findRukPakRejections } from './rukpak-refusals.ts'
+import { findRukPakRejections } from './rukpak-rejections.ts'
 import { unpackBundle, type UnpackedBundle } from './unpack-bundle.ts'
 
 export interface InstallFacts {

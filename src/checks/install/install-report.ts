@@ -1,6 +1,6 @@
 import type { RenderedObject } from '../../bundle/plain/rendering.ts'
 import type { ProvisionerRequirement } from './provisioner-checklist.ts'
-import type { InstallTarget } from './targets.ts'
+import type { InstallTarget } from './install-targets.ts'
 
 export type InstallVerdict = 'yes' | 'no' | 'unknown'
 

@@ -2,7 +2,7 @@
 import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
 import { validateCatalog } from '../../catalog/model/validate-catalog.ts'
 import type { CatalogChange, PullRequestChange, PackageChange } from '../../change/change.ts'
-import { memoizePerObject } from '../../findings/once.ts'
+import { memoizePerObject } from '../../findings/memoize.ts'
 import { CatalogUnderTest } from './resolutions.ts'
 import { planInstall, type InstallPlan } from './simulate-install.ts'
 

@@ -1,7 +1,7 @@
 // Limits facts about a private bundle to what may be public: the kind and number of problems, no names or values.
 // (images/restricted-bundle.ts says why.)
-import { redactFindings } from '../images/restricted-bundle.ts'
-import type { InstallFacts } from './bundle-facts.ts'
+import { redactFindings } from '../images/redact-restricted-bundle.ts'
+import type { InstallFacts } from './install-facts.ts'
 
 const hiddenDetailsNotice =
   'details are not shown here, for readers of this page may have no access to the image'

@@ -1,5 +1,5 @@
 import { renderPlainManifests } from '../../bundle/plain/render-plain.ts'
-import { memoizePerObject } from '../../findings/once.ts'
+import { memoizePerObject } from '../../findings/memoize.ts'
 import type { BundleFiles } from '../../bundle/bundle-files.ts'
 
 /** Rendered once per bundle, for an ordinary namespace and OLM v1's default watch scope. */

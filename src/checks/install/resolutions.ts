@@ -5,8 +5,8 @@ import { compareVersions } from '../../catalog/versions/version.ts'
 import { getBundleVersion } from '../../change/package-blobs.ts'
 import { createCatalogEntries, type CatalogEntries } from './resolve/catalog-entries.ts'
 import { type OperatorEntry } from './resolve/operator-entry.ts'
-import type { ChosenBundle, Resolution } from './resolve/resolve.ts'
-import { UpgradeSimulation, type UpgradePath } from './resolve/walk-upgrades.ts'
+import type { ChosenBundle, Resolution } from './resolve/resolve-namespace.ts'
+import { UpgradeSimulation, type UpgradePath } from './resolve/simulate-upgrades.ts'
 import { resolveV1, type V1Resolution } from './resolve-v1.ts'
 
 type ResolutionFailure = Exclude<Resolution, { readonly kind: 'resolved' }>

@@ -2,8 +2,8 @@
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { quote } from '../../go/text.ts'
 import type { InstallStep, InstallRemark } from './install-report.ts'
-import { createSkippedStep, createStep } from './steps/step.ts'
-import { installTargets } from './targets.ts'
+import { createSkippedStep, createStep } from './steps/create-step.ts'
+import { installTargets } from './install-targets.ts'
 
 export type CatalogServerResponse = {
   /** For people: `our own server`, `opm`. */

@@ -23,8 +23,8 @@ import {
   createResolutionStep,
   createUpgradesStep,
 } from './steps/resolution-steps.ts'
-import { createStep } from './steps/step.ts'
-import { installTargets, listTargetsForFormat, type InstallTarget } from './targets.ts'
+import { createStep } from './steps/create-step.ts'
+import { installTargets, listTargetsForFormat, type InstallTarget } from './install-targets.ts'
 
 export interface InstallRequest {
   readonly catalog: Catalog

@@ -2,7 +2,7 @@
 // other.
 import type { Finding } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
-import { createListFilter } from '../../change/patched-list.ts'
+import { createListFilter } from '../../change/incremental-list.ts'
 import { findLowerBound } from '../../change/sorted-paths.ts'
 import type { CheckInput } from '../check.ts'
 import { foldPath } from './package-name.ts'

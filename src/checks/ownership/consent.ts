@@ -8,11 +8,16 @@ import { isCurrentApproval, isForPullState } from './approvals.ts'
 import { findGrantedKinds } from './automation.ts'
 import { listCoverageDifferences, isDirectoryCovered, type ApprovalCoverage } from './coverage.ts'
 import type { RequiredApproval } from './required-approvals.ts'
-import { isBot } from './people.ts'
-import type { GitHubAccount, RightsResult, PrincipalMatcher, UnansweredQuestion } from './people.ts'
+import { isBot } from './principal-matcher.ts'
+import type {
+  GitHubAccount,
+  RightsResult,
+  PrincipalMatcher,
+  UnansweredQuestion,
+} from './principal-matcher.ts'
 import { normalizeLogin, parsePrincipal } from './principal.ts'
 import type { Principal } from './principal.ts'
-import { memoizePerObject } from '../../findings/once.ts'
+import { memoizePerObject } from '../../findings/memoize.ts'
 
 export type ConsentStatus =
   | { readonly kind: 'met'; readonly by: 'author' | 'approval' }

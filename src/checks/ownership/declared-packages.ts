@@ -1,6 +1,6 @@
 // Which packages a file declares, before and after: ownership depends on content as well as place.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
-import type { TextPosition } from '../../go/mark.ts'
+import type { TextPosition } from '../../go/text-position.ts'
 import type { CatalogChange } from '../../change/change.ts'
 
 export interface PackagesInFile {

@@ -2,7 +2,7 @@
 import type { TouchedPath } from '../../change/change.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
-import type { OwnershipInputs } from './surveyed.ts'
+import type { OwnershipInputs } from './ownership-inputs.ts'
 import type { Authority } from './authority.ts'
 import { readCatalogOwners } from './sources/catalog-owners.ts'
 import { readCiYaml } from './sources/ci-yaml.ts'

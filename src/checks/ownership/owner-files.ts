@@ -2,7 +2,7 @@
 import type { PullRequestChange } from '../../change/change.ts'
 import { codeownersPaths } from '../../change/layout/classify-path.ts'
 import { ancestorDirectories } from '../../change/layout/layout.ts'
-import { createListFilter } from '../../change/patched-list.ts'
+import { createListFilter } from '../../change/incremental-list.ts'
 import { hasPath } from '../../change/sorted-paths.ts'
 import { configYamlPath } from './sources/config-yaml.ts'
 import { aliasesPath, ownersFileName } from './sources/owners-file.ts'

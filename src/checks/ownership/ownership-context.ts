@@ -1,12 +1,12 @@
 // The approvals that a change requires. Cached, because each answer and each approval causes another judgment.
 import type { PullRequestChange } from '../../change/change.ts'
 import { hasPath } from '../../change/sorted-paths.ts'
-import { lazy, memoizePerObject, memoizeLast } from '../../findings/once.ts'
+import { lazy, memoizePerObject, memoizeLast } from '../../findings/memoize.ts'
 import { readAuthority, type Authority } from './authority.ts'
 import { computeCoverage, type ApprovalCoverage } from './coverage.ts'
 import { computeRequiredApprovals, type RequiredApprovals } from './required-approvals.ts'
 import { findSuspiciousPaths } from './suspicious-paths.ts'
-import { ownershipInputKeys, type OwnershipInputs } from './surveyed.ts'
+import { ownershipInputKeys, type OwnershipInputs } from './ownership-inputs.ts'
 
 /** Everything except answers that judging and commands need. */
 export interface OwnershipContext extends RequiredApprovals {

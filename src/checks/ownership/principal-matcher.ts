@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts'
 import type { CheckOutcome } from '../check.ts'
 import type { CheckAnswers, UnknownAnswer } from '../questions.ts'
 import type { Principal } from './principal.ts'
-import { memoizePerObject } from '../../findings/once.ts'
+import { memoizePerObject } from '../../findings/memoize.ts'
 
 export type UnansweredQuestion = CheckOutcome['unanswered'][number]
 

@@ -2,7 +2,7 @@
 import { classifyPath } from '../../change/layout/classify-path.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
 import { createFinding } from '../../findings/rule.ts'
-import type { OwnershipInputs } from './surveyed.ts'
+import type { OwnershipInputs } from './ownership-inputs.ts'
 import { findCollidingPaths } from './colliding-paths.ts'
 import { listPackageDirectories } from './required-approvals.ts'
 import { isPackageName, computeNameSkeleton } from './package-name.ts'

@@ -4,7 +4,7 @@ import type { SearchingRule } from '../../findings/rule.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
 import type { FindingList } from '../../findings/finding-list.ts'
 import type { BlobLocation } from '../../catalog/facts/catalog.ts'
-import type { TextPosition } from '../../go/mark.ts'
+import type { TextPosition } from '../../go/text-position.ts'
 import type { CatalogView } from './view/catalog-view.ts'
 import type { SizeLimits } from './limits.ts'
 

@@ -1,10 +1,10 @@
 import type { Location } from '../../findings/finding.ts'
-import { getStringField } from './view/field-text.ts'
+import { getStringField } from './view/string-field.ts'
 import { toLocation } from './catalog-rule.ts'
 import type { BundleView, CatalogView, PackageView } from './view/catalog-view.ts'
 import { parseConstraint } from './view/constraint.ts'
 import type { OlmConstraint } from './view/constraint.ts'
-import { memoizePerObject } from '../../findings/once.ts'
+import { memoizePerObject } from '../../findings/memoize.ts'
 
 export interface PackageRequirement {
   readonly in: PackageView

@@ -7,7 +7,7 @@ import { collectRuleFindings } from './catalog-rule.ts'
 import { createCatalogView } from './view/catalog-view.ts'
 import { defaultSizeLimits } from './limits.ts'
 import { catalogRules } from './rules.ts'
-import { memoizePerObject } from '../../findings/once.ts'
+import { memoizePerObject } from '../../findings/memoize.ts'
 
 /** Sorted and limited per rule. Places use the catalog's file names. */
 export const runCatalogRules = memoizePerObject((catalog: Catalog): readonly Finding[] => {

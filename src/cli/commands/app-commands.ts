@@ -1,8 +1,8 @@
-// The commands of the App itself. The package for authors has none of what they run: see app-elsewhere.ts.
+// The commands of the App itself. The package for authors has none of what they run: see app-command-stubs.ts.
 import { Argument, type Command } from 'commander'
 import type { DemoOptions } from '../demo.ts'
 import { addHelp } from '../help.ts'
-import type { FreezeCommandOptions } from '../landings.ts'
+import type { FreezeCommandOptions } from '../merge-freezes.ts'
 import type { OnceCommandOptions } from '../once.ts'
 import { outputOption, repositoryOption } from '../options.ts'
 
@@ -17,7 +17,7 @@ export function addAppCommands(program: Command): void {
     .option('--audit', 'resume: also where the branch does not hold what was checked')
     .option('--json', 'print one JSON document')
     .action(async (verb: string, options: FreezeCommandOptions) =>
-      (await import('../landings.ts')).runFreezeCommand(verb, options),
+      (await import('../merge-freezes.ts')).runFreezeCommand(verb, options),
     )
   addHelp(
     landingsCommand,

@@ -1,9 +1,9 @@
 // Loads whole catalogs from git trees. Facts are cached by blob id, in memory and in the store, so a pull request costs
 // only the files that it touches.
-import { assembleCatalog } from '../../catalog/facts/assemble.ts'
+import { assembleCatalog } from '../../catalog/facts/assemble-catalog.ts'
 import type { Catalog, FileFacts } from '../../catalog/facts/catalog.ts'
 import { factsVersion } from '../../catalog/facts/facts-version.ts'
-import { createUnreadableFacts } from '../../catalog/load/read-file.ts'
+import { createUnreadableFacts } from '../../catalog/load/parse-catalog-file.ts'
 import { decodeIgnoreFile } from '../../catalog/load/indexignore.ts'
 import { isIgnoreFile, selectFiles, type FileSelection } from '../../catalog/load/select-files.ts'
 import { linkLeadsOut } from '../../catalog/load/file-rules.ts'

@@ -4,8 +4,8 @@ import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, wri
 import { join } from 'node:path'
 import type { FileFacts } from '../../catalog/facts/catalog.ts'
 import { factsVersion } from '../../catalog/facts/facts-version.ts'
-import { parseCatalogFile } from '../../catalog/load/read-file.ts'
-import { getCacheDirectory } from './cache-home.ts'
+import { parseCatalogFile } from '../../catalog/load/parse-catalog-file.ts'
+import { getCacheDirectory } from './cache-directory.ts'
 
 /** Bytes. Reading a smaller file is as fast as opening its cached facts. */
 const minCachedFileBytes = 16 * 1024

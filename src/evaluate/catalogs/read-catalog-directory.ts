@@ -1,8 +1,8 @@
 // Opens, reads and assembles a catalog directory on disk as opm does, without judging it.
-import { assembleCatalog } from '../../catalog/facts/assemble.ts'
+import { assembleCatalog } from '../../catalog/facts/assemble-catalog.ts'
 import type { Catalog, FileFacts } from '../../catalog/facts/catalog.ts'
 import { fileUnreadable, linkLeadsOut } from '../../catalog/load/file-rules.ts'
-import { parseCatalogFile } from '../../catalog/load/read-file.ts'
+import { parseCatalogFile } from '../../catalog/load/parse-catalog-file.ts'
 import { compareWalkOrder } from '../../go/walk-order.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { FindingList } from '../../findings/finding-list.ts'

@@ -3,7 +3,7 @@
 import { availableParallelism } from 'node:os'
 import { extname } from 'node:path'
 import type { FileFacts } from '../../catalog/facts/catalog.ts'
-import { parseCatalogFile } from '../../catalog/load/read-file.ts'
+import { parseCatalogFile } from '../../catalog/load/parse-catalog-file.ts'
 import { WorkerFault } from '../../workers/worker-fault.ts'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
 

@@ -5,7 +5,7 @@ import { compareBundleWithImage } from '../../bundle/render/compare-with-image.t
 import { findMigrationProblem, renderBundle } from '../../bundle/render/render-bundle.ts'
 import { trimCsvForTemplates } from '../../bundle/render/template-csv.ts'
 import { readRegistryBundle, type RegistryBundle } from '../../bundle/registry-bundle.ts'
-import type { ReleasedBundle } from '../../catalog/template/released-catalog.ts'
+import type { ReleasedBundle } from '../../catalog/template/render-released-catalog.ts'
 import { renderChangeAsMermaid } from '../../change/draw-change.ts'
 import type { SettingsFile } from '../../checks/bundles/package-sources.ts'
 import { collectBundleNames, computeReleaseFiles } from '../../checks/bundles/release-files.ts'
@@ -25,7 +25,7 @@ import {
   maxTouchedBundleBytes,
 } from '../read-bundle-files.ts'
 import { openPackageAtBase, readRegularFile, type PackageReader } from './package-at-base.ts'
-import type { BundleImage, ReleaseRequest, ReleaseResult } from './release-order.ts'
+import type { BundleImage, ReleaseRequest, ReleaseResult } from './release-messages.ts'
 
 type ReleaseInput = Omit<ReleaseRequest, 'mirror' | 'budget'>
 type RejectedRelease = Extract<ReleaseResult, { kind: 'refused' }>

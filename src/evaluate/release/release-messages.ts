@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts'
 import type { GitErrorCode } from '../../git/git-error.ts'
 import type { DescriptionLine } from '../../messages/describe-change.ts'
 import type { CommitFile } from '../../ports/forge.ts'
-import type { EvaluationBudget } from '../looks/look-budget.ts'
+import type { EvaluationBudget } from '../worker/evaluation-budget.ts'
 
 export interface ReleaseRequest {
   /** The folder of the repository's mirror, which has the tree. */

@@ -2,8 +2,8 @@
 import { extname } from 'node:path'
 import { WorkerFault } from '../../workers/worker-fault.ts'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
-import type { EvaluationBudget } from '../looks/look-budget.ts'
-import type { ReleaseResponse, ReleaseRequest } from './release-order.ts'
+import type { EvaluationBudget } from '../worker/evaluation-budget.ts'
+import type { ReleaseResponse, ReleaseRequest } from './release-messages.ts'
 
 export interface ReleasePool {
   /** Rejects when the process failed, or when the queue is full. */

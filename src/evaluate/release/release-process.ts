@@ -1,13 +1,13 @@
 // Reads and renders bundles, templates and catalogs for releases, isolated from the process that answers deliveries. It
 // has no secret and uses only git.
 import { GitError, isGitError } from '../../git/git-error.ts'
-import { openReadOnlyMirrors } from '../../git/guest-mirror.ts'
+import { openReadOnlyMirrors } from '../../git/read-only-mirror.ts'
 import { answerOrders } from '../../workers/answer-orders.ts'
 import { preventPrototypePollution } from '../../workers/guarded-process.ts'
-import { TooLargeError } from '../looks/look-budget.ts'
+import { TooLargeError } from '../worker/evaluation-budget.ts'
 import { UnwritableError } from './package-at-base.ts'
-import type { ReleaseResponse, ReleaseRequest } from './release-order.ts'
-import { computeRelease } from './work-out-release.ts'
+import type { ReleaseResponse, ReleaseRequest } from './release-messages.ts'
+import { computeRelease } from './compute-release.ts'
 
 const openMirrorAt = openReadOnlyMirrors()
 

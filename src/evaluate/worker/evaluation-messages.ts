@@ -5,9 +5,9 @@ import type { CommandDecision } from '../../gate/commands.ts'
 import type { GateInput } from '../../gate/decide.ts'
 import type { GitErrorCode } from '../../git/git-error.ts'
 import type { DescribedChange, PullMemory } from '../../ports/pull-memory.ts'
-import type { Evaluation } from '../examine.ts'
-import type { EvaluationBudget } from './look-budget.ts'
-import type { EvaluationReport } from './what-to-tell.ts'
+import type { Evaluation } from '../evaluate.ts'
+import type { EvaluationBudget } from './evaluation-budget.ts'
+import type { EvaluationReport } from './prepare-report.ts'
 
 export interface EvaluationRequest {
   readonly snapshot: PullSnapshot

@@ -2,15 +2,15 @@
 // that are small by GitHub's numbers, all others, and slow ones. A long look yields when others wait in its lane, and
 // restarts in the next lane. A process is reused only for the same repository, because its start and cache cost as much
 // as a look. Its caches are keyed by content (blob and tree ids). It issues no permit, and ends after a look that
-// failed, was too large or took long (look-process.ts freezes shared prototypes).
+// failed, was too large or took long (evaluation-process.ts freezes shared prototypes).
 import { extname } from 'node:path'
 import type { PullSnapshot } from '../../change/snapshot.ts'
 import { pullKey, repositoryKey } from '../../change/repository-key.ts'
 import type { PullSize } from '../../ports/forge.ts'
 import { WorkerFault } from '../../workers/worker-fault.ts'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
-import type { EvaluationBudget } from './look-budget.ts'
-import type { EvaluationResponse, EvaluationRequest, WorkerCallback } from './look-order.ts'
+import type { EvaluationBudget } from './evaluation-budget.ts'
+import type { EvaluationResponse, EvaluationRequest, WorkerCallback } from './evaluation-messages.ts'
 import { LruMap } from '../catalogs/lru-map.ts'
 
 /** Answers a process's questions. Rejects with a failure of ours. */
@@ -64,7 +64,7 @@ const lanes = ['small', 'large', 'slow'] as const
 type EvaluationLane = (typeof lanes)[number]
 
 export function openEvaluationPool(budget: EvaluationBudget, processes: number): EvaluationPool {
-  const script = new URL(`./look-process${extname(import.meta.url)}`, import.meta.url)
+  const script = new URL(`./evaluation-process${extname(import.meta.url)}`, import.meta.url)
   const open = (lane: EvaluationLane, at: number, heap: number, displaceAfterMs?: number) =>
     openWorkerPool<EvaluationRequest, EvaluationResponse>({
       script,

@@ -3,23 +3,23 @@
 import type { OpenPullSummary } from '../../ports/forge.ts'
 import type { PullMemory } from '../../ports/pull-memory.ts'
 import { GitError, isGitError } from '../../git/git-error.ts'
-import { openReadOnlyMirrors } from '../../git/guest-mirror.ts'
-import { openBlobFactsCache } from '../catalogs/kept-facts.ts'
+import { openReadOnlyMirrors } from '../../git/read-only-mirror.ts'
+import { openBlobFactsCache } from '../catalogs/blob-facts-cache.ts'
 import { answerOrders, type CallParent } from '../../workers/answer-orders.ts'
 import { preventPrototypePollution } from '../../workers/guarded-process.ts'
 import { createCatalogLoader, type CatalogLoader } from '../catalogs/catalog-loader.ts'
-import { evaluateSnapshot } from '../examine.ts'
+import { evaluateSnapshot } from '../evaluate.ts'
 import type { CheckAnswer } from '../gather-answers.ts'
-import { TooLargeError } from './look-budget.ts'
+import { TooLargeError } from './evaluation-budget.ts'
 import {
   workerMemoryMethods,
   type EvaluationResponse,
   type WorkerPullMemory,
   type EvaluationRequest,
   type WorkerCallback,
-} from './look-order.ts'
+} from './evaluation-messages.ts'
 import { openReaderPool } from '../catalogs/reader-pool.ts'
-import { prepareReport } from './what-to-tell.ts'
+import { prepareReport } from './prepare-report.ts'
 
 // Kept between looks at one repository. Keyed by object ids only, so no look can influence another.
 let sharedLoader: CatalogLoader | undefined

@@ -1,16 +1,16 @@
 // Prepares an examination's report in the look process, because a change of many packages is large to transfer.
 import { renderChangeAsMermaid } from '../../change/draw-change.ts'
 import { formatChangeAsMarkdown, describeChangeLines } from '../../messages/describe-change.ts'
-import { toProjectedChange, describeProjectedChange } from '../../messages/describe-becoming.ts'
+import { toProjectedChange, describeProjectedChange } from '../../messages/describe-projected-change.ts'
 import { describeCommands } from '../../messages/describe-commands.ts'
-import type { HeadConflict } from '../../messages/describe-meanwhile.ts'
-import { summarizeChange } from '../../messages/summarise-change.ts'
+import type { HeadConflict } from '../../messages/describe-head-conflict.ts'
+import { summarizeChange } from '../../messages/summarize-change.ts'
 import type { FixView, TracedLine } from '../../messages/traced-line.ts'
 import type { CommentPolicy } from '../../config/config.ts'
 import type { GitRepository } from '../../ports/repository.ts'
-import type { Evaluation } from '../examine.ts'
+import type { Evaluation } from '../evaluate.ts'
 import { traceFindings } from '../trace-findings.ts'
-import { findHeadConflicts } from '../what-moved.ts'
+import { findHeadConflicts } from '../find-head-conflicts.ts'
 
 export interface EvaluationReport {
   /** One sentence of Markdown. */

@@ -1,11 +1,11 @@
 // An Octokit's fetch within an installation's budget. Each attempt, including retries, waits for leave, revalidates
 // kept answers and reports GitHub's limits. A request that may not be sent gets a GitHub-like answer here.
 import { fetchFromGitHub } from '../github-fetch.ts'
-import { parseQuota, parseLimitRejection, type RateLimitQuota } from '../limit-answer.ts'
-import { isSuccessWithBody, toParsedResponse, type ParsedResponse } from '../plain-answers.ts'
-import type { RequestBudget } from './budget.ts'
-import type { WaitReason } from './patience.ts'
-import { toResponseKey, type CachedResponse, type ResponseCache } from './kept-answers.ts'
+import { parseQuota, parseLimitRejection, type RateLimitQuota } from '../rate-limit-response.ts'
+import { isSuccessWithBody, toParsedResponse, type ParsedResponse } from '../parsed-response.ts'
+import type { RequestBudget } from './request-budget.ts'
+import type { WaitReason } from './wait-policy.ts'
+import { toResponseKey, type CachedResponse, type ResponseCache } from './response-cache.ts'
 import { computeRequestCost, type RateLimitResource } from './request-cost.ts'
 import type { WorkClass } from './work-class.ts'
 

@@ -1,12 +1,12 @@
 // The budgets of all installations and their Octokits. Installations share neither limits nor answers.
 import type { ProbotOctokit as Octokit } from 'probot'
-import { formatRateLimit } from '../../messages/github-limit.ts'
+import { formatRateLimit } from '../../messages/format-rate-limit.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { ForgeError } from '../forge-error.ts'
-import { listHeldClasses, createRequestBudget, type RequestBudget } from './budget.ts'
+import { listHeldClasses, createRequestBudget, type RequestBudget } from './request-budget.ts'
 import { createBudgetedFetch, heldRequestHeader, type FetchEvents } from './budgeted-fetch.ts'
 import type { GitHubLimits } from './github-limits.ts'
-import { createResponseCache, type ResponseCache } from './kept-answers.ts'
+import { createResponseCache, type ResponseCache } from './response-cache.ts'
 import type { RateLimitResource } from './request-cost.ts'
 import { workClasses, type Reserves, type WorkClass } from './work-class.ts'
 

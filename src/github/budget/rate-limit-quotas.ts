@@ -1,5 +1,5 @@
 // The rest of an installation's hourly limits, and how far each class may use it.
-import type { RateLimitQuota } from '../limit-answer.ts'
+import type { RateLimitQuota } from '../rate-limit-response.ts'
 import type { RateLimitResource } from './request-cost.ts'
 
 /** Milliseconds between two resets. */

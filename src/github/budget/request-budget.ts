@@ -1,10 +1,10 @@
 // One installation's request budget: by class, then first come first served. Long waits are refused with a time instead
 // of blocking the job queue. Knows nothing of HTTP; times are spans of our own clock.
 import type { Clock } from '../../ports/clock.ts'
-import { defaultWaitSeconds, type RateLimitQuota, type LimitRejection } from '../limit-answer.ts'
+import { defaultWaitSeconds, type RateLimitQuota, type LimitRejection } from '../rate-limit-response.ts'
 import type { GitHubLimits } from './github-limits.ts'
-import { RateLimitQuotas } from './quotas.ts'
-import { RecentUsage } from './recent.ts'
+import { RateLimitQuotas } from './rate-limit-quotas.ts'
+import { RecentUsage } from './recent-usage.ts'
 import type { RateLimitResource } from './request-cost.ts'
 import {
   decideHold,
@@ -14,7 +14,7 @@ import {
   type WaitObstacle,
   type WaitingRequest,
   type BudgetRequest,
-} from './patience.ts'
+} from './wait-policy.ts'
 import { getWorkClassRank, workClasses, type Reserves, type WorkClass } from './work-class.ts'
 
 /** Leave to send one request. */

@@ -7,7 +7,7 @@ import {
   decodeLiteralBlock,
   decodeSingleQuoted,
 } from './scalar-text.ts'
-import { sharedInternTable } from './text-table.ts'
+import { sharedInternTable } from './string-intern-table.ts'
 
 /** `verbatim` is quoted on one line without escapes; `json` is a JSON string that JSON.parse accepts. */
 export const ScalarStyle = {

@@ -1,7 +1,7 @@
 // Records line starts while documents are read, to find the line and column of any byte.
-import type { TextPosition } from '../mark.ts'
-import type { PositionLookup } from '../places.ts'
-import { exactReaderRequired } from './hand-over.ts'
+import type { TextPosition } from '../text-position.ts'
+import type { PositionLookup } from '../position-lookup.ts'
+import { exactReaderRequired } from './exact-reader-required.ts'
 import { decodeUtf8 } from './scalar-text.ts'
 
 /** Limits memory: no real file has more lines. */

@@ -3,14 +3,14 @@
 import type { BlockMemo, ListValue, MapEntry, MapValue, Value } from '../tree.ts'
 import { CLOSE_BRACE, CLOSE_BRACKET, COLON, DASH, DOUBLE_QUOTE } from './byte-classes.ts'
 import { NEWLINE, OPEN_BRACE, OPEN_BRACKET, SPACE, StopByte, TAB, jsonStringStops } from './byte-classes.ts'
-import { exactReaderRequired } from './hand-over.ts'
-import { hasDuplicateKeys } from './has-repeats.ts'
+import { exactReaderRequired } from './exact-reader-required.ts'
+import { hasDuplicateKeys } from './has-duplicate-keys.ts'
 import { LazyString, ScalarStyle } from './lazy-string.ts'
 import { DocumentLines, LineStarts } from './line-starts.ts'
-import { RecurringList, RecurringMap } from './recurring.ts'
+import { RecurringList, RecurringMap } from './recurring-values.ts'
 import { RecurringBlocks, type KnownBlock } from './recurring-blocks.ts'
-import { sharedInternTable } from './text-table.ts'
-import { getMultibyteLength } from './wide-character.ts'
+import { sharedInternTable } from './string-intern-table.ts'
+import { getMultibyteLength } from './multibyte-character.ts'
 
 /** Catalogs have no deeper objects. */
 const maxDepth = 64

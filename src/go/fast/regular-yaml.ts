@@ -11,14 +11,14 @@ import {
   singleQuotedStops,
   blockTextStops,
 } from './byte-classes.ts'
-import { exactReaderRequired } from './hand-over.ts'
-import { hasDuplicateKeys } from './has-repeats.ts'
+import { exactReaderRequired } from './exact-reader-required.ts'
+import { hasDuplicateKeys } from './has-duplicate-keys.ts'
 import { LazyString, ScalarStyle } from './lazy-string.ts'
 import { DocumentLines, LineStarts } from './line-starts.ts'
-import { RecurringList, RecurringMap, type ReadBlock } from './recurring.ts'
+import { RecurringList, RecurringMap, type ReadBlock } from './recurring-values.ts'
 import { RecurringBlocks, type KnownBlock } from './recurring-blocks.ts'
-import { sharedInternTable } from './text-table.ts'
-import { getMultibyteLength } from './wide-character.ts'
+import { sharedInternTable } from './string-intern-table.ts'
+import { getMultibyteLength } from './multibyte-character.ts'
 
 /** Catalogs have no deeper documents. */
 const maxDepth = 64

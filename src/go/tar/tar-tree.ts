@@ -1,6 +1,6 @@
 // Archives a folder in the order of Go's tree walk: each directory once, before its contents.
 import { compareWalkOrder } from '../walk-order.ts'
-import { getPieceLength, type BytePiece } from './pieces.ts'
+import { getPieceLength, type BytePiece } from './byte-pieces.ts'
 import { tarEndBytes, encodeTarHeader, getTarPadding } from './tar-header.ts'
 
 export interface TarTreeFile {

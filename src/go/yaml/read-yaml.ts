@@ -1,5 +1,5 @@
 // Reads the first YAML document like opm's conversion to JSON. Never throws for invalid text.
-import { TextPositionLookup } from '../places.ts'
+import { TextPositionLookup } from '../position-lookup.ts'
 import type { Value } from '../tree.ts'
 import { compose, RepeatedKeys } from './compose.ts'
 import { Cursor } from './cursor.ts'

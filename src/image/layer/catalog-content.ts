@@ -1,14 +1,14 @@
 // Turns a catalog's files into layer content, validated and cached as opm does. Pure; untrusted files run in
 // layer-process.ts.
 import { computeCacheDigest, cacheFileModes } from '../../catalog/api/cache-digest.ts'
-import { buildOpmCache } from '../../catalog/api/write-cache.ts'
-import { assembleCatalog } from '../../catalog/facts/assemble.ts'
+import { buildOpmCache } from '../../catalog/api/build-opm-cache.ts'
+import { assembleCatalog } from '../../catalog/facts/assemble-catalog.ts'
 import { decodeIgnoreFile } from '../../catalog/load/indexignore.ts'
 import type { Meta } from '../../catalog/load/meta.ts'
-import { parseCatalogFile } from '../../catalog/load/read-file.ts'
+import { parseCatalogFile } from '../../catalog/load/parse-catalog-file.ts'
 import { isIgnoreFile, selectFiles } from '../../catalog/load/select-files.ts'
 import { validateAsOpm } from '../../catalog/model/validate-as-opm.ts'
-import type { BytePiece } from '../../go/tar/pieces.ts'
+import type { BytePiece } from '../../go/tar/byte-pieces.ts'
 import { getTarEnd, packTarTree, type TarTreeFile } from '../../go/tar/tar-tree.ts'
 import type { CatalogImageFile } from '../catalog-publisher.ts'
 import { ImageError } from '../image-error.ts'

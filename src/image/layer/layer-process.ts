@@ -1,9 +1,9 @@
 // Reads, packs and renders untrusted catalogs in a process without secrets.
 import { sortForRendering } from '../../catalog/write/rendered-order.ts'
-import { formatCatalogJson } from '../../catalog/write/write-json.ts'
+import { formatCatalogJson } from '../../catalog/write/format-json.ts'
 import { answerOrders } from '../../workers/answer-orders.ts'
 import { ImageError, type ImageErrorCode } from '../image-error.ts'
-import { renderImage, type PulledFiles } from '../rendered-image.ts'
+import { renderImage, type PulledFiles } from '../render-image.ts'
 import type { CatalogImageFile } from '../catalog-publisher.ts'
 import type { ListedBundle } from '../provenance/listed-bundles.ts'
 import { extractListedBundles } from './catalog-content.ts'

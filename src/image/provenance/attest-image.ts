@@ -9,9 +9,9 @@ import type {
   ImagePublishResult,
   PublishImageTarget,
 } from '../catalog-publisher.ts'
-import { fetchSubject } from './artifacts.ts'
-import { sbomMediaType } from './bill-of-images.ts'
-import { inTotoType } from './envelope.ts'
+import { fetchSubject } from './provenance-artifacts.ts'
+import { sbomMediaType } from './image-sbom.ts'
+import { inTotoType } from './dsse-envelope.ts'
 import type { ListedBundle } from './listed-bundles.ts'
 import {
   isSignedAndAttested,
@@ -19,7 +19,7 @@ import {
   createMissingSignatures,
 } from './provenance-attachments.ts'
 import type { SigningKey } from './signing-key.ts'
-import type { ImageBuildRecord } from './statement.ts'
+import type { ImageBuildRecord } from './provenance-statement.ts'
 
 export interface AttestationContext {
   readonly publisher: Pick<CatalogPublisher, 'push' | 'attach' | 'attached'>

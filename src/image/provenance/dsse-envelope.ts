@@ -2,7 +2,7 @@
 // attestations.
 import { decodeBase64 } from '../../go/base64.ts'
 import type { JsonShape } from '../../registry/strict-json.ts'
-import { parseClaim } from './read-claim.ts'
+import { parseClaim } from './parse-claim.ts'
 import type { SigningKey, VerifyingKey } from './signing-key.ts'
 
 export const envelopeType = 'application/vnd.dsse.envelope.v1+json'

@@ -6,10 +6,10 @@ import type { ImageReference } from '../../go/reference/image-reference.ts'
 import { mediaTypes, type IndexEntry } from '../../registry/manifest.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
-import { sbomMediaType } from './bill-of-images.ts'
-import { envelopeType, inTotoType } from './envelope.ts'
+import { sbomMediaType } from './image-sbom.ts'
+import { envelopeType, inTotoType } from './dsse-envelope.ts'
 import { simpleSigningMediaType } from './simple-signing.ts'
-import { slsaProvenanceType } from './statement.ts'
+import { slsaProvenanceType } from './provenance-statement.ts'
 
 /** The top document of the image that the artifacts belong to. */
 export interface ArtifactSubject {

@@ -14,14 +14,14 @@ import {
   createSignatureAttachment,
   type ArtifactLayer,
   type ArtifactSubject,
-} from './artifacts.ts'
-import { createImageSbom } from './bill-of-images.ts'
-import { createSignedEnvelope } from './envelope.ts'
+} from './provenance-artifacts.ts'
+import { createImageSbom } from './image-sbom.ts'
+import { createSignedEnvelope } from './dsse-envelope.ts'
 import type { ListedBundle } from './listed-bundles.ts'
 import { createSigningPayload, type SignedImage } from './simple-signing.ts'
 import { fetchSignedLayers } from './signed-layers.ts'
 import type { SigningKey } from './signing-key.ts'
-import { createProvenanceStatement, type ImageBuildRecord } from './statement.ts'
+import { createProvenanceStatement, type ImageBuildRecord } from './provenance-statement.ts'
 import { fetchAttestation } from './verify-image.ts'
 
 export interface ProvenanceOptions {

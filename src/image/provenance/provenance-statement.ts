@@ -1,6 +1,6 @@
 // SLSA provenance v1 as an in-toto statement. Pure.
 import type { JsonShape } from '../../registry/strict-json.ts'
-import { parseClaim } from './read-claim.ts'
+import { parseClaim } from './parse-claim.ts'
 import type { SignedImage } from './simple-signing.ts'
 
 export const slsaProvenanceType = 'https://slsa.dev/provenance/v1'

@@ -3,7 +3,7 @@ import type { ImageReference } from '../../go/reference/image-reference.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
 import { parseStrictJson, type JsonShape } from '../../registry/strict-json.ts'
-import { formatCosignTag, type ArtifactLayer } from './artifacts.ts'
+import { formatCosignTag, type ArtifactLayer } from './provenance-artifacts.ts'
 
 /** cosign's own limit. */
 const maxSignedLayers = 1000

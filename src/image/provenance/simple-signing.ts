@@ -2,7 +2,7 @@
 import { formatImageReference, parseImageReference } from '../../go/reference/image-reference.ts'
 import { marshalObject, marshalString } from '../../go/json/marshal.ts'
 import type { JsonShape } from '../../registry/strict-json.ts'
-import { parseClaim } from './read-claim.ts'
+import { parseClaim } from './parse-claim.ts'
 
 export const simpleSigningMediaType = 'application/vnd.dev.cosign.simplesigning.v1+json'
 const cosignSignatureType = 'cosign container image signature'

@@ -8,12 +8,12 @@ import {
   formatRepositoryName,
   signatureAnnotation,
   type ArtifactLayer,
-} from './artifacts.ts'
-import { envelopeType, verifyEnvelope } from './envelope.ts'
+} from './provenance-artifacts.ts'
+import { envelopeType, verifyEnvelope } from './dsse-envelope.ts'
 import { findPayloadProblem, simpleSigningMediaType, type SignedImage } from './simple-signing.ts'
 import { fetchPayload, fetchSignedLayers } from './signed-layers.ts'
 import type { VerifyingKey } from './signing-key.ts'
-import { parseProvenance, type ImageProvenance } from './statement.ts'
+import { parseProvenance, type ImageProvenance } from './provenance-statement.ts'
 
 export interface ImageVerification {
   readonly digest: string

@@ -5,7 +5,7 @@ import type { AbortSignalLike } from '../../ports/registry.ts'
 import { credentialIdentity } from './credential-identity.ts'
 import type { RegistryCredential } from './credentials.ts'
 import { RegistryError } from '../registry-error.ts'
-import { parseErrorBody, toReplyError } from '../transport/reply-failure.ts'
+import { parseErrorBody, toReplyError } from '../transport/reply-error.ts'
 import type { TransportReply, Transport } from '../transport/transport.ts'
 
 export interface TokenRequest {

@@ -8,13 +8,13 @@ import { trimCsvForTemplates } from '../../bundle/render/template-csv.ts'
 import { optionalRuleIds } from '../../bundle/content-rules.ts'
 import { unreadableBundle } from '../../bundle/rules/unreadable-bundle.ts'
 import { validateBundle } from '../../bundle/validate-bundle.ts'
-import { bulkyProperties } from '../../catalog/template/drift.ts'
-import { computeInstallFacts, type InstallFacts } from '../../checks/install/bundle-facts.ts'
+import { bulkyProperties } from '../../catalog/template/find-drift.ts'
+import { computeInstallFacts, type InstallFacts } from '../../checks/install/install-facts.ts'
 import type { BundleAnswer } from '../../checks/questions.ts'
 import { compareFindings, type Finding } from '../../findings/finding.ts'
 import { mostImportant } from '../../findings/most-important.ts'
 import { createFinding } from '../../findings/rule.ts'
-import { computeGzippedSize } from './packed-size.ts'
+import { computeGzippedSize } from './gzipped-size.ts'
 
 /**
  * Raise this when bundles are read, rendered or judged differently: it invalidates cached answers

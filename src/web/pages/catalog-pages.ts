@@ -10,9 +10,9 @@ import { drawSvg } from '../../catalog/graph/draw-svg.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
 import type { CatalogTotals } from '../../ports/page-records.ts'
 import { markup, emptyHtml, wrapSvg, type Html } from '../html.ts'
-import { catalogPageUrl, catalogsPageUrl, repositoryPageUrl } from './addresses.ts'
-import { renderTable, type Breadcrumb, type PageContext, type StatusPage } from './frame.ts'
-import { formatCount, shortenSha, renderTime } from './words.ts'
+import { catalogPageUrl, catalogsPageUrl, repositoryPageUrl } from './page-urls.ts'
+import { renderTable, type Breadcrumb, type PageContext, type StatusPage } from './status-page.ts'
+import { formatCount, shortenSha, renderTime } from './page-text.ts'
 
 export interface CatalogsModel {
   readonly repository: RepositoryName

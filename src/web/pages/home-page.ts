@@ -2,9 +2,9 @@
 import type { RepositoryName } from '../../change/snapshot.ts'
 import type { VerdictKind } from '../../gate/verdict.ts'
 import { markup, emptyHtml } from '../html.ts'
-import { mergedPageUrl, repositoryPageUrl, rulePageUrl, signInUrl } from './addresses.ts'
-import { renderTable, type PageContext, type StatusPage } from './frame.ts'
-import { formatCount, renderState, renderTime } from './words.ts'
+import { mergedPageUrl, repositoryPageUrl, rulePageUrl, signInUrl } from './page-urls.ts'
+import { renderTable, type PageContext, type StatusPage } from './status-page.ts'
+import { formatCount, renderState, renderTime } from './page-text.ts'
 
 export interface HomeModel {
   readonly repositories: readonly {

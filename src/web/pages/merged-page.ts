@@ -2,9 +2,9 @@
 import type { RepositoryName } from '../../change/snapshot.ts'
 import { formatIsoTime } from '../../findings/iso-time.ts'
 import { markup, renderMarkup } from '../html.ts'
-import { mergedPageUrl, pullPageUrl, repositoryPageUrl } from './addresses.ts'
-import { renderTable, type PageContext, type StatusPage } from './frame.ts'
-import { shortenSha, renderTime } from './words.ts'
+import { mergedPageUrl, pullPageUrl, repositoryPageUrl } from './page-urls.ts'
+import { renderTable, type PageContext, type StatusPage } from './status-page.ts'
+import { shortenSha, renderTime } from './page-text.ts'
 
 export interface MergedModel {
   readonly repository?: RepositoryName

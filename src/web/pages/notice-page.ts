@@ -1,6 +1,6 @@
 import { markup } from '../html.ts'
-import { signInUrl } from './addresses.ts'
-import type { PageContext, StatusPage } from './frame.ts'
+import { signInUrl } from './page-urls.ts'
+import type { PageContext, StatusPage } from './status-page.ts'
 
 export type NoticeKind =
   'not-found' | 'sign-in' | 'busy' | 'too-many' | 'github-silent' | 'broken' | 'refused' | 'signed-out'

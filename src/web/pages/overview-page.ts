@@ -2,9 +2,9 @@
 import type { RepositoryName } from '../../change/snapshot.ts'
 import type { Severity } from '../../findings/finding.ts'
 import { markup } from '../html.ts'
-import { catalogPageUrl, overviewPageUrl, repositoryPageUrl, rulePageUrl } from './addresses.ts'
-import { renderTable, type PageContext, type StatusPage } from './frame.ts'
-import { formatCount, renderTime } from './words.ts'
+import { catalogPageUrl, overviewPageUrl, repositoryPageUrl, rulePageUrl } from './page-urls.ts'
+import { renderTable, type PageContext, type StatusPage } from './status-page.ts'
+import { formatCount, renderTime } from './page-text.ts'
 
 export interface OverviewModel {
   readonly repositories: readonly {

@@ -3,8 +3,8 @@ import type { RepositoryName } from '../../change/snapshot.ts'
 import type { Severity } from '../../findings/finding.ts'
 import type { ApprovalView, ReasonView, VerdictChange } from '../../ports/page-records.ts'
 import { markup, emptyHtml, type Html } from '../html.ts'
-import { pullPageUrl, repositoryPageUrl, rulePageUrl } from './addresses.ts'
-import { renderTable, type PageContext, type StatusPage } from './frame.ts'
+import { pullPageUrl, repositoryPageUrl, rulePageUrl } from './page-urls.ts'
+import { renderTable, type PageContext, type StatusPage } from './status-page.ts'
 import { renderPlainLine } from './markdown.ts'
 import {
   formatCount,
@@ -15,7 +15,7 @@ import {
   renderState,
   renderTime,
   type PullDisplayState,
-} from './words.ts'
+} from './page-text.ts'
 
 export interface FindingView {
   readonly rule: string

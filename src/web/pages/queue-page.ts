@@ -1,6 +1,6 @@
 // `/r/O/R`: open pull requests with their status, running merges and active stops.
 import type { RepositoryName } from '../../change/snapshot.ts'
-import type { FreezeKind } from '../../gate/landing-stop.ts'
+import type { FreezeKind } from '../../gate/merge-freeze.ts'
 import type { ReasonView } from '../../ports/page-records.ts'
 import { markup, emptyHtml, type Html } from '../html.ts'
 import {
@@ -9,8 +9,8 @@ import {
   overviewPageUrl,
   pullPageUrl,
   repositoryPageUrl,
-} from './addresses.ts'
-import { renderTable, type PageContext, type StatusPage } from './frame.ts'
+} from './page-urls.ts'
+import { renderTable, type PageContext, type StatusPage } from './status-page.ts'
 import {
   formatCount,
   renderDueTime,
@@ -19,7 +19,7 @@ import {
   formatState,
   renderTime,
   type PullDisplayState,
-} from './words.ts'
+} from './page-text.ts'
 
 export interface QueuedPullView {
   readonly pull: number

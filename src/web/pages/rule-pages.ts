@@ -1,8 +1,8 @@
 import type { AnyRule } from '../../findings/rule.ts'
 import { markup, emptyHtml } from '../html.ts'
 import { renderMarkdown } from './markdown.ts'
-import { rulePageUrl } from './addresses.ts'
-import { renderTable, type StatusPage } from './frame.ts'
+import { rulePageUrl } from './page-urls.ts'
+import { renderTable, type StatusPage } from './status-page.ts'
 
 export interface RulesModel {
   readonly rules: readonly Pick<AnyRule, 'id' | 'check' | 'severity' | 'title'>[]

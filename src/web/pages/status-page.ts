@@ -1,8 +1,8 @@
 // The frame and style sheet of every status page. No scripts.
 import { createHash } from 'node:crypto'
 import { markup, emptyHtml, renderMarkup, type Html } from '../html.ts'
-import { homePageUrl, signInUrl } from './addresses.ts'
-import { formatClockTime } from './words.ts'
+import { homePageUrl, signInUrl } from './page-urls.ts'
+import { formatClockTime } from './page-text.ts'
 
 export interface Breadcrumb {
   readonly label: string

@@ -2,12 +2,12 @@
 // holders of the setup word for a limited time.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RepositoryName } from '../../change/snapshot.ts'
-import type { MergePlan } from '../../gate/landing-method.ts'
+import type { MergePlan } from '../../gate/merge-strategy.ts'
 import type { RecommendedRuleset } from '../../gate/recommended-rulesets.ts'
-import { buildMergePlanSections, formatMergeMethod, toSentence } from '../../messages/landing-plan.ts'
+import { buildMergePlanSections, formatMergeMethod, toSentence } from '../../messages/merge-plan.ts'
 import { escapeHtml } from '../escape-html.ts'
 import { sendPage, type HtmlPage } from '../html-page.ts'
-import { isSetupToken } from './one-time-word.ts'
+import { isSetupToken } from './setup-token.ts'
 
 export interface InstalledBranch {
   readonly repository: RepositoryName

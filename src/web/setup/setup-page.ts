@@ -5,10 +5,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { z } from 'zod'
 import { fetchFromGitHub } from '../../github/github-fetch.ts'
-import { parseRequestTarget } from '../pages/addresses.ts'
+import { parseRequestTarget } from '../pages/page-urls.ts'
 import { escapeHtml } from '../escape-html.ts'
 import { sendPage, type HtmlPage } from '../html-page.ts'
-import { isSetupToken } from './one-time-word.ts'
+import { isSetupToken } from './setup-token.ts'
 import {
   formatWebhookUrl,
   buildAppManifest,
@@ -16,7 +16,7 @@ import {
   formatRegistrationUrl,
   type SetupFormField,
   type AppRegistration,
-} from './wanted-app.ts'
+} from './app-registration.ts'
 
 export interface SetupOptions {
   readonly host: string

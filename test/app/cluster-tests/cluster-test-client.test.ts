@@ -5,17 +5,20 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { openClusterTestClient, type ClusterTestClient } from '../../../src/app/trials/open-trials.ts'
+import {
+  openClusterTestClient,
+  type ClusterTestClient,
+} from '../../../src/app/cluster-tests/cluster-test-client.ts'
 import { toTreeSha, type TreeSha } from '../../../src/change/ids.ts'
-import type { PlannedClusterTest } from '../../../src/checks/install/trial/plan-trials.ts'
-import { queryCatalogServer } from '../../../src/serving/ask-catalog.ts'
-import { parseBlobs } from '../../checks/install/written-catalog.ts'
+import type { PlannedClusterTest } from '../../../src/checks/install/cluster-test/plan-cluster-tests.ts'
+import { queryCatalogServer } from '../../../src/serving/query-catalog-server.ts'
+import { parseBlobs } from '../../checks/install/parse-catalog-lines.ts'
 import {
   coreKinds,
   openFakeApiServer,
   FakeKubernetesApi,
   type FakeApiServer,
-} from '../../cluster/scripted-api.ts'
+} from '../../cluster/fake-kubernetes-api.ts'
 
 let apiServer: FakeApiServer
 let folder: string

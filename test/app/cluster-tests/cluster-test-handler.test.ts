@@ -1,21 +1,21 @@
 // The process with the kubeconfigs: whose cluster it opens, what it tells meanwhile, and what no order can choose.
 import { expect, test } from '@jest/globals'
-import type { PlannedClusterTest } from '../../../src/checks/install/trial/plan-trials.ts'
+import type { PlannedClusterTest } from '../../../src/checks/install/cluster-test/plan-cluster-tests.ts'
 import {
   findClusterTarget,
   parseClusterTargets,
   clusterSlotKey,
-} from '../../../src/app/trials/cluster-targets.ts'
+} from '../../../src/app/cluster-tests/cluster-targets.ts'
 import {
   handleClusterTestRequest,
   type ClusterTestHandlerContext,
-} from '../../../src/app/trials/do-trial-order.ts'
-import { extractClusterTestEnvironment } from '../../../src/app/trials/open-trials.ts'
+} from '../../../src/app/cluster-tests/cluster-test-handler.ts'
+import { extractClusterTestEnvironment } from '../../../src/app/cluster-tests/cluster-test-client.ts'
 import type {
   ClusterTestWorkerResponse,
   ClusterTestProgress,
   ClusterTestWorkerRequest,
-} from '../../../src/app/trials/trial-order.ts'
+} from '../../../src/app/cluster-tests/cluster-test-protocol.ts'
 import { openCluster } from '../../../src/cluster/open-cluster.ts'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,8 +27,8 @@ import {
   openFakeApiServer,
   FakeKubernetesApi,
   statusResponse,
-} from '../../cluster/scripted-api.ts'
-import { simulateOlmV0, simulateOlmV1 } from '../../cluster/scripted-olm.ts'
+} from '../../cluster/fake-kubernetes-api.ts'
+import { simulateOlmV0, simulateOlmV1 } from '../../cluster/fake-olm.ts'
 
 const github = { owner: 'coast', name: 'catalog' }
 const clusterTargetsYaml = `

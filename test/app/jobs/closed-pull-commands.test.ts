@@ -1,6 +1,6 @@
 // Which comments on a merged pull request may still command anything.
 import { expect, test } from '@jest/globals'
-import { findRecentRollbacks } from '../../../src/app/jobs/closed-commands.ts'
+import { findRecentRollbacks } from '../../../src/app/jobs/closed-pull-commands.ts'
 import { toUserId } from '../../../src/change/ids.ts'
 import type { PullComment } from '../../../src/change/snapshot.ts'
 

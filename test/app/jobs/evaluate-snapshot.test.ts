@@ -3,13 +3,16 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { toBlobSha, toCommitSha, toPullNumber, toTreeSha } from '../../../src/change/ids.ts'
 import type { PullSnapshot } from '../../../src/change/snapshot.ts'
-import { evaluateSnapshot } from '../../../src/app/jobs/look-at-pull.ts'
+import { evaluateSnapshot } from '../../../src/app/jobs/evaluate-snapshot.ts'
 import { readSettings } from '../../../src/app/settings.ts'
-import { defaultEvaluationBudget, type EvaluationBudget } from '../../../src/examine/looks/look-budget.ts'
-import type { EvaluationResponse } from '../../../src/examine/looks/look-order.ts'
+import {
+  defaultEvaluationBudget,
+  type EvaluationBudget,
+} from '../../../src/evaluate/worker/evaluation-budget.ts'
+import type { EvaluationResponse } from '../../../src/evaluate/worker/evaluation-messages.ts'
 import type { Store } from '../../../src/ports/store.ts'
-import { openPreparedStore } from '../../store/made-store.ts'
-import { createGateInput, createSnapshot, repeatDigit } from '../../gate/build.ts'
+import { openPreparedStore } from '../../store/prepared-store.ts'
+import { createGateInput, createSnapshot, repeatDigit } from '../../gate/gate-builders.ts'
 import { systemTestClock } from '../../store/sample-records.ts'
 
 let store: Store

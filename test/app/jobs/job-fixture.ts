@@ -11,8 +11,8 @@ import {
   privateKey,
   webhookSecret,
   type GitHubFixture,
-} from '../../sandbox/github/sample-world.ts'
-import { openPreparedStore } from '../../store/made-store.ts'
+} from '../../sandbox/github/github-fixture.ts'
+import { openPreparedStore } from '../../store/prepared-store.ts'
 import { systemTestClock } from '../../store/sample-records.ts'
 
 export interface JobFixture {

@@ -6,7 +6,7 @@ import { decideVerdict } from '../../../src/gate/decide.ts'
 import { renderReport } from '../../../src/messages/report.ts'
 import type { ReportOptions } from '../../../src/messages/report-options.ts'
 import type { ForgeAction, Forge, OwnReports } from '../../../src/ports/forge.ts'
-import { createGateInput, createPassedOutcome, repeatDigit } from '../../gate/build.ts'
+import { createGateInput, createPassedOutcome, repeatDigit } from '../../gate/gate-builders.ts'
 
 const waitingOutcomes = [
   createPassedOutcome('ownership', { waiting: [{ what: 'an owner of foo must approve', who: ['olga'] }] }),

@@ -6,7 +6,7 @@ import {
   type WebhookRebuild,
 } from '../../../src/app/jobs/rebuild-webhook.ts'
 import type { JobContext } from '../../../src/app/jobs/job-context.ts'
-import type { PublishResponse, PublishRequest } from '../../../src/app/publishing/publish-order.ts'
+import type { PublishResponse, PublishRequest } from '../../../src/app/publishing/publish-protocol.ts'
 import { toCommitSha } from '../../../src/change/ids.ts'
 
 const sentRebuild: WebhookRebuild = { commit: toCommitSha('a'.repeat(40)), catalogs: ['catalogs/v4.20'] }

@@ -6,11 +6,11 @@ import {
   handleMergeRejection,
   clearRejections,
   readMergeBackoff,
-} from '../../../src/app/jobs/refused-pull.ts'
+} from '../../../src/app/jobs/rejected-pulls.ts'
 import { toPullNumber } from '../../../src/change/ids.ts'
-import { toMergeOutcome } from '../../../src/landing/what-refused.ts'
+import { toMergeOutcome } from '../../../src/merge/to-merge-outcome.ts'
 import { openMemoryStore, StoreTables } from '../../../simulate/ports/memory-store.ts'
-import { createSnapshot } from '../../gate/build.ts'
+import { createSnapshot } from '../../gate/gate-builders.ts'
 
 type RejectionContext = Parameters<typeof handleMergeRejection>[2]
 

@@ -2,17 +2,17 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import pino from 'pino'
 import type { JobContext } from '../../../src/app/jobs/job-context.ts'
-import { reportMergedByOthers, reportUnservedPull } from '../../../src/app/jobs/report-elsewhere.ts'
+import { reportMergedByOthers, reportUnservedPull } from '../../../src/app/jobs/report-unserved-pull.ts'
 import { readSettings } from '../../../src/app/settings.ts'
 import { toPullNumber } from '../../../src/change/ids.ts'
 import type { PullSnapshot } from '../../../src/change/snapshot.ts'
 import type { GateInput } from '../../../src/gate/decide.ts'
 import { commentMarker } from '../../../src/messages/report.ts'
-import type { MergeApi } from '../../../src/ports/merging.ts'
+import type { MergeApi } from '../../../src/ports/merge-api.ts'
 import type { Store } from '../../../src/ports/store.ts'
-import { createGateInput, createOutcomesWith, createPassedOutcome } from '../../gate/build.ts'
-import { createGreenChecks } from '../../landing/landing-tools.ts'
-import { MergeFixture, botCheckNames, type MergeScenario } from '../../landing/landing-world.ts'
+import { createGateInput, createOutcomesWith, createPassedOutcome } from '../../gate/gate-builders.ts'
+import { createGreenChecks } from '../../merge/merge-harness.ts'
+import { MergeFixture, botCheckNames, type MergeScenario } from '../../merge/merge-fixture.ts'
 
 let mergeFixture: MergeFixture
 let scenario: MergeScenario

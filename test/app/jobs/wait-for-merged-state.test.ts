@@ -2,12 +2,12 @@
 // is nothing to merge.
 import { expect, test } from '@jest/globals'
 import { openMemoryStore, StoreTables } from '../../../simulate/ports/memory-store.ts'
-import { checkMergedState } from '../../../src/app/jobs/await-github.ts'
+import { checkMergedState } from '../../../src/app/jobs/wait-for-merged-state.ts'
 import type { JobContext } from '../../../src/app/jobs/job-context.ts'
 import { toCommitSha } from '../../../src/change/ids.ts'
-import { toLeaseName } from '../../../src/landing/lease-name.ts'
+import { toLeaseName } from '../../../src/merge/lease-name.ts'
 import type { Store } from '../../../src/ports/store.ts'
-import { createSnapshot, repeatDigit } from '../../gate/build.ts'
+import { createSnapshot, repeatDigit } from '../../gate/gate-builders.ts'
 
 function openMergeSetup() {
   let now = 1_000_000

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { workClassOfJob } from '../../../src/app/jobs/class-of-job.ts'
+import { workClassOfJob } from '../../../src/app/jobs/work-class-of-job.ts'
 
 test('what merges goes first; pull requests, pushes and what they lead to next; then the sweep; then scans', () => {
   expect(['train', 'group'].map((kind) => workClassOfJob(kind as 'train'))).toEqual(['landing', 'landing'])

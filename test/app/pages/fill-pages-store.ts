@@ -2,8 +2,8 @@
 import { join } from 'node:path'
 import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../../src/change/ids.ts'
 import { toRecordedPackages } from '../../../src/change/recorded-package.ts'
-import { openFactsCache } from '../../../src/examine/catalogs/facts-cache.ts'
-import { readCatalogDirectory } from '../../../src/examine/catalogs/read-catalog.ts'
+import { openFactsCache } from '../../../src/evaluate/catalogs/content-facts-cache.ts'
+import { readCatalogDirectory } from '../../../src/evaluate/catalogs/read-catalog-directory.ts'
 import type { Finding } from '../../../src/findings/finding.ts'
 import { formatIsoTime } from '../../../src/findings/iso-time.ts'
 import type { PullVerdict, VerdictKind } from '../../../src/gate/verdict.ts'
@@ -11,7 +11,7 @@ import type { EvaluationRecord } from '../../../src/ports/page-records.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import { writeScanState } from '../../../src/app/jobs/scan-state.ts'
 import { pullPublicationState } from '../../../src/app/jobs/publish/publication-state.ts'
-import { startTime } from './pages-world.ts'
+import { startTime } from './pages-fixture.ts'
 
 export const publicRepository = { owner: 'coast', name: 'operators' }
 export const privateRepository = { owner: 'coast', name: 'secret-operators' }

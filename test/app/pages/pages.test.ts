@@ -7,8 +7,8 @@ import { createRequire } from 'node:module'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Browser, Page } from 'playwright-core'
 import { toPullNumber } from '../../../src/change/ids.ts'
-import { createOAuthClient } from '../../../src/github/person-client.ts'
-import { recordRateLimitWait } from '../../../src/app/jobs/limit-waits.ts'
+import { createOAuthClient } from '../../../src/github/oauth-client.ts'
+import { recordRateLimitWait } from '../../../src/app/jobs/rate-limit-waits.ts'
 import type { Job } from '../../../src/ports/jobs.ts'
 import { hasBrowser, launchBrowser } from '../../browser.ts'
 import { reportSkipped } from '../../left-out.ts'
@@ -20,8 +20,8 @@ import {
   publicRepository,
   privateRepository,
   privateText,
-} from './furnish-pages.ts'
-import { startTime, openPagesFixture, type PagesFixture } from './pages-world.ts'
+} from './fill-pages-store.ts'
+import { startTime, openPagesFixture, type PagesFixture } from './pages-fixture.ts'
 
 const browserTest = hasBrowser ? test : test.skip
 if (!hasBrowser) reportSkipped('chromium')

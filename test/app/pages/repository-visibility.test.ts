@@ -1,11 +1,11 @@
 // Who may see what, as a table, and what holds of every line of it.
 import { describe, expect, test } from '@jest/globals'
-import { decideVisibility, type VisibilityQuery } from '../../../src/app/pages/may-see.ts'
+import { decideVisibility, type VisibilityQuery } from '../../../src/app/pages/repository-visibility.ts'
 import {
   clientAddressOf,
   createConcurrencyLimiter,
   createRequestRateLimiter,
-} from '../../../src/app/pages/request-budget.ts'
+} from '../../../src/app/pages/request-rate-limiter.ts'
 
 const hourMs = 3600_000
 const createSightQuestion = (more: Partial<VisibilityQuery>): VisibilityQuery => ({

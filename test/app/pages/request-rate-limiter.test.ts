@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { clientAddressOf } from '../../../src/app/pages/request-budget.ts'
+import { clientAddressOf } from '../../../src/app/pages/request-rate-limiter.ts'
 
 const getClientAddress = (remoteAddress: string, forwarded?: string) =>
   clientAddressOf({ socket: { remoteAddress }, headers: { 'x-forwarded-for': forwarded } } as never)

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals'
 import type { IncomingMessage } from 'node:http'
 import { createSignIn } from '../../../src/app/pages/sign-in.ts'
-import { openMemoryCache } from '../../../src/examine/memory-cache.ts'
+import { openMemoryCache } from '../../../src/evaluate/memory-cache.ts'
 import type { Cache } from '../../../src/ports/cache.ts'
 
 const clockState = { now: 0 }

@@ -1,9 +1,9 @@
 // Who may end a stop on a page: whoever may by /thaw, and nobody when GitHub does not say.
 import { expect, test } from '@jest/globals'
-import { createUnfreeze } from '../../../src/app/pages/resume.ts'
-import type { MergeFreeze } from '../../../src/gate/landing-stop.ts'
+import { createUnfreeze } from '../../../src/app/pages/unfreeze.ts'
+import type { MergeFreeze } from '../../../src/gate/merge-freeze.ts'
 import type { ForgeQuestion } from '../../../src/ports/forge.ts'
-import type { UnfreezeRequest } from '../../../src/ports/landing-stops.ts'
+import type { UnfreezeRequest } from '../../../src/ports/merge-freezes.ts'
 
 const repository = { owner: 'coast', name: 'operators' }
 const listedRepository = { repository, installation: 1, isPublic: true, listedAt: 0 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { openKeyFile } from '../../../src/app/publishing/key-file.ts'
-import { cosignPrivateKey } from '../../image/provenance/cosign-key.ts'
+import { cosignPrivateKey } from '../../image/provenance/cosign-test-key.ts'
 
 let folder: string
 beforeAll(() => {

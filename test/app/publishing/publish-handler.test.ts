@@ -2,11 +2,11 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { toTreeSha, toBlobSha } from '../../../src/change/ids.ts'
-import { handlePublishRequest } from '../../../src/app/publishing/do-publish-order.ts'
-import type { PublishContext } from '../../../src/app/publishing/publish-room.ts'
-import type { PublishResponse, PublishRequest } from '../../../src/app/publishing/publish-order.ts'
+import { handlePublishRequest } from '../../../src/app/publishing/publish-handler.ts'
+import type { PublishContext } from '../../../src/app/publishing/publish-context.ts'
+import type { PublishResponse, PublishRequest } from '../../../src/app/publishing/publish-protocol.ts'
 import { parsePushTargets } from '../../../src/app/publishing/push-targets.ts'
-import { formatCosignTag } from '../../../src/image/provenance/artifacts.ts'
+import { formatCosignTag } from '../../../src/image/provenance/provenance-artifacts.ts'
 import {
   openSigningKey,
   openVerifyingKey,

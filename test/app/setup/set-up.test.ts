@@ -21,7 +21,7 @@ import { saveCredentials, readSavedCredentials } from '../../../src/app/setup/se
 import { storeFolder } from '../../../src/app/settings.ts'
 import { hasBrowser, launchBrowser } from '../../browser.ts'
 import { reportSkipped } from '../../left-out.ts'
-import { copyPreparedStore } from '../../store/made-store.ts'
+import { copyPreparedStore } from '../../store/prepared-store.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'set-up-'))
 const outputLines: string[] = []

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { toCanonicalQuantity, isQuantity } from '../../../src/bundle/kubernetes/quantity.ts'
 import { checkManifests } from '../../../src/bundle/kubernetes/check-manifests.ts'
 import { checkExamples } from '../../../src/bundle/kubernetes/check-examples.ts'
-import { createBundleFiles, createCrd } from '../bundle-shapes.ts'
+import { createBundleFiles, createCrd } from '../sample-bundles.ts'
 
 function findManifestProblems(
   files: Record<string, unknown>,

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto'
 import { renderPlainManifests } from '../../../src/bundle/plain/render-plain.ts'
 import { sha224 } from '../../../src/bundle/plain/sha224.ts'
 import type { PlainRenderOptions } from '../../../src/bundle/plain/rendering.ts'
-import { createBundleFiles, createCrd, type SampleBundle } from '../bundle-shapes.ts'
+import { createBundleFiles, createCrd, type SampleBundle } from '../sample-bundles.ts'
 import fc from '../../seeded.ts'
-import { randomInstallBundle } from './install-shapes.ts'
+import { randomInstallBundle } from './random-install-bundle.ts'
 import { checkInstall } from '../../../src/bundle/check-install.ts'
 
 const webDeployment = {

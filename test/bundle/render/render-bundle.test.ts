@@ -12,7 +12,7 @@ import {
 } from '../../../src/bundle/render/render-bundle.ts'
 import type { BundleFiles } from '../../../src/bundle/bundle-files.ts'
 import { findMissingProgram } from '../../left-out.ts'
-import { createBundleFiles, createCrd, sampleBundles } from '../bundle-shapes.ts'
+import { createBundleFiles, createCrd, sampleBundles } from '../sample-bundles.ts'
 import { randomBundle } from '../random-bundle.ts'
 
 const hasOpm = findMissingProgram('opm') === undefined

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { checkCrdUpgrade } from '../../../src/bundle/upgrade/check-crd-upgrade.ts'
 import { compareKubeVersions } from '../../../src/bundle/upgrade/compare-crds.ts'
 import type { Json } from '../../../src/go/json/json.ts'
-import { createBundleFiles } from '../bundle-shapes.ts'
+import { createBundleFiles } from '../sample-bundles.ts'
 
 interface CrdVersion {
   readonly name: string

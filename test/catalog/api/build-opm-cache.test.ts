@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { computeCacheDigest } from '../../../src/catalog/api/cache-digest.ts'
-import { buildOpmCache, type OpmCacheFile } from '../../../src/catalog/api/write-cache.ts'
+import { buildOpmCache, type OpmCacheFile } from '../../../src/catalog/api/build-opm-cache.ts'
 import type { Meta } from '../../../src/catalog/load/meta.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
 import { isIgnoreFile, selectFiles } from '../../../src/catalog/load/select-files.ts'
-import { joinPieces } from '../../../src/go/tar/pieces.ts'
+import { joinPieces } from '../../../src/go/tar/byte-pieces.ts'
 import { findMissingProgram } from '../../left-out.ts'
-import { cachedCatalogCases } from './ten-catalogs.ts'
+import { cachedCatalogCases } from './sample-cached-catalogs.ts'
 
 type CatalogFiles = Readonly<Record<string, string>>
 const encoder = new TextEncoder()

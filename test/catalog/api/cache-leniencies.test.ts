@@ -7,12 +7,12 @@ import { describe, expect, test } from '@jest/globals'
 import { listBundles } from '../../../src/catalog/api/registry-queries.ts'
 import { parseServedFile } from '../../../src/catalog/api/served-file.ts'
 import { buildServedCatalog } from '../../../src/catalog/api/served-catalog.ts'
-import { buildOpmCache, type OpmCacheFile } from '../../../src/catalog/api/write-cache.ts'
+import { buildOpmCache, type OpmCacheFile } from '../../../src/catalog/api/build-opm-cache.ts'
 import type { Meta } from '../../../src/catalog/load/meta.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
-import { joinPieces, getPieceLength } from '../../../src/go/tar/pieces.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
+import { joinPieces, getPieceLength } from '../../../src/go/tar/byte-pieces.ts'
 import { findMissingProgram } from '../../left-out.ts'
-import { unusualCatalog } from '../../serving/odd-catalog.ts'
+import { unusualCatalog } from '../../serving/unusual-catalog.ts'
 
 const toBase64 = (data: string | Buffer): string => Buffer.from(data).toString('base64')
 const bundleObjectProperty = (data: string | Buffer): string =>

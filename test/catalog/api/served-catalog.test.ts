@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals'
 import * as queries from '../../../src/catalog/api/registry-queries.ts'
 import { parseServedFile } from '../../../src/catalog/api/served-file.ts'
 import { buildServedCatalog, type ServedCatalog } from '../../../src/catalog/api/served-catalog.ts'
-import { unusualCatalog } from '../../serving/odd-catalog.ts'
+import { unusualCatalog } from '../../serving/unusual-catalog.ts'
 
 const readServedCatalog = (files: Readonly<Record<string, string>>) =>
   buildServedCatalog(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from '@jest/globals'
 import { factsVersion } from '../../../src/catalog/facts/facts-version.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
 import { renderedDocuments } from '../../go/fast/mutated-documents.ts'
 
 /** The facts of a sample, by version. Where this fails, the facts have changed: raise the version, add a line. */

@@ -13,8 +13,8 @@ import {
   formatFileText,
   type CatalogBlob,
 } from '../../change/build-catalog.ts'
-import { parseJsonObjects, runOpm } from '../../opm.ts'
-import { findSharedPath } from '../../shared.ts'
+import { parseJsonObjects, runOpm } from '../../run-opm.ts'
+import { findSharedPath } from '../../shared-data.ts'
 
 const renderOurMermaid = (blobs: readonly CatalogBlob[]) =>
   renderOpmMermaid(buildPackageGraphs(buildCatalog({ 'c/c.yaml': blobs }, 'c')))

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { analyzeUpgradeGraph } from '../../../src/catalog/graph/upgrade-graph.ts'
 import type { UpgradeGraph } from '../../../src/catalog/graph/upgrade-graph.ts'
-import { parseChannelEntry } from '../facts/facts.ts'
+import { parseChannelEntry } from '../facts/create-facts.ts'
 
 function buildUpgradeGraph(...entries: string[]): UpgradeGraph {
   return analyzeUpgradeGraph(entries.map((entry) => parseChannelEntry(entry)))

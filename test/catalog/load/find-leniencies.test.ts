@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { parseDocument, isMap, isSeq, LineCounter } from 'yaml'
 import type { Node, Scalar } from 'yaml'
-import { findLeniencies } from '../../../src/catalog/load/find-oddities.ts'
+import { findLeniencies } from '../../../src/catalog/load/find-leniencies.ts'
 import type { Value } from '../../../src/go/tree.ts'
 
 function findLenienciesIn(text: string, limit = 100) {

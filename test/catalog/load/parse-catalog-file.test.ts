@@ -1,6 +1,6 @@
 // One file's bytes to facts: where documents begin and end, what opm says of the first mistake, and what we say of all.
 import { describe, expect, test } from '@jest/globals'
-import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
 import type { FileFacts } from '../../../src/catalog/facts/catalog.ts'
 
 function readText(text: string): FileFacts {

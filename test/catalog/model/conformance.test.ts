@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { assembleCatalog } from '../../../src/catalog/facts/assemble.ts'
+import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
 import type { FileFacts } from '../../../src/catalog/facts/catalog.ts'
-import { parseCatalogFile, createUnreadableFacts } from '../../../src/catalog/load/read-file.ts'
+import { parseCatalogFile, createUnreadableFacts } from '../../../src/catalog/load/parse-catalog-file.ts'
 import { validateCatalog } from '../../../src/catalog/model/validate-catalog.ts'
-import { openCatalogDirectory } from '../../../src/examine/catalogs/catalog-directory.ts'
-import { findSharedPath } from '../../shared.ts'
+import { openCatalogDirectory } from '../../../src/evaluate/catalogs/catalog-directory.ts'
+import { findSharedPath } from '../../shared-data.ts'
 
 type RecordedFile = string | { base64?: string; symlink?: string; dir?: boolean }
 

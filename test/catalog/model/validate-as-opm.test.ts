@@ -12,7 +12,7 @@ import {
   createProperty,
   createDeprecationBlob,
   createCatalogWithChannel,
-} from '../facts/facts.ts'
+} from '../facts/create-facts.ts'
 
 function listRuleIds(catalog: Catalog): string[] {
   return validateAsOpm(catalog).findings.map((found) => found.rule)

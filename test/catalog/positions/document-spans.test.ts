@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { findDocumentSpans } from '../../../src/catalog/positions/document-spans.ts'
-import { splitDocuments } from '../../../src/catalog/load/documents.ts'
+import { splitDocuments } from '../../../src/catalog/load/split-documents.ts'
 
 const textSpans = (text: string, of: typeof findDocumentSpans) =>
   [...of(new TextEncoder().encode(text))].map(({ start, end }) => text.slice(start, end).trimEnd())

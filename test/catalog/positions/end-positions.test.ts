@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../../src/catalog/facts/assemble.ts'
-import { addFindingEnds } from '../../../src/catalog/positions/ends.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
-import { runCatalogRules } from '../../../src/checks/validation/own-findings.ts'
+import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
+import { addFindingEnds } from '../../../src/catalog/positions/finding-ends.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
+import { runCatalogRules } from '../../../src/checks/validation/run-catalog-rules.ts'
 import type { Finding, Location } from '../../../src/findings/finding.ts'
 
 const findingAt = (line: number, column: number, more: Partial<Location> = {}): Finding => ({

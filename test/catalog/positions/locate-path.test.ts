@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../../src/catalog/facts/assemble.ts'
-import { locatePath } from '../../../src/catalog/positions/locate.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
+import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
+import { locatePath } from '../../../src/catalog/positions/locate-path.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
 
 const encodeText = (text: string): Uint8Array => new TextEncoder().encode(text)
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
 import { findDocumentSpans } from '../../../src/catalog/positions/document-spans.ts'
-import { PositionConverter } from '../../../src/catalog/positions/forward-reader.ts'
+import { PositionConverter } from '../../../src/catalog/positions/position-converter.ts'
 import {
   PositionedTreeReader,
   readTreeExactly,
   type ByteLocation,
   type PositionedTree,
-} from '../../../src/catalog/positions/placed-tree.ts'
+} from '../../../src/catalog/positions/positioned-tree.ts'
 import { addEndsInTree } from '../../../src/catalog/positions/tree-ends.ts'
 import type { Value } from '../../../src/go/tree.ts'
 import type { Location } from '../../../src/findings/finding.ts'

@@ -1,9 +1,9 @@
 // What counts as a difference between a rendered template and a catalog that was checked in.
 import { describe, expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../../src/catalog/facts/assemble.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
-import { findDrift } from '../../../src/catalog/template/drift.ts'
-import { parseWritableCatalog } from '../../../src/catalog/write/writable.ts'
+import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
+import { findDrift } from '../../../src/catalog/template/find-drift.ts'
+import { parseWritableCatalog } from '../../../src/catalog/write/writable-catalog.ts'
 import {
   bundleBlob,
   channelBlob,

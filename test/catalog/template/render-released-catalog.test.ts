@@ -1,6 +1,9 @@
 // The file of a catalog once a bundle is released to it: all that is not the release stays as it was.
 import { describe, expect, test } from '@jest/globals'
-import { renderReleasedCatalog, type ReleasedBundle } from '../../../src/catalog/template/released-catalog.ts'
+import {
+  renderReleasedCatalog,
+  type ReleasedBundle,
+} from '../../../src/catalog/template/render-released-catalog.ts'
 
 const encodeText = (text: string) => new TextEncoder().encode(text)
 const bundleImage = (version: string) => `quay.io/foo/foo:${version}`

@@ -4,7 +4,7 @@ import { isInRange, parseVersionRange } from '../../../src/catalog/versions/vers
 import type { VersionRange } from '../../../src/catalog/versions/version-range.ts'
 import { compareVersions, parseVersion } from '../../../src/catalog/versions/version.ts'
 import type { Version } from '../../../src/catalog/versions/version.ts'
-import { VersionIndex } from '../../../src/catalog/versions/version-ladder.ts'
+import { VersionIndex } from '../../../src/catalog/versions/version-index.ts'
 
 const requireVersion = (text: string): Version => {
   const parsed = parseVersion(text)

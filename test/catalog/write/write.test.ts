@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import fc from '../../seeded.ts'
 import type { Json } from '../../../src/go/json/json.ts'
-import { parseWritableCatalog } from '../../../src/catalog/write/writable.ts'
-import { formatCatalogJson } from '../../../src/catalog/write/write-json.ts'
-import { formatCatalogYaml } from '../../../src/catalog/write/write-yaml.ts'
-import { runOpm } from '../../opm.ts'
-import { findSharedPath } from '../../shared.ts'
+import { parseWritableCatalog } from '../../../src/catalog/write/writable-catalog.ts'
+import { formatCatalogJson } from '../../../src/catalog/write/format-json.ts'
+import { formatCatalogYaml } from '../../../src/catalog/write/format-yaml.ts'
+import { runOpm } from '../../run-opm.ts'
+import { findSharedPath } from '../../shared-data.ts'
 
 const encoder = new TextEncoder()
 const renderCatalog = (text: string, write: typeof formatCatalogJson) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { addFirstCatalogs } from '../../../src/change/layout/first-catalogs.ts'
-import { detectLayout, addNewCatalogs } from '../../../src/change/layout/recognise-layout.ts'
+import { detectLayout, addNewCatalogs } from '../../../src/change/layout/detect-layout.ts'
 import { compareCatalogVersions } from '../../../src/change/layout/catalog-version.ts'
 
 const blob = '---\nschema: olm.package\nname: x\n'

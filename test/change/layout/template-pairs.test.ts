@@ -1,6 +1,6 @@
 // Which catalogs belong to which templates, by the configuration and by the layouts of public repositories.
 import { describe, expect, test } from '@jest/globals'
-import { detectLayout } from '../../../src/change/layout/recognise-layout.ts'
+import { detectLayout } from '../../../src/change/layout/detect-layout.ts'
 import { findTouchedTemplatePairs } from '../../../src/change/layout/template-pairs.ts'
 import type { TemplateConfig } from '../../../src/config/templates.ts'
 

@@ -1,16 +1,16 @@
 // What catalogs become when bundles are added to them: worked out from trees, judged, and told.
 import { describe, expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../../src/catalog/facts/assemble.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
+import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
 import { defaultRuleSet } from '../../../src/catalog/model/rule-set.ts'
-import { validateProjectedCatalogs } from '../../../src/checks/bundles/judge-becoming.ts'
-import { createImageNamer, formatPlaceholderImage } from '../../../src/checks/bundles/becoming.ts'
+import { validateProjectedCatalogs } from '../../../src/checks/bundles/validate-projected-catalogs.ts'
+import { createImageNamer, formatPlaceholderImage } from '../../../src/checks/bundles/projected-catalog.ts'
 import { parseImageReference } from '../../../src/go/reference/image-reference.ts'
-import { readProjectedCatalogs } from '../../../src/examine/read-becoming.ts'
-import { readBundleDirectories } from '../../../src/examine/read-bundle-directories.ts'
+import { readProjectedCatalogs } from '../../../src/evaluate/read-projected-catalogs.ts'
+import { readBundleDirectories } from '../../../src/evaluate/read-bundle-directories.ts'
 import { formatChangeAsText } from '../../../src/messages/describe-change.ts'
-import { describeProjectedChange } from '../../../src/messages/describe-becoming.ts'
-import { noopCache } from '../../../src/examine/forgetful.ts'
+import { describeProjectedChange } from '../../../src/messages/describe-projected-change.ts'
+import { noopCache } from '../../../src/evaluate/null-store.ts'
 import {
   base,
   bundleDirectory,

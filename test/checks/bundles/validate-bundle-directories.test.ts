@@ -3,10 +3,10 @@ import { describe, expect, test } from '@jest/globals'
 import {
   validateBundleDirectories,
   listManualMergeReasons,
-} from '../../../src/checks/bundles/bundle-directories.ts'
+} from '../../../src/checks/bundles/validate-bundle-directories.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
-import { readBundleDirectories } from '../../../src/examine/read-bundle-directories.ts'
-import { noopCache } from '../../../src/examine/forgetful.ts'
+import { readBundleDirectories } from '../../../src/evaluate/read-bundle-directories.ts'
+import { noopCache } from '../../../src/evaluate/null-store.ts'
 import {
   base,
   bundleDirectory,

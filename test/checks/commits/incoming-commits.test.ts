@@ -1,20 +1,20 @@
 // What a push carries besides its tree: attacks on other people's pull requests and on the landing itself by commits
 // whose content is gone again, or never was, in the tree that lands. Beside docs/attacks.md, which lists them.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { evaluateSnapshot, type Evaluation } from '../../../src/examine/examine.ts'
-import type { IncomingCommits } from '../../../src/change/carried-commits.ts'
+import { evaluateSnapshot, type Evaluation } from '../../../src/evaluate/evaluate.ts'
+import type { IncomingCommits } from '../../../src/change/incoming-commits.ts'
 import { toBlobSha, toCommitSha, toPullNumber, type CommitSha } from '../../../src/change/ids.ts'
 import type { PullSnapshot } from '../../../src/change/snapshot.ts'
-import { readIncomingCommits } from '../../../src/git/carried-commits.ts'
+import { readIncomingCommits } from '../../../src/git/incoming-commits.ts'
 import type { LocalGit } from '../../../src/git/local-git.ts'
 import { openObjectReader } from '../../../src/git/object-reader.ts'
 import { runGit } from '../../../src/git/run-git.ts'
 import type { OpenPullSummary } from '../../../src/ports/forge.ts'
 import type { PullMemory } from '../../../src/ports/pull-memory.ts'
-import { noopPullMemory } from '../../../src/examine/forgetful.ts'
-import { createSnapshot } from '../../gate/build.ts'
+import { noopPullMemory } from '../../../src/evaluate/null-store.ts'
+import { createSnapshot } from '../../gate/gate-builders.ts'
 import type { OriginFiles } from '../../git/origin.ts'
-import { openOwnershipScenario, type OwnershipScenario } from '../ownership/world.ts'
+import { openOwnershipScenario, type OwnershipScenario } from '../ownership/ownership-scenario.ts'
 
 const workflowPath = '.github/workflows/build.yml'
 const baseFiles: OriginFiles = {

@@ -1,8 +1,8 @@
 // A fix mends what its finding complains of, in the file's own style: applied, the finding is gone, and nothing new comes.
 import { describe, expect, test } from '@jest/globals'
 import { parseAllDocuments } from 'yaml'
-import { assembleCatalog } from '../../../src/catalog/facts/assemble.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
+import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
 import { computeFix } from '../../../src/checks/fixes/fix-finding.ts'
 import { validateFully } from '../../../src/checks/validation/validate-fully.ts'
 import type { Finding } from '../../../src/findings/finding.ts'

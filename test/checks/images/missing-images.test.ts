@@ -8,7 +8,7 @@ import {
   type MissingImage,
   type ImageScanResult,
 } from '../../../src/checks/images/missing-images.ts'
-import { decideIssueAction } from '../../../src/checks/images/missing-images-step.ts'
+import { decideIssueAction } from '../../../src/checks/images/missing-images-issue.ts'
 import type { ImageAnswer } from '../../../src/checks/questions.ts'
 
 const hourMs = 3600_000

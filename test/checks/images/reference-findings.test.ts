@@ -1,7 +1,7 @@
 // What a whole catalog's references show when nobody is asked, in the profile `full`.
 import { describe, expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../../src/catalog/facts/assemble.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
+import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
 import { findRuleSet } from '../../../src/catalog/model/rule-set.ts'
 import { validateFully } from '../../../src/checks/validation/validate-fully.ts'
 

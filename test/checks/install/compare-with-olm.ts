@@ -8,12 +8,12 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import type { Resolution } from '../../../src/checks/install/resolve/resolve.ts'
+import type { Resolution } from '../../../src/checks/install/resolve/resolve-namespace.ts'
 import { findGoCommand } from '../../go-readers/go-readers.ts'
-import { createRandomProblem, type RandomProblem } from './random-problems.ts'
+import { createRandomProblem, type RandomProblem } from './random-problem.ts'
 import { resolverCases } from './resolver-cases.ts'
 import { resolveProblem } from './resolve-problem.ts'
-import { parseProblem } from './written-catalog.ts'
+import { parseProblem } from './parse-catalog-lines.ts'
 
 interface OlmResolverOutput {
   readonly refused?: string

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import type { Catalog } from '../../../src/catalog/facts/catalog.ts'
 import type { PullRequestChange, PackageChange } from '../../../src/change/change.ts'
 import type { CheckInput, CheckOutcome } from '../../../src/checks/check.ts'
-import { computeInstallFacts } from '../../../src/checks/install/bundle-facts.ts'
+import { computeInstallFacts } from '../../../src/checks/install/install-facts.ts'
 import { installCheck } from '../../../src/checks/install/install.ts'
 import {
   createAnswers,
@@ -12,10 +12,10 @@ import {
   type CheckQuestion,
 } from '../../../src/checks/questions.ts'
 import { defaultConfig, type Config } from '../../../src/config/config.ts'
-import { describeSimulatedInstalls } from '../../../src/messages/describe-tried.ts'
+import { describeSimulatedInstalls } from '../../../src/messages/describe-simulated-installs.ts'
 import { buildCatalog } from './resolve-problem.ts'
 import { smallBundle } from './small-bundle.ts'
-import { parseBlobs } from './written-catalog.ts'
+import { parseBlobs } from './parse-catalog-lines.ts'
 
 const linesBefore = ['foo/stable 1.0.0', 'bar/stable 1.0.0']
 const linesAfter = ['foo/stable 1.1.0 replaces 1.0.0', ...linesBefore]

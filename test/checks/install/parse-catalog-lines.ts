@@ -7,7 +7,7 @@
 //   @second 5                                                            what follows is of another catalog, priority 5
 // and `foo/stable`, `foo` for any channel, `foo/stable starting 1.0.0`, `foo/stable has 1.0.0`, `... in second`.
 import type { Json } from '../../../src/go/json/json.ts'
-import type { RandomProblem } from './random-problems.ts'
+import type { RandomProblem } from './random-problem.ts'
 
 interface ParsedBundle {
   readonly package: string

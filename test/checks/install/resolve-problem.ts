@@ -1,16 +1,16 @@
 // A problem as tests write it, as our resolver takes it.
-import { assembleCatalog } from '../../../src/catalog/facts/assemble.ts'
+import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
 import type { Catalog } from '../../../src/catalog/facts/catalog.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
 import { createCatalogEntries } from '../../../src/checks/install/resolve/catalog-entries.ts'
 import { createInstalledEntry } from '../../../src/checks/install/resolve/operator-facts.ts'
 import {
   resolveNamespace,
   type ResolverNamespace,
   type Resolution,
-} from '../../../src/checks/install/resolve/resolve.ts'
+} from '../../../src/checks/install/resolve/resolve-namespace.ts'
 import type { Json } from '../../../src/go/json/json.ts'
-import type { RandomProblem } from './random-problems.ts'
+import type { RandomProblem } from './random-problem.ts'
 
 export function buildCatalog(blobs: readonly Json[]): Catalog {
   const bytes = new TextEncoder().encode(blobs.map((blob) => JSON.stringify(blob)).join('\n'))

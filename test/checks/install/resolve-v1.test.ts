@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { resolveV1, type V1Request } from '../../../src/checks/install/resolve-v1.ts'
 import { buildCatalog } from './resolve-problem.ts'
-import { parseBlobs } from './written-catalog.ts'
+import { parseBlobs } from './parse-catalog-lines.ts'
 
 const upgradeChain = [
   'foo/stable 1.1.0 replaces 1.0.0',

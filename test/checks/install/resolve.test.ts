@@ -1,9 +1,9 @@
 // What OLM v0's resolver makes of small catalogs. `compare-with-olm.ts` holds the same cases beside OLM itself.
 import { describe, expect, test } from '@jest/globals'
-import { createRandomProblem } from './random-problems.ts'
+import { createRandomProblem } from './random-problem.ts'
 import { resolveProblem } from './resolve-problem.ts'
 import { resolverCases } from './resolver-cases.ts'
-import { parseProblem } from './written-catalog.ts'
+import { parseProblem } from './parse-catalog-lines.ts'
 
 describe('OLM v0 resolves', () => {
   test.each(resolverCases.map((one) => [one.claim, one] as const))(

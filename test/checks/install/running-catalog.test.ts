@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { buildServedCatalog } from '../../../src/catalog/api/served-catalog.ts'
 import { parseServedFile } from '../../../src/catalog/api/served-file.ts'
-import { queryServedCatalog } from '../../../src/checks/install/ask-served.ts'
+import { queryServedCatalog } from '../../../src/checks/install/query-served-catalog.ts'
 import { hasInlineObjects, readInlineBundle } from '../../../src/checks/install/inline-bundle.ts'
 import {
   createRunningStep,
@@ -10,7 +10,7 @@ import {
   type ServedCatalogImage,
 } from '../../../src/checks/install/running-catalog.ts'
 import { buildCatalog } from './resolve-problem.ts'
-import { parseBlobs } from './written-catalog.ts'
+import { parseBlobs } from './parse-catalog-lines.ts'
 
 const catalogBlobs = parseBlobs(['foo/stable 1.1.0 replaces 1.0.0', 'foo/stable 1.0.0'])
 const catalogUnderTest = {

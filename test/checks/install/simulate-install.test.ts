@@ -1,7 +1,7 @@
 // A whole install without a cluster: what its steps say, with what it installs, and that nothing unknown is a pass.
 import { describe, expect, test } from '@jest/globals'
 import type { InstallBundleContent } from '../../../src/checks/install/bundle-content.ts'
-import { computeInstallFacts, type InstallFacts } from '../../../src/checks/install/bundle-facts.ts'
+import { computeInstallFacts, type InstallFacts } from '../../../src/checks/install/install-facts.ts'
 import { CatalogUnderTest } from '../../../src/checks/install/resolutions.ts'
 import type { RunningCatalog } from '../../../src/checks/install/running-catalog.ts'
 import type { BundleFiles } from '../../../src/bundle/bundle-files.ts'
@@ -9,12 +9,12 @@ import type { BundleBlob } from '../../../src/catalog/facts/catalog.ts'
 import type { ChannelInstall } from '../../../src/checks/install/install-report.ts'
 import { createContentSteps } from '../../../src/checks/install/steps/content-steps.ts'
 import { evaluateInstall, planInstall } from '../../../src/checks/install/simulate-install.ts'
-import type { InstallTarget } from '../../../src/checks/install/targets.ts'
+import type { InstallTarget } from '../../../src/checks/install/install-targets.ts'
 import { unpackBundle, computeUnpackName } from '../../../src/checks/install/unpack-bundle.ts'
 import { describeInstall } from '../../../src/messages/describe-install.ts'
 import { buildCatalog } from './resolve-problem.ts'
 import { smallBundle } from './small-bundle.ts'
-import { parseBlobs } from './written-catalog.ts'
+import { parseBlobs } from './parse-catalog-lines.ts'
 
 const upgradeChain = ['foo/stable 1.1.0 replaces 1.0.0', 'foo/stable 1.0.0']
 const unresolvableCatalog = ['foo/stable 1.0.0', 'foo 1.0.0 needs Red']

@@ -1,9 +1,9 @@
 // Upgrades of a namespace, step by step, from one catalog to the next.
 import { describe, expect, test } from '@jest/globals'
 import { createCatalogEntries } from '../../../src/checks/install/resolve/catalog-entries.ts'
-import { UpgradeSimulation } from '../../../src/checks/install/resolve/walk-upgrades.ts'
+import { UpgradeSimulation } from '../../../src/checks/install/resolve/simulate-upgrades.ts'
 import { buildCatalog } from './resolve-problem.ts'
-import { parseBlobs } from './written-catalog.ts'
+import { parseBlobs } from './parse-catalog-lines.ts'
 
 describe('upgrades', () => {
   test('go on until nothing changes any more', () => {

@@ -1,14 +1,14 @@
 // A package whose directory has another name, added to one more catalog: the app looks into that directory of the
 // catalogs that the pull request does not touch, and into nothing else of them.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { evaluateSnapshot } from '../../../src/examine/examine.ts'
-import type { CatalogLoader } from '../../../src/examine/catalogs/catalog-loader.ts'
+import { evaluateSnapshot } from '../../../src/evaluate/evaluate.ts'
+import type { CatalogLoader } from '../../../src/evaluate/catalogs/catalog-loader.ts'
 import { toPullNumber } from '../../../src/change/ids.ts'
-import { noopCache, noopPullMemory } from '../../../src/examine/forgetful.ts'
-import { createSnapshot } from '../../gate/build.ts'
+import { noopCache, noopPullMemory } from '../../../src/evaluate/null-store.ts'
+import { createSnapshot } from '../../gate/gate-builders.ts'
 import type { OriginFiles } from '../../git/origin.ts'
-import { catalogYaml, readCatalog } from './blobs.ts'
-import { openOwnershipScenario, type OwnershipScenario } from './world.ts'
+import { catalogYaml, readCatalog } from './read-catalog-text.ts'
+import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 
 let scenario: OwnershipScenario
 beforeAll(async () => {

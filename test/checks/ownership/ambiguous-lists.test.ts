@@ -5,7 +5,7 @@ import { readCiYaml } from '../../../src/checks/ownership/sources/ci-yaml.ts'
 import { readMaintainers } from '../../../src/checks/ownership/sources/config-yaml.ts'
 import { readAliases, readOwnersFile } from '../../../src/checks/ownership/sources/owners-file.ts'
 import { parseConfig } from '../../../src/config/config.ts'
-import { openOwnershipScenario } from './world.ts'
+import { openOwnershipScenario } from './ownership-scenario.ts'
 
 const ownerFileReaders: readonly [string, (text: string) => { kind: string }, string][] = [
   ['ci.yaml', (text) => readCiYaml('ci.yaml', text), 'reviewers'],

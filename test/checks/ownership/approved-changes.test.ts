@@ -1,8 +1,8 @@
 // A yes is for what the change did when it was given. From snapshots to verdicts, with a real git and a real store: the
 // same head on the same branch under the same configuration does something else once the merge base has moved.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { toDescribedChange } from '../../../src/examine/agreed-changes.ts'
-import { evaluateSnapshot } from '../../../src/examine/examine.ts'
+import { toDescribedChange } from '../../../src/evaluate/agreed-changes.ts'
+import { evaluateSnapshot } from '../../../src/evaluate/evaluate.ts'
 import { toPullNumber, type CommitSha } from '../../../src/change/ids.ts'
 import type { PullComment, GitHubAccount, PullReview } from '../../../src/change/snapshot.ts'
 import {
@@ -12,11 +12,11 @@ import {
   isDirectoryCovered,
 } from '../../../src/checks/ownership/coverage.ts'
 import type { Store } from '../../../src/ports/store.ts'
-import { openPreparedStore } from '../../store/made-store.ts'
-import { createSnapshot } from '../../gate/build.ts'
+import { openPreparedStore } from '../../store/prepared-store.ts'
+import { createSnapshot } from '../../gate/gate-builders.ts'
 import type { OriginFiles } from '../../git/origin.ts'
 import { systemTestClock } from '../../store/sample-records.ts'
-import { openOwnershipScenario, type OwnershipScenario } from './world.ts'
+import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 
 let scenario: OwnershipScenario
 let store: Store

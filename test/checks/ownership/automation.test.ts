@@ -5,8 +5,8 @@ import type { GitHubAccount, PullSnapshot } from '../../../src/change/snapshot.t
 import { matchesNamePattern } from '../../../src/config/automation.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import type { OriginFiles } from '../../git/origin.ts'
-import { catalogYaml } from './blobs.ts'
-import { openOwnershipScenario, FakeAccounts, type OwnershipScenario } from './world.ts'
+import { catalogYaml } from './read-catalog-text.ts'
+import { openOwnershipScenario, FakeAccounts, type OwnershipScenario } from './ownership-scenario.ts'
 
 let scenario: OwnershipScenario
 const releaseBot: GitHubAccount = { id: toUserId(77), login: 'release-bot[bot]', kind: 'bot' }

@@ -3,8 +3,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { formatChangeAsText, describeChangeLines } from '../../../src/messages/describe-change.ts'
 import type { OriginFiles } from '../../git/origin.ts'
-import { catalogYaml } from './blobs.ts'
-import { openOwnershipScenario, type OwnershipEvaluation, type OwnershipScenario } from './world.ts'
+import { catalogYaml } from './read-catalog-text.ts'
+import {
+  openOwnershipScenario,
+  type OwnershipEvaluation,
+  type OwnershipScenario,
+} from './ownership-scenario.ts'
 
 let scenario: OwnershipScenario
 beforeAll(async () => {

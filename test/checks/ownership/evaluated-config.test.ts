@@ -3,13 +3,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { toPullNumber, toUserId, type UserId } from '../../../src/change/ids.ts'
 import type { GitHubAccount } from '../../../src/change/snapshot.ts'
-import { evaluateSnapshot } from '../../../src/examine/examine.ts'
+import { evaluateSnapshot } from '../../../src/evaluate/evaluate.ts'
 import { formatMergeMessage } from '../../../src/messages/merge-message.ts'
 import type { PullMemory } from '../../../src/ports/pull-memory.ts'
-import { noopPullMemory } from '../../../src/examine/forgetful.ts'
-import { createSnapshot } from '../../gate/build.ts'
+import { noopPullMemory } from '../../../src/evaluate/null-store.ts'
+import { createSnapshot } from '../../gate/gate-builders.ts'
 import type { OriginFiles } from '../../git/origin.ts'
-import { openOwnershipScenario, type OwnershipScenario } from './world.ts'
+import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 
 let scenario: OwnershipScenario
 beforeAll(async () => {

@@ -4,8 +4,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { CommitSha } from '../../../src/change/ids.ts'
 import { renderReport } from '../../../src/messages/report.ts'
 import type { OriginFiles } from '../../git/origin.ts'
-import { catalogYaml } from './blobs.ts'
-import { openOwnershipScenario, FakeAccounts, type PullOptions, type OwnershipScenario } from './world.ts'
+import { catalogYaml } from './read-catalog-text.ts'
+import {
+  openOwnershipScenario,
+  FakeAccounts,
+  type PullOptions,
+  type OwnershipScenario,
+} from './ownership-scenario.ts'
 
 let scenario: OwnershipScenario
 beforeAll(async () => {

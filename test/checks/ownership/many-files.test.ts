@@ -1,18 +1,18 @@
 // What a change of many files costs, counted: how often git is asked, and how often anything is judged.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createCatalogLoader } from '../../../src/examine/catalogs/catalog-loader.ts'
-import { evaluateSnapshot } from '../../../src/examine/examine.ts'
-import { openReaderPool } from '../../../src/examine/catalogs/reader-pool.ts'
+import { createCatalogLoader } from '../../../src/evaluate/catalogs/catalog-loader.ts'
+import { evaluateSnapshot } from '../../../src/evaluate/evaluate.ts'
+import { openReaderPool } from '../../../src/evaluate/catalogs/reader-pool.ts'
 import { toPullNumber } from '../../../src/change/ids.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { ownershipCheck } from '../../../src/checks/ownership/ownership.ts'
 import { createAnswers } from '../../../src/checks/questions.ts'
 import type { GitRepository } from '../../../src/ports/repository.ts'
-import { noopCache, noopPullMemory } from '../../../src/examine/forgetful.ts'
-import { createSnapshot } from '../../gate/build.ts'
+import { noopCache, noopPullMemory } from '../../../src/evaluate/null-store.ts'
+import { createSnapshot } from '../../gate/gate-builders.ts'
 import type { OriginFiles } from '../../git/origin.ts'
-import { catalogYaml } from './blobs.ts'
-import { openOwnershipScenario, type OwnershipScenario } from './world.ts'
+import { catalogYaml } from './read-catalog-text.ts'
+import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 
 let scenario: OwnershipScenario
 beforeAll(async () => {

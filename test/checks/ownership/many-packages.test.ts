@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { getOmittedCount } from '../../../src/findings/finding-list.ts'
-import { catalogYaml } from './blobs.ts'
-import { openOwnershipScenario, type OwnershipScenario } from './world.ts'
+import { catalogYaml } from './read-catalog-text.ts'
+import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 
 let scenario: OwnershipScenario
 beforeAll(async () => {

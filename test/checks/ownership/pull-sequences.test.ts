@@ -21,8 +21,8 @@ import {
   type CatalogBlob,
   type CatalogFiles,
 } from '../../change/build-catalog.ts'
-import { createGateInput, createSnapshot, createOutcomesWith } from '../../gate/build.ts'
-import { evaluateInput, FakeAccounts } from './world.ts'
+import { createGateInput, createSnapshot, createOutcomesWith } from '../../gate/gate-builders.ts'
+import { evaluateInput, FakeAccounts } from './ownership-scenario.ts'
 
 const userNames = ['ann', 'amy', 'bob', 'max', 'eve', 'mal'] as const
 type UserName = (typeof userNames)[number]

@@ -2,8 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createLongFile } from '../../git/origin.ts'
 import type { OriginFiles } from '../../git/origin.ts'
-import { catalogYaml } from './blobs.ts'
-import { openOwnershipScenario, type OwnershipEvaluation, type OwnershipScenario } from './world.ts'
+import { catalogYaml } from './read-catalog-text.ts'
+import {
+  openOwnershipScenario,
+  type OwnershipEvaluation,
+  type OwnershipScenario,
+} from './ownership-scenario.ts'
 
 let scenario: OwnershipScenario
 beforeAll(async () => {

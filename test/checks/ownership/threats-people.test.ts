@@ -8,10 +8,15 @@ import { toReviewApprovals, findLatestReviews } from '../../../src/checks/owners
 import { createAnswers, questionKey } from '../../../src/checks/questions.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import { renderReport } from '../../../src/messages/report.ts'
-import { createSnapshot } from '../../gate/build.ts'
+import { createSnapshot } from '../../gate/gate-builders.ts'
 import type { OriginFiles } from '../../git/origin.ts'
-import { catalogYaml } from './blobs.ts'
-import { openOwnershipScenario, FakeAccounts, unknownAnswer, type OwnershipScenario } from './world.ts'
+import { catalogYaml } from './read-catalog-text.ts'
+import {
+  openOwnershipScenario,
+  FakeAccounts,
+  unknownAnswer,
+  type OwnershipScenario,
+} from './ownership-scenario.ts'
 
 let scenario: OwnershipScenario
 beforeAll(async () => {

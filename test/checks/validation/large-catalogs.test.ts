@@ -1,9 +1,9 @@
 // What a stranger may send: one package with twenty thousand entries. Judging, comparing and drawing it must grow with
 // its length, not with the square of it; the bounds below are many times what it takes, and a hundredth of a square.
 import { describe, expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../../src/catalog/facts/assemble.ts'
+import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
 import type { Catalog } from '../../../src/catalog/facts/catalog.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
 import { drawDifference, drawPackage } from '../../../src/catalog/graph/drawing.ts'
 import { drawMermaid } from '../../../src/catalog/graph/draw-mermaid.ts'
 import { drawSvg } from '../../../src/catalog/graph/draw-svg.ts'
@@ -12,7 +12,7 @@ import { maxRangeEdges, buildPackageGraphs } from '../../../src/catalog/graph/pa
 import { findBundlesReachingHead } from '../../../src/catalog/graph/upgrade-paths.ts'
 import { parseVersion } from '../../../src/catalog/versions/version.ts'
 import { validateFully } from '../../../src/checks/validation/validate-fully.ts'
-import { findRangeMisreading } from '../../../src/checks/validation/range-trap.ts'
+import { findRangeMisreading } from '../../../src/checks/validation/misread-range.ts'
 
 const entryCount = 20_000
 const bundleName = (at: number) => `foo.v${at}.0.0`

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { validateFully } from '../../../src/checks/validation/validate-fully.ts'
-import { findSharedPath } from '../../shared.ts'
+import { findSharedPath } from '../../shared-data.ts'
 import { loadCatalog } from './load-catalog.ts'
 
 const communityCatalogs = findSharedPath('community-operators', 'catalogs')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { findRangeMisreading } from '../../../src/checks/validation/range-trap.ts'
+import { findRangeMisreading } from '../../../src/checks/validation/misread-range.ts'
 
 describe('ranges that mean something else than they say', () => {
   test.each([

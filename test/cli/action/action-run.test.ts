@@ -1,6 +1,6 @@
 // Which events the action runs on, and what it takes from them.
 import { describe, expect, test } from '@jest/globals'
-import { decideActionRun } from '../../../src/cli/action/run-for-event.ts'
+import { decideActionRun } from '../../../src/cli/action/action-run.ts'
 
 const headSha = 'a'.repeat(40)
 const pullPayload = {

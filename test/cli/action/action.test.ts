@@ -6,7 +6,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parse } from 'yaml'
-import { compileCacheDirectory } from '../../kept-compiled.ts'
+import { compileCacheDirectory } from '../../compile-cache.ts'
 
 const projectRoot = join(import.meta.dirname, '../../..')
 

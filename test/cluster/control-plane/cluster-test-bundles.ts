@@ -4,7 +4,7 @@
 import type { BundleFiles } from '../../../src/bundle/bundle-files.ts'
 import type { Json } from '../../../src/go/json/json.ts'
 import { smallBundle } from '../../checks/install/small-bundle.ts'
-import { parseBlobs } from '../../checks/install/written-catalog.ts'
+import { parseBlobs } from '../../checks/install/parse-catalog-lines.ts'
 
 export interface ClusterTestBundle {
   readonly name: string

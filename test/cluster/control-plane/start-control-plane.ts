@@ -1,5 +1,5 @@
 // A real control plane on this machine, without containers: etcd, kube-apiserver, kube-controller-manager. What schedules
-// and runs pods is stand-in-kubelet.ts. All of it on loopback, in a temporary folder, and gone when it is closed. What installs beside it is started by
+// and runs pods is fake-kubelet.ts. All of it on loopback, in a temporary folder, and gone when it is closed. What installs beside it is started by
 // start-controllers.ts.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'

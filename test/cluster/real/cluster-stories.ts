@@ -2,24 +2,30 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { defaultDeadlines, type ClusterTestDeadlines } from '../../../src/checks/install/trial/deadlines.ts'
-import type { PlannedClusterTest } from '../../../src/checks/install/trial/plan-trials.ts'
-import type { ClusterTestReport } from '../../../src/checks/install/trial/trial-report.ts'
+import {
+  defaultDeadlines,
+  type ClusterTestDeadlines,
+} from '../../../src/checks/install/cluster-test/deadlines.ts'
+import type { PlannedClusterTest } from '../../../src/checks/install/cluster-test/plan-cluster-tests.ts'
+import type { ClusterTestReport } from '../../../src/checks/install/cluster-test/cluster-test-report.ts'
 import type { Cluster } from '../../../src/cluster/cluster.ts'
-import { completeClusterTestPlan, type ClusterTestEnvironment } from '../../../src/cluster/complete-plan.ts'
+import {
+  completeClusterTestPlan,
+  type ClusterTestEnvironment,
+} from '../../../src/cluster/complete-test-plan.ts'
 import { openCluster } from '../../../src/cluster/open-cluster.ts'
-import { runClusterTest } from '../../../src/cluster/run-trial.ts'
-import { systemClock } from '../../../src/examine/system-clock.ts'
-import { describeClusterTests } from '../../../src/messages/describe-trials.ts'
+import { runClusterTest } from '../../../src/cluster/run-cluster-test.ts'
+import { systemClock } from '../../../src/evaluate/system-clock.ts'
+import { describeClusterTests } from '../../../src/messages/describe-cluster-tests.ts'
 import { startRealRegistry, type RealRegistry } from '../../registry/real-registry.ts'
 import { createTarOfFiles } from '../../registry/tar-writer.ts'
-import { startFakeKubelet, type FakeKubelet } from '../control-plane/stand-in-kubelet.ts'
+import { startFakeKubelet, type FakeKubelet } from '../control-plane/fake-kubelet.ts'
 import { startControlPlane, type ControlPlane } from '../control-plane/start-control-plane.ts'
 import {
   createClusterTestBundles,
   renderClusterTestCatalog,
   type ClusterTestBundle,
-} from '../control-plane/written-world.ts'
+} from '../control-plane/cluster-test-bundles.ts'
 import type { ClaimRecorder } from './claims.ts'
 
 /** The images of the world, in a registry, and its files on this disk. */

@@ -4,8 +4,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getFailureCode } from './olm-v0.ts'
-import { observeCluster } from './observe.ts'
-import type { StoryContext } from './scene.ts'
+import { observeCluster } from './observe-cluster.ts'
+import type { StoryContext } from './cluster-stories.ts'
 
 export async function runNewerOlmV1Stories({
   plane,

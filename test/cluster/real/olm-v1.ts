@@ -7,9 +7,9 @@ import {
   clusterExtensionObservation,
   findMissingFacts,
   observeCluster,
-} from './observe.ts'
+} from './observe-cluster.ts'
 import { getFailureCode } from './olm-v0.ts'
-import type { StoryContext } from './scene.ts'
+import type { StoryContext } from './cluster-stories.ts'
 
 const olmV1Target = 'OLM v1'
 const createUpgradeStep = (root: string) => ({ root, version: root.split('.v')[1] ?? '', names: [root] })

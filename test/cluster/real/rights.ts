@@ -3,21 +3,21 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ClusterAction, KubeObject } from '../../../src/checks/install/trial/kube-object.ts'
+import type { ClusterAction, KubeObject } from '../../../src/checks/install/cluster-test/kube-object.ts'
 import {
   listPrerequisiteQueries,
   createPrerequisites,
   createNamespace,
-} from '../../../src/checks/install/trial/trial-objects.ts'
-import { defaultDeadlines } from '../../../src/checks/install/trial/deadlines.ts'
-import { toNamespaceName } from '../../../src/checks/install/trial/trial-plan.ts'
+} from '../../../src/checks/install/cluster-test/cluster-test-objects.ts'
+import { defaultDeadlines } from '../../../src/checks/install/cluster-test/deadlines.ts'
+import { toNamespaceName } from '../../../src/checks/install/cluster-test/cluster-test-plan.ts'
 import { resolveClosedNetwork } from '../../../src/cluster/closed-network.ts'
-import { completeClusterTestPlan } from '../../../src/cluster/complete-plan.ts'
-import { waitForAdmissionPolicies } from '../../../src/cluster/confinement.ts'
-import { cleanUpClusterTest } from '../../../src/cluster/run-trial.ts'
-import { systemClock } from '../../../src/examine/system-clock.ts'
+import { completeClusterTestPlan } from '../../../src/cluster/complete-test-plan.ts'
+import { waitForAdmissionPolicies } from '../../../src/cluster/admission-policies.ts'
+import { cleanUpClusterTest } from '../../../src/cluster/run-cluster-test.ts'
+import { systemClock } from '../../../src/evaluate/system-clock.ts'
 import type { AppliedObject } from '../control-plane/start-control-plane.ts'
-import type { StoryContext } from './scene.ts'
+import type { StoryContext } from './cluster-stories.ts'
 
 const rbacApiGroup = 'rbac.authorization.k8s.io/v1'
 

@@ -1,9 +1,9 @@
 // Trials with RukPak's own provisioners, of both of its versions: plain manifests, a registry bundle, a chart; the pivot of an
 // upgrade; what cannot be changed in its place; an Operator that does not run, an image that nobody has; a clean cluster.
 import { startRukPak } from '../control-plane/start-controllers.ts'
-import { deploymentObservation, findMissingFacts, observeCluster } from './observe.ts'
+import { deploymentObservation, findMissingFacts, observeCluster } from './observe-cluster.ts'
 import { getFailureCode } from './olm-v0.ts'
-import type { StoryContext } from './scene.ts'
+import type { StoryContext } from './cluster-stories.ts'
 
 export async function runRukPakStories(
   scene: StoryContext,

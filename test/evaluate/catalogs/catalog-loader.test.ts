@@ -1,12 +1,12 @@
 // Catalogs from git trees: what opm would read of them on a checkout, links and ignore files included.
 import { describe, expect, test } from '@jest/globals'
-import { noopCache } from '../../../src/examine/forgetful.ts'
-import { createCatalogLoader } from '../../../src/examine/catalogs/catalog-loader.ts'
-import type { ReaderPool } from '../../../src/examine/catalogs/reader-pool.ts'
+import { noopCache } from '../../../src/evaluate/null-store.ts'
+import { createCatalogLoader } from '../../../src/evaluate/catalogs/catalog-loader.ts'
+import type { ReaderPool } from '../../../src/evaluate/catalogs/reader-pool.ts'
 import type { Catalog } from '../../../src/catalog/facts/catalog.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
 import { toBlobSha, toTreeSha } from '../../../src/change/ids.ts'
-import { runCatalogRules } from '../../../src/checks/validation/own-findings.ts'
+import { runCatalogRules } from '../../../src/checks/validation/run-catalog-rules.ts'
 import type { GitRepository } from '../../../src/ports/repository.ts'
 
 type TreeFileContent = string | { readonly link: string }

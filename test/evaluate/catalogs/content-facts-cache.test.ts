@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { factsVersion } from '../../../src/catalog/facts/facts-version.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
-import { getCacheDirectory } from '../../../src/examine/catalogs/cache-home.ts'
-import { openFactsCache } from '../../../src/examine/catalogs/facts-cache.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
+import { getCacheDirectory } from '../../../src/evaluate/catalogs/cache-directory.ts'
+import { openFactsCache } from '../../../src/evaluate/catalogs/content-facts-cache.ts'
 import { renderedDocuments } from '../../go/fast/mutated-documents.ts'
 
 let directory: string

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals'
-import { openReaderPool, type ReaderPool } from '../../../src/examine/catalogs/reader-pool.ts'
+import { openReaderPool, type ReaderPool } from '../../../src/evaluate/catalogs/reader-pool.ts'
 
 let readerPool: ReaderPool | undefined
 afterEach(() => readerPool?.close())

@@ -1,7 +1,7 @@
 // What a release writes, worked out from a tree and from what the image holds.
 import { describe, expect, test } from '@jest/globals'
 import { defaultConfig } from '../../../src/config/config.ts'
-import { computeRelease } from '../../../src/examine/release/work-out-release.ts'
+import { computeRelease } from '../../../src/evaluate/release/compute-release.ts'
 import { formatChangeAsText } from '../../../src/messages/describe-change.ts'
 import { base, createRepository, type FileTree } from '../../checks/bundles/bundle-trees.ts'
 import {

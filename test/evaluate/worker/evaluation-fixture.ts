@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../../src/change/ids.ts'
 import type { PullSnapshot } from '../../../src/change/snapshot.ts'
 import { openMirror } from '../../../src/git/mirror.ts'
-import { createSnapshot } from '../../gate/build.ts'
+import { createSnapshot } from '../../gate/gate-builders.ts'
 import { createOrigin, createTemporaryFolder } from '../../git/origin.ts'
 
 export interface EvaluationFixture {

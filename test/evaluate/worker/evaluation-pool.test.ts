@@ -5,11 +5,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { PullSnapshot } from '../../../src/change/snapshot.ts'
-import { defaultEvaluationBudget, type EvaluationBudget } from '../../../src/examine/looks/look-budget.ts'
-import type { EvaluationResponse, WorkerCallback } from '../../../src/examine/looks/look-order.ts'
-import { openEvaluationPool, type EvaluationPool } from '../../../src/examine/looks/look-pool.ts'
+import {
+  defaultEvaluationBudget,
+  type EvaluationBudget,
+} from '../../../src/evaluate/worker/evaluation-budget.ts'
+import type { EvaluationResponse, WorkerCallback } from '../../../src/evaluate/worker/evaluation-messages.ts'
+import { openEvaluationPool, type EvaluationPool } from '../../../src/evaluate/worker/evaluation-pool.ts'
 import { readFileSync, readdirSync } from 'node:fs'
-import { openEvaluationFixture, type EvaluationFixture } from './look-world.ts'
+import { openEvaluationFixture, type EvaluationFixture } from './evaluation-fixture.ts'
 
 /** Of this test's own processes, those that run a script. */
 function listProcessesOf(script: string): readonly string[] {
@@ -181,7 +184,7 @@ describe('a pull request of a stranger', () => {
     pools.push(pool)
     const snapshot = await fixture.snapshotOf({ 'README.md': 'once more\n' })
     const order = { snapshot, mirror: fixture.mirror, facts, budget: defaultEvaluationBudget }
-    const lookers = () => listProcessesOf('look-process')
+    const lookers = () => listProcessesOf('evaluation-process')
     const before = new Set(lookers())
     const ours = () => lookers().filter((pid) => !before.has(pid))
     await pool.evaluate(order, answer)

@@ -9,7 +9,7 @@ import {
   privateKey,
   webhookSecret,
   type GitHubFixture,
-} from '../../sandbox/github/sample-world.ts'
+} from '../../sandbox/github/github-fixture.ts'
 
 let githubFixture: GitHubFixture
 let app: GitHubApp

@@ -1,14 +1,14 @@
 // Who may ask GitHub, and when: on a clock that stands still, without a request.
 import { describe, expect, test } from '@jest/globals'
-import { createRequestBudget, type RequestPass } from '../../../src/github/budget/budget.ts'
-import type { HeldRequest, BudgetRequest } from '../../../src/github/budget/patience.ts'
+import { createRequestBudget, type RequestPass } from '../../../src/github/budget/request-budget.ts'
+import type { HeldRequest, BudgetRequest } from '../../../src/github/budget/wait-policy.ts'
 import {
   documentedGitHubLimits,
   noGitHubLimits,
   type GitHubLimits,
 } from '../../../src/github/budget/github-limits.ts'
 import { defaultReserves, type WorkClass } from '../../../src/github/budget/work-class.ts'
-import { flushEvents, createManualClock } from './still-clock.ts'
+import { flushEvents, createManualClock } from './manual-clock.ts'
 
 const readRequest = {
   resource: 'core',

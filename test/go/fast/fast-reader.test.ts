@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { RegularJsonReader } from '../../../src/go/fast/regular-json.ts'
 import { RegularYamlReader } from '../../../src/go/fast/regular-yaml.ts'
-import { findSharedPath } from '../../shared.ts'
+import { findSharedPath } from '../../shared-data.ts'
 import { compareJsonReaders, compareReaders } from './compare-readers.ts'
 import {
   SeededRandom,

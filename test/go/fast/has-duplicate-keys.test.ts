@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { hasDuplicateKeys } from '../../../src/go/fast/has-repeats.ts'
+import { hasDuplicateKeys } from '../../../src/go/fast/has-duplicate-keys.ts'
 import type { MapEntry } from '../../../src/go/tree.ts'
 
 const nullValue = { kind: 'null', start: 0, end: 0 } as const

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
 
 const encoder = new TextEncoder()
 const documentStart = '---\nname: foo\nschema: olm.package\ndescription: '

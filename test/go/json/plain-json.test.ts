@@ -1,8 +1,8 @@
 // Values as facts keep them: whole where they are of a size that people write, cut off where they are not.
 import { describe, expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../../src/catalog/facts/assemble.ts'
+import { assembleCatalog } from '../../../src/catalog/facts/assemble-catalog.ts'
 import { toPlainJson } from '../../../src/go/json/plain-json.ts'
-import { parseCatalogFile } from '../../../src/catalog/load/read-file.ts'
+import { parseCatalogFile } from '../../../src/catalog/load/parse-catalog-file.ts'
 import { parseDocumentTree } from '../../../src/go/read-tree.ts'
 import type { Value } from '../../../src/go/tree.ts'
 import { validateCatalog } from '../../../src/catalog/model/validate-catalog.ts'

@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { attachManifest, referrersTag } from '../../../src/image/attach.ts'
+import { attachManifest, referrersTag } from '../../../src/image/attach-manifest.ts'
 import { openPusher, type Pusher } from '../../../src/image/open-pusher.ts'
 import {
   createProvenanceAttachments,
   createMissingSignatures,
 } from '../../../src/image/provenance/provenance-attachments.ts'
-import { fetchSubject } from '../../../src/image/provenance/artifacts.ts'
+import { fetchSubject } from '../../../src/image/provenance/provenance-artifacts.ts'
 import { openSigningKey, openVerifyingKey } from '../../../src/image/provenance/signing-key.ts'
 import { verifyImage } from '../../../src/image/provenance/verify-image.ts'
 import { openRegistry } from '../../../src/registry/open-registry.ts'
@@ -21,7 +21,7 @@ import { allowLoopbackRegistries } from '../../../src/registry/transport/egress-
 import { findMissingProgram } from '../../left-out.ts'
 import { createManualClock } from '../../registry/manual-clock.ts'
 import { startRealRegistry, type RealRegistry } from '../../registry/real-registry.ts'
-import { createImage, createImageIndex } from '../images-to-push.ts'
+import { createImage, createImageIndex } from '../create-images.ts'
 
 const missingPrograms = findMissingProgram('docker-registry', 'cosign')
 const keyPassword = 'a password'

@@ -2,7 +2,7 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
 import { openSigningKey, openVerifyingKey } from '../../../src/image/provenance/signing-key.ts'
-import { cosignPrivateKey, cosignPublicKey } from './cosign-key.ts'
+import { cosignPrivateKey, cosignPublicKey } from './cosign-test-key.ts'
 
 const exportPrivatePem = (key: ReturnType<typeof generateKeyPairSync>['privateKey']) =>
   key.export({ format: 'pem', type: 'pkcs8' }) as string

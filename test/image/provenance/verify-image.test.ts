@@ -8,22 +8,25 @@ import {
   formatCosignTag,
   sha256Digest,
   type ArtifactSubject,
-} from '../../../src/image/provenance/artifacts.ts'
+} from '../../../src/image/provenance/provenance-artifacts.ts'
 import {
   createProvenanceAttachments,
   createMissingSignature,
   createMissingSignatures,
 } from '../../../src/image/provenance/provenance-attachments.ts'
-import { createSignedEnvelope } from '../../../src/image/provenance/envelope.ts'
+import { createSignedEnvelope } from '../../../src/image/provenance/dsse-envelope.ts'
 import {
   openSigningKey,
   openVerifyingKey,
   type SigningKey,
 } from '../../../src/image/provenance/signing-key.ts'
 import { findPayloadProblem, createSigningPayload } from '../../../src/image/provenance/simple-signing.ts'
-import { createProvenanceStatement, parseProvenance } from '../../../src/image/provenance/statement.ts'
+import {
+  createProvenanceStatement,
+  parseProvenance,
+} from '../../../src/image/provenance/provenance-statement.ts'
 import { verifyImage } from '../../../src/image/provenance/verify-image.ts'
-import { cosignPublicKey } from './cosign-key.ts'
+import { cosignPublicKey } from './cosign-test-key.ts'
 
 const registryHost = 'quay.io'
 const repository = 'org/catalog'

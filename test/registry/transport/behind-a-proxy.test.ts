@@ -14,7 +14,7 @@ import {
   startTlsTerminator,
   type ForwardProxy,
   type TestServer,
-} from '../../connect-proxy.ts'
+} from '../../forward-proxy.ts'
 
 const registryHost = 'registry.example'
 const proxyPassword = 'p@ss:word'

@@ -6,7 +6,7 @@ import {
   findChartDirectories,
   readBundleFiles,
 } from '../../../src/registry/unpack/read-bundle-files.ts'
-import { createBundleFiles, sampleBundles } from '../../bundle/bundle-shapes.ts'
+import { createBundleFiles, sampleBundles } from '../../bundle/sample-bundles.ts'
 
 const readBundleTexts = (files: Readonly<Record<string, string>>) =>
   readBundleFiles(new Map(Object.entries(files).map(([path, text]) => [path, Buffer.from(text)])))

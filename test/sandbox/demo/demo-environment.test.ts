@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import { openDemoEnvironment } from '../../../sandbox/demo/demo-world.ts'
+import { openDemoEnvironment } from '../../../sandbox/demo/demo-environment.ts'
 
 const listTcpServers = () =>
   process.getActiveResourcesInfo().filter((kind) => kind === 'TCPServerWrap').length

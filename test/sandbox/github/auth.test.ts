@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ProbotOctokit } from 'probot'
-import { generatePrivateKey } from '../../../sandbox/github/settings.ts'
+import { generatePrivateKey } from '../../../sandbox/github/github-admin.ts'
 import {
   fullRepositoryName,
   openGitHubFixture,
@@ -8,8 +8,8 @@ import {
   signJwt,
   repositoryParams,
   privateKey,
-} from './sample-world.ts'
-import type { GitHubFixture } from './sample-world.ts'
+} from './github-fixture.ts'
+import type { GitHubFixture } from './github-fixture.ts'
 
 let githubFixture: GitHubFixture
 let now = Date.now()

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { MockPull } from '../../../sandbox/github/world.ts'
-import { fullRepositoryName, openGitHubFixture, runGit, repositoryParams } from './sample-world.ts'
-import type { GitHubFixture } from './sample-world.ts'
+import type { MockPull } from '../../../sandbox/github/github-data.ts'
+import { fullRepositoryName, openGitHubFixture, runGit, repositoryParams } from './github-fixture.ts'
+import type { GitHubFixture } from './github-fixture.ts'
 
 let githubFixture: GitHubFixture
 let pull: MockPull

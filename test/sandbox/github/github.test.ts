@@ -8,8 +8,8 @@ import {
   runGit,
   repositoryParams,
   webhookSecret,
-} from './sample-world.ts'
-import type { GitHubFixture } from './sample-world.ts'
+} from './github-fixture.ts'
+import type { GitHubFixture } from './github-fixture.ts'
 
 let githubFixture: GitHubFixture
 beforeAll(async () => {

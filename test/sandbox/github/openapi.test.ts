@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { readOpenApiDocument, createTrafficValidator } from './traffic-validator.ts'
 import type { RecordedExchange } from '../../../sandbox/github/http/router.ts'
-import type { MockPull } from '../../../sandbox/github/world.ts'
-import { fullRepositoryName, openGitHubFixture, repositoryParams } from './sample-world.ts'
-import type { GitHubFixture } from './sample-world.ts'
+import type { MockPull } from '../../../sandbox/github/github-data.ts'
+import { fullRepositoryName, openGitHubFixture, repositoryParams } from './github-fixture.ts'
+import type { GitHubFixture } from './github-fixture.ts'
 
 let githubFixture: GitHubFixture
 let pull: MockPull

@@ -7,7 +7,7 @@ import { createHmac } from 'node:crypto'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { createEmulator } from 'emulate'
-import { generatePrivateKey } from '../../../sandbox/github/settings.ts'
+import { generatePrivateKey } from '../../../sandbox/github/github-admin.ts'
 import {
   allPermissions,
   appEvents,
@@ -17,8 +17,8 @@ import {
   repositoryParams,
   webhookSecret,
   startWebhookReceiver,
-} from './sample-world.ts'
-import type { WebhookReceiver } from './sample-world.ts'
+} from './github-fixture.ts'
+import type { WebhookReceiver } from './github-fixture.ts'
 
 interface GitHubUnderTest {
   readonly url: string

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { fullRepositoryName, openGitHubFixture, repositoryParams } from './sample-world.ts'
-import type { GitHubFixture } from './sample-world.ts'
+import { fullRepositoryName, openGitHubFixture, repositoryParams } from './github-fixture.ts'
+import type { GitHubFixture } from './github-fixture.ts'
 
 let githubFixture: GitHubFixture
 beforeAll(async () => {

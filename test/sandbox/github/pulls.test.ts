@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import type { MockPull } from '../../../sandbox/github/world.ts'
-import { fullRepositoryName, openGitHubFixture, repositoryParams } from './sample-world.ts'
-import type { GitHubFixture } from './sample-world.ts'
+import type { MockPull } from '../../../sandbox/github/github-data.ts'
+import { fullRepositoryName, openGitHubFixture, repositoryParams } from './github-fixture.ts'
+import type { GitHubFixture } from './github-fixture.ts'
 
 let githubFixture: GitHubFixture
 beforeEach(async () => {

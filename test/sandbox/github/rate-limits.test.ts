@@ -5,7 +5,7 @@ import {
   fullRepositoryName,
   repositoryParams,
   type GitHubFixture,
-} from './sample-world.ts'
+} from './github-fixture.ts'
 
 let now = Date.now()
 let githubFixture: GitHubFixture

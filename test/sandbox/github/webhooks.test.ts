@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { readOpenApiDocument } from './traffic-validator.ts'
-import type { MockPull } from '../../../sandbox/github/world.ts'
+import type { MockPull } from '../../../sandbox/github/github-data.ts'
 import { toNodeId } from '../../../sandbox/github/views/account-view.ts'
-import { createChecksRule, createQueueRule } from './branch-rules/landing-ground.ts'
+import { createChecksRule, createQueueRule } from './branch-rules/merge-rules-fixture.ts'
 import {
   appEvents,
   fullRepositoryName,
@@ -10,8 +10,8 @@ import {
   signJwt,
   repositoryParams,
   privateKey,
-} from './sample-world.ts'
-import type { GitHubFixture } from './sample-world.ts'
+} from './github-fixture.ts'
+import type { GitHubFixture } from './github-fixture.ts'
 
 let githubFixture: GitHubFixture
 afterEach(async () => githubFixture.stop())

@@ -3,8 +3,8 @@ import {
   createChecksRule,
   createPullRequestRule,
   createQueueRule,
-} from '../../sandbox/github/branch-rules/landing-ground.ts'
-import type { ProtectionRequest } from '../../../sandbox/github/branch-rules/rule-shapes.ts'
+} from '../../sandbox/github/branch-rules/merge-rules-fixture.ts'
+import type { ProtectionRequest } from '../../../sandbox/github/branch-rules/rule-types.ts'
 import {
   approveAsBob,
   createCiStatusSetter,
@@ -13,7 +13,7 @@ import {
   updateHead,
   type MergeTableRow,
   type RowRepository,
-} from './row.ts'
+} from './table-row.ts'
 
 const approvalMessage = 'At least 1 approving review is required by reviewers with write access.'
 

@@ -1,7 +1,7 @@
 // Whether a row's pull request is merged as it was validated, once, and by a way that is expected.
 import { expect } from '@jest/globals'
-import type { MergedExpectation, MergeRoute } from './row.ts'
-import { runGitIn, type PlayedRow } from './table-ground.ts'
+import type { MergedExpectation, MergeRoute } from './table-row.ts'
+import { runGitIn, type PlayedRow } from './table-fixture.ts'
 
 async function detectMergeRoute({
   github,

@@ -3,7 +3,7 @@ import {
   createChecksRule,
   createPullRequestRule,
   createQueueRule,
-} from '../../sandbox/github/branch-rules/landing-ground.ts'
+} from '../../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import {
   approveAsBob,
   createCiStatusSetter,
@@ -13,7 +13,7 @@ import {
   type OpenedRowPull,
   type MergeTableRow,
   type RowRepository,
-} from './row.ts'
+} from './table-row.ts'
 
 const expectedMessage = 'is expected'
 const approvalMessage = 'At least 1 approving review is required by reviewers with write access.'

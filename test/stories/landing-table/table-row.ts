@@ -1,10 +1,10 @@
 // What a row of the landing table is: settings of a branch, a pull request in a situation, what GitHub accepts of those
 // who push or merge it, and what the bot makes of it. Written from GitHub's documents and from what people observed.
 import type { MockGitHub } from '../../../sandbox/github/github.ts'
-import type { OpenPullOptions } from '../../../sandbox/github/people.ts'
-import type { MockApp, MergeMethod, MockPull } from '../../../sandbox/github/world.ts'
+import type { OpenPullOptions } from '../../../sandbox/github/user-actions.ts'
+import type { MockApp, MergeMethod, MockPull } from '../../../sandbox/github/github-data.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
-import { getRequiredOwnChecks } from '../../../src/gate/demanded-checks.ts'
+import { getRequiredOwnChecks } from '../../../src/gate/required-own-checks.ts'
 import { toCheckNames } from '../../../src/messages/report.ts'
 
 /** Where a row plays: a repository of its own. */

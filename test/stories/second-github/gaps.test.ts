@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createEmulator, type Emulator } from 'emulate'
-import { signJwt } from '../../sandbox/github/sample-world.ts'
+import { signJwt } from '../../sandbox/github/github-fixture.ts'
 import { createGaps, type BareEmulate, type EmulateDelivery, type GapContext } from './gaps.ts'
 import type { RequestWithToken } from './served-git.ts'
 

@@ -3,7 +3,7 @@
 import { appendFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { startLocalPostgres } from '../../store/local-postgres.ts'
-import { SeededRandom } from '../../../simulate/chance.ts'
+import { SeededRandom } from '../../../simulate/seeded-random.ts'
 import { pickPlanKinds } from './plans.ts'
 import { runChaos } from './run-chaos.ts'
 

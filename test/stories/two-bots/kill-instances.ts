@@ -1,7 +1,7 @@
 // What happens to instances: killed at a random moment, alone, both, or a child process of theirs; stopped for longer than a
 // lease and continued; replaced one after the other as a deployment does.
 import { setTimeout as pause } from 'node:timers/promises'
-import type { SeededRandom } from '../../../simulate/chance.ts'
+import type { SeededRandom } from '../../../simulate/seeded-random.ts'
 import { readCommandLine, isProcessAlive, listWithDescendants } from './processes.ts'
 import type { BotInstance, TwoBots } from './two-bots.ts'
 

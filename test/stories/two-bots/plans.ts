@@ -1,10 +1,10 @@
 // The pull requests that are opened while instances die: what each does, and what may become of it. Made up by dice, so that
 // a seed says it all; what is right is said here, where it is opened, and nowhere asks the bot.
 import { appendChannelEntry, prependChannelEntry } from '../../../sandbox/demo/catalog-edits.ts'
-import { pushCatalogImages, demoRepositoryName } from '../../../sandbox/demo/demo-world.ts'
-import { findBotComment } from '../../../sandbox/demo/outcome.ts'
-import type { MockPull } from '../../../sandbox/github/world.ts'
-import type { SeededRandom } from '../../../simulate/chance.ts'
+import { pushCatalogImages, demoRepositoryName } from '../../../sandbox/demo/demo-environment.ts'
+import { findBotComment } from '../../../sandbox/demo/story-outcome.ts'
+import type { MockPull } from '../../../sandbox/github/github-data.ts'
+import type { SeededRandom } from '../../../simulate/seeded-random.ts'
 import { getPackageOwner, getCatalogPath, type TwoBots } from './two-bots.ts'
 
 export interface ChaosPlan {

@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { verifyPublishedImages } from '../../../sandbox/demo/published-images.ts'
-import { SeededRandom } from '../../../simulate/chance.ts'
+import { verifyPublishedImages } from '../../../sandbox/demo/verify-published-images.ts'
+import { SeededRandom } from '../../../simulate/seeded-random.ts'
 import { openPlannedPulls, type PlanKind, type ChaosPlan } from './plans.ts'
 import { openTwoBots, type TwoBots } from './two-bots.ts'
-import { causeDeath, findOrphans, type DeathRecord, type DeathKind } from './ways-to-die.ts'
-import { findFaults, findInvalidStates, findMissingImages } from './world-truths.ts'
+import { causeDeath, findOrphans, type DeathRecord, type DeathKind } from './kill-instances.ts'
+import { findFaults, findInvalidStates, findMissingImages } from './final-invariants.ts'
 
 export interface ChaosOptions {
   readonly databaseUrl: string

@@ -1,9 +1,9 @@
 // Modest traffic for a soak: somebody updates a package every few seconds, now and then with a hold, a comment, a review, a
 // mistake. Each pull request comes to an end and its package is then free for the next one.
 import { prependChannelEntry } from '../../../sandbox/demo/catalog-edits.ts'
-import { pushCatalogImages, demoRepositoryName } from '../../../sandbox/demo/demo-world.ts'
-import type { MockPull } from '../../../sandbox/github/world.ts'
-import type { SeededRandom } from '../../../simulate/chance.ts'
+import { pushCatalogImages, demoRepositoryName } from '../../../sandbox/demo/demo-environment.ts'
+import type { MockPull } from '../../../sandbox/github/github-data.ts'
+import type { SeededRandom } from '../../../simulate/seeded-random.ts'
 import { isShownOnHold } from './plans.ts'
 import { getPackageOwner, getCatalogPath, type TwoBots } from './two-bots.ts'
 

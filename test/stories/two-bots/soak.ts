@@ -2,8 +2,8 @@
 // what they hold at each moment, what a pull request leaves behind, and whether memory or descriptors grow: exit 1 then.
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { findBotComment } from '../../../sandbox/demo/outcome.ts'
-import { SeededRandom } from '../../../simulate/chance.ts'
+import { findBotComment } from '../../../sandbox/demo/story-outcome.ts'
+import { SeededRandom } from '../../../simulate/seeded-random.ts'
 import { startLocalPostgres } from '../../store/local-postgres.ts'
 import { createSoakTraffic } from './soak-traffic.ts'
 import { leakBounds, takeSoakSample, computeTrends, type SoakSample } from './soak-sample.ts'

@@ -4,17 +4,17 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startBot, type BotProcess } from '../../../sandbox/demo/bot-process.ts'
-import { openBotEnvironment, type BotEnvironment } from '../../../sandbox/demo/bot-world.ts'
+import { openBotEnvironment, type BotEnvironment } from '../../../sandbox/demo/bot-environment.ts'
 import {
   pushCatalogImages,
   readCatalogFixture,
   demoRepositoryName,
-} from '../../../sandbox/demo/demo-world.ts'
-import { botConfigPath, setUpPublishing } from '../../../sandbox/demo/furnish-publishing.ts'
-import type { MockRepository } from '../../../sandbox/github/world.ts'
-import { compileCacheDirectory } from '../../kept-compiled.ts'
+} from '../../../sandbox/demo/demo-environment.ts'
+import { botConfigPath, setUpPublishing } from '../../../sandbox/demo/set-up-publishing.ts'
+import type { MockRepository } from '../../../sandbox/github/github-data.ts'
+import { compileCacheDirectory } from '../../compile-cache.ts'
 import { listWithDescendants } from './processes.ts'
-import { openWebhookBalancer } from './webhook-door.ts'
+import { openWebhookBalancer } from './webhook-balancer.ts'
 
 /** Where one instance runs, again and again. */
 export interface BotInstance {

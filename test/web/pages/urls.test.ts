@@ -7,7 +7,7 @@ import {
   parsePageUrl,
   repositoryPageUrl,
   rulePageUrl,
-} from '../../../src/web/pages/addresses.ts'
+} from '../../../src/web/pages/page-urls.ts'
 import { toLocalPath } from '../../../src/web/sign-in/local-path.ts'
 
 const sampleRepository = { owner: 'Coast', name: 'operators.x' }

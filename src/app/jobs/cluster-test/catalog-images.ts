@@ -2,13 +2,13 @@
 // base. Matched by content, referenced by digest.
 import type { PullNumber } from '../../../change/ids.ts'
 import type { StateStore } from '../../../ports/state.ts'
-import type { ClusterTestImages } from '../../trials/trial-order.ts'
+import type { ClusterTestImages } from '../../cluster-tests/cluster-test-protocol.ts'
 import type { JobContext } from '../job-context.ts'
 import { computeContentKey } from '../publish/content-key.ts'
 import { builtPreviewState, previewRequestState } from '../publish/preview-state.ts'
 import { publicationStates } from '../publish/publication-state.ts'
-import { loadPublishInputs } from '../publish/read-ground.ts'
-import type { ClusterTestRequest } from './trial-state.ts'
+import { loadPublishInputs } from '../publish/load-publish-inputs.ts'
+import type { ClusterTestRequest } from './cluster-test-state.ts'
 
 /** By catalog root. `coming`: the preview is being built. */
 export type CatalogImages = ReadonlyMap<string, ClusterTestImages | 'coming'>

@@ -1,7 +1,7 @@
 // Persistent state of cluster trials: requested, running and done.
 import { z } from 'zod'
 import { toCommitSha, isObjectId, toTreeSha } from '../../../change/ids.ts'
-import { installTargets } from '../../../checks/install/targets.ts'
+import { installTargets } from '../../../checks/install/install-targets.ts'
 import { defineState } from '../../../ports/state.ts'
 
 const installStepSchema = z.object({

@@ -11,7 +11,7 @@ import type { JobQueue } from '../../../ports/jobs.ts'
 import type { PullMemory } from '../../../ports/pull-memory.ts'
 import type { StateStore } from '../../../ports/state.ts'
 import type { JobContext } from '../job-context.ts'
-import { clusterTestRequestState, type ClusterTestRequest } from './trial-state.ts'
+import { clusterTestRequestState, type ClusterTestRequest } from './cluster-test-state.ts'
 
 export interface ClusterTestCandidate {
   readonly snapshot: PullSnapshot

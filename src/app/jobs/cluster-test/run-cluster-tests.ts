@@ -1,11 +1,14 @@
 // Runs cluster trials, one at a time on each cluster over all instances. Repositories with a recent trial yield to
 // others. A crashed process leaves names, from which the next one cleans up.
 import { ForgeError } from '../../../github/forge-error.ts'
-import { renderClusterTestCheck, type ClusterTestView } from '../../../messages/trial-check.ts'
+import { renderClusterTestCheck, type ClusterTestView } from '../../../messages/cluster-test-check.ts'
 import type { Job, JobQueue } from '../../../ports/jobs.ts'
 import type { Lease, Leases } from '../../../ports/leases.ts'
 import type { StateStore } from '../../../ports/state.ts'
-import type { ClusterTestWorkerResponse, ClusterTestProgress } from '../../trials/trial-order.ts'
+import type {
+  ClusterTestWorkerResponse,
+  ClusterTestProgress,
+} from '../../cluster-tests/cluster-test-protocol.ts'
 import type { JobContext } from '../job-context.ts'
 import { withContentDigest } from '../publish-report.ts'
 import { findCatalogImages, type CatalogImages } from './catalog-images.ts'
@@ -15,7 +18,7 @@ import {
   clusterTestRequestState,
   type ClusterTestRuns,
   type ClusterTestRequest,
-} from './trial-state.ts'
+} from './cluster-test-state.ts'
 
 type ClusterTestJob = Extract<Job, { kind: 'trial' }>
 type ClusterTestContext = JobContext<StateStore & JobQueue & Leases>

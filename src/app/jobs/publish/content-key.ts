@@ -1,10 +1,10 @@
 // Computes a key of an image's inputs (an equal key needs no new image), and the difference between two of them.
 import { createHash } from 'node:crypto'
-import { readChangedTexts } from './changed-texts.ts'
+import { readChangedTexts } from './read-changed-texts.ts'
 import { describeChange } from '../../../change/describe-change.ts'
 import type { CommitSha, TreeSha } from '../../../change/ids.ts'
 import { isBelow } from '../../../change/layout/layout.ts'
-import { resolveLinkedFile } from '../../../examine/catalogs/linked-file.ts'
+import { resolveLinkedFile } from '../../../evaluate/catalogs/linked-file.ts'
 import { isGitError } from '../../../git/git-error.ts'
 import { formatChangeAsMarkdown, describeChangeLines } from '../../../messages/describe-change.ts'
 import type { TreeReader } from '../../../ports/repository.ts'

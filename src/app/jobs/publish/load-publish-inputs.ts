@@ -3,8 +3,8 @@
 import { minimatch } from 'minimatch'
 import type { CommitSha, TreeSha } from '../../../change/ids.ts'
 import type { Layout } from '../../../change/layout/layout.ts'
-import { findLayout } from '../../../examine/find-layout.ts'
-import { readConfig } from '../../../examine/read-config.ts'
+import { findLayout } from '../../../evaluate/find-layout.ts'
+import { readConfig } from '../../../evaluate/read-config.ts'
 import type { JobContext } from '../job-context.ts'
 import { planPublications, type PublicationPlan } from './plan-publications.ts'
 

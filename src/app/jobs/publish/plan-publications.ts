@@ -3,7 +3,7 @@
 import { minimatch } from 'minimatch'
 import type { CatalogRoot, Layout } from '../../../change/layout/layout.ts'
 import type { PublishEntry } from '../../../config/publish.ts'
-import type { PublishImageSettings } from '../../publishing/publish-order.ts'
+import type { PublishImageSettings } from '../../publishing/publish-protocol.ts'
 import { normalizeImageRepository } from '../../publishing/push-targets.ts'
 
 export interface Publication {

@@ -1,9 +1,9 @@
 // Compares branches with published images and makes them equal. Runs after every push and sweep, one at a time for each
 // repository, so a tag has one builder and the newest commit wins. Idempotent.
-import { triggerCrashPoint } from '../../../landing/crash-point.ts'
+import { triggerCrashPoint } from '../../../merge/crash-point.ts'
 import { toPullNumber, type CommitSha } from '../../../change/ids.ts'
 import type { Job, JobQueue } from '../../../ports/jobs.ts'
-import type { MergeRecords } from '../../../ports/landings.ts'
+import type { MergeRecords } from '../../../ports/merge-records.ts'
 import type { StateStore } from '../../../ports/state.ts'
 import type { Verdicts } from '../../../ports/verdicts.ts'
 import type { JobContext } from '../job-context.ts'
@@ -17,7 +17,7 @@ import {
   runPublishStep,
   rollBackImage,
   type PublishStep,
-} from './publish-one.ts'
+} from './publish-step.ts'
 import {
   noPublication,
   publicationStates,
@@ -25,7 +25,7 @@ import {
   pullPublicationState,
   type PublicationState,
 } from './publication-state.ts'
-import { loadPublishInputs, readBranchTip, type PublishInputs } from './read-ground.ts'
+import { loadPublishInputs, readBranchTip, type PublishInputs } from './load-publish-inputs.ts'
 import { removeOldImages } from './remove-old-images.ts'
 import {
   reportPublications,

@@ -16,7 +16,7 @@ import {
   type BuiltPreviews,
   type PreviewRequest,
 } from './preview-state.ts'
-import { loadPublishInputs, type PublishInputs } from './read-ground.ts'
+import { loadPublishInputs, type PublishInputs } from './load-publish-inputs.ts'
 
 type PreviewJob = Extract<Job, { kind: 'preview' }>
 type PreviewJobContext = JobContext<StateStore & JobQueue>

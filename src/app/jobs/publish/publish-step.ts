@@ -2,14 +2,14 @@
 // so a step can be repeated after a crash.
 import type { CommitSha } from '../../../change/ids.ts'
 import { parseDuration } from '../../../config/publish.ts'
-import { triggerCrashPoint } from '../../../landing/crash-point.ts'
+import { triggerCrashPoint } from '../../../merge/crash-point.ts'
 import type { StateStore } from '../../../ports/state.ts'
-import type { PublishClient } from '../../publishing/open-publishing.ts'
-import type { PublishResponse, PublishedImageResponse } from '../../publishing/publish-order.ts'
+import type { PublishClient } from '../../publishing/publish-client.ts'
+import type { PublishResponse, PublishedImageResponse } from '../../publishing/publish-protocol.ts'
 import type { JobContext } from '../job-context.ts'
 import { describeCatalogChange, computeContentKey } from './content-key.ts'
 import { formatHistoryTag, type Publication } from './plan-publications.ts'
-import type { BranchTip } from './read-ground.ts'
+import type { BranchTip } from './load-publish-inputs.ts'
 import {
   publicationStates,
   type PublicationState,

@@ -1,5 +1,5 @@
 // Reads files that differ between two trees, to describe the change. Files that are too large count as different.
-import type { TreeFiles } from '../../../change/blob-text.ts'
+import type { TreeFiles } from '../../../change/compare-blobs.ts'
 import type { PathChange, TreeEntry } from '../../../change/path-change.ts'
 import type { GitRepository } from '../../../ports/repository.ts'
 

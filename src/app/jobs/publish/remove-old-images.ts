@@ -3,7 +3,7 @@
 import type { StateStore } from '../../../ports/state.ts'
 import type { JobContext } from '../job-context.ts'
 import { publicationStates, type PublicationState, type PublishedImageState } from './publication-state.ts'
-import type { PublicationStatus } from './told-publication.ts'
+import type { PublicationStatus } from './publication-views.ts'
 
 /** More follow with the next image. */
 const maxRemovalsAtOnce = 20

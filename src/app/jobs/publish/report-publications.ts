@@ -11,15 +11,15 @@ import {
 } from '../../../messages/publish-check.ts'
 import { renderRollbackResult } from '../../../messages/rollback.ts'
 import type { JobQueue } from '../../../ports/jobs.ts'
-import type { MergeRecords } from '../../../ports/landings.ts'
+import type { MergeRecords } from '../../../ports/merge-records.ts'
 import type { StateStore } from '../../../ports/state.ts'
 import type { Verdicts } from '../../../ports/verdicts.ts'
 import type { JobContext } from '../job-context.ts'
-import { requeuePull } from '../look-again.ts'
+import { requeuePull } from '../requeue-pull.ts'
 import { withContentDigest } from '../publish-report.ts'
-import { republishMergedReport } from '../report-merged.ts'
+import { republishMergedReport } from '../merged-report.ts'
 import type { PlanProblem } from './plan-publications.ts'
-import { updatePublishIssue } from './show-publish-issue.ts'
+import { updatePublishIssue } from './update-publish-issue.ts'
 import {
   publicationStates,
   shownPublicationsState,
@@ -33,7 +33,7 @@ import {
   toPublishedImageView,
   toPublicationStateView,
   type PublicationStatus as Told,
-} from './told-publication.ts'
+} from './publication-views.ts'
 
 export interface PublicationRollbackStatus extends Told {
   /** The last /rollback, carried out or not. */

@@ -12,7 +12,7 @@ import {
   rollbackRequestState,
   type PublicationState,
 } from './publication-state.ts'
-import { loadPublishInputs } from './read-ground.ts'
+import { loadPublishInputs } from './load-publish-inputs.ts'
 
 interface RollbackCandidate {
   readonly publication: Publication

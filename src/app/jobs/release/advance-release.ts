@@ -5,20 +5,20 @@ import type { PullNumber } from '../../../change/ids.ts'
 import { formatBundleImage } from '../../../config/bundle-release.ts'
 import type { Config } from '../../../config/config.ts'
 import { parseDuration } from '../../../config/publish.ts'
-import type { BundleImage, ReadyRelease, ReleaseResult } from '../../../examine/release/release-order.ts'
+import type { BundleImage, ReadyRelease, ReleaseResult } from '../../../evaluate/release/release-messages.ts'
 import { GitError } from '../../../git/git-error.ts'
 import { ForgeError } from '../../../github/forge-error.ts'
-import { publishMissingChecks } from '../../../landing/put-checks.ts'
+import { publishMissingChecks } from '../../../merge/publish-checks.ts'
 import {
   renderReleaseCheck,
   renderReleaseProblem,
   type ReleaseProblem,
 } from '../../../messages/release-pull.ts'
 import type { OwnPull } from '../../../ports/forge.ts'
-import type { MergeRecords } from '../../../ports/landings.ts'
+import type { MergeRecords } from '../../../ports/merge-records.ts'
 import type { JobContext } from '../job-context.ts'
 import { withContentDigest } from '../publish-report.ts'
-import { fetchBundleImage, resolveImageDigest } from './bundle-image-of.ts'
+import { fetchBundleImage, resolveImageDigest } from './resolve-bundle-image.ts'
 import { isOwnBranch, openRelease, releaseBranchName, type ReleaseBase } from './open-release.ts'
 import type { PendingRelease } from './release-state.ts'
 

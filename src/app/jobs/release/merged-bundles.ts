@@ -2,7 +2,7 @@
 // the commits that brought them.
 import type { CommitSha, TreeSha } from '../../../change/ids.ts'
 import { parseBundlePath } from '../../../change/layout/bundle-directory.ts'
-import { hasManifest } from '../../../examine/read-bundle-files.ts'
+import { hasManifest } from '../../../evaluate/read-bundle-files.ts'
 import type { GitRepository } from '../../../ports/repository.ts'
 
 export interface MergedBundle {

@@ -2,9 +2,9 @@
 // finds and creates nothing twice.
 import { createHash } from 'node:crypto'
 import type { CommitSha, TreeSha } from '../../../change/ids.ts'
-import type { ReadyRelease } from '../../../examine/release/release-order.ts'
+import type { ReadyRelease } from '../../../evaluate/release/release-messages.ts'
 import { ForgeError } from '../../../github/forge-error.ts'
-import { triggerCrashPoint } from '../../../landing/crash-point.ts'
+import { triggerCrashPoint } from '../../../merge/crash-point.ts'
 import {
   renderReleaseBody,
   formatReleaseCommitMessage,

@@ -3,17 +3,17 @@
 import type { Config } from '../../../config/config.ts'
 import { compareVersions, parseVersion } from '../../../catalog/versions/version.ts'
 import type { CommitSha } from '../../../change/ids.ts'
-import { readConfig } from '../../../examine/read-config.ts'
-import { toLeaseName } from '../../../landing/lease-name.ts'
+import { readConfig } from '../../../evaluate/read-config.ts'
+import { toLeaseName } from '../../../merge/lease-name.ts'
 import type { Job, JobQueue } from '../../../ports/jobs.ts'
-import type { MergeRecords } from '../../../ports/landings.ts'
+import type { MergeRecords } from '../../../ports/merge-records.ts'
 import type { Leases } from '../../../ports/leases.ts'
 import type { StateStore } from '../../../ports/state.ts'
 import type { JobContext } from '../job-context.ts'
-import { acquireRenewedLease } from '../keep-lease.ts'
+import { acquireRenewedLease } from '../renewed-lease.ts'
 import { findMergedBundles } from './merged-bundles.ts'
 import { releaseStates, type ReleaseState, type PendingRelease } from './release-state.ts'
-import { advanceRelease } from './step-release.ts'
+import { advanceRelease } from './advance-release.ts'
 
 type ReleaseJob = Extract<Job, { kind: 'release' }>
 type ReleaseJobContext = JobContext<StateStore & JobQueue & Leases & MergeRecords>

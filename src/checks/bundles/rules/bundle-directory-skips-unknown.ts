@@ -1,5 +1,5 @@
 import { defineRule } from '../../../findings/rule.ts'
-import { formatNames } from '../../validation/listed.ts'
+import { formatNames } from '../../validation/format-names.ts'
 
 export const bundleDirectorySkipsUnknown = defineRule<{ name: string; skipped: readonly string[] }>({
   id: 'bundle-directory-skips-unknown',

@@ -1,5 +1,5 @@
 import { defineRule } from '../../../findings/rule.ts'
-import { formatNames } from '../../validation/listed.ts'
+import { formatNames } from '../../validation/format-names.ts'
 
 export const removedBundleInUse = defineRule<{ name: string; by: readonly string[] }>({
   id: 'removed-bundle-in-use',

@@ -1,4 +1,4 @@
-import type { ClosedPull } from '../../../change/carried-commits.ts'
+import type { ClosedPull } from '../../../change/incoming-commits.ts'
 import { defineRule } from '../../../findings/rule.ts'
 
 export const mergesOtherPull = defineRule<{ pull: number; by: ClosedPull['by']; isKept: boolean }>({

@@ -1,4 +1,4 @@
-import { maxIncomingCommits } from '../../../change/carried-commits.ts'
+import { maxIncomingCommits } from '../../../change/incoming-commits.ts'
 import { defineRule } from '../../../findings/rule.ts'
 
 export const tooManyCommits = defineRule<object>({

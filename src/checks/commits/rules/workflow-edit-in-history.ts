@@ -1,5 +1,5 @@
 import { defineRule } from '../../../findings/rule.ts'
-import { formatMoreSuffix } from '../and-more.ts'
+import { formatMoreSuffix } from '../format-more.ts'
 
 export const workflowEditInHistory = defineRule<{ commit: string; more: number; isVisible: boolean }>({
   id: 'workflow-edit-in-history',

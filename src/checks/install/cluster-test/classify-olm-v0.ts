@@ -1,6 +1,6 @@
 // Classifies OLM v0's errors by the sentences of OLM v0.46.0; the caller's context decides for unknown ones.
 import { getCondition, getListAt, getStringAt, type KubeObject } from './kube-object.ts'
-import { transientErrorPattern, type ClusterTestFailure } from './trial-outcome.ts'
+import { transientErrorPattern, type ClusterTestFailure } from './cluster-test-outcome.ts'
 
 export function classifyPlanFailure(plan: KubeObject): ClusterTestFailure {
   const installed = getCondition(plan, 'Installed')

@@ -12,7 +12,7 @@ import {
   transientErrorPattern,
   type ClusterTestFailureCode,
   type ClusterTestFailure,
-} from './trial-outcome.ts'
+} from './cluster-test-outcome.ts'
 
 export interface PodRole {
   /** For sentences: `the catalog's pod`. */

@@ -10,15 +10,20 @@ import {
   type KubeQuery,
   type ClusterObservation,
 } from './kube-object.ts'
-import { olmApiVersion, operatorGroupApiVersion, olmV1ApiVersion, rbacApiVersion } from './trial-objects.ts'
+import {
+  olmApiVersion,
+  operatorGroupApiVersion,
+  olmV1ApiVersion,
+  rbacApiVersion,
+} from './cluster-test-objects.ts'
 import {
   toClusterName,
   absentCrdsAnnotation,
   expiresLabel,
   parseNameList,
   clusterTestLabel,
-} from './trial-plan.ts'
-import type { ClusterTestEvent } from './trial-state.ts'
+} from './cluster-test-plan.ts'
+import type { ClusterTestEvent } from './cluster-test-state.ts'
 
 export interface CleanUpState {
   readonly id: string

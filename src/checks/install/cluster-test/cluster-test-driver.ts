@@ -1,6 +1,6 @@
 // Picks the kind of trial that the cluster's APIs allow, and handles ends that all kinds share: timeout, missing
 // rights, unreachable API.
-import type { InstallTarget } from '../targets.ts'
+import type { InstallTarget } from '../install-targets.ts'
 import type { ClusterTestDeadlines } from './deadlines.ts'
 import {
   toQueryKey,
@@ -11,16 +11,16 @@ import {
 import { createOlmV0Test } from './olm-v0.ts'
 import { createOlmV1Test } from './olm-v1.ts'
 import { createRukPakTest, rukPakApiVersions } from './rukpak.ts'
-import { olmApiVersion, olmV1ApiVersion } from './trial-objects.ts'
-import type { ClusterTestFailure } from './trial-outcome.ts'
-import type { ClusterTestPlan } from './trial-plan.ts'
+import { olmApiVersion, olmV1ApiVersion } from './cluster-test-objects.ts'
+import type { ClusterTestFailure } from './cluster-test-outcome.ts'
+import type { ClusterTestPlan } from './cluster-test-plan.ts'
 import {
   failTest,
   waitFor,
   type ClusterTestProgress,
   type ClusterTestDriver,
   type ClusterTestState,
-} from './trial-state.ts'
+} from './cluster-test-state.ts'
 
 export interface DiscoveredApis {
   /** `v1.36.2`. */

@@ -14,7 +14,7 @@ import {
   type ClusterTestNetwork,
   type ClusterTestPlan,
   type ClusterTestStep,
-} from './trial-plan.ts'
+} from './cluster-test-plan.ts'
 
 export const catalogSourceName = 'catalog'
 export const subscriptionName = 'subscription'

@@ -1,5 +1,5 @@
 // The plan of one trial, fixed before it begins. Security: nothing in it comes from a pull request's configuration.
-import type { InstallTarget } from '../targets.ts'
+import type { InstallTarget } from '../install-targets.ts'
 
 export const clusterTestLabel = 'catalog-bot.io/trial'
 export const expiresLabel = 'catalog-bot.io/expires'

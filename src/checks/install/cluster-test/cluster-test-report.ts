@@ -1,8 +1,8 @@
 // The report of a trial, of bounded size. The renderer must escape it.
-import type { InstallTarget } from '../targets.ts'
-import type { InstallMode } from './trial-plan.ts'
-import type { ClusterTestOutcome } from './trial-outcome.ts'
-import type { ClusterTestEvent } from './trial-state.ts'
+import type { InstallTarget } from '../install-targets.ts'
+import type { InstallMode } from './cluster-test-plan.ts'
+import type { ClusterTestOutcome } from './cluster-test-outcome.ts'
+import type { ClusterTestEvent } from './cluster-test-state.ts'
 import { getConditions, getListAt, getStringAt, parseTime, type KubeObject } from './kube-object.ts'
 
 export interface ClusterTestReport {

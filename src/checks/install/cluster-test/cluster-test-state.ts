@@ -1,5 +1,9 @@
 import type { ClusterAction, KubeQuery, ClusterObservation } from './kube-object.ts'
-import { createFailedOutcome, type ClusterTestFailureCode, type ClusterTestOutcome } from './trial-outcome.ts'
+import {
+  createFailedOutcome,
+  type ClusterTestFailureCode,
+  type ClusterTestOutcome,
+} from './cluster-test-outcome.ts'
 
 export interface ClusterTestEvent {
   /** Milliseconds since the epoch. */

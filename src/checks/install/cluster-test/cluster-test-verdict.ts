@@ -1,6 +1,6 @@
 // Combines the trials of a package: the worst counts, and unknown is worse than yes.
 import type { InstallVerdict } from '../install-report.ts'
-import type { ClusterTestReport } from './trial-report.ts'
+import type { ClusterTestReport } from './cluster-test-report.ts'
 
 export function combineTestVerdicts(reports: readonly Pick<ClusterTestReport, 'outcome'>[]): InstallVerdict {
   if (reports.some(({ outcome }) => outcome.verdict === 'does not install')) return 'no'

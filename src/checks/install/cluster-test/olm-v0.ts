@@ -19,7 +19,7 @@ import {
   findDeploymentPods,
   findPodFailure,
   unpackPodRole,
-} from './judge-pods.ts'
+} from './classify-pods.ts'
 import {
   getValueAt,
   getCondition,
@@ -45,9 +45,14 @@ import {
   createSubscription,
   subscriptionName,
   createTargetNamespace,
-} from './trial-objects.ts'
-import { isAuthorFault, type ClusterTestFailure } from './trial-outcome.ts'
-import { absentCrdsAnnotation, parseNameList, toNamespaceName, type ClusterTestPlan } from './trial-plan.ts'
+} from './cluster-test-objects.ts'
+import { isAuthorFault, type ClusterTestFailure } from './cluster-test-outcome.ts'
+import {
+  absentCrdsAnnotation,
+  parseNameList,
+  toNamespaceName,
+  type ClusterTestPlan,
+} from './cluster-test-plan.ts'
 import {
   endTest,
   enterStage,
@@ -57,7 +62,7 @@ import {
   type ClusterTestProgress,
   type ClusterTestDriver,
   type ClusterTestState,
-} from './trial-state.ts'
+} from './cluster-test-state.ts'
 
 type OlmV0Stage = 'preflight' | 'catalog' | 'resolution' | 'review' | 'plan' | 'operator'
 type OlmV0State = ClusterTestState<OlmV0Stage>

@@ -9,7 +9,7 @@ import {
   classifyOverdueDeployments,
   findDeploymentPods,
   findPodFailure,
-} from './judge-pods.ts'
+} from './classify-pods.ts'
 import {
   getValueAt,
   getCurrentCondition,
@@ -35,14 +35,14 @@ import {
   olmV1ApiVersion,
   rbacApiVersion,
   type CatalogSide,
-} from './trial-objects.ts'
+} from './cluster-test-objects.ts'
 import {
   isAuthorFault,
   transientErrorPattern,
   type ClusterTestFailureCode,
   type ClusterTestFailure,
-} from './trial-outcome.ts'
-import { toClusterName, toNamespaceName, type ClusterTestPlan } from './trial-plan.ts'
+} from './cluster-test-outcome.ts'
+import { toClusterName, toNamespaceName, type ClusterTestPlan } from './cluster-test-plan.ts'
 import {
   endTest,
   enterStage,
@@ -52,7 +52,7 @@ import {
   type ClusterTestProgress,
   type ClusterTestDriver,
   type ClusterTestState,
-} from './trial-state.ts'
+} from './cluster-test-state.ts'
 
 type OlmV1Stage = 'preflight' | 'catalog' | 'extension'
 type OlmV1State = ClusterTestState<OlmV1Stage>

@@ -4,13 +4,13 @@ import type { BundleBlob } from '../../../catalog/facts/catalog.ts'
 import { getBundleVersion } from '../../../change/package-blobs.ts'
 import type { InstallBundleContent } from '../bundle-content.ts'
 import type { CatalogUnderTest, ChannelResolution } from '../resolutions.ts'
-import type { InstallTarget } from '../targets.ts'
+import type { InstallTarget } from '../install-targets.ts'
 import {
   chooseInstallMode,
   type InstallMode,
   type ClusterTestPlan,
   type ClusterTestStep,
-} from './trial-plan.ts'
+} from './cluster-test-plan.ts'
 
 /** The cluster's adapters, the clock and the random id complete the plan. */
 export type PlannedClusterTest = Pick<

@@ -11,7 +11,7 @@ import {
   findPodFailure,
   classifyPullFailure,
   unpackPodRole,
-} from './judge-pods.ts'
+} from './classify-pods.ts'
 import {
   getCondition,
   getObject,
@@ -29,9 +29,9 @@ import {
   createImageSource,
   createNamespace,
   type RukPakTarget,
-} from './trial-objects.ts'
-import { isAuthorFault, transientErrorPattern, type ClusterTestFailure } from './trial-outcome.ts'
-import { toClusterName, parseNameList, toNamespaceName, type ClusterTestPlan } from './trial-plan.ts'
+} from './cluster-test-objects.ts'
+import { isAuthorFault, transientErrorPattern, type ClusterTestFailure } from './cluster-test-outcome.ts'
+import { toClusterName, parseNameList, toNamespaceName, type ClusterTestPlan } from './cluster-test-plan.ts'
 import {
   endTest,
   enterStage,
@@ -42,7 +42,7 @@ import {
   type ClusterTestProgress,
   type ClusterTestDriver,
   type ClusterTestState,
-} from './trial-state.ts'
+} from './cluster-test-state.ts'
 
 type RukPakStage = 'preflight' | 'ground' | 'deployment' | 'immutability'
 type RukPakState = ClusterTestState<RukPakStage>

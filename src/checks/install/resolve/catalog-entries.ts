@@ -2,7 +2,7 @@
 import type { BundleBlob, Catalog, ChannelBlob, ChannelEntry } from '../../../catalog/facts/catalog.ts'
 import { parseVersionRange } from '../../../catalog/versions/version-range.ts'
 import { parseVersionTolerantly } from '../../../catalog/versions/version.ts'
-import { lazy, memoizePerObject } from '../../../findings/once.ts'
+import { lazy, memoizePerObject } from '../../../findings/memoize.ts'
 import { getJsonTextField } from '../../../go/json/json-fields.ts'
 import { computeChannelOrder, type ChannelOrder } from './channel-order.ts'
 import {

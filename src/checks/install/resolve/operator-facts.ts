@@ -1,8 +1,8 @@
 import { parseVersion, type Version } from '../../../catalog/versions/version.ts'
-import { lazy, memoizePerObject } from '../../../findings/once.ts'
+import { lazy, memoizePerObject } from '../../../findings/memoize.ts'
 import { getJsonTextField } from '../../../go/json/json-fields.ts'
 import { toApiKey, type OperatorEntry, type OperatorFacts, type PropertyValue } from './operator-entry.ts'
-import { parseRequirement } from './requirement.ts'
+import { parseRequirement } from './parse-requirement.ts'
 
 /** Works for installed Operators too: OLM copies the bundle's properties to an annotation of the CSV. */
 export function computeOperatorFacts(name: string, properties: readonly PropertyValue[]): OperatorFacts {

@@ -1,7 +1,7 @@
 // OLM v0's resolution of one namespace. Gives the solver the same problem, in the same words, as OLM (OLM: resolver.go,
 // variable_types.go).
 import { isInRange } from '../../../catalog/versions/version-range.ts'
-import { lazy, memoizePerObject } from '../../../findings/once.ts'
+import { lazy, memoizePerObject } from '../../../findings/memoize.ts'
 import {
   chooseBundles,
   type AppliedConstraint,

@@ -9,7 +9,7 @@ import {
   type InstalledOperator,
   type Resolution,
   type Subscription,
-} from './resolve.ts'
+} from './resolve-namespace.ts'
 
 /** The first Operator is the one that the user asked for. */
 export interface NamespaceState {

@@ -3,14 +3,14 @@ import type { BundleBlob } from '../../../catalog/facts/catalog.ts'
 import type { BundleFormat } from '../../../bundle/bundle-files.ts'
 import { compareBundleWithImage } from '../../../bundle/render/compare-with-image.ts'
 import { compareBundledCrds } from '../../../bundle/upgrade/check-crd-upgrade.ts'
-import { createBundleLocator } from '../../../bundle/bundle-places.ts'
+import { createBundleLocator } from '../../../bundle/bundle-locator.ts'
 import type { Finding, Severity } from '../../../findings/finding.ts'
-import { redactFindings } from '../../images/restricted-bundle.ts'
+import { redactFindings } from '../../images/redact-restricted-bundle.ts'
 import type { InstallStep, InstallRemark } from '../install-report.ts'
 import type { InstallBundleContent, InstallDependencies } from '../bundle-content.ts'
-import { installTargets, listTargetsForFormat, type InstallTarget } from '../targets.ts'
+import { installTargets, listTargetsForFormat, type InstallTarget } from '../install-targets.ts'
 import { computeUnpackName } from '../unpack-bundle.ts'
-import { createSkippedStep, createStep } from './step.ts'
+import { createSkippedStep, createStep } from './create-step.ts'
 
 export interface InstallBundle {
   readonly blob: BundleBlob

@@ -2,10 +2,10 @@
 import { quote } from '../../../go/text.ts'
 import type { InstallStep, InstallRemark } from '../install-report.ts'
 import { isEndingAt, type ChannelResolution } from '../resolutions.ts'
-import type { Resolution } from '../resolve/resolve.ts'
-import type { UpgradePath } from '../resolve/walk-upgrades.ts'
-import { listTargetsForFormat } from '../targets.ts'
-import { createSkippedStep, createStep } from './step.ts'
+import type { Resolution } from '../resolve/resolve-namespace.ts'
+import type { UpgradePath } from '../resolve/simulate-upgrades.ts'
+import { listTargetsForFormat } from '../install-targets.ts'
+import { createSkippedStep, createStep } from './create-step.ts'
 
 /** Only OLM v0 has Subscriptions and resolves. */
 const v0Targets = ['OLM v0'] as const

@@ -1,11 +1,11 @@
 // CODEOWNERS with GitHub's semantics: the last matching line wins, and a line without owners removes them. Unlike
 // GitHub, any error invalidates the file, because the bad line may have removed someone's rights.
-import { findAmbiguousBreak, findInvisible } from '../../../config/odd-characters.ts'
+import { findAmbiguousBreak, findInvisible } from '../../../config/ambiguous-characters.ts'
 import { matchesGlob, type Glob, type GlobPiece } from '../../../go/glob.ts'
 import { parseLogin, parseTeam } from '../principal.ts'
 import type { Principal } from '../principal.ts'
 import type { SourceReadResult, OwnerSourceProblem } from './owner-source.ts'
-import { memoizePerObject } from '../../../findings/once.ts'
+import { memoizePerObject } from '../../../findings/memoize.ts'
 
 export interface CodeownersLine {
   readonly pattern: string

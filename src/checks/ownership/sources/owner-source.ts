@@ -3,7 +3,7 @@ import type { Location } from '../../../findings/finding.ts'
 import { isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit } from 'yaml'
 import { findRepeatedKey } from '../../../config/repeated-key.ts'
 import type { Node } from 'yaml'
-import { findAmbiguousBreak, findInvisible, foldKey } from '../../../config/odd-characters.ts'
+import { findAmbiguousBreak, findInvisible, foldKey } from '../../../config/ambiguous-characters.ts'
 import { parseLogin } from '../principal.ts'
 import type { Principal } from '../principal.ts'
 

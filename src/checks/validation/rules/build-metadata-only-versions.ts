@@ -1,7 +1,7 @@
 // Two bundles of a package whose versions differ only behind the `+`. opm takes them for different, OLM for equal.
 import { defineRule } from '../../../findings/rule.ts'
 import { compareVersions } from '../../../catalog/versions/version.ts'
-import { getStringField } from '../view/field-text.ts'
+import { getStringField } from '../view/string-field.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 import type { BundleView } from '../view/catalog-view.ts'
 

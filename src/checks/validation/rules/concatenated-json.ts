@@ -1,7 +1,7 @@
 // Several JSON objects in a file that opm reads as YAML: opm loads only the first, silently.
 import { defineRule } from '../../../findings/rule.ts'
 import type { CatalogRuleKind } from '../catalog-rule.ts'
-import { toLeniencyHit, listLeniencies } from '../view/oddities.ts'
+import { toLeniencyHit, listLeniencies } from '../view/leniencies.ts'
 
 export const concatenatedJson = defineRule<{ name: string }, CatalogRuleKind>({
   id: 'concatenated-json',

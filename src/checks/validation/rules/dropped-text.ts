@@ -1,7 +1,7 @@
 // Text after a document's root value: opm's reader drops it silently.
 import { defineRule } from '../../../findings/rule.ts'
 import type { CatalogRuleKind } from '../catalog-rule.ts'
-import { toLeniencyHit, listLeniencies } from '../view/oddities.ts'
+import { toLeniencyHit, listLeniencies } from '../view/leniencies.ts'
 
 export const droppedText = defineRule<{ text: string }, CatalogRuleKind>({
   id: 'dropped-text',

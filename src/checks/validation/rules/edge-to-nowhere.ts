@@ -3,7 +3,7 @@
 import { defineRule } from '../../../findings/rule.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 import { findSimilarName } from '../similar-name.ts'
-import { formatNames } from '../listed.ts'
+import { formatNames } from '../format-names.ts'
 
 export const edgeToNowhere = defineRule<
   {

@@ -2,7 +2,7 @@
 import { defineRule } from '../../../findings/rule.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 import type { BundleView } from '../view/catalog-view.ts'
-import { getStringField } from '../view/field-text.ts'
+import { getStringField } from '../view/string-field.ts'
 
 export const headWithoutMetadata = defineRule<
   {

@@ -4,7 +4,7 @@ import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 import { parseConstraint } from '../view/constraint.ts'
 import type { OlmConstraint } from '../view/constraint.ts'
 import { listBundles, listConstraintParts } from '../requirements.ts'
-import { formatNames } from '../listed.ts'
+import { formatNames } from '../format-names.ts'
 
 export const impossibleConstraint = defineRule<
   { bundle: string; packages: readonly string[] },

@@ -1,7 +1,7 @@
 // A manifest of a kind that OLM does not install from bundles: the install plan fails.
 import { defineRule } from '../../../findings/rule.ts'
 import { installableKinds } from '../../../bundle/installable-kinds.ts'
-import { getStringField } from '../view/field-text.ts'
+import { getStringField } from '../view/string-field.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 import { listBundles } from '../requirements.ts'
 

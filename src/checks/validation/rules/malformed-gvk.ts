@@ -1,6 +1,6 @@
 // A group, version or kind that no Kubernetes API can have.
 import { defineRule } from '../../../findings/rule.ts'
-import { getStringField } from '../view/field-text.ts'
+import { getStringField } from '../view/string-field.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 import { listBundles } from '../requirements.ts'
 

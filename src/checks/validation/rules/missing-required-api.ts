@@ -1,11 +1,11 @@
 // A required API that no bundle of this catalog provides. Another catalog, or the platform itself, may.
 import { defineRule } from '../../../findings/rule.ts'
 import type { Json } from '../../../go/json/json.ts'
-import { getStringField } from '../view/field-text.ts'
+import { getStringField } from '../view/string-field.ts'
 import type { CatalogRuleKind } from '../catalog-rule.ts'
 import type { CatalogView } from '../view/catalog-view.ts'
 import { listApiRequirements, listBundles } from '../requirements.ts'
-import { isExternalApi } from '../provided-elsewhere.ts'
+import { isExternalApi } from '../external-providers.ts'
 import { isGvk } from './malformed-gvk.ts'
 
 export const missingRequiredApi = defineRule<

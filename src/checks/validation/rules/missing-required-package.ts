@@ -2,7 +2,7 @@
 import { defineRule } from '../../../findings/rule.ts'
 import { parseVersionRange } from '../../../catalog/versions/version-range.ts'
 import type { CatalogRuleKind } from '../catalog-rule.ts'
-import { isExternalPackage } from '../provided-elsewhere.ts'
+import { isExternalPackage } from '../external-providers.ts'
 import { listPackageRequirements } from '../requirements.ts'
 
 export const missingRequiredPackage = defineRule<

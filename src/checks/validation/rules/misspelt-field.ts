@@ -2,8 +2,8 @@
 import { defineRule } from '../../../findings/rule.ts'
 import { blobShapes } from '../../../catalog/load/known-fields.ts'
 import type { CatalogRuleKind } from '../catalog-rule.ts'
-import { findKnownFields } from '../fields-at.ts'
-import { toLeniencyHit, listLeniencies, findPropertyType } from '../view/oddities.ts'
+import { findKnownFields } from '../known-fields.ts'
+import { toLeniencyHit, listLeniencies, findPropertyType } from '../view/leniencies.ts'
 import { findSimilarName } from '../similar-name.ts'
 
 export const misspelledField = defineRule<

@@ -1,6 +1,6 @@
 // A bundle installed from inline objects without a ClusterServiceVersion.
 import { defineRule } from '../../../findings/rule.ts'
-import { getStringField } from '../view/field-text.ts'
+import { getStringField } from '../view/string-field.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 import { listBundles } from '../requirements.ts'
 

@@ -1,6 +1,6 @@
 import { defineRule } from '../../../findings/rule.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
-import { formatBytes } from '../listed.ts'
+import { formatBytes } from '../format-names.ts'
 import { listBundles } from '../requirements.ts'
 
 export const oversizedBundle = defineRule<{ bundle: string; bytes: number; limit: number }, CatalogRuleKind>({

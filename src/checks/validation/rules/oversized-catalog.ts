@@ -1,6 +1,6 @@
 import { defineRule } from '../../../findings/rule.ts'
 import type { CatalogRuleKind } from '../catalog-rule.ts'
-import { formatBytes } from '../listed.ts'
+import { formatBytes } from '../format-names.ts'
 
 export const oversizedCatalog = defineRule<
   { bytes: number; limit: number; packages: number },

@@ -1,6 +1,6 @@
 import { defineRule } from '../../../findings/rule.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
-import { formatBytes } from '../listed.ts'
+import { formatBytes } from '../format-names.ts'
 
 export const oversizedPackage = defineRule<
   { bytes: number; limit: number; bundles: number },

@@ -1,7 +1,7 @@
 import { defineRule } from '../../../findings/rule.ts'
 import type { CatalogRuleKind } from '../catalog-rule.ts'
-import { findRangeMisreading } from '../range-trap.ts'
-import type { RangeMisreading } from '../range-trap.ts'
+import { findRangeMisreading } from '../misread-range.ts'
+import type { RangeMisreading } from '../misread-range.ts'
 import { listVersionRanges } from '../version-ranges.ts'
 
 export const misreadRange = defineRule<

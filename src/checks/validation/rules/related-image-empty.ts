@@ -1,7 +1,7 @@
 // A related image without a reference. Often it is under `value`, as in the bundle's annotations.
 import { defineRule } from '../../../findings/rule.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
-import { listLeniencies } from '../view/oddities.ts'
+import { listLeniencies } from '../view/leniencies.ts'
 import { listBundles } from '../requirements.ts'
 
 export const relatedImageEmpty = defineRule<

@@ -1,7 +1,7 @@
 // A key appears twice in one mapping: YAML and JSON forbid it, opm silently uses the last one.
 import { defineRule } from '../../../findings/rule.ts'
 import type { CatalogRuleKind } from '../catalog-rule.ts'
-import { toLeniencyHit, listLeniencies } from '../view/oddities.ts'
+import { toLeniencyHit, listLeniencies } from '../view/leniencies.ts'
 
 export const repeatedKey = defineRule<{ path: string }, CatalogRuleKind>({
   id: 'repeated-key',

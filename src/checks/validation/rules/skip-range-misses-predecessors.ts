@@ -1,7 +1,7 @@
 // A skipRange that covers no older version of its channel, on an entry that nothing else leads to: it is unreachable.
 import { defineRule } from '../../../findings/rule.ts'
 import type { ChannelEntry } from '../../../catalog/facts/catalog.ts'
-import { VersionIndex } from '../../../catalog/versions/version-ladder.ts'
+import { VersionIndex } from '../../../catalog/versions/version-index.ts'
 import { toLocation, type CatalogRuleKind } from '../catalog-rule.ts'
 import type { ChannelView, PackageView } from '../view/catalog-view.ts'
 import { listSkipRanges } from '../view/skip-ranges.ts'

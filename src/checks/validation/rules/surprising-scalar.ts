@@ -1,7 +1,7 @@
 // A value that YAML reads differently than it looks, where opm accepts any type. Elsewhere opm refuses the file itself.
 import { defineRule } from '../../../findings/rule.ts'
 import type { CatalogRuleKind } from '../catalog-rule.ts'
-import { toLeniencyHit, listLeniencies } from '../view/oddities.ts'
+import { toLeniencyHit, listLeniencies } from '../view/leniencies.ts'
 
 export const misreadScalar = defineRule<
   { path: string; text: string; value: number | boolean },

@@ -3,7 +3,7 @@
 import { parseImageReference } from '../../../go/reference/image-reference.ts'
 import type { BundleBlob } from '../../../catalog/facts/catalog.ts'
 import type { RenderedBundle } from '../../../catalog/template/bundle-source.ts'
-import { bulkyProperties, hasSameContent } from '../../../catalog/template/drift.ts'
+import { bulkyProperties, hasSameContent } from '../../../catalog/template/find-drift.ts'
 import type { LoadedTemplatePair } from '../../../change/layout/template-pairs.ts'
 
 /**

@@ -2,10 +2,10 @@
 // shown others to the bot's credentials alone.
 import { createLinePatch } from './line-patch.ts'
 import { renderTemplate } from '../../../catalog/template/render-template.ts'
-import { parseTemplateDocument } from '../../../catalog/template/template-file.ts'
-import { parseWritableCatalog, type WritableBundle } from '../../../catalog/write/writable.ts'
-import { formatCatalogJson } from '../../../catalog/write/write-json.ts'
-import { formatCatalogYaml } from '../../../catalog/write/write-yaml.ts'
+import { parseTemplateDocument } from '../../../catalog/template/template-document.ts'
+import { parseWritableCatalog, type WritableBundle } from '../../../catalog/write/writable-catalog.ts'
+import { formatCatalogJson } from '../../../catalog/write/format-json.ts'
+import { formatCatalogYaml } from '../../../catalog/write/format-yaml.ts'
 import type { LoadedTemplatePair } from '../../../change/layout/template-pairs.ts'
 import type { SuggestedPatch } from '../../check.ts'
 

@@ -1,17 +1,17 @@
 // Renders templates and compares them with the checked-in catalogs. Reuses bundles that the base has, so most pull
 // requests need no questions.
 import { parseImageReference } from '../../../go/reference/image-reference.ts'
-import { assembleCatalog } from '../../../catalog/facts/assemble.ts'
+import { assembleCatalog } from '../../../catalog/facts/assemble-catalog.ts'
 import type { Catalog } from '../../../catalog/facts/catalog.ts'
 import type { BundleSource, RenderedBundle } from '../../../catalog/template/bundle-source.ts'
-import { findDrift, type TemplateDrift } from '../../../catalog/template/drift.ts'
+import { findDrift, type TemplateDrift } from '../../../catalog/template/find-drift.ts'
 import {
   isTemplateSchema,
   renderTemplate,
   getTemplateImages,
 } from '../../../catalog/template/render-template.ts'
-import { parseTemplateDocument } from '../../../catalog/template/template-file.ts'
-import type { WritableCatalog } from '../../../catalog/write/writable.ts'
+import { parseTemplateDocument } from '../../../catalog/template/template-document.ts'
+import type { WritableCatalog } from '../../../catalog/write/writable-catalog.ts'
 import type { LoadedTemplatePair } from '../../../change/layout/template-pairs.ts'
 import type { Config } from '../../../config/config.ts'
 import type { Finding, Location } from '../../../findings/finding.ts'
@@ -19,12 +19,12 @@ import { createFinding, type FindingRule } from '../../../findings/rule.ts'
 import type { CheckInput, CheckOutcome, SuggestedPatch } from '../../check.ts'
 import { isAllowedRegistry } from '../../images/named-image.ts'
 import type { CheckAnswers, CheckQuestion } from '../../questions.ts'
-import { suggestPatch } from './offer-patch.ts'
-import { findTemplateBundle, type TemplateBundle } from './open-bundle.ts'
+import { suggestPatch } from './suggest-patch.ts'
+import { findTemplateBundle, type TemplateBundle } from './template-bundle.ts'
 import { catalogDiffersFromTemplate } from './catalog-differs-from-template.ts'
 import { templateRules } from './rules.ts'
 import { formatRenderCommand } from './render-command.ts'
-import { findReusableBundles } from './rendered-before.ts'
+import { findReusableBundles } from './reusable-bundles.ts'
 import { unrenderableTemplate } from './unrenderable-template.ts'
 
 export interface TemplateCheckResult {

@@ -2,7 +2,7 @@
 // display (bundle-metadata-edited).
 import { defineRule } from '../../../findings/rule.ts'
 import type { BundleBlob } from '../../../catalog/facts/catalog.ts'
-import { toCanonicalJson } from '../../../change/blob-text.ts'
+import { toCanonicalJson } from '../../../change/compare-blobs.ts'
 import type { PackageChange } from '../../../change/change.ts'
 import { toLocation } from '../catalog-rule.ts'
 import type { BaseAndResult, UpgradeRuleKind } from './upgrade-rule.ts'

@@ -7,7 +7,7 @@ import { parseVersion, type Version } from '../../../catalog/versions/version.ts
 import { createFinding, formatSubject, type SearchingRule } from '../../../findings/rule.ts'
 import type { Finding, Location } from '../../../findings/finding.ts'
 import { toLocation } from '../catalog-rule.ts'
-import { memoizePerObject } from '../../../findings/once.ts'
+import { memoizePerObject } from '../../../findings/memoize.ts'
 
 /** Called for each package that differs. */
 export interface UpgradeRuleKind {

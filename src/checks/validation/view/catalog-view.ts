@@ -11,12 +11,12 @@ import type {
 } from '../../../catalog/facts/catalog.ts'
 import type { Json } from '../../../go/json/json.ts'
 import { groupBlobsByPackage, type PackageBlobs } from '../../../change/package-blobs.ts'
-import { getStringField } from './field-text.ts'
+import { getStringField } from './string-field.ts'
 import { analyzeUpgradeGraph } from '../../../catalog/graph/upgrade-graph.ts'
 import type { UpgradeGraph } from '../../../catalog/graph/upgrade-graph.ts'
 import { parseVersion } from '../../../catalog/versions/version.ts'
 import type { Version } from '../../../catalog/versions/version.ts'
-import { VersionIndex } from '../../../catalog/versions/version-ladder.ts'
+import { VersionIndex } from '../../../catalog/versions/version-index.ts'
 
 export interface CatalogView {
   readonly catalog: Catalog

@@ -1,5 +1,5 @@
 import type { CsvMetadata } from '../../../catalog/facts/catalog.ts'
-import type { TextPosition } from '../../../go/mark.ts'
+import type { TextPosition } from '../../../go/text-position.ts'
 import type { BundleView } from './catalog-view.ts'
 
 /** Skips properties that do not decode; opm refuses those. */

@@ -3,9 +3,9 @@ import { expect, test } from '@jest/globals'
 import {
   decideClusterTestRequest,
   type ClusterTestCandidate,
-} from '../../../../src/app/jobs/trial/wish-trial.ts'
+} from '../../../../src/app/jobs/cluster-test/request-cluster-test.ts'
 import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../../../src/change/ids.ts'
-import type { PlannedClusterTest } from '../../../../src/checks/install/trial/plan-trials.ts'
+import type { PlannedClusterTest } from '../../../../src/checks/install/cluster-test/plan-cluster-tests.ts'
 import { checkIds } from '../../../../src/findings/checks.ts'
 import type { CommandRecord } from '../../../../src/gate/commands.ts'
 

@@ -1,23 +1,23 @@
 // The job that tries a pull request on a cluster: one at a time on each, given up for a newer commit, and taken up after a death.
 import { expect, test } from '@jest/globals'
-import type { CatalogImages } from '../../../../src/app/jobs/trial/catalog-images.ts'
-import { runClusterTests } from '../../../../src/app/jobs/trial/run-trials.ts'
+import type { CatalogImages } from '../../../../src/app/jobs/cluster-test/catalog-images.ts'
+import { runClusterTests } from '../../../../src/app/jobs/cluster-test/run-cluster-tests.ts'
 import {
   clusterTestRunState,
   lastRunState,
   clusterTestRequestState,
   type ClusterTestRuns,
   type ClusterTestRequest,
-} from '../../../../src/app/jobs/trial/trial-state.ts'
-import type { ClusterTestClient } from '../../../../src/app/trials/open-trials.ts'
+} from '../../../../src/app/jobs/cluster-test/cluster-test-state.ts'
+import type { ClusterTestClient } from '../../../../src/app/cluster-tests/cluster-test-client.ts'
 import type {
   ClusterTestWorkerResponse,
   ClusterTestProgress,
   ClusterTestWorkerRequest,
-} from '../../../../src/app/trials/trial-order.ts'
+} from '../../../../src/app/cluster-tests/cluster-test-protocol.ts'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../../../src/change/ids.ts'
-import { createFailedOutcome } from '../../../../src/checks/install/trial/trial-outcome.ts'
-import type { ClusterTestReport } from '../../../../src/checks/install/trial/trial-report.ts'
+import { createFailedOutcome } from '../../../../src/checks/install/cluster-test/cluster-test-outcome.ts'
+import type { ClusterTestReport } from '../../../../src/checks/install/cluster-test/cluster-test-report.ts'
 
 const repository = { owner: 'coast', name: 'catalog' }
 const job = { kind: 'trial', installation: 7, repository, pull: toPullNumber(5) } as const

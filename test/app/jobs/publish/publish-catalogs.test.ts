@@ -6,8 +6,8 @@ import { publishCatalogs } from '../../../../src/app/jobs/publish/publish-catalo
 import { rollbackRequestState } from '../../../../src/app/jobs/publish/publication-state.ts'
 import type { Store } from '../../../../src/ports/store.ts'
 import { RegistryError } from '../../../../src/registry/registry-error.ts'
-import type { GitHubFixture } from '../../../sandbox/github/sample-world.ts'
-import { openJobFixture, type JobFixture } from '../job-ground.ts'
+import type { GitHubFixture } from '../../../sandbox/github/github-fixture.ts'
+import { openJobFixture, type JobFixture } from '../job-fixture.ts'
 import {
   baseImage,
   createPublishConfig,
@@ -15,7 +15,7 @@ import {
   catalogImage,
   openPublishScenario,
   type PublishScenario,
-} from './publish-scene.ts'
+} from './publish-scenario.ts'
 
 const testTimeoutMs = 180_000
 const catalogPath = 'catalogs/v4.18/alpha/catalog.yaml'

@@ -2,27 +2,27 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { checkIds } from '../../../../src/findings/checks.ts'
 import { builtPreviewState, previewRequestState } from '../../../../src/app/jobs/publish/preview-state.ts'
-import { findCatalogImages } from '../../../../src/app/jobs/trial/catalog-images.ts'
-import type { ClusterTestRequest } from '../../../../src/app/jobs/trial/trial-state.ts'
+import { findCatalogImages } from '../../../../src/app/jobs/cluster-test/catalog-images.ts'
+import type { ClusterTestRequest } from '../../../../src/app/jobs/cluster-test/cluster-test-state.ts'
 import {
   cancelPreviews,
   decidePreviewRequest,
   type PreviewCandidate,
-} from '../../../../src/app/jobs/publish/wish-preview.ts'
+} from '../../../../src/app/jobs/publish/request-preview.ts'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../../../src/change/ids.ts'
 import type { CheckOutcome } from '../../../../src/checks/check.ts'
 import type { CommandRecord } from '../../../../src/gate/commands.ts'
 import type { GitHubApp } from '../../../../src/github/github-app.ts'
 import type { Store } from '../../../../src/ports/store.ts'
-import type { GitHubFixture } from '../../../sandbox/github/sample-world.ts'
-import { openJobFixture, type JobFixture } from '../job-ground.ts'
+import type { GitHubFixture } from '../../../sandbox/github/github-fixture.ts'
+import { openJobFixture, type JobFixture } from '../job-fixture.ts'
 import {
   createPublishConfig,
   createPackageYaml,
   catalogImage,
   openPublishScenario,
   type PublishScenario,
-} from './publish-scene.ts'
+} from './publish-scenario.ts'
 
 const head = toCommitSha('a'.repeat(40))
 const mergeResult = { commit: toCommitSha('b'.repeat(40)), tree: toTreeSha('c'.repeat(40)) }

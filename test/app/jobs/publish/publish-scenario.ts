@@ -1,31 +1,36 @@
 // A repository in the sandbox's GitHub whose catalogs are published by hand, to a registry in memory: what the tests of
 // the jobs look at. Time is the test's own.
-import { rejectingReleasePool } from '../release/nobody-releases.ts'
+import { rejectingReleasePool } from '../release/rejecting-release-pool.ts'
 import { join } from 'node:path'
 import pino from 'pino'
 import { createMetrics } from '../../../../src/app/metrics.ts'
 import { readSettings } from '../../../../src/app/settings.ts'
 import type { JobContext } from '../../../../src/app/jobs/job-context.ts'
-import { republishMergedReport } from '../../../../src/app/jobs/report-merged.ts'
+import { republishMergedReport } from '../../../../src/app/jobs/merged-report.ts'
 import { publishCatalogs } from '../../../../src/app/jobs/publish/publish-catalogs.ts'
-import { createJobScheduler } from '../../../../src/app/jobs/turns.ts'
+import { createJobScheduler } from '../../../../src/app/jobs/job-scheduler.ts'
 import { publishPreview } from '../../../../src/app/jobs/publish/publish-preview.ts'
-import { handlePublishRequest } from '../../../../src/app/publishing/do-publish-order.ts'
-import type { PublishContext } from '../../../../src/app/publishing/publish-room.ts'
-import type { PublishClient } from '../../../../src/app/publishing/open-publishing.ts'
+import { handlePublishRequest } from '../../../../src/app/publishing/publish-handler.ts'
+import type { PublishContext } from '../../../../src/app/publishing/publish-context.ts'
+import type { PublishClient } from '../../../../src/app/publishing/publish-client.ts'
 import { parsePushTargets } from '../../../../src/app/publishing/push-targets.ts'
-import { rejectingClusterTests } from '../../trials/nobody-tries.ts'
-import { parseCatalogFile } from '../../../../src/catalog/load/read-file.ts'
+import { rejectingClusterTests } from '../../cluster-tests/rejecting-cluster-tests.ts'
+import { parseCatalogFile } from '../../../../src/catalog/load/parse-catalog-file.ts'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../../../src/change/ids.ts'
-import { createCatalogLoader } from '../../../../src/examine/catalogs/catalog-loader.ts'
+import { createCatalogLoader } from '../../../../src/evaluate/catalogs/catalog-loader.ts'
 import { openMirror } from '../../../../src/git/mirror.ts'
 import { openForge } from '../../../../src/github/forge.ts'
 import type { GitHubApp } from '../../../../src/github/github-app.ts'
-import { openMergeApi } from '../../../../src/github/merge-calls.ts'
+import { openMergeApi } from '../../../../src/github/merge-api.ts'
 import type { Job, Store } from '../../../../src/ports/store.ts'
-import type { MockCheckRun, MockDeployment, MockIssue, MockPull } from '../../../../sandbox/github/world.ts'
+import type {
+  MockCheckRun,
+  MockDeployment,
+  MockIssue,
+  MockPull,
+} from '../../../../sandbox/github/github-data.ts'
 import { FakePublisher } from '../../../image/fake-publisher.ts'
-import type { GitHubFixture } from '../../../sandbox/github/sample-world.ts'
+import type { GitHubFixture } from '../../../sandbox/github/github-fixture.ts'
 import { systemTestClock as realClock } from '../../../store/sample-records.ts'
 
 export const catalogImage = 'quay.io/coast/catalog'

@@ -9,15 +9,15 @@ import {
   releaseRepositoryFiles,
   templateYaml,
   templatePath,
-} from '../../../examine/release/release-files.ts'
-import type { GitHubFixture } from '../../../sandbox/github/sample-world.ts'
-import { openJobFixture, type JobFixture } from '../job-ground.ts'
+} from '../../../evaluate/release/release-files.ts'
+import type { GitHubFixture } from '../../../sandbox/github/github-fixture.ts'
+import { openJobFixture, type JobFixture } from '../job-fixture.ts'
 import {
   createReleaseConfig,
   botConfigPath,
   openReleaseScenario,
   type ReleaseScenario,
-} from './release-scene.ts'
+} from './release-scenario.ts'
 
 const testTimeoutMs = 180_000
 const daySeconds = 24 * 3600

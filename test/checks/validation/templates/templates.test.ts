@@ -1,8 +1,8 @@
 // Templates and the catalogs checked in with them: what is asked, and what becomes of the answers.
 import { describe, expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../../../src/catalog/facts/assemble.ts'
+import { assembleCatalog } from '../../../../src/catalog/facts/assemble-catalog.ts'
 import type { Catalog } from '../../../../src/catalog/facts/catalog.ts'
-import { parseCatalogFile } from '../../../../src/catalog/load/read-file.ts'
+import { parseCatalogFile } from '../../../../src/catalog/load/parse-catalog-file.ts'
 import type { LoadedTemplatePair } from '../../../../src/change/layout/template-pairs.ts'
 import type { CheckInput } from '../../../../src/checks/check.ts'
 import {
@@ -14,8 +14,8 @@ import {
 import { templateRules } from '../../../../src/checks/validation/templates/rules.ts'
 import { validationCheck } from '../../../../src/checks/validation/validation.ts'
 import { parseConfig } from '../../../../src/config/config.ts'
-import { parseWritableCatalog } from '../../../../src/catalog/write/writable.ts'
-import { formatCatalogYaml } from '../../../../src/catalog/write/write-yaml.ts'
+import { parseWritableCatalog } from '../../../../src/catalog/write/writable-catalog.ts'
+import { formatCatalogYaml } from '../../../../src/catalog/write/format-yaml.ts'
 import {
   bundleBlob,
   channelBlob,

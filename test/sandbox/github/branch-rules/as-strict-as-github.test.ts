@@ -1,6 +1,6 @@
 // What GitHub refuses beyond the table of settings: each rule with its source beside the code that enforces it.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import type { BranchRule } from '../../../../sandbox/github/branch-rules/rule-shapes.ts'
+import type { BranchRule } from '../../../../sandbox/github/branch-rules/rule-types.ts'
 import { dequeueReasons } from '../../../../sandbox/github/branch-rules/merge-queue.ts'
 import {
   MergeRulesFixture,
@@ -8,8 +8,8 @@ import {
   createQueueRule,
   formatRuleViolations,
   createChecksRule,
-} from './landing-ground.ts'
-import type { MergeCase, MergeCaseOptions } from './landing-ground.ts'
+} from './merge-rules-fixture.ts'
+import type { MergeCase, MergeCaseOptions } from './merge-rules-fixture.ts'
 
 let rulesFixture: MergeRulesFixture
 beforeAll(async () => {

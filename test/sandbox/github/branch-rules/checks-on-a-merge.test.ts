@@ -8,8 +8,8 @@ import {
   createChecksRule,
   createRulesetRejection,
   formatRuleViolations,
-} from './landing-ground.ts'
-import type { MergeCase, MergeCaseOptions, PushResult } from './landing-ground.ts'
+} from './merge-rules-fixture.ts'
+import type { MergeCase, MergeCaseOptions, PushResult } from './merge-rules-fixture.ts'
 
 let rulesFixture: MergeRulesFixture
 beforeAll(async () => {

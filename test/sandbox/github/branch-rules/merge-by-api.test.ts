@@ -1,13 +1,13 @@
 // What GitHub makes of a pull request when it merges it itself, what pins what, and its ways to move a ref.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import { runGit } from '../sample-world.ts'
+import { runGit } from '../github-fixture.ts'
 import {
   MergeRulesFixture,
   createChecksRule,
   createPullRequestRule,
   formatRuleViolations,
-} from './landing-ground.ts'
-import type { MergeCase } from './landing-ground.ts'
+} from './merge-rules-fixture.ts'
+import type { MergeCase } from './merge-rules-fixture.ts'
 
 let rulesFixture: MergeRulesFixture
 beforeAll(async () => {

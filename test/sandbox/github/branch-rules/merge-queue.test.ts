@@ -1,14 +1,14 @@
 // GitHub's merge queue: who gets in, what is built and asked for, what lands, and what takes an entry out.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import type { MockPull } from '../../../../sandbox/github/world.ts'
+import type { MockPull } from '../../../../sandbox/github/github-data.ts'
 import { toNodeId } from '../../../../sandbox/github/views/account-view.ts'
 import {
   MergeRulesFixture,
   createChecksRule,
   createPullRequestRule,
   createQueueRule,
-} from './landing-ground.ts'
-import type { MergeCase } from './landing-ground.ts'
+} from './merge-rules-fixture.ts'
+import type { MergeCase } from './merge-rules-fixture.ts'
 
 let rulesFixture: MergeRulesFixture
 let now = Date.now()

@@ -3,11 +3,11 @@
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { MockGitHubOptions } from '../../../../sandbox/github/github.ts'
-import type { OpenPullOptions } from '../../../../sandbox/github/people.ts'
-import type { BranchRule } from '../../../../sandbox/github/branch-rules/rule-shapes.ts'
-import type { MockPull } from '../../../../sandbox/github/world.ts'
-import { openGitHubFixture, runGit, runGitIn } from '../sample-world.ts'
-import type { GitHubFixture } from '../sample-world.ts'
+import type { OpenPullOptions } from '../../../../sandbox/github/user-actions.ts'
+import type { BranchRule } from '../../../../sandbox/github/branch-rules/rule-types.ts'
+import type { MockPull } from '../../../../sandbox/github/github-data.ts'
+import { openGitHubFixture, runGit, runGitIn } from '../github-fixture.ts'
+import type { GitHubFixture } from '../github-fixture.ts'
 
 /** What a push ended with: what git printed, and whether the remote took it. */
 export interface PushResult {

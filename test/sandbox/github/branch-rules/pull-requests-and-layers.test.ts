@@ -1,7 +1,7 @@
 // "Require a pull request" as a push meets it, and rules upon rules: several refs in one push, classic protection beside
 // rulesets, what each of them says about making a branch.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import { runGit } from '../sample-world.ts'
+import { runGit } from '../github-fixture.ts'
 import {
   MergeRulesFixture,
   acceptedPush,
@@ -9,8 +9,8 @@ import {
   createPullRequestRule,
   createProtectionRejection,
   createRulesetRejection,
-} from './landing-ground.ts'
-import type { MergeCase, PushResult } from './landing-ground.ts'
+} from './merge-rules-fixture.ts'
+import type { MergeCase, PushResult } from './merge-rules-fixture.ts'
 
 let rulesFixture: MergeRulesFixture
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 // Who can see which rules of a branch, and what administrators set by the REST interface: the JSON that is imported.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Octokit } from '@octokit/rest'
-import { MergeRulesFixture, createChecksRule, createPullRequestRule } from './landing-ground.ts'
-import type { MergeCase } from './landing-ground.ts'
+import { MergeRulesFixture, createChecksRule, createPullRequestRule } from './merge-rules-fixture.ts'
+import type { MergeCase } from './merge-rules-fixture.ts'
 
 let rulesFixture: MergeRulesFixture
 let adminClient: Octokit

@@ -2,7 +2,7 @@
 // that it made itself, by compare-and-swap, bypassing no checks: row by row of that table.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { readFile } from 'node:fs/promises'
-import type { BranchRule } from '../../../../sandbox/github/branch-rules/rule-shapes.ts'
+import type { BranchRule } from '../../../../sandbox/github/branch-rules/rule-types.ts'
 import {
   MergeRulesFixture,
   acceptedPush,
@@ -12,8 +12,8 @@ import {
   createProtectionRejection,
   createRulesetRejection,
   formatRuleViolations,
-} from './landing-ground.ts'
-import type { MergeCase, MergeCaseOptions, PushResult } from './landing-ground.ts'
+} from './merge-rules-fixture.ts'
+import type { MergeCase, MergeCaseOptions, PushResult } from './merge-rules-fixture.ts'
 
 let rulesFixture: MergeRulesFixture
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fullRepositoryName, openGitHubFixture, runGit, repositoryParams } from '../sample-world.ts'
-import type { GitHubFixture } from '../sample-world.ts'
+import { fullRepositoryName, openGitHubFixture, runGit, repositoryParams } from '../github-fixture.ts'
+import type { GitHubFixture } from '../github-fixture.ts'
 
 let githubFixture: GitHubFixture
 let url: string
