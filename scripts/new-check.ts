@@ -28,7 +28,7 @@ export function createCheckFiles(id: string, title: string): Map<string, string>
       `// The ${id} check: what it looks at, and what it never does.
 import { compareFindings, type Finding } from '../../findings/finding.ts'
 import type { Check } from '../check.ts'
-import { configuredFindings } from '../configured-findings.ts'
+import { applyConfiguredSeverities } from '../apply-configured-severities.ts'
 
 export const ${name}Check: Check<'${id}'> = {
   id: '${id}',
@@ -39,7 +39,7 @@ export const ${name}Check: Check<'${id}'> = {
     return {
       check: '${id}',
       // The configuration may turn a rule off, or give it another severity.
-      findings: configuredFindings(found, config).sort(compareFindings),
+      findings: applyConfiguredSeverities(found, config).sort(compareFindings),
       unanswered: [],
       waiting: [],
       summary: 'nothing was looked at',
@@ -78,7 +78,7 @@ function createInsertions(id: string, title: string): readonly LineInsertion[] {
     },
     {
       file: 'src/checks/all-checks.ts',
-      before: '\nconst byId',
+      before: '\nconst checkById',
       text: `import { ${name}Check } from './${id}/${id}.ts'\n`,
     },
     {
@@ -94,7 +94,7 @@ function createInsertions(id: string, title: string): readonly LineInsertion[] {
     { file: 'src/checks/all-rules.ts', before: ']\n\n/** Rules that', text: `  ...${name}Rules,\n` },
     {
       file: 'scripts/new-rule.ts',
-      before: "  'opm-load': byOpm(",
+      before: "  'opm-load': createOpmRuleKind(",
       text: `  ${key}: {
     check: '${id}',
     judges: 'pull request',

@@ -42,11 +42,11 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
     judges: 'catalog',
     source: 'src/checks/validation/rules',
     search: {
-      type: 'OfCatalog',
+      type: 'CatalogRuleKind',
       from: '../catalog-rule.ts',
       find: `  *find({ catalog }) {
     for (const { name, package: its, place } of catalog.bundles)
-      if (name === 'wrong') yield { at: placeOf(place), about: [its, name], data: { name } }
+      if (name === 'wrong') yield { at: toLocation(place), about: [its, name], data: { name } }
   },
 `,
     },
@@ -56,11 +56,11 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
     judges: 'pull request',
     source: 'src/checks/validation/upgrade',
     search: {
-      type: 'OfChange',
+      type: 'UpgradeRuleKind',
       from: './upgrade-rule.ts',
       find: `  *find({ bundles }) {
     for (const { name, place } of bundles.added)
-      if (name === 'wrong') yield { at: placeOf(place), about: [name], data: { name } }
+      if (name === 'wrong') yield { at: toLocation(place), about: [name], data: { name } }
   },
 `,
     },
@@ -70,10 +70,10 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
     judges: 'bundle',
     source: 'src/bundle/rules',
     search: {
-      type: 'OfBundle',
+      type: 'BundleRuleSearch',
       from: '../bundle-rule.ts',
       find: `  *find({ csv }) {
-    const name = textOf(at(csv.data, 'metadata', 'name'))
+    const name = asString(getField(csv.data, 'metadata', 'name'))
     if (name === 'wrong') yield { path: ['metadata', 'name'], data: { name } }
   },
 `,
@@ -177,14 +177,18 @@ function renderRuleFile(id: string, kind: RuleKind, suite?: string): string {
   return [
     '// What goes wrong, and who does not see it.',
     `import { defineRule } from '${up}findings/rule.ts'`,
-    ...(places && kind.search.type === 'OfCatalog'
-      ? [`import { placeOf, type OfCatalog } from '${kind.search.from}'`]
+    ...(places && kind.search.type === 'CatalogRuleKind'
+      ? [`import { toLocation, type CatalogRuleKind } from '${kind.search.from}'`]
       : []),
-    ...(places && kind.search.type !== 'OfCatalog' ? ["import { placeOf } from '../catalog-rule.ts'"] : []),
-    ...(kind.search && kind.search.type !== 'OfCatalog'
+    ...(places && kind.search.type !== 'CatalogRuleKind'
+      ? ["import { toLocation } from '../catalog-rule.ts'"]
+      : []),
+    ...(kind.search && kind.search.type !== 'CatalogRuleKind'
       ? [`import type { ${kind.search.type} } from '${kind.search.from}'`]
       : []),
-    ...(kind.search?.type === 'OfBundle' ? ["import { at, textOf } from '../fields.ts'"] : []),
+    ...(kind.search?.type === 'BundleRuleSearch'
+      ? ["import { asString, getField } from '../fields.ts'"]
+      : []),
     '',
     renderRuleBody(id, kind, suite),
   ].join('\n')
@@ -198,7 +202,7 @@ function renderRuleBody(id: string, { check, judges, search, isFixed }: RuleKind
   severity: '${isFixed ? 'error' : 'warning'}',
   since: '0.1.0',
 ${isFixed ? '  fixed: true,\n' : ''}${judges === 'bundle' ? '  network: true,\n' : ''}${suite === undefined ? '' : `  suite: '${suite}',\n`}  title: 'What the rule requires',
-  say: ({ name }) => ({
+  format: ({ name }) => ({
     what: \`\${name} is wrong\`,
     why: 'Why it matters to those who install Operators.',
     fix: 'What to do about it.',

@@ -59,10 +59,10 @@ export function openRepositoryContexts(
   const mirrors = new Map<string, Promise<GitMirror>>()
   const acting = {
     ...github,
-    comments: createCommentCache(app.clock),
-    repositories: createRepositoryCache(app.clock),
+    commentCache: createCommentCache(app.clock),
+    repositoryCache: createRepositoryCache(app.clock),
     pause: (milliseconds: number) => app.clock.sleep(milliseconds),
-    mostComments: app.settings.budget.comments,
+    maxComments: app.settings.budget.comments,
   }
 
   const mirrorFolderOf = ({ owner, name }: RepositoryName) =>

@@ -53,7 +53,7 @@ async function sendFreezeRequest(wanted: FreezesRequest): Promise<FreezesRespons
       `there is no store in ${dataDirectory}: set DATA_DIR or DATABASE_URL to what the App has, or run this where it runs`,
     )
   try {
-    return await executeOnStore({ dataDirectory: folder, patience: 0 }, wanted)
+    return await executeOnStore({ dataDirectory: folder, lockTimeoutMs: 0 }, wanted)
   } catch (error) {
     if (!(error instanceof StoreError) || error.code !== 'in-use') throw error
     throw new Error(
@@ -64,7 +64,7 @@ async function sendFreezeRequest(wanted: FreezesRequest): Promise<FreezesRespons
 }
 
 async function executeOnStore(
-  where: { databaseUrl: string } | { dataDirectory: string; patience: number },
+  where: { databaseUrl: string } | { dataDirectory: string; lockTimeoutMs: number },
   wanted: FreezesRequest,
 ): Promise<FreezesResponse> {
   const store = await openStore({ ...where, clock: systemClock })

@@ -72,7 +72,7 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
     repository,
     appId,
     login: () => acting.login(),
-    memory: acting.commentCache,
+    cache: acting.commentCache,
     monotonic,
   }
 

@@ -13,7 +13,7 @@ export interface WebhookDelivery {
 export interface WebhookDeliveries {
   /**
    * In one transaction: records the delivery and enqueues its jobs. A known GUID changes nothing and answers
-   * 'duplicate'. A job equal to a waiting one is coalesced into it. `push` is recorded for `pushersOf`.
+   * 'duplicate'. A job equal to a waiting one is coalesced into it. `push` is recorded for `listPushers`.
    */
   accept(delivery: WebhookDelivery, jobs: readonly Job[], push?: RecordedPush): Promise<'new' | 'duplicate'>
 }

@@ -42,7 +42,7 @@ describe('the refs of the server', () => {
       ['refs/pull/7/head', origin.git(['rev-parse', 'refs/pull/7/head'])],
     ])
     expect(gitServer.requests).toEqual([
-      { method: 'POST', path: '/origin.git/git-upload-pack', authorised: true },
+      { method: 'POST', path: '/origin.git/git-upload-pack', authorized: true },
     ])
   })
 

@@ -69,7 +69,7 @@ function createFakeGitHub(count: number) {
     appId: 5,
     login: () => Promise.resolve('catalog-bot[bot]'),
     repository: { owner: 'coast', name: 'operators' },
-    memory: createCommentCache({ now: () => now, sleep: () => Promise.resolve() }),
+    cache: createCommentCache({ now: () => now, sleep: () => Promise.resolve() }),
   }
   return {
     told: commentList,

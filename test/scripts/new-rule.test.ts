@@ -32,14 +32,14 @@ afterEach(() => {
 })
 
 const listedRuleKinds = [
-  ['catalog', 'src/checks/validation/rules/KIND.ts', 'src/checks/validation/rules.ts', 'rules'],
+  ['catalog', 'src/checks/validation/rules/KIND.ts', 'src/checks/validation/rules.ts', 'catalogRules'],
   [
     'upgrade',
     'src/checks/validation/upgrade/KIND.ts',
     'src/checks/validation/upgrade/rules.ts',
     'upgradeRules',
   ],
-  ['bundle', 'src/bundle/rules/KIND.ts', 'src/bundle/content-rules.ts', 'contentRules'],
+  ['bundle', 'src/bundle/rules/KIND.ts', 'src/bundle/content-rules.ts', 'bundleContentRules'],
   ['ownership', 'src/checks/ownership/rules/KIND.ts', 'src/checks/ownership/rules.ts', 'ownershipRules'],
   ['commits', 'src/checks/commits/rules/KIND.ts', 'src/checks/commits/rules.ts', 'commitRules'],
   [
@@ -155,7 +155,7 @@ describe('a new rule', () => {
 
   test('keeps a list sorted by id', () => {
     writeRule(temporaryDirectory, 'three-heads')
-    const { rules: ids = [] } = loadRuleIds([['src/checks/validation/rules.ts', 'rules']])
+    const { catalogRules: ids = [] } = loadRuleIds([['src/checks/validation/rules.ts', 'catalogRules']])
     expect(ids).toContain('three-heads')
     expect(ids).toEqual(ids.toSorted())
   })

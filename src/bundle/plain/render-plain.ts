@@ -52,7 +52,7 @@ function renderPlainV0Bundle(files: BundleFiles): PartialPlainRendering {
   const rejections: readonly RenderRejection[] = unreadable.map(({ file, reason }) => ({
     message: `${file}: ${reason}`,
     at: { file, path: [] },
-    toldBy: 'undecodable-manifest',
+    reportedByRule: 'undecodable-manifest',
   }))
   if (rejections.length > 0) return { objects: [], rejections }
   const plain = objects.map(({ file, apiVersion, kind, name, tree }): RenderedObject => {

@@ -52,7 +52,7 @@ describe('a pull request of a stranger', () => {
     if (request.kind === 'memory')
       return request.name === 'observe'
         ? 0
-        : ['commands', 'shownHeads', 'pushersOf'].includes(request.name)
+        : ['commands', 'shownHeads', 'listPushers'].includes(request.name)
           ? []
           : new Map()
     if (request.kind === 'open-pulls') return []

@@ -257,7 +257,7 @@ describe('requests at once', () => {
 })
 
 describe('a secondary limit', () => {
-  const secondaryLimit = { refusal: { kind: 'secondary', seconds: 600 }, isFailure: false } as const
+  const secondaryLimit = { rejection: { kind: 'secondary', seconds: 600 }, isFailure: false } as const
 
   test('holds for everything, as long as GitHub said; then one asks alone', async () => {
     const { enter, now, budget, time } = openTestBudget(noGitHubLimits)

@@ -39,7 +39,7 @@ export function createContentSteps(
   opened: readonly InstallBundle[],
   before: Omit<InstallBundle, 'targets'> | undefined,
   format: BundleFormat | undefined,
-  { sha256, weigh = keepSeverity }: InstallDependencies & { readonly weigh?: ClassifyFinding },
+  { sha256, classify = keepSeverity }: InstallDependencies & { readonly classify?: ClassifyFinding },
 ): readonly InstallStep[] {
   const mine = format === undefined ? installTargets : listTargetsForFormat(format)
   const concerned = opened.map((one): InstallBundle => ({
@@ -53,9 +53,9 @@ export function createContentSteps(
     content,
     ...(mine.includes('OLM v0') ? [createUnpackingStep(readable, sha256)] : []),
     createValidationStep(readable),
-    createRenderingStep(readable, weigh),
-    createSchemasStep(readable, weigh),
-    createCrdsStep(concerned.find((one) => one.targets.includes('OLM v1')) ?? root, before, weigh),
+    createRenderingStep(readable, classify),
+    createSchemasStep(readable, classify),
+    createCrdsStep(concerned.find((one) => one.targets.includes('OLM v1')) ?? root, before, classify),
   ]
   if (opened.length === 0)
     return steps.map(({ id, title }) => createSkippedStep(id, title, 'nothing is resolved'))
@@ -199,7 +199,7 @@ function createValidationStep(readable: readonly ReadableBundle[]): InstallStep 
   return createStep('validation', 'The bundles are valid', [], remarks)
 }
 
-function createRenderingStep(readable: readonly ReadableBundle[], weigh: ClassifyFinding): InstallStep {
+function createRenderingStep(readable: readonly ReadableBundle[], classify: ClassifyFinding): InstallStep {
   const facts: string[] = []
   const remarks: InstallRemark[] = []
   for (const { blob, content, targets: own } of readable) {
@@ -209,7 +209,7 @@ function createRenderingStep(readable: readonly ReadableBundle[], weigh: Classif
     // OLM v1 rejects the bundle regardless of the configured severity.
     const areShown =
       rendering.findings.length > 0 &&
-      rendering.findings.map((one) => weigh(one, blob).isShown).every(Boolean)
+      rendering.findings.map((one) => classify(one, blob).isShown).every(Boolean)
     for (const message of rendering.refusals)
       remarks.push({
         kind: 'refused',
@@ -231,12 +231,12 @@ function formatKinds(kinds: readonly (readonly [kind: string, count: number])[])
   return kinds.length === 0 ? 'no objects' : kinds.map(([kind, count]) => `${count} ${kind}`).join(', ')
 }
 
-function createSchemasStep(readable: readonly ReadableBundle[], weigh: ClassifyFinding): InstallStep {
+function createSchemasStep(readable: readonly ReadableBundle[], classify: ClassifyFinding): InstallStep {
   const remarks = readable.flatMap(({ blob, content: { facts }, targets: own }) => [
-    ...facts.manifests.flatMap((found) => toRemarks(blob, found, own, weigh)),
+    ...facts.manifests.flatMap((found) => toRemarks(blob, found, own, classify)),
     // OLM never applies examples.
     ...facts.examples
-      .flatMap((found) => toRemarks(blob, found, own, weigh))
+      .flatMap((found) => toRemarks(blob, found, own, classify))
       .map((remark): InstallRemark => ({ ...remark, kind: 'warning' })),
   ])
   return createStep('schemas', 'A cluster takes the objects', [], remarks)
@@ -245,7 +245,7 @@ function createSchemasStep(readable: readonly ReadableBundle[], weigh: ClassifyF
 function createCrdsStep(
   root: InstallBundle | undefined,
   before: Omit<InstallBundle, 'targets'> | undefined,
-  weigh: ClassifyFinding,
+  classify: ClassifyFinding,
 ): InstallStep {
   const title = 'Custom resources outlive the upgrade'
   const all: readonly InstallTarget[] = ['OLM v0', 'OLM v1']
@@ -280,7 +280,7 @@ function createCrdsStep(
   const isRestricted = (old.isRestricted ?? false) || (now.isRestricted ?? false)
   const shown = isRestricted ? redactFindings(found, root.blob.image) : found
   const remarks = shown.flatMap((one): InstallRemark[] => {
-    const { severity, isShown } = weigh(one, root.blob)
+    const { severity, isShown } = classify(one, root.blob)
     if (severity === 'off') return []
     const message = formatFinding(root.blob, one)
     // OLM v0 usually accepts what OLM v1 rejects here.
@@ -298,9 +298,9 @@ function toRemarks(
   blob: BundleBlob,
   found: Finding,
   own: readonly InstallTarget[],
-  weigh: ClassifyFinding,
+  classify: ClassifyFinding,
 ): readonly InstallRemark[] {
-  const { severity, isShown } = weigh(found, blob)
+  const { severity, isShown } = classify(found, blob)
   if (severity === 'off') return []
   return [
     {
